@@ -9,8 +9,9 @@ const ARROWS = {
   openapi: ["core"],
   extensions: ["core"],
   proxy: ["extensions"],
-  redis: ["core"],
-  sql: ["core"],
+  redis: ["auth"],
+  sql: ["auth"],
+  workflow: ["core"],
   ai: ["extensions"],
   auth: ["core"],
   cli: ["auth", "node", "proxy"]
@@ -202,7 +203,7 @@ export default {
   ],
   options: {
     doNotFollow: { path: "node_modules/(?!@effect-mcp)" },
-    exclude: { path: "^packages/[a-z]+/(dist|build)/" },
+    exclude: { path: ["^packages/[a-z]+/(dist|build)/", "\\.v4\\.ts$"] },
     tsPreCompilationDeps: true,
     tsConfig: { fileName: "tsconfig.base.json" },
     enhancedResolveOptions: {

@@ -16,6 +16,7 @@ export const mayTry = [
     file: "packages/core/src/jsonrpc/runtime/Diagnostics.ts",
     why: "must be total: an observer that throws kills the process"
   },
+  { file: "packages/core/src/kit/Waking.ts", why: "a fiber that throws must not keep all others asleep" },
   { file: "packages/core/src/jsonrpc/LineFraming.ts", why: "guards the decoding of bytes and lines that a peer chose" }
 ]
 
@@ -91,7 +92,6 @@ export const mayBeComplex = [
   {
     why: "a list of checks, one after another",
     files: [
-      "packages/auth/src/discovery/UrlPolicy.ts",
       "packages/auth/src/flow/TokenEndpoint.ts",
       "packages/auth/src/identity/Identities.ts",
       "packages/auth/src/resource/DpopProofs.ts",
@@ -116,6 +116,207 @@ export const mayBeComplex = [
       "packages/node/src/ConfiguredServers.ts"
     ]
   }
+]
+
+/**
+ * Parts of Effect that its versions 3 and 4 have in different ways: the module that stands for a part, and every module that
+ * may import the part, and why. All others import the module that stands for it. `scripts/lint.test.mjs` finds an entry that
+ * is not needed.
+ */
+export const seams = [
+  {
+    imports: ["effect/SchemaAST"],
+    instead: "SchemaTree",
+    may: [
+      { file: "packages/core/src/protocol/schema/SchemaTree.ts", why: "the tree that all others read" },
+      {
+        file: "packages/core/src/protocol/schema/EffectParser.ts",
+        why: "reads the messages that a schema has for issues"
+      }
+    ]
+  },
+  {
+    imports: ["effect/ParseResult"],
+    instead: "EffectParser",
+    may: [
+      { file: "packages/core/src/protocol/schema/EffectParser.ts", why: "the parser that all others call" },
+      { file: "packages/core/src/protocol/Issue.ts", why: "names the type of an issue in its public API" },
+      { file: "packages/core/src/protocol/McpError.ts", why: "names the type of an issue in its public API" },
+      { file: "packages/core/src/protocol/Method.ts", why: "names the error of a decoder in its public API" }
+    ]
+  },
+  {
+    imports: ["effect/Chunk"],
+    instead: "StreamArrays, or an array",
+    may: [{ file: "packages/core/src/kit/StreamArrays.ts", why: "makes arrays of the chunks of streams" }]
+  },
+  {
+    imports: ["@effect/platform/Error", "@effect/platform/HttpClientError"],
+    instead: "PlatformError of the client, or DirectoryError",
+    may: [
+      { file: "packages/core/src/client/http/PlatformError.ts", why: "reads the errors of HTTP clients" },
+      { file: "packages/auth/src/identity/DirectoryError.ts", why: "makes the errors of a key-value store" },
+      { file: "packages/auth/src/stored/TextStore.ts", why: "names the type of a key-value store's error" },
+      {
+        file: "packages/extensions/src/skills/server/SkillDirectory.ts",
+        why: "names the type of a file system's error"
+      },
+      { file: "packages/openapi/src/OpenApi.ts", why: "names the type of an HTTP client's error" },
+      { file: "packages/openapi/src/call/ApiAnswer.ts", why: "names the type of an HTTP client's error" }
+    ]
+  },
+  {
+    imports: [
+      "effect/ExecutionStrategy",
+      "effect/FiberId",
+      "effect/FiberRef",
+      "effect/FiberRefs",
+      "effect/FiberStatus",
+      "effect/Runtime",
+      "effect/RuntimeFlags"
+    ],
+    instead: "EffectInternals",
+    may: [
+      { file: "packages/core/src/kit/EffectInternals.ts", why: "has what all others start and read fibers with" },
+      { file: "packages/core/src/kit/LogEntry.ts", why: "reads what a logger is told" },
+      { file: "packages/core/src/server/runtime/RequestScope.ts", why: "has the shape of a scope" }
+    ]
+  },
+  {
+    imports: ["effect/GlobalValue", "effect/Scheduler"],
+    instead: "EffectInternals.shared, EffectInternals.later",
+    may: [{ file: "packages/core/src/kit/EffectInternals.ts", why: "has what all others call" }]
+  },
+  {
+    imports: ["effect/MetricKey", "effect/MetricState"],
+    instead: "Gauge",
+    may: [{ file: "packages/core/src/server/telemetry/Gauge.ts", why: "counts when it is read" }]
+  },
+  {
+    imports: ["effect/HashMap"],
+    instead: "LogEntry, or a Map",
+    may: [{ file: "packages/core/src/kit/LogEntry.ts", why: "reads the annotations of what is logged" }]
+  },
+  {
+    imports: ["effect/JSONSchema"],
+    instead: "SchemaAnnotations, or JsonObject for a type",
+    may: [{
+      file: "packages/core/src/definition/schema/SchemaAnnotations.ts",
+      why: "generates the JSON Schema that all others advertise"
+    }]
+  }
+]
+
+/** What versions 3 and 4 of Effect have in different ways, where no import tells: code that shows it, and the modules that may, and why. */
+export const seamSyntax = [
+  {
+    selector:
+      ":matches(MemberExpression[computed=false][property.name='ast'], ObjectPattern > Property[computed=false][key.name='ast'])",
+    message: "No `ast`: SchemaTree.of gives the tree of a schema.",
+    examples: [
+      "export const one = (schema: { readonly ast: 1 }) => schema.ast",
+      "export const one = ({ ast }: { readonly ast: 1 }) => ast"
+    ],
+    may: [
+      { file: "packages/core/src/protocol/schema/SchemaTree.ts", why: "the tree that all others read" },
+      {
+        file: "packages/core/src/protocol/schema/EffectParser.ts",
+        why: "reads what the parser says about a part of a schema"
+      }
+    ]
+  },
+  {
+    selector:
+      "MemberExpression[object.name=/^(Effect|Queue|Stream)$/][property.name=/Chunk|^(paginate|runCollect|take(All|Between|N|UpTo)$|toPull$)/]",
+    message: "No chunks: StreamArrays makes and reads streams by arrays, EffectInternals.takeWaiting empties a queue.",
+    examples: [
+      "import * as Stream from \"effect/Stream\"\nexport const one = Stream.runCollect(Stream.make(1))",
+      "import * as Queue from \"effect/Queue\"\nexport const one = (queue: Queue.Queue<1>) => Queue.takeAll(queue)"
+    ],
+    may: [
+      { file: "packages/core/src/kit/StreamArrays.ts", why: "makes arrays of the chunks of streams" },
+      { file: "packages/core/src/kit/EffectInternals.ts", why: "empties a queue" }
+    ]
+  },
+  {
+    selector: "MemberExpression[object.name='Effect'][property.name=/^locally/]",
+    message: "No fiber refs: EffectInternals.withValue and addTo set the values that fibers inherit.",
+    examples: [
+      "import * as Effect from \"effect/Effect\"\nexport const one = (ref: any) => Effect.locally(Effect.void, ref, 1)"
+    ],
+    may: [
+      { file: "packages/core/src/kit/EffectInternals.ts", why: "has the values that fibers inherit" },
+      { file: "packages/core/src/client/http/PlatformClient.ts", why: "sets what the platform's HTTP clients read" }
+    ]
+  },
+  {
+    selector:
+      ":matches(MemberExpression[computed=false][property.name=/^(currentContext|fiberRefs|runtimeFlags|unsafeMap)$/], MemberExpression[object.name='Context'][property.name='unsafeMake'], MemberExpression[object.name='Effect'][property.name='runtime'])",
+    message: "EffectInternals reads and makes the services of a fiber.",
+    examples: [
+      "export const one = (context: { readonly unsafeMap: 1 }) => context.unsafeMap",
+      "import * as Effect from \"effect/Effect\"\nexport const one = Effect.runtime()"
+    ],
+    may: [
+      {
+        file: "packages/core/src/kit/EffectInternals.ts",
+        why: "has what all others read the services of a fiber with"
+      },
+      { file: "packages/core/src/kit/LogEntry.ts", why: "reads the services of the fiber that logs" }
+    ]
+  },
+  {
+    selector: "TSQualifiedName[left.name='Effect'][right.name='Latch']",
+    message: "The type of a latch is EffectInternals.Latch.",
+    examples: ["import type * as Effect from \"effect/Effect\"\nexport type One = Effect.Latch"],
+    may: [{ file: "packages/core/src/kit/EffectInternals.ts", why: "has the latches that all others open" }]
+  },
+  {
+    selector:
+      ":matches(MemberExpression[object.name='Either'][property.name='isEither'], CallExpression[callee.object.name='Effect'] FunctionExpression[generator=true] YieldExpression[delegate=true] > CallExpression.argument[callee.object.name='Either'])",
+    message:
+      "An Either is not an Effect: EffectInternals.fromEither makes one of it, EffectInternals.outcome reads it.",
+    examples: [
+      "import * as Either from \"effect/Either\"\nexport const one = Either.isEither(1)",
+      "import * as Effect from \"effect/Effect\"\nimport * as Either from \"effect/Either\"\nexport const one = Effect.gen(function*() {\n  return yield* Either.right(1)\n})"
+    ],
+    may: [{ file: "packages/core/src/kit/EffectInternals.ts", why: "makes an Effect of an Either" }]
+  },
+  {
+    selector: "Literal[value=/^(TcpAddress|UnixAddress)$/]",
+    message: "No address of the platform: ServerAddress reads where an HTTP server listens.",
+    examples: ["export const one = (address: { readonly _tag: string }) => address._tag === \"TcpAddress\""],
+    may: [{ file: "packages/core/src/server/http/ServerAddress.ts", why: "reads where an HTTP server listens" }]
+  }
+]
+
+/** The same for tests: only a helper in packages/testing/test/support knows how a version of Effect does it. */
+export const testSeams = [
+  {
+    selector: "MemberExpression[object.name='Fiber'][property.name='status']",
+    message: "Use untilSuspended or untilIdle of packages/testing/test/support/Suspended.",
+    example: "import { Fiber } from \"effect\"\nexport const one = (fiber: any) => Fiber.status(fiber)",
+    file: "packages/testing/test/support/Suspended.ts"
+  },
+  {
+    selector: "MemberExpression[object.name='Arbitrary'][property.name='make']",
+    message: "Use schemaArbitrary of packages/testing/test/support/SchemaArbitrary.",
+    example: "import { Arbitrary, Schema } from \"effect\"\nexport const one = Arbitrary.make(Schema.String)",
+    file: "packages/testing/test/support/SchemaArbitrary.ts"
+  },
+  {
+    selector: "NewExpression[callee.object.name='HttpClientError']",
+    message: "Use PlatformErrors of packages/testing/test/support.",
+    example:
+      "import * as HttpClientError from \"@effect/platform/HttpClientError\"\nexport const one = (a: any) => new HttpClientError.RequestError(a)",
+    file: "packages/testing/test/support/PlatformErrors.ts"
+  }
+]
+
+const testSyntaxIn = (file) => [
+  "error",
+  spreadPush,
+  ...testSeams.filter((seam) => seam.file !== file).map(({ message, selector }) => ({ selector, message }))
 ]
 
 /** What plain JavaScript finds in Node; in TypeScript the compiler knows. */
@@ -209,6 +410,29 @@ const timerModules = ["timers", "node:timers", "timers/promises", "node:timers/p
   message: fromSchedule
 }))
 
+/** What no library module writes, but for the modules named. */
+const librarySyntax = [
+  ...[spreadPush, asAny, noReexport, ...noAsync, noWallClock, noRace].map((rule) => ({ rule, may: [] })),
+  { rule: noTry, may: mayTry.map(({ file }) => file) },
+  { rule: noTimeout, may: [timeLimit] },
+  ...seamSyntax.map(({ may, message, selector }) => ({ rule: { selector, message }, may: may.map(({ file }) => file) }))
+]
+
+const syntaxIn = (file) => [
+  "error",
+  ...librarySyntax.filter(({ may }) => !may.includes(file)).map(({ rule }) => rule)
+]
+
+const importsIn = (file) => ["error", {
+  paths: [
+    ...barrels,
+    ...timerModules,
+    ...seams.filter(({ may }) => !may.some((one) => one.file === file)).flatMap(({ imports, instead }) =>
+      imports.map((name) => ({ name, message: `Only the modules that \`seams\` names read it: use ${instead}.` }))
+    )
+  ]
+}]
+
 export default tseslint.config(
   { ignores: ["**/dist/", "**/build/", "**/coverage/", "packages/cli/bin/"] },
   { linterOptions: { reportUnusedDisableDirectives: "error" } },
@@ -274,6 +498,8 @@ export default tseslint.config(
     files: sources,
     rules: { "no-restricted-syntax": ["error", spreadPush, asAny] }
   },
+  { files: ["packages/*/test/**/*.ts"], rules: { "no-restricted-syntax": testSyntaxIn(undefined) } },
+  ...testSeams.map(({ file }) => ({ files: [file], rules: { "no-restricted-syntax": testSyntaxIn(file) } })),
   {
     // Written by scripts/codegen.mjs.
     files: ["packages/*/src/index.ts"],
@@ -287,39 +513,38 @@ export default tseslint.config(
       "max-lines-per-function": ["error", { max: 60, skipBlankLines: true, skipComments: true }],
       "no-console": "error",
       "no-restricted-globals": noTimers([]),
-      "no-restricted-imports": ["error", { paths: [...barrels, ...timerModules] }],
+      "no-restricted-imports": importsIn(undefined),
       "no-restricted-properties": [
         "error",
         ...properties,
         ...timers.map((property) => ({ object: "globalThis", property, message: fromSchedule }))
       ],
-      "no-restricted-syntax": [
-        "error",
-        spreadPush,
-        asAny,
-        noReexport,
-        ...noAsync,
-        noTry,
-        noWallClock,
-        noRace,
-        noTimeout
-      ],
+      "no-restricted-syntax": syntaxIn(undefined),
       // What other modules use and applications must not is in a hidden module.
       "no-warning-comments": ["error", { terms: ["@internal"], location: "anywhere" }]
     }
   },
-  {
-    files: [timeLimit],
-    rules: { "no-restricted-syntax": ["error", spreadPush, asAny, noReexport, ...noAsync, noTry, noWallClock, noRace] }
-  },
-  {
-    files: mayTry.map(({ file }) => file),
-    rules: {
-      "no-restricted-syntax": ["error", spreadPush, asAny, noReexport, ...noAsync, noWallClock, noRace, noTimeout]
-    }
-  },
+  ...[...new Set(librarySyntax.flatMap(({ may }) => may))].map((file) => ({
+    files: [file],
+    rules: { "no-restricted-syntax": syntaxIn(file) }
+  })),
+  ...[...new Set(seams.flatMap(({ may }) => may.map(({ file }) => file)))].map((file) => ({
+    files: [file],
+    rules: { "no-restricted-imports": importsIn(file) }
+  })),
   { files: mayBeLong.flatMap(({ files }) => files), rules: { "max-lines-per-function": "off" } },
   { files: mayBeComplex.flatMap(({ files }) => files), rules: { "complexity": "off" } },
+  {
+    // For the edition for Effect 4, of which these modules are the part that is written by hand: each is a seam.
+    files: ["**/*.v4.ts"],
+    rules: {
+      "complexity": "off",
+      "max-lines-per-function": "off",
+      "no-restricted-imports": ["error", { paths: barrels }],
+      "no-restricted-properties": "off",
+      "no-restricted-syntax": ["error", asAny, noReexport, ...noAsync, noTry]
+    }
+  },
   ...mayUseTimers.map(({ file, timers }) => ({
     files: [file],
     rules: { "no-restricted-globals": noTimers(timers) }

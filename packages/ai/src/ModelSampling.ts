@@ -14,6 +14,7 @@ import type { FeatureContext } from "@effect-mcp/core/FeatureContext"
 import { USER_REJECTED } from "@effect-mcp/core/protocol/ErrorCodes"
 import { InternalError, InvalidParams, type McpError, PeerError } from "@effect-mcp/core/protocol/McpError"
 import type { CreateMessageParams, CreateMessageResult, ModelPreferences } from "@effect-mcp/core/protocol/Sampling"
+import * as EffectInternals from "@effect-mcp/core/unstable/kit/EffectInternals"
 import * as Semaphore from "@effect-mcp/core/unstable/kit/Semaphore"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -186,10 +187,10 @@ const generate = (
     const mode = params.toolChoice?.mode ?? "auto"
     const toolkit = mode === "none" || params.tools === undefined || params.tools.length === 0
       ? undefined
-      : yield* Either.mapLeft(
+      : yield* EffectInternals.fromEither(Either.mapLeft(
         SamplingPrompt.toolkit(params.tools, names, dialect),
         (message) => new InvalidParams({ message })
-      )
+      ))
     const prompt = SamplingPrompt.make(params, names, context)
     const generation = service.generateText({
       prompt,

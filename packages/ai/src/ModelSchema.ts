@@ -1,8 +1,8 @@
 /**
- * Converts the JSON Schema of a tool's arguments to the dialect of a model. The API of a model accepts a subset of JSON Schema, and
- * most APIs refuse a whole tool list for one schema outside of the subset. What a server wrote wrong is mended or left out. A converted
- * schema may be less precise, because the server of the tool checks the arguments by the original schema; descriptions say in words what
- * keywords outside of the subset say.
+ * Converts the JSON Schema of a tool's arguments to the dialect of a model. The API of a model accepts a subset of JSON Schema, and most
+ * APIs refuse a whole tool list for one schema outside of the subset. What a server wrote wrong is mended or left out
+ * (`schema/Conversion`). A converted schema may be less precise, because the server of the tool checks the arguments by the original
+ * schema; descriptions say in words what keywords outside of the subset say.
  *
  * @since 0.1.0
  */

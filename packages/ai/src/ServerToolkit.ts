@@ -100,7 +100,7 @@ const definitionOf = (tool: AiTool.Any): Tool.Tool<string, any, any, any, never>
       onNone: () => undefined,
       onSome: (title) => ({ title })
     }),
-    ...(parametersSchema.ast === AiTool.EmptyParams.ast ? undefined : { parameters: parametersSchema }),
+    ...((parametersSchema as unknown) === AiTool.EmptyParams ? undefined : { parameters: parametersSchema }),
     success: tool.successSchema as Schema.Schema<any, any>,
     failure: tool.failureSchema as Schema.Schema<any, any>,
     annotations: hints(annotations)

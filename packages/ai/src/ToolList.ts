@@ -12,16 +12,20 @@ import type { CallToolOptions, ClientSessionService } from "@effect-mcp/core/Cli
 import type { ClientSessionGroupService } from "@effect-mcp/core/ClientSessionGroup"
 import type * as Definition from "@effect-mcp/core/Definition"
 import * as Diagnostic from "@effect-mcp/core/Diagnostic"
-import type { UnknownEntry } from "@effect-mcp/core/GroupError"
+import { ToolRefused, type UnknownEntry } from "@effect-mcp/core/GroupError"
 import type { JsonObject } from "@effect-mcp/core/protocol/Json"
 import type * as Tools from "@effect-mcp/core/protocol/Tools"
+import type { ToolFingerprints } from "@effect-mcp/core/ToolFingerprints"
+import * as ListPace from "@effect-mcp/core/unstable/client/ListPace"
+import * as ListReport from "@effect-mcp/core/unstable/client/ListReport"
+import * as ServerLists from "@effect-mcp/core/unstable/client/ServerLists"
 import { raceFirst } from "@effect-mcp/core/unstable/kit/Race"
+import * as Semaphore from "@effect-mcp/core/unstable/kit/Semaphore"
+import * as HiddenCharacters from "@effect-mcp/core/unstable/protocol/HiddenCharacters"
 import * as Apps from "@effect-mcp/extensions/Apps"
-import * as Chunk from "effect/Chunk"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Predicate from "effect/Predicate"
-import * as Queue from "effect/Queue"
 import * as Ref from "effect/Ref"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
@@ -51,7 +55,7 @@ export interface ModelTool {
   readonly isStrict: boolean
   /** The server that has the tool: its name in the group, or the name that the server of the session gave itself. */
   readonly server: string
-  /** The tool as the server lists it. */
+  /** The tool as the server lists it. Characters that people do not see are left out of the other members only. */
   readonly tool: Tools.Tool
 }
 
@@ -99,6 +103,13 @@ export interface Options extends ToolOutput.Options {
    * nearest name that the tool has; `refuse` also refuses the call, and the model reads the names; `accept` says nothing. Default: `report`.
    */
   readonly unknownArguments?: "accept" | "report" | "refuse" | undefined
+  /**
+   * Notices tools that change. A tool that the fingerprints refuse is skipped, and a call of the tool gives an output that says why.
+   * Default: none. The fingerprints of a group hold for its lists without this option.
+   */
+  readonly fingerprints?: ToolFingerprints | undefined
+  /** The name of the server of a session, for `server` and for the fingerprints. Default: the name that the server gives itself. */
+  readonly server?: string | undefined
   /** The most characters of a description; a longer one is cut. Default: 1,024 for OpenAI's dialects, else 10,000. */
   readonly maxDescription?: number | undefined
   /** The most tools; others are skipped. Default: 128 for OpenAI's dialects, else 512. */
@@ -114,8 +125,12 @@ export const make = (
   source: ClientSessionService | ClientSessionGroupService,
   options: Options = {}
 ): Effect.Effect<ToolList, ClientError> => {
-  const from = sourceOf(source)
-  return Effect.flatMap(from.list, (listed) => Effect.map(build(from, listed, options, new Map()), ({ list }) => list))
+  const from = sourceOf(source, options)
+  return Effect.gen(function*() {
+    const report = yield* ListReport.make
+    const { listed } = yield* from.list
+    return (yield* build({ from, options, report }, listed, new Map())).list
+  })
 }
 
 /**
@@ -142,57 +157,136 @@ export const follow = (
   options: Options = {}
 ): Effect.Effect<Following, ClientError, Scope.Scope> =>
   Effect.gen(function*() {
-    const from = sourceOf(source)
-    const changes = yield* from.changes
-    const names = yield* Ref.make<ReadonlyMap<string, string>>(new Map())
-    const read = Effect.gen(function*() {
-      const listed = yield* from.list
-      const built = yield* build(from, listed, options, yield* Ref.get(names))
-      yield* Ref.set(names, built.names)
+    const from = sourceOf(source, options)
+    const building: Building = { from, options, report: yield* ListReport.make }
+    const following = yield* from.follow
+    const agreed = yield* agreements(options)
+    const last = yield* Ref.make<Last>({ listed: [], names: new Map() })
+    const lock = Semaphore.make()
+    const renew = Effect.gen(function*() {
+      const { listed, names } = yield* Ref.get(last)
+      const built = yield* build(building, listed, names)
+      yield* Ref.set(last, { listed, names: built.names })
       return built.list
     })
-    const current = yield* SubscriptionRef.make(yield* read)
-    yield* Effect.forkScoped(Stream.runForEach(changes, () =>
-      Effect.matchEffect(read, {
-        onFailure: (error) =>
-          Effect.logWarning(`The tools of a server have changed and could not be read again: ${error.message}`),
-        onSuccess: (list) => SubscriptionRef.set(current, list)
-      })))
+    const read = Effect.gen(function*() {
+      const { listed, pages } = yield* from.list
+      yield* Ref.update(last, (before) => ({ ...before, listed }))
+      return { list: yield* renew, pages }
+    })
+    const current = yield* SubscriptionRef.make((yield* lock.run(read)).list)
+    const set = (list: ToolList) => SubscriptionRef.set(current, list)
+    const refresh = lock.run(
+      Effect.flatMap(read, ({ list, pages }) => Effect.as(set(list), { isComplete: true, pages }))
+    )
+    yield* Effect.forkScoped(following(refresh))
+    if (agreed !== undefined) {
+      yield* Effect.forkScoped(Effect.forever(Effect.zipRight(agreed, lock.run(Effect.flatMap(renew, set)))))
+    }
     return { current: SubscriptionRef.get(current), changes: current.changes }
   })
 
-/** Builds the list. Logs one warning for all tools for which the option `name` threw, because a server chooses how many there are. */
-const build = (
-  source: Source,
-  listed: ReadonlyArray<Listed>,
-  options: Options,
-  before: ReadonlyMap<string, string>
-) =>
-  Effect.suspend(() => {
-    const { failed, ...built } = unsafeBuild(source, listed, options, before)
-    const [first] = failed
-    if (first === undefined) return Effect.succeed(built)
-    const more = failed.length === 1 ? "" : `; ${failed.length - 1} more tools have none`
-    const tool = `The tool ${ModelText.quoted(first.tool)} of ${ModelText.quoted(first.server)}`
-    return Effect.as(Effect.logWarning(`${tool} ${first.reason}${more}`), built)
+/** What a list was built from last: what its servers list, and the names of the tools for the model. */
+interface Last {
+  readonly listed: ReadonlyArray<Listed>
+  readonly names: ReadonlyMap<string, string>
+}
+
+/** What all lists of one source have in common. */
+interface Building {
+  readonly from: Source
+  readonly options: Options
+  readonly report: ListReport.ListReport
+}
+
+/** Waits for the next time that other tools wait for the agreement of the application. */
+const agreements = ({ fingerprints }: Options) =>
+  fingerprints === undefined ? Effect.succeed(undefined) : ServerLists.changes({
+    listChanges: Stream.as(Stream.drop(fingerprints.changes, 1), "tools" as const)
   })
+
+/** Builds the list. Logs one warning for all tools for which the option `name` threw, because a server chooses how many there are. */
+const build = Effect.fnUntraced(function*(
+  { from, options, report }: Building,
+  listed: ReadonlyArray<Listed>,
+  before: ReadonlyMap<string, string>
+) {
+  const fingerprints = yield* seen(listed, options)
+  const cleaned = listed.map((one): Clean => ({
+    ...one,
+    name: HiddenCharacters.removed(one.name),
+    routed: one.name,
+    clean: HiddenCharacters.removedFrom(one.tool)
+  }))
+  if (from.isReported) yield* report.report(listings(cleaned))
+  const refusal: Refusal = ({ refusal, server, tool }) =>
+    refusal ?? options.fingerprints?.refusal(server, tool.name, fingerprints.get(keyOf(server, tool.name)))
+  const { failed, ...built } = unsafeBuild(from, cleaned, options, before, refusal)
+  const [first] = failed
+  if (first === undefined) return built
+  const more = failed.length === 1 ? "" : `; ${failed.length - 1} more tools have none`
+  const tool = `The tool ${ModelText.quoted(first.tool)} of ${ModelText.quoted(first.server)}`
+  yield* Effect.logWarning(`${tool} ${first.reason}${more}`)
+  return built
+})
+
+/** A tool without the characters that people do not see. */
+interface Clean extends Listed {
+  /** The name for `call` of the source. */
+  readonly routed: string
+  readonly clean: Tools.Tool
+}
+
+/** Why a model does not get a tool to which the application has not agreed. */
+type Refusal = (listed: Pick<Listed, "refusal" | "server" | "tool">) => string | undefined
+
+const keyOf = (server: string, name: string): string => `${server}\n${name}`
+
+/** The fingerprints of the tools of each server. */
+const seen = Effect.fnUntraced(function*(listed: ReadonlyArray<Listed>, { fingerprints }: Options) {
+  const found = new Map<string, string>()
+  if (fingerprints === undefined) return found
+  for (const [server, tools] of byServer(listed)) {
+    const ofServer = yield* fingerprints.see(server, tools.map(({ tool }) => tool))
+    for (const [name, fingerprint] of ofServer) found.set(keyOf(server, name), fingerprint)
+  }
+  return found
+})
+
+const byServer = <A extends { readonly server: string }>(listed: ReadonlyArray<A>): ReadonlyMap<string, Array<A>> => {
+  const found = new Map<string, Array<A>>()
+  for (const one of listed) {
+    const others = found.get(one.server)
+    if (others === undefined) found.set(one.server, [one])
+    else others.push(one)
+  }
+  return found
+}
+
+const listings = (cleaned: ReadonlyArray<Clean>): ReadonlyArray<ListReport.Listing> =>
+  Array.from(byServer(cleaned), ([server, tools]) => ({
+    subject: `the tools of ${ModelText.quoted(server)}`,
+    isNamed: true,
+    entries: tools.map(({ clean, tool }) => ({ server, name: tool.name, isChanged: clean !== tool }))
+  }))
 
 const unsafeBuild = (
   { call }: Source,
-  listed: ReadonlyArray<Listed>,
+  listed: ReadonlyArray<Clean>,
   options: Options,
-  before: ReadonlyMap<string, string>
+  before: ReadonlyMap<string, string>,
+  refusal: Refusal
 ) => {
   const { dialect = "json-schema", name: naming = (name: string) => name } = options
   const { limits } = Dialects.rules[dialect]
   const { maxDescription = limits.description, maxTools = limits.tools } = options
   const failed: Array<ToolList["skipped"][number]> = []
-  const chosen: Array<ModelNames.Named & Listed & ModelSchema.ModelSchema> = []
+  const chosen: Array<ModelNames.Named & Clean & ModelSchema.ModelSchema> = []
   const keys = new Set<string>()
   const counts = new Map<string, number>()
   const eligible = listed.flatMap((one) => {
-    const { name, server, tool } = one
-    const key = `${server}\n${name}`
+    const { name, routed, server, tool } = one
+    const key = keyOf(server, routed)
     if (keys.has(key) || options.definition?.tools.has(tool.name) === false) return []
     keys.add(key)
     const attempt = Either.try({ try: () => naming(name, server, tool), catch: unnamed })
@@ -206,13 +300,13 @@ const unsafeBuild = (
   const budgets = new Map(Array.from(counts, ([server, count]) => [server, Inlining.budget(count)]))
   const skipped = [...failed]
   for (const one of eligible) {
-    const { server, tool } = one
+    const { clean, server, tool } = one
     // MUST NOT be in the list of the model (io.modelcontextprotocol/ui).
     const schema = !Apps.isForModel(tool)
       ? Either.left("is for the views of the server only")
       : chosen.length < maxTools
       ? Either.filterOrLeft(
-        Conversion.make(tool.inputSchema, dialect, budgets.get(server)),
+        Conversion.make(clean.inputSchema, dialect, budgets.get(server)),
         ({ isStrict }) => isStrict || options.onlyStrict !== true,
         ({ notStrict = "has arguments without a strict form" }) => notStrict
       )
@@ -220,22 +314,36 @@ const unsafeBuild = (
     if (Either.isLeft(schema)) skipped.push({ server, tool: tool.name, reason: schema.left })
     else chosen.push({ ...one, ...schema.right })
   }
+  for (const one of chosen) {
+    const reason = refusal(one)
+    if (reason !== undefined) skipped.push({ server: one.server, tool: one.tool.name, reason })
+  }
   const names = ModelNames.assign(chosen, before)
   const reading = { ...options, report: Diagnostic.logger() }
-  const byName = new Map(chosen.map(({ isStrict, key, name: routed, schema, server, tool }) => {
+  const byName = new Map(chosen.map((one) => {
+    const { clean, isStrict, key, routed, schema, server, tool } = one
     const name = names.get(key)!
     const description = ModelText.shortened(
-      tool.description ?? tool.title ?? tool.annotations?.title ?? "",
+      clean.description ?? clean.title ?? clean.annotations?.title ?? "",
       maxDescription
     )
     const seen: ModelTool = { name, description, inputSchema: schema, isStrict, server, tool }
-    return [name, { seen, routed, read: ModelArguments.make(seen, reading) }] as const
+    return [name, {
+      seen,
+      routed,
+      isRefused: refusal(one) !== undefined,
+      refusal: () => refusal({ server, tool, refusal: undefined }),
+      read: ModelArguments.make(seen, reading)
+    }] as const
   }))
-  const tools = [...byName.values()].map(({ seen }) => seen)
+  const tools = [...byName.values()].flatMap(({ isRefused, seen }) => isRefused ? [] : [seen])
   const list: ToolList = {
     tools,
     skipped,
-    get: (name) => byName.get(name)?.seen,
+    get: (name) => {
+      const found = byName.get(name)
+      return found?.isRefused === false ? found.seen : undefined
+    },
     call: (name, args, callOptions) => {
       const found = byName.get(name)
       if (found === undefined) return Effect.succeed(ToolOutput.failure(`There is no tool ${ModelText.quoted(name)}.`))
@@ -243,7 +351,12 @@ const unsafeBuild = (
       if (given === undefined) {
         return Effect.succeed(ToolOutput.failure(`The arguments of ${ModelText.quoted(name)} must be a JSON object.`))
       }
-      const { read, routed, seen } = found
+      const { read, refusal, routed, seen } = found
+      const reason = refusal()
+      if (reason !== undefined) {
+        const { server, tool } = seen
+        return Effect.succeed(ToolOutput.failure(new ToolRefused({ server, tool: tool.name, reason }).message))
+      }
       const exact = seen.isStrict ? ModelSchema.withoutNulls(given, seen.tool.inputSchema) : given
       return Effect.matchEffect(read(exact), {
         onFailure: (refusal) => Effect.succeed(ToolOutput.failure(refusal)),
@@ -330,56 +443,65 @@ interface Listed {
   readonly name: string
   readonly server: string
   readonly tool: Tools.Tool
+  /** Why the group refuses calls. */
+  readonly refusal: string | undefined
 }
 
 interface Source {
-  readonly list: Effect.Effect<ReadonlyArray<Listed>, ClientError>
+  readonly list: Effect.Effect<{ readonly listed: ReadonlyArray<Listed>; readonly pages: number }, ClientError>
   readonly call: (
     name: string,
     args: JsonObject,
     options?: CallToolOptions
-  ) => Effect.Effect<Tools.CallToolResult, ClientError | UnknownEntry>
-  /** Begins to listen. The stream has a value after each change; several changes may give one value. */
-  readonly changes: Effect.Effect<Stream.Stream<unknown>, never, Scope.Scope>
+  ) => Effect.Effect<Tools.CallToolResult, ClientError | ToolRefused | UnknownEntry>
+  /** Whether the list reports what is odd about names and texts: a group has reported these. */
+  readonly isReported: boolean
+  /** Begins to listen for changes. Gives what runs a refresh after each change; several changes may be read together. */
+  readonly follow: Effect.Effect<
+    (refresh: Effect.Effect<ServerLists.Listing, ClientError>) => Effect.Effect<void>,
+    never,
+    Scope.Scope
+  >
 }
 
-const sourceOf = (source: ClientSessionService | ClientSessionGroupService): Source =>
-  "entries" in source ? ofGroup(source) : ofSession(source)
+const sourceOf = (source: ClientSessionService | ClientSessionGroupService, { server }: Options): Source =>
+  "entries" in source ? ofGroup(source) : ofSession(source, server ?? source.serverInfo.name)
 
 const ofGroup = ({ callTool, changes, entries }: ClientSessionGroupService): Source => ({
-  list: Effect.map(
-    entries,
-    ({ tools }) => [...tools].map(([name, { server, value }]) => ({ name, server, tool: value }))
-  ),
+  list: Effect.map(entries, ({ tools }) => ({
+    listed: [...tools].map(([name, { listed, refusal, server }]) => ({ name, server, tool: listed, refusal })),
+    pages: 0
+  })),
+  isReported: false,
   call: callTool,
-  // The first value has the entries that are listed already.
-  changes: latest(Stream.drop(changes, 1))
-})
-
-const ofSession = (session: ClientSessionService): Source => ({
-  list: session.serverCapabilities.tools === undefined
-    ? Effect.succeed([])
-    : Effect.map(
-      Stream.runCollect(session.tools),
-      (tools) =>
-        Chunk.toReadonlyArray(tools).map((tool) => ({ name: tool.name, server: session.serverInfo.name, tool }))
-    ),
-  call: session.callTool,
-  changes: Effect.zipLeft(
-    latest(Stream.filter(session.listChanges, (change) => change === "tools")),
-    raceFirst(session.awaitSubscription, Effect.sleep(SUBSCRIPTION_WAIT))
+  // The first value has the entries that are listed already. Reading the others sends nothing.
+  follow: Effect.map(
+    ServerLists.changes({ listChanges: Stream.as(Stream.drop(changes, 1), "tools" as const) }),
+    (change) => (refresh) => Effect.forever(Effect.zipRight(change, Effect.ignore(refresh)))
   )
 })
 
+const ofSession = (session: ClientSessionService, server: string): Source => {
+  const calls = new ListPace.OwnCalls()
+  const { callTool, serverCapabilities } = session
+  return {
+    list: serverCapabilities.tools === undefined
+      ? Effect.succeed({ listed: [], pages: 0 })
+      : Effect.map(ServerLists.collect(session.tools), ({ entries, pages }) => ({
+        listed: entries.map((tool) => ({ name: tool.name, server, tool, refusal: undefined })),
+        pages
+      })),
+    isReported: true,
+    call: (name, args, options) => calls.around(callTool(name, args, options)),
+    follow: Effect.zipLeft(
+      Effect.map(
+        ServerLists.changes({ listChanges: Stream.filter(session.listChanges, (change) => change === "tools") }),
+        (change) => (refresh) => ServerLists.follow(session, true, change, refresh, calls)
+      ),
+      raceFirst(session.awaitSubscription, Effect.sleep(SUBSCRIPTION_WAIT))
+    )
+  }
+}
+
 /** How long the list waits for the subscription that reports its changes. */
 const SUBSCRIPTION_WAIT = "5 seconds"
-
-/** Keeps the newest value that was not read: all changes that come while the list is read cause one more reading. */
-const latest = <A>(changes: Stream.Stream<A>): Effect.Effect<Stream.Stream<A>, never, Scope.Scope> =>
-  Effect.gen(function*() {
-    const queue = yield* Effect.acquireRelease(Queue.sliding<A>(1), Queue.shutdown)
-    yield* Effect.forkScoped(Stream.runForEach(changes, (change) => Queue.offer(queue, change)))
-    // Lets the listener start before the list is read.
-    yield* Effect.yieldNow()
-    return Stream.fromQueue(queue)
-  })

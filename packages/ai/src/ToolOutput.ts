@@ -1,6 +1,6 @@
 /**
  * The output that a model reads of a call: text, images and audio, of limited size. A text names links and embedded resources.
- * Structured content becomes JSON text when the tool sent no other content. A call that failed becomes a sentence.
+ * Structured content becomes JSON text when the tool sent no other content, or blank text only. A call that failed becomes a sentence.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/server/tools#tool-result
  * @since 0.1.0
@@ -9,6 +9,7 @@ import type { ContentBlock, ResourceContents } from "@effect-mcp/core/protocol/C
 import type { JsonObject } from "@effect-mcp/core/protocol/Json"
 import type { CallToolResult } from "@effect-mcp/core/protocol/Tools"
 import * as Either from "effect/Either"
+import * as ModelMedia from "./text/ModelMedia.js"
 import { wellFormed, wellFormedJson } from "./text/ModelText.js"
 
 /**
@@ -41,7 +42,10 @@ export interface Options {
    * 5,000,000, which is an image of 3.7 MB.
    */
   readonly maxData?: number | undefined
-  /** The media types of images and audio that the model reads; a text takes the place of others. Default: PNG, JPEG, GIF and WebP. */
+  /**
+   * The media types of images and audio that the model reads; a text takes the place of others. `image/jpg` counts as `image/jpeg`, and
+   * so do other names of one type. Default: PNG, JPEG, GIF and WebP.
+   */
   readonly mediaTypes?: ReadonlyArray<string> | undefined
 }
 
@@ -60,6 +64,7 @@ const COST_OF_PART = 16
  */
 export const make = (result: CallToolResult, options: Options = {}): ToolOutput => {
   const { maxData = 5_000_000, maxText = 100_000, mediaTypes = IMAGES } = options
+  const readable = mediaTypes.map(ModelMedia.typeOf)
   let data = maxData
   let left = maxText
   let media = 0
@@ -74,17 +79,25 @@ export const make = (result: CallToolResult, options: Options = {}): ToolOutput 
   }
   const add = (part: Part) => {
     if (part.type === "text") return addText(part.text)
-    if (!mediaTypes.includes(part.mimeType)) return addText(named(part, "the model does not read this kind"))
-    if (part.data === "") return addText(named(part, "it is empty"))
-    if (part.data.length > data) return addText(named(part, "it is too large"))
-    if (media === MAX_MEDIA) return addText(named(part, `there are more than ${MAX_MEDIA}`))
-    data -= part.data.length
+    const { type } = part
+    const read = ModelMedia.make(part.data, part.mimeType)
+    if (Either.isLeft(read.data)) return addText(`[${type}: ${shown(read.mimeType)}, left out: ${read.data.left}]`)
+    const found = { type, mimeType: read.mimeType, data: read.data.right }
+    if (!readable.includes(found.mimeType)) return addText(named(found, "the model does not read this kind"))
+    if (found.data === "") return addText(named(found, "it is empty"))
+    if (found.data.length > data) return addText(named(found, "it is too large"))
+    if (media === MAX_MEDIA) return addText(named(found, `there are more than ${MAX_MEDIA}`))
+    data -= found.data.length
     media++
-    parts.push(part)
+    parts.push(found)
   }
   const forModel = result.content.filter(({ annotations }) => annotations?.audience?.includes("assistant") !== false)
   for (const block of forModel) add(partOf(block))
-  if (forModel.length === 0 && result.structuredContent !== undefined) addText(json(result.structuredContent))
+  const { structuredContent } = result
+  // Servers send a blank text, or none, beside structured content, and null where there is no structured content.
+  if (parts.length === 0 && omitted === 0 && structuredContent !== undefined && structuredContent !== null) {
+    addText(json(structuredContent))
+  }
   if (parts.length === 0 && omitted === 0) {
     addText(result.isError === true ? "The tool failed without a message." : "The tool returned nothing.")
   }
@@ -115,7 +128,7 @@ const partOf = (block: ContentBlock): Part => {
       return { type: "text", text: block.text }
     case "image":
     case "audio":
-      return { type: block.type, data: block.data, mimeType: block.mimeType.toLowerCase() }
+      return { type: block.type, data: block.data, mimeType: block.mimeType }
     case "resource_link": {
       const about = [block.title ?? block.name, block.mimeType, block.description].filter((text) => text !== undefined)
       return { type: "text", text: `[resource ${block.uri}: ${about.join(", ")}]` }
@@ -127,7 +140,7 @@ const partOf = (block: ContentBlock): Part => {
 
 const resourcePart = (resource: ResourceContents): Part => {
   if ("text" in resource) return { type: "text", text: `[resource ${resource.uri}]\n${resource.text}` }
-  const mimeType = resource.mimeType?.toLowerCase() ?? "application/octet-stream"
+  const mimeType = ModelMedia.typeOf(resource.mimeType ?? "application/octet-stream")
   return /^(image|audio)\//.test(mimeType)
     ? { type: mimeType.startsWith("image") ? "image" : "audio", data: resource.blob, mimeType }
     : { type: "text", text: `[resource ${resource.uri}: ${mimeType}, ${bytes(resource.blob)} bytes]` }
@@ -139,7 +152,9 @@ const bytes = (base64: string): number => {
 }
 
 const named = (part: Exclude<Part, { type: "text" }>, reason: string): string =>
-  `[${part.type}: ${part.mimeType.slice(0, 100)}, ${bytes(part.data)} bytes, left out: ${reason}]`
+  `[${part.type}: ${shown(part.mimeType)}, ${bytes(part.data)} bytes, left out: ${reason}]`
+
+const shown = (mimeType: string): string => mimeType.slice(0, 100)
 
 const json = (value: unknown): string => JSON.stringify(value) ?? "null"
 

@@ -7,11 +7,13 @@ import * as ClientToolkit from "@effect-mcp/ai/ClientToolkit"
 import * as ModelSampling from "@effect-mcp/ai/ModelSampling"
 import * as ToolList from "@effect-mcp/ai/ToolList"
 import * as ToolOutput from "@effect-mcp/ai/ToolOutput"
+import type * as ToolSearch from "@effect-mcp/ai/ToolSearch"
 import * as Client from "@effect-mcp/core/Client"
 import type { ClientFeatures } from "@effect-mcp/core/ClientFeatures"
 import * as Definition from "@effect-mcp/core/Definition"
 import * as McpError from "@effect-mcp/core/protocol/McpError"
 import * as Tool from "@effect-mcp/core/Tool"
+import type * as ToolFingerprints from "@effect-mcp/core/ToolFingerprints"
 import { Context, Effect, Layer } from "effect"
 import { expectTypeOf } from "vitest"
 
@@ -24,8 +26,12 @@ const Notes = Definition.make(Tool.make("search"))
 
 const output = { maxText: 1000, maxData: 100_000, mediaTypes: ["image/png"] } satisfies Every<ToolOutput.Options>
 
+declare const fingerprints: ToolFingerprints.ToolFingerprints
+
 const list = {
   ...output,
+  fingerprints,
+  server: "notes",
   dialect: "openai",
   name: (name, server, { title }) => `${server}_${title ?? name}`,
   definition: Notes,
@@ -35,6 +41,14 @@ const list = {
   maxDescription: 1000,
   maxTools: 20
 } satisfies Every<ToolList.Options>
+
+export const search = {
+  name: "find_tool",
+  description: "Finds tools.",
+  limit: 3,
+  maxFound: 50,
+  dialect: "gemini"
+} satisfies Every<ToolSearch.Options>
 
 const toolkit = { call: (name) => ({ timeout: name === "report" ? "1 hour" : "1 minute" }) } satisfies Every<
   ClientToolkit.Options

@@ -114,7 +114,7 @@ for (const [era, versions] of eras) {
         yield* Deferred.await(ended)
       }))
 
-    it.scoped("follows the changes of a server, and each tool that stays keeps its name", () =>
+    it.scopedLive("follows the changes of a server, and each tool that stays keeps its name", () =>
       Effect.gen(function*() {
         const { add, connector } = yield* serving(named("a.b"), { versions })
         const session = yield* Client.make(connector, { versions })
@@ -131,6 +131,22 @@ for (const [era, versions] of eras) {
         yield* remove
         yield* changed(1)
         assert.deepStrictEqual(names(yield* following.current), ["a_b"])
+      }))
+
+    it.scoped("lists the tools at most once a second, however often the server reports changes", () =>
+      Effect.gen(function*() {
+        const { add, connector } = yield* serving(named("a"), { versions })
+        const session = yield* Client.make(connector, { versions })
+        let lists = 0
+        const tools = Stream.suspend(() => {
+          lists++
+          return session.tools
+        })
+        yield* ToolList.follow({ ...session, tools })
+        const flood = Effect.zipRight(Effect.flatten(add(named("b"))), TestClock.adjust("10 millis"))
+        yield* Effect.repeatN(flood, 299)
+        assert.isAtLeast(lists, 3)
+        assert.isAtMost(lists, 5)
       }))
   })
 }
@@ -201,7 +217,7 @@ describe("The tool list of a model", () => {
       assert.include(list.skipped[0]?.reason, "filter[name]")
     }))
 
-  it.scoped("skips a tool whose name the application cannot give, and follows what comes after", () =>
+  it.scopedLive("skips a tool whose name the application cannot give, and follows what comes after", () =>
     Effect.gen(function*() {
       const logged: Array<unknown> = []
       const logger = Logger.make(({ message }) => {

@@ -36,6 +36,83 @@ describe("What goes back to a model", () => {
     assert.deepStrictEqual(both.structured, { hits: ["a"] })
   })
 
+  it("is the structured content also beside texts of blanks, and not where it is null", () => {
+    for (const text of ["", " \n", "\u00a0"]) {
+      const output = ToolOutput.make({ content: [{ type: "text", text }], structuredContent: { hits: ["a"] } })
+      assert.deepStrictEqual(output.parts, [{ type: "text", text: "{\"hits\":[\"a\"]}" }])
+    }
+    const failed = ToolOutput.make({
+      content: [{ type: "text", text: "" }],
+      structuredContent: { code: 7 },
+      isError: true
+    })
+    assert.strictEqual(failed.text, "{\"code\":7}")
+    assert.strictEqual(ToolOutput.make({ content: [], structuredContent: null }).text, "The tool returned nothing.")
+  })
+
+  const jpeg = "/9j/4AA+"
+  const sent: ReadonlyArray<readonly [what: string, data: string, mimeType: string, expected: ToolOutput.Part]> = [
+    ["a data URI", `data:image/jpeg;base64,${jpeg}`, "image/jpeg", {
+      type: "image",
+      data: jpeg,
+      mimeType: "image/jpeg"
+    }],
+    [
+      "a data URI of another type than the type beside it",
+      `DATA:image/JPG;charset=utf-8;base64,${jpeg}`,
+      "image/png",
+      { type: "image", data: jpeg, mimeType: "image/jpeg" }
+    ],
+    ["a data URI without a type", `data:;base64,${jpeg}`, "image/jpeg", {
+      type: "image",
+      data: jpeg,
+      mimeType: "image/jpeg"
+    }],
+    ["a data URI with escapes", "data:image/png;base64,iVBORw0KGgo%3D", "", {
+      type: "image",
+      data: png,
+      mimeType: "image/png"
+    }],
+    ["base64 for URLs", "_9j_4AA-", "image/jpeg", { type: "image", data: jpeg, mimeType: "image/jpeg" }],
+    ["base64 without padding", "iVBORw0KGgo", "image/png", { type: "image", data: png, mimeType: "image/png" }],
+    ["base64 in lines", " iVBO\r\nRw0K\r\nGgo=\r\n", "image/png", { type: "image", data: png, mimeType: "image/png" }],
+    ["an old name of the type", jpeg, "image/jpg", { type: "image", data: jpeg, mimeType: "image/jpeg" }],
+    ["a type with parameters", png, "image/PNG; charset=binary", { type: "image", data: png, mimeType: "image/png" }],
+    [
+      "a URL",
+      "https://example.com/a.png",
+      "image/png",
+      { type: "text", text: "[image: image/png, left out: it is at https://example.com/a.png]" }
+    ],
+    ["a text", "not an image", "image/png", { type: "text", text: "[image: image/png, left out: it is not base64]" }],
+    ["too few digits", "iVBOR", "image/png", { type: "text", text: "[image: image/png, left out: it is not base64]" }],
+    [
+      "a data URI of text",
+      "data:image/svg+xml,%3Csvg/%3E",
+      "image/png",
+      { type: "text", text: "[image: image/svg+xml, left out: it is a data URI without base64]" }
+    ]
+  ]
+  for (const [what, data, mimeType, expected] of sent) {
+    it(`is an image as models read it, or why there is none, where a server sends ${what}`, () => {
+      const image = ToolOutput.make({ content: [{ type: "image", data, mimeType }] })
+      assert.deepStrictEqual(image.parts, [expected])
+      if (!/^image\//.test(mimeType)) return
+      const resource = ToolOutput.make({
+        content: [{ type: "resource", resource: { uri: "file:///a", blob: data, mimeType } }]
+      })
+      assert.deepStrictEqual(resource.parts, [expected])
+    })
+  }
+
+  it("is audio under the name that the application uses for its type", () => {
+    const { parts } = ToolOutput.make(
+      { content: [{ type: "audio", data: png, mimeType: "audio/x-wav" }] },
+      { mediaTypes: ["audio/wave"] }
+    )
+    assert.deepStrictEqual(parts, [{ type: "audio", data: png, mimeType: "audio/wav" }])
+  })
+
   it("is never empty", () => {
     assert.strictEqual(ToolOutput.make({ content: [] }).text, "The tool returned nothing.")
     const failed = ToolOutput.make({ content: [], isError: true })
@@ -76,11 +153,15 @@ describe("What goes back to a model", () => {
   })
 
   it("takes time linear in its size, whatever a server sends as base64", () => {
-    const data = `${"=".repeat(1_000_000)}a`
     const before = process.cpuUsage()
-    const { text } = ToolOutput.make({ content: [{ type: "image", data, mimeType: "image/x" }] })
+    const made = [
+      `${"=".repeat(1_000_000)}a`,
+      `${" ".repeat(500_000)}_${" ".repeat(500_000)}`,
+      `data:image/png;base64,${"%2".repeat(500_000)}`,
+      `data:${";".repeat(1_000_000)}`
+    ].map((data) => ToolOutput.make({ content: [{ type: "image", data, mimeType: "image/x" }] }).text)
     assert.isBelow(process.cpuUsage(before).user, 1_000_000)
-    assert.include(text, "750000 bytes")
+    for (const text of made) assert.match(text, /^\[image: .*left out: it is (not|a data URI without) base64\]$/)
   })
 
   it("has a bound: an image that is too large, or of a kind that the model does not read, is named in its place", () => {

@@ -8,7 +8,7 @@ import * as ClientFeatures from "@effect-mcp/core/ClientFeatures"
 import * as Connector from "@effect-mcp/core/Connector"
 import type { Message } from "@effect-mcp/core/Message"
 import * as MessageText from "@effect-mcp/core/MessageText"
-import * as ServerConnector from "@effect-mcp/core/Remote"
+import * as Remote from "@effect-mcp/core/Remote"
 import * as StdioClient from "@effect-mcp/node/StdioClient"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
@@ -58,9 +58,9 @@ const stdio: Connect = ({ name }, isQuarter) =>
 
 const http = (port: number): Connect => ({ name }, isQuarter) => {
   const path = `${encodeURIComponent(name)}${isQuarter ? "/quarter" : ""}`
-  const remote = ServerConnector.connector(`http://127.0.0.1:${port}/${path}`, {
-    headers: { authorization: "Bearer secret" },
-    authorize: () => Effect.succeed({ authorization: "Bearer secret" })
+  const remote = Remote.connector(`http://127.0.0.1:${port}/${path}`, {
+    headers: { authorization: "Bearer hostile-token" },
+    authorize: () => Effect.succeed({ authorization: "Bearer hostile-token" })
   })
   return { ...remote, connect: Effect.provide(remote.connect, NodeHttpClient.layer) } as Connector.Connector
 }
@@ -69,6 +69,7 @@ const use = ({ use = "call" }: ServerAttack) =>
   Effect.flatMap(Client.Client, (client): Effect.Effect<unknown, unknown> => {
     if (use === "connect") return Effect.void
     if (use === "list") return client.listTools()
+    if (use === "calls") return Effect.replicateEffect(client.callTool("echo", {}), 100, { discard: true })
     if (use === "all") return Stream.runDrain(client.tools)
     if (use === "read") return client.readResource("test://a")
     if (use === "prompts") return client.listPrompts()

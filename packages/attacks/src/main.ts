@@ -1,6 +1,6 @@
 /**
- * Runs the attackers' suite: `node main.js [suite] [part of a name]`. The suites: `requests`, `peers`, `readers`,
- * `emitters`, `hostile`. Without a suite, three processes run them all at the same time: what they measure is processor time.
+ * Runs the attackers' suite: `node main.js [suite] [part of a name]`. The suites: `requests`, `peers`, `readers`, `long`, `emitters`,
+ * `hostile`, `documents`, `users`. Without a suite, three processes run them all at the same time: what they measure is processor time.
  * The exit code is 1 when an attack did not end as expected.
  *
  * The attackers are plain async functions on Node's sockets: what they send and count must not depend on the library that
@@ -10,21 +10,24 @@ import { spawn } from "node:child_process"
 import { once } from "node:events"
 import { fileURLToPath } from "node:url"
 import * as Canary from "./Canary.js"
+import * as Documents from "./Documents.js"
 import * as Emitters from "./Emitters.js"
 import * as HostileClients from "./HostileClients.js"
 import * as HostileServers from "./HostileServers.js"
 import * as HttpRequests from "./HttpRequests.js"
+import * as LongCalls from "./LongCalls.js"
 import * as Readers from "./Readers.js"
 import { Report } from "./Report.js"
+import * as Users from "./Users.js"
 import * as Victim from "./Victim.js"
 
 const [suite, only] = process.argv.slice(2)
 
 /** The parts that run at the same time, and the suites of each. */
 const PARTS: Readonly<Record<string, ReadonlyArray<string>>> = {
-  "over HTTP": ["requests", "peers", "readers"],
+  "over HTTP": ["requests", "peers", "readers", "long"],
   "on pipes": ["peers", "emitters"],
-  "servers": ["hostile"]
+  "servers": ["hostile", "documents", "users"]
 }
 
 const wants = (name: string): boolean => suite === name || PARTS[suite!]?.includes(name) === true
@@ -44,6 +47,7 @@ const overHttp = async (shell: Victim.Shell): Promise<void> => {
   }
   if (wants("requests")) await timed("requests", () => HttpRequests.run(victim, shell, canary, report, only))
   if (wants("peers")) await timed("clients", () => HostileClients.overHttp(victim, shell, canary, report, only))
+  if (wants("long")) await timed("long calls", async () => report.add(await LongCalls.run(shell, victim, canary)))
   if (wants("readers")) await timed("readers", async () => report.add(await Readers.run(shell, victim, canary)))
   await canary.close()
   await timed("the end", async () => report.add(await Readers.end(shell, victim)))
@@ -58,7 +62,7 @@ const all = async (): Promise<boolean> => {
 }
 
 const parts = async (): Promise<boolean> => {
-  if (isIn("over HTTP") && ["requests", "peers", "readers"].some(wants)) {
+  if (isIn("over HTTP") && ["requests", "peers", "readers", "long"].some(wants)) {
     await overHttp("node")
     await overHttp("platform")
     await overHttp("web")
@@ -75,6 +79,16 @@ const parts = async (): Promise<boolean> => {
     report.group("emitters", begin)
   }
   if (wants("hostile")) await HostileServers.run(report, only)
+  if (wants("documents")) {
+    const begin = performance.now()
+    for (const outcome of await Documents.run(only)) report.add(outcome)
+    report.group("documents", begin)
+  }
+  if (wants("users")) {
+    const begin = performance.now()
+    for (const outcome of await Users.run(only)) report.add(outcome)
+    report.group("users", begin)
+  }
   console.log(`${report.total} attacks, ${report.faults} failed`)
   return report.faults === 0
 }

@@ -1,6 +1,7 @@
 /**
- * An access token that a resource server has verified: who it was issued to, and what for. It does not hold the text of the
- * token, so that nothing can send it on.
+ * An access token that a resource server has verified: who it was issued to, and what for. This value does not hold the text of the token,
+ * so that nothing can send the token on. `ResourceServer` gives this value to handlers as the user, unless the application makes a user of
+ * its own from the value.
  *
  * @see https://www.rfc-editor.org/rfc/rfc9068
  * @since 0.1.0

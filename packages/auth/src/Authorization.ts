@@ -1,8 +1,9 @@
 /**
- * Authorizes a client at MCP servers that ask for OAuth: finds the authorization server, gets tokens by a grant, sends them with
- * every request, renews them, and asks for more scopes when the server requires them. `Remote` takes it as `authorize`.
+ * Authorizes a client at MCP servers that ask for OAuth: finds the authorization server, gets tokens by a grant, sends tokens with every
+ * request, renews them, and asks for more scopes when the server requires more. `Remote` takes the authorizer as `authorize`;
+ * `flow/ServerTokens` has the tokens of each server.
  *
- * It is not for servers over stdio, which take credentials from their environment.
+ * Servers over stdio take credentials from their environment instead.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/authorization
  * @since 0.1.0
@@ -17,26 +18,39 @@ import * as Layer from "effect/Layer"
 import type { AuthorizationError } from "./AuthorizationError.js"
 import { CredentialStore } from "./CredentialStore.js"
 import * as Documents from "./discovery/Documents.js"
+import * as Exceptions from "./discovery/Exceptions.js"
 import type { Dpop } from "./Dpop.js"
 import * as ServerTokens from "./flow/ServerTokens.js"
 import type { Grant } from "./Grant.js"
+import type { ProviderExceptions } from "./ProviderExceptions.js"
 
 /** @category models */
 export interface Options {
   /** Scopes to request besides those that the server asks for. */
   readonly scopes?: ReadonlyArray<string> | undefined
   /**
-   * Whether servers may name loopback and private addresses to request metadata and tokens from. Only for programs that run
-   * on the user's own machine. Default: false. Always allowed are the host of the MCP server, loopback for a server there, and
-   * what the application has named itself: issuers at which it is registered, and its identity provider.
+   * Hosts of private networks that servers may name, to request metadata and tokens from: `["login.company.example"]`. Default: none.
+   * What the application has named itself is always used: the MCP server, issuers at which it is registered, and its identity provider.
+   * Where such a host is in a private network or on this machine, it may name other hosts there.
    */
-  readonly allowPrivateAddresses?: boolean | undefined
+  readonly privateHosts?: ReadonlyArray<string> | undefined
   /** How long each request to an authorization server may take. Default: 30 seconds. */
   readonly requestTimeout?: Duration.DurationInput | undefined
   /** The most bytes that a response of an authorization server may have. Default: 256 KiB. */
   readonly maxDocumentBytes?: number | undefined
   /** Binds tokens to a key of this client, where the authorization server supports it. Default: tokens are not bound. */
   readonly dpop?: Dpop | undefined
+  /**
+   * Which of the authorization servers that an MCP server names may be used, in order. The client goes on to the next server only
+   * where it cannot use the metadata of a server, never after a denial. Default: first a server with stored credentials or a fixed client,
+   * then the others as named.
+   */
+  readonly authorizationServers?: ((named: ReadonlyArray<string>, server: URL) => ReadonlyArray<string>) | undefined
+  /**
+   * For authorization servers that deviate from the rules; see `Providers`. The layer dies when two of them could be mixed up.
+   * Default: none.
+   */
+  readonly exceptions?: ReadonlyArray<ProviderExceptions> | undefined
 }
 
 /** @category models */
@@ -88,8 +102,12 @@ export const layer = <R = never>(
       const servers = new Map<string, ServerTokens.ServerTokens>()
       let isClosed = false
       yield* Effect.addFinalizer(() => Effect.sync(() => isClosed = true))
+      const { authorizationServers, dpop, exceptions = [], scopes = [] } = options
+      const mistake = Exceptions.mistake(exceptions, grant.isRegistered)
+      if (mistake !== undefined) return yield* Effect.dieMessage(mistake)
       const provided: Grant = {
         isInteractive: grant.isInteractive,
+        needsLogin: grant.needsLogin,
         isRegistered: (issuer) => grant.isRegistered(issuer),
         client: (request) => Effect.provide(grant.client(request), context),
         obtain: (request) => Effect.provide(grant.obtain(request), context)
@@ -99,10 +117,12 @@ export const layer = <R = never>(
           const { origin, pathname } = new URL(url)
           // Not resolved against the origin: a path with two slashes at its beginning would name another host.
           const server = new URL(`${origin}${pathname}`)
-          const { dpop, scopes = [] } = options
           const documents = Documents.make(client, server, options)
           const tokens = servers.get(server.href) ??
-            ServerTokens.make({ documents, store, grant: provided, scopes, dpop }, scope)
+            ServerTokens.make(
+              { documents, store, grant: provided, scopes, dpop, exceptions, authorizationServers },
+              scope
+            )
           servers.set(server.href, tokens)
           return tokens
         })

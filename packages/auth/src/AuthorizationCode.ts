@@ -1,10 +1,12 @@
 /**
- * The grant of programs that a person uses: the user logs in with the browser, and the authorization server sends a code back,
- * which only this login can exchange for tokens (PKCE).
+ * The grant of programs that a person uses: the user logs in with the browser, and the authorization server sends a code back, which only
+ * this login can exchange for tokens (PKCE). `Authorization.layer` takes the grant; a `Browser` opens the login, and `ClientIdentity` says
+ * who the client is.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/authorization#authorization-flow-steps
  * @since 0.1.0
  */
+import * as EffectInternals from "@effect-mcp/core/unstable/kit/EffectInternals"
 import * as Semaphore from "@effect-mcp/core/unstable/kit/Semaphore"
 import * as TimeLimit from "@effect-mcp/core/unstable/kit/TimeLimit"
 import * as Cause from "effect/Cause"
@@ -19,7 +21,8 @@ import { Browser, type Login } from "./Browser.js"
 import type { Client, ClientIdentity } from "./ClientIdentity.js"
 import { CredentialStore, type Registration } from "./CredentialStore.js"
 import * as Sha256 from "./digest/Sha256.js"
-import { failure } from "./discovery/Failure.js"
+import * as Exceptions from "./discovery/Exceptions.js"
+import { failure, withAdvice } from "./discovery/Failure.js"
 import * as ServerText from "./discovery/ServerText.js"
 import * as UrlPolicy from "./discovery/UrlPolicy.js"
 import * as Scopes from "./flow/Scopes.js"
@@ -92,7 +95,7 @@ const login = Effect.fnUntraced(function*(self: Self, context: GrantContext) {
   const endpoint = yield* authorizationEndpoint(context)
   const registered = yield* store.registrations.get(server.issuer)
   const session = yield* Effect.flatMap(Browser, (browser) => browser.login(registered?.redirectUris ?? []))
-  yield* UrlPolicy.browsable("the redirect URI of this program", session.redirectUri)
+  yield* EffectInternals.fromEither(UrlPolicy.browsable("the redirect URI of this program", session.redirectUri))
   const state = yield* random
   const verifier = yield* random
   const challenge = yield* Sha256.base64Url(Redacted.value(verifier))
@@ -148,6 +151,7 @@ const urlFor = ({ options }: Self, attempt: Attempt, { clientId }: Client): URL 
   const url = new URL(endpoint)
   const parameters: Record<string, string> = {
     ...(scopes?.includes(Scopes.OFFLINE) === true ? CONSENT : undefined),
+    ...context.server.exceptions?.parameters,
     ...options.parameters,
     response_type: "code",
     client_id: clientId,
@@ -155,7 +159,7 @@ const urlFor = ({ options }: Self, attempt: Attempt, { clientId }: Client): URL 
     code_challenge: challenge,
     code_challenge_method: "S256",
     state: Redacted.value(state),
-    resource: context.resource,
+    ...Exceptions.parameters(context.server, context.resource),
     ...(scopes === undefined ? undefined : { scope: scopes.join(" ") })
   }
   for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value)
@@ -186,15 +190,22 @@ const isUnknown = ({ get }: GrantContext, url: URL): Effect.Effect<boolean> =>
 const authorizationEndpoint = (
   { isPublished, server }: GrantContext
 ): Effect.Effect<URL, AuthorizationError> => {
-  const { authorizationEndpoint, codeChallengeMethods, issuer } = server
+  const { authorizationEndpoint, codeChallengeMethods, exceptions, issuer } = server
   const unsupported = (what: string) =>
     failure("UnsupportedServer", `The authorization server ${ServerText.shorten(issuer)} ${what}`)
   if (authorizationEndpoint === undefined) return unsupported("has no authorization endpoint")
   // Revisions before 2025-11-25 did not require servers to publish it.
-  if (codeChallengeMethods === undefined ? isPublished : !codeChallengeMethods.includes("S256")) {
-    return unsupported("does not say that it supports PKCE with S256, so the client does not log in there")
+  const isRequired = isPublished && exceptions?.unannouncedPkce !== true
+  if (codeChallengeMethods === undefined ? isRequired : !codeChallengeMethods.includes("S256")) {
+    return unsupported(
+      `does not say that it supports PKCE with S256, so the client does not log in there${
+        codeChallengeMethods === undefined
+          ? Exceptions.cure("the provider documents that it supports S256", "unannouncedPkce")
+          : ""
+      }`
+    )
   }
-  return UrlPolicy.browsable("the authorization endpoint", authorizationEndpoint)
+  return EffectInternals.fromEither(UrlPolicy.browsable("the authorization endpoint", authorizationEndpoint))
 }
 
 /** 256 bits from a cryptographic source. */
@@ -210,7 +221,7 @@ const random: Effect.Effect<Redacted.Redacted<string>> = Effect.sync(() =>
  */
 const codeOf = (
   parameters: URLSearchParams,
-  server: Pick<AuthorizationServer, "issuer" | "sendsIssuer">,
+  server: Pick<AuthorizationServer, "issuer" | "responseIssuer" | "sendsIssuer">,
   state: Redacted.Redacted<string>
 ): Effect.Effect<Redacted.Redacted<string>, AuthorizationError> => {
   // A parameter that is there twice has no value.
@@ -222,11 +233,15 @@ const codeOf = (
   if (one("state") !== Redacted.value(state)) return untrusted("it has another `state`")
   // Compared as text, whether or not the server says that it sends it.
   const issuer = one("iss")
-  if (parameters.has("iss") ? issuer !== server.issuer : server.sendsIssuer) {
+  if (parameters.has("iss") ? issuer !== server.responseIssuer : server.sendsIssuer) {
     // Nothing else of the response is read.
     return untrusted(
       parameters.has("iss")
-        ? "its `iss` is not the issuer that the login was begun with"
+        ? `its \`iss\` is ${issuer === undefined ? "there twice" : `"${ServerText.shorten(issuer)}"`}, and not "${
+          ServerText.shorten(server.responseIssuer)
+        }", which the login was begun with${
+          Exceptions.cure("the provider documents that it answers with this text", "responseIssuer")
+        }`
         : "it has no `iss`, which this authorization server always sends"
     )
   }
@@ -235,9 +250,12 @@ const codeOf = (
     const described = one("error_description")
     return failure(
       "Denied",
-      `Access was denied by ${ServerText.shorten(server.issuer)}${error === undefined ? "" : ` with "${error}"`}${
-        described === undefined || described === "" ? "" : `: ${ServerText.shorten(described)}`
-      }`,
+      withAdvice(
+        `Access was denied by ${ServerText.shorten(server.issuer)}${error === undefined ? "" : ` with "${error}"`}${
+          described === undefined || described === "" ? "" : `: ${ServerText.shorten(described)}`
+        }`,
+        Exceptions.adviceFor(error)
+      ),
       { error }
     )
   }

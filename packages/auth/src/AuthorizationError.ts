@@ -1,5 +1,5 @@
 /**
- * How authorization can fail. Applications find this error as the `cause` of the `TransportError` of a call. No message holds
+ * How authorization can fail. Applications find this error as the `cause` of the `LocalError.TransportError` of a call. No message holds
  * a token, a code, a secret or the query of a URL.
  *
  * @since 0.1.0
@@ -17,6 +17,7 @@ import * as Data from "effect/Data"
  * - `TokenRefused`: the token endpoint refused the request or its response is malformed; `error` has the code.
  * - `InsufficientScope`: the server still requires scopes after the client had asked for them, or has caused too many logins.
  * - `Browser`: the browser could not be opened, or no response came in time.
+ * - `LoginRequired`: there are no tokens that the server accepts, and the grant asks the user only when the program calls `login`.
  * - `Store`: stored credentials could not be read or written.
  * - `Signing`: a key could not sign.
  * - `Closed`: the layer of `Authorization` has closed, and no tokens are got any more.
@@ -34,6 +35,7 @@ export type Reason =
   | "TokenRefused"
   | "InsufficientScope"
   | "Browser"
+  | "LoginRequired"
   | "Store"
   | "Signing"
   | "Closed"

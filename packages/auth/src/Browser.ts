@@ -1,6 +1,6 @@
 /**
- * The user's browser, for logging in: opens a URL, and receives the response that the authorization server sends the browser
- * back with. A desktop program uses the one of `@effect-mcp/node`; a web application provides its own with `layer`.
+ * The user's browser, for logging in: opens a URL, and receives the response that the authorization server sends the browser back with. A
+ * desktop program uses `node/LoopbackBrowser`; a web application provides its own with `layer`.
  *
  * @since 0.1.0
  */

@@ -1,6 +1,6 @@
 /**
- * The grant of programs that act for themselves, without a user: the client is registered, and proves who it is with a secret
- * or, better, with a private key.
+ * The grant of programs that act for themselves, without a user: the client is registered, and proves who it is with a secret or, better,
+ * with a private key. `Authorization.layer` takes the grant; `identity/ClientAuthentication` proves who the client is.
  *
  * @see https://modelcontextprotocol.io/extensions/auth/oauth-client-credentials
  * @since 0.1.0

@@ -1,6 +1,7 @@
 /**
- * Who this client is at an authorization server, in the order in which the client tries: registered there before, identified by
- * a document that the application publishes, registered when it is needed, or asked for.
+ * Who this client is at an authorization server, in the order in which the client tries: registered there before, identified by a
+ * document that the application publishes, registered when it is needed, or asked for. `AuthorizationCode` takes it as options, and
+ * `identity/Identities` tries.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/authorization#client-registration-approaches
  * @since 0.1.0
@@ -61,7 +62,8 @@ export interface ClientIdentity {
   /** The URL, https and with a path, at which the application publishes what `document` gives. */
   readonly metadataDocument?: string | undefined
   /**
-   * Whether the client may register itself. Default: true.
+   * Whether the client may register itself. Default: true; false with `preRegistered` and neither `metadataDocument` nor `ask`, so that a
+   * client that is registered elsewhere only fails.
    *
    * @deprecated since 2026-07-28 (#2858); a revision may be without it from 2027-07-28 on.
    */

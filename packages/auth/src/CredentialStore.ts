@@ -1,20 +1,26 @@
 /**
- * Where the client keeps what it is known as at each authorization server, and the tokens it got there. Registrations and tokens are kept by
- * issuer, so that nothing of one authorization server is ever sent to another; which issuer an MCP server has is kept by its URL. It uses the platform's `KeyValueStore`;
- * `node/CredentialDirectory` keeps it in files that only the user can read.
+ * Where the client keeps its registration at each authorization server, and the tokens that it got there. Registrations and tokens are
+ * kept by issuer, so that nothing of one authorization server is ever sent to another; which issuer an MCP server has is kept by its URL.
+ * The store uses the platform's `KeyValueStore`; `node/CredentialDirectory` stores in files that only the user can read, and `makeShared` in
+ * a database that several processes share. `identity/Registered` and `flow/TokenState` read and write.
  *
  * @since 0.1.0
  */
 import * as KeyValueStore from "@effect/platform/KeyValueStore"
+import * as EffectInternals from "@effect-mcp/core/unstable/kit/EffectInternals"
 import * as Semaphore from "@effect-mcp/core/unstable/kit/Semaphore"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
+import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
 import type { AuthorizationError } from "./AuthorizationError.js"
+import type { CredentialDatabase } from "./CredentialDatabase.js"
 import * as Sha256 from "./digest/Sha256.js"
 import { failure } from "./discovery/Failure.js"
+import * as RecordLock from "./stored/RecordLock.js"
+import * as TextStore from "./stored/TextStore.js"
 import { Tokens } from "./Tokens.js"
 
 /** @category models */
@@ -75,13 +81,14 @@ export interface CredentialStoreService {
   /**
    * Runs an effect that renews the tokens of an issuer and a resource, when no other one does. Many authorization servers
    * accept a refresh token once, and end the login when it is sent twice. An effect that renews tokens may run another one for the
-   * issuer and the resource "" inside, which changes the registrations of the issuer.
+   * issuer and the resource "" inside, which changes the registrations of the issuer. Fails, and does not run the effect, when a store
+   * that processes share does not answer.
    */
   readonly exclusive: <A, E, R>(
     effect: Effect.Effect<A, E, R>,
     issuer: string,
     resource: string
-  ) => Effect.Effect<A, E, R>
+  ) => Effect.Effect<A, E | AuthorizationError, R>
 }
 
 /**
@@ -89,7 +96,10 @@ export interface CredentialStoreService {
  *
  * @category models
  */
-export type Exclusive = <A, E, R>(name: string, effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
+export type Exclusive = <A, E, R>(
+  name: string,
+  effect: Effect.Effect<A, E, R>
+) => Effect.Effect<A, E | AuthorizationError, R>
 
 /** @category tags */
 export class CredentialStore extends Context.Tag("@effect-mcp/auth/CredentialStore")<
@@ -105,12 +115,28 @@ export class CredentialStore extends Context.Tag("@effect-mcp/auth/CredentialSto
 export const make = (
   store: KeyValueStore.KeyValueStore,
   exclusive: Exclusive = (_, effect) => effect
-): CredentialStoreService => {
+): CredentialStoreService =>
+  over({
+    get: (name) => Effect.mapError(TextStore.get(store, name), (cause) => failed("read", cause)),
+    set: (name, text) =>
+      Effect.mapError(
+        text === undefined ? store.remove(name) : store.set(name, text),
+        (cause) => failed("written", cause)
+      )
+  }, exclusive)
+
+/** Where the texts of the records are. `undefined` removes a text. */
+interface Texts {
+  readonly get: (name: string) => Effect.Effect<string | undefined, AuthorizationError>
+  readonly set: (name: string, text: string | undefined) => Effect.Effect<void, AuthorizationError>
+}
+
+const over = (texts: Texts, exclusive: Exclusive): CredentialStoreService => {
   const inProcess = new Map<string, { readonly semaphore: Semaphore.Semaphore; users: number }>()
   return {
-    registrations: records(store, "registration", Registration),
-    tokens: records(store, "tokens", Tokens),
-    bindings: records(store, "server", Binding),
+    registrations: records(texts, "registration", Registration),
+    tokens: records(texts, "tokens", Tokens),
+    bindings: records(texts, "server", Binding),
     exclusive: (effect, ...key) =>
       Effect.flatMap(nameOf("tokens", key), (name) =>
         Effect.acquireUseRelease(
@@ -143,8 +169,61 @@ export const layer: Layer.Layer<CredentialStore, never, KeyValueStore.KeyValueSt
  */
 export const layerMemory: Layer.Layer<CredentialStore> = Layer.provide(layer, KeyValueStore.layerMemory)
 
+/**
+ * Stores in a database that several processes share, such as those of one service. Each owner, such as a user, has records of their own:
+ * `database` gets the SHA-256 digest of the owner in hexadecimal. One process renews a token, the others take what it has stored. Nothing
+ * is renewed while the database does not answer: an authorization server may accept a refresh token once only.
+ *
+ * When the process that renews ends without a word, the others wait for 15 seconds. A process that was stopped for longer has lost the
+ * lock, and what it stores then fails with reason `Store`: the newer credentials stay.
+ *
+ * @category constructors
+ */
+export const makeShared = (
+  owner: string,
+  database: (owner: string) => CredentialDatabase
+): Effect.Effect<CredentialStoreService> =>
+  // As JSON: in UTF-8 alone, two owners with lone surrogates could be one.
+  Effect.map(Sha256.hex(JSON.stringify(owner)), (digest) => {
+    const shared = database(digest)
+    return over({
+      get: (name) => Effect.mapError(shared.read(name), (cause) => failed("read", cause)),
+      set: (name, text) => write(shared, name, text)
+    }, (name, effect) => RecordLock.exclusive(shared, `lock-${name}`, effect))
+  })
+
+/** The most characters of one record, as JSON. */
+const MAX_SIZE = 256 * 1024
+
+/** A refresh token may have been used up for the text: the lock is held until the text is stored, or a change of server is over. */
+const patiently = Schedule.intersect(Schedule.spaced("1 second"), Schedule.recurs(5))
+
+const write = Effect.fnUntraced(function*(database: CredentialDatabase, name: string, text: string | undefined) {
+  if (text !== undefined && text.length > MAX_SIZE) {
+    return yield* failure("Store", `Credentials of ${text.length} characters were not stored: ${MAX_SIZE} is the limit`)
+  }
+  const held = yield* EffectInternals.valueOf(RecordLock.held)
+  const lock = held?.database === database ? held.lock : undefined
+  const once = database.write(name, text, lock)
+  const written = lock === undefined || text === undefined ? once : Effect.retry(once, patiently)
+  switch (yield* Effect.mapError(written, (cause) => failed("written", cause))) {
+    case "Stored":
+      return
+    case "LockLost":
+      return yield* failure(
+        "Store",
+        "Credentials were not stored: this program did not run for so long that another one has got its turn, and may have stored newer ones"
+      )
+    case "Full":
+      return yield* failure(
+        "Store",
+        "Credentials were not stored: their owner has as many as the store allows. `logout` removes those of one server"
+      )
+  }
+})
+
 const records = <A, I>(
-  store: KeyValueStore.KeyValueStore,
+  texts: Texts,
   kind: string,
   schema: Schema.Schema<A, I>
 ): Records<A> => {
@@ -153,17 +232,15 @@ const records = <A, I>(
   const encode = Schema.encodeSync(json)
   return {
     get: (...key) =>
-      Effect.flatMap(nameOf(kind, key), (name) =>
-        Effect.mapBoth(store.get(name), {
-          onFailure: (cause) => failed("read", cause),
-          onSuccess: (text) => Option.getOrUndefined(Option.flatMap(text, decode))
-        })),
+      Effect.map(
+        Effect.flatMap(nameOf(kind, key), texts.get),
+        (text) => text === undefined ? undefined : Option.getOrUndefined(decode(text))
+      ),
     set: (value, ...key) =>
-      Effect.flatMap(nameOf(kind, key), (name) =>
-        Effect.mapError(
-          value === undefined ? store.remove(name) : store.set(name, encode(value)),
-          (cause) => failed("written", cause)
-        ))
+      Effect.flatMap(
+        nameOf(kind, key),
+        (name) => texts.set(name, value === undefined ? undefined : encode(value))
+      )
   }
 }
 

@@ -1,6 +1,7 @@
 /**
- * Binds tokens to a key of this client (DPoP): a token that is stolen is of no use without the key. Give it to
- * `Authorization.layer` as `dpop`. It takes effect where the authorization server supports it.
+ * Binds tokens to a key of this client (DPoP): a token that is stolen is of no use without the key. Give the key to `Authorization.layer`
+ * as `dpop`. The binding takes effect where the authorization server supports DPoP. `resource/DpopProofs` of a resource server checks the
+ * proofs.
  *
  * @see https://www.rfc-editor.org/rfc/rfc9449
  * @since 0.1.0

@@ -1,7 +1,7 @@
 /**
- * The grant of enterprises: the employee has logged in to the application at the identity provider of the enterprise, and the
- * provider, not the employee, decides which MCP servers the application may use. The identity token is exchanged for an
- * assertion (ID-JAG), and that for an access token; no browser is opened.
+ * The grant of enterprises: the employee has logged in to the application at the identity provider of the enterprise, and the provider,
+ * not the employee, decides which MCP servers the application may use. The identity token is exchanged for an assertion (ID-JAG), and the
+ * assertion for an access token; no browser is opened. `Authorization.layer` takes the grant.
  *
  * @see https://modelcontextprotocol.io/extensions/auth/enterprise-managed-authorization
  * @since 0.1.0

@@ -1,6 +1,7 @@
 /**
- * A way to get tokens: in a user's browser (`AuthorizationCode`), as a program (`ClientCredentials`), for an employee
- * (`EnterpriseManaged`), or as a workload (`WorkloadIdentity`). `Authorization.layer` takes one. Applications may write their own.
+ * A way to get tokens: in a user's browser (`AuthorizationCode`), on another device of the user (`DeviceAuthorization`), as a program (`ClientCredentials`), for an employee
+ * (`EnterpriseManaged`), or as a workload (`WorkloadIdentity`). `Authorization.layer` takes one grant. Applications may write their own.
+ * `flow/TokenRequests` runs the grant.
  *
  * @since 0.1.0
  */
@@ -52,7 +53,8 @@ export interface GrantContext {
   /** The issuer that this server had before, when it has another now. */
   readonly previousIssuer: string | undefined
   /**
-   * Requests a token: authenticates the client, adds `resource`, and checks the response. `grant_type` is among the parameters.
+   * Requests a token: authenticates the client, adds `resource` unless the application has an exception, and checks the response.
+   * `grant_type` is among the parameters.
    */
   readonly token: (
     client: Client,
@@ -73,6 +75,8 @@ export interface GrantContext {
 export interface Grant<out R = never> {
   /** Whether it needs the user. */
   readonly isInteractive: boolean
+  /** Whether it asks the user only when the program calls `login`, and never because a server has refused a request. Default: false. */
+  readonly needsLogin?: boolean | undefined
   /** Whether this client is registered at an issuer. A server may name several issuers; the first of these is used. */
   readonly isRegistered: (issuer: string) => boolean
   /** The client that refreshes tokens. */

@@ -1,6 +1,8 @@
 /**
- * Verifies access tokens by a request to the authorization server, which says whether a token is active. Its answer is used for a
- * short time. A server that does not answer in time costs only the requests whose tokens are not known yet.
+ * Verifies access tokens by a request to the authorization server, which says whether a token is active. `ResourceServer` takes it as its
+ * `TokenVerifier`. `ResourceServer` keeps the answer for a short time (`resource/TokenCache`). A server that does not answer in time costs
+ * only the requests whose tokens are not known yet.
+ * Tokens that somebody invents do not take the places of tokens that were active before.
  *
  * @see https://www.rfc-editor.org/rfc/rfc7662
  * @since 0.1.0
@@ -20,6 +22,7 @@ import * as ServerMetadata from "./discovery/ServerMetadata.js"
 import * as ServerText from "./discovery/ServerText.js"
 import * as TokenEndpoint from "./flow/TokenEndpoint.js"
 import * as Refreshed from "./resource/Refreshed.js"
+import * as SeenTokens from "./resource/SeenTokens.js"
 import * as TokenVerifier from "./TokenVerifier.js"
 
 /** @category models */
@@ -32,7 +35,10 @@ export interface Options extends TokenVerifier.RequestOptions {
   readonly endpoint?: string | undefined
   /** How long an answer is used. A token that was revoked is accepted for so long. Default: 30 seconds. */
   readonly cacheFor?: Duration.DurationInput | undefined
-  /** How many requests there may be at the same time; for further tokens the clients get 503. Default: 64. */
+  /**
+   * How many requests there may be at the same time for tokens that are not known yet, and as many again for tokens that were active before;
+   * for further tokens the clients get 503. Default: 64.
+   */
   readonly maxConcurrent?: number | undefined
 }
 
@@ -55,7 +61,8 @@ export const make = (options: Options): TokenVerifier.TokenVerifier<HttpClient.H
       issuer,
       documents,
       metadata: metadataOf(documents, issuer, yield* Effect.scope),
-      running: yield* Ref.make(0),
+      running: { known: yield* Ref.make(0), unknown: yield* Ref.make(0) },
+      seen: SeenTokens.make(),
       reported: yield* Ref.make(-Infinity)
     }
     return (token) => verify(self, token)
@@ -70,8 +77,9 @@ interface Self {
   readonly issuer: string
   readonly documents: Documents.Documents
   readonly metadata: Refreshed.Refreshed<Claims>
-  /** How many requests to the introspection endpoint are under way. */
-  readonly running: Ref.Ref<number>
+  /** How many requests to the introspection endpoint are under way, for tokens that were active before and for others. */
+  readonly running: Readonly<Record<"known" | "unknown", Ref.Ref<number>>>
+  readonly seen: SeenTokens.SeenTokens
   /** When the log has last said why a token could not be verified. */
   readonly reported: Ref.Ref<number>
 }
@@ -92,12 +100,15 @@ const metadataOf = (documents: Documents.Documents, issuer: string, scope: Scope
 const verify = Effect.fnUntraced(function*(self: Self, token: Redacted.Redacted<string>) {
   const { issuer, options: { cacheFor = "30 seconds" } } = self
   const began = yield* Clock.currentTimeMillis
-  const claims = yield* limited(self, Redacted.value(token)).pipe(
+  const secret = Redacted.value(token)
+  if (self.seen.isInactive(secret, began)) return yield* NOT_ACTIVE
+  const claims = yield* limited(self, secret).pipe(
     Effect.tapError((error) => report(self, error)),
     Effect.catchAll(() => TokenVerifier.unavailable)
   )
   const { active, iss, token_type: type } = claims
-  if (active !== true) return yield* TokenVerifier.invalid("The access token is not active")
+  self.seen.set(secret, active === true, yield* Clock.currentTimeMillis)
+  if (active !== true) return yield* NOT_ACTIVE
   if (iss !== undefined && iss !== issuer) {
     return yield* TokenVerifier.invalid("The access token is from an issuer that this server does not trust")
   }
@@ -109,8 +120,11 @@ const verify = Effect.fnUntraced(function*(self: Self, token: Redacted.Redacted<
   return { issuer, claims, isCurrent: (millis: number) => millis < until }
 })
 
+const NOT_ACTIVE = TokenVerifier.invalid("The access token is not active")
+
 const limited = (self: Self, token: string): Effect.Effect<Claims, AuthorizationError> => {
-  const { options: { maxConcurrent = 64 }, running } = self
+  const { options: { maxConcurrent = 64 }, seen } = self
+  const running = self.running[seen.wasActive(token) ? "known" : "unknown"]
   const begun = Ref.modify(running, (count) => count < maxConcurrent ? [true, count + 1] : [false, count])
   const tooMany = failed(`${maxConcurrent} requests to the introspection endpoint are running`)
   return Effect.acquireUseRelease(

@@ -1,8 +1,8 @@
 /**
- * Verifies access tokens that are JWTs, with the public keys of their issuer, which are cached and rotate.
+ * Verifies access tokens that are JWTs, with the public keys of their issuer, which are cached and rotate (`resource/KeySet`).
  *
- * What a token says before its signature is verified only chooses among the trusted issuers and their keys. The algorithm must
- * be on the list, and must be one for the type of the key.
+ * `ResourceServer` takes it as its `TokenVerifier`. What a token says before its signature is verified only chooses among the trusted
+ * issuers and their keys. The algorithm must be on the list, and must fit the type of the key.
  *
  * @see https://www.rfc-editor.org/rfc/rfc9068
  * @see https://www.rfc-editor.org/rfc/rfc8725
@@ -51,7 +51,10 @@ export interface Options extends TokenVerifier.RequestOptions {
   readonly algorithms?: ReadonlyArray<Algorithm> | undefined
   /** Whether a token must have the type `at+jwt` of RFC 9068. Default: false; other types than `JWT` are refused. */
   readonly requireType?: boolean | undefined
-  /** How often tokens with unknown keys may cause a request for the key set, at most. Default: 30 seconds. */
+  /**
+   * How often the same unknown key may cause a request for the key set. Four different ones may in this time, so that a new key is found
+   * beside a few that somebody has invented. Default: 30 seconds.
+   */
   readonly refreshInterval?: Duration.DurationInput | undefined
 }
 
@@ -100,7 +103,7 @@ export const make = (options: Options = {}): TokenVerifier.TokenVerifier<HttpCli
       const first = yield* KeySet.isSigned(keys, token)
       // A signature that is not valid is no reason to request the keys again: every client can make one.
       const newer = first === undefined
-        ? yield* Effect.catchAll(keySet.newer(keys), () => TokenVerifier.unavailable)
+        ? yield* Effect.catchAll(keySet.newer(keys, `${alg} ${unverified.header.kid}`), () => TokenVerifier.unavailable)
         : undefined
       const isSigned = newer === undefined ? first : yield* KeySet.isSigned(newer, token)
       return isSigned === true

@@ -1,7 +1,7 @@
 /**
- * Protects an MCP server with OAuth: publishes where clients get access tokens, verifies the token of every request, and gives
- * features, middleware and the session layer a typed user. It makes an `Authenticator`, so everything that holds for users holds
- * here: sessions and tasks belong to them, and applications and tests may hand over users of their own.
+ * Protects an MCP server with OAuth: publishes where clients get access tokens, verifies the token of every request, and gives features,
+ * middleware and the session layer a typed user. The module makes an `Authenticator`, so everything that holds for users holds here:
+ * sessions and tasks belong to users, and applications and tests may hand over users of their own.
  *
  * Never send a token that a client has sent to another server: exchange it at the authorization server (RFC 8693).
  *
@@ -51,6 +51,11 @@ export interface Options<Claims, S, VR = never, CR = never, UR = never, R2 = nev
   readonly scopes?: ReadonlyArray<string> | undefined
   /** The scopes that every HTTP request needs, besides those of `Feature.requires`. Default: none. */
   readonly requires?: ReadonlyArray<string> | undefined
+  /**
+   * The claims that have the scopes of a token, each a text or a list of texts; a token may have several of them. Auth0 writes `permissions`,
+   * Entra writes `roles` for programs without a user. Default: `scope` and `scp`.
+   */
+  readonly scopeClaims?: ReadonlyArray<string> | undefined
   /**
    * Whether a user with these scopes may do what requires a scope: for hierarchies, in which `notes` includes `notes:read`.
    * Default: only with the scope itself.
@@ -270,7 +275,10 @@ const documentOf = (
   })
 })
 
-const rulesOf = ({ audience, authorizationServers, clockTolerance, resource }: AnyOptions): TokenRules.Rules => ({
+const rulesOf = (
+  { audience, authorizationServers, clockTolerance, resource, scopeClaims = ["scope", "scp"] }: AnyOptions
+): TokenRules.Rules => ({
+  scopeClaims,
   issuers: authorizationServers,
   audiences: audience === undefined
     ? TokenRules.audiencesOf(resource)

@@ -1,6 +1,7 @@
 /**
- * The grant of servers that act for their users at other servers: the access token that a user has sent to this server is
- * exchanged for one that is for the other server. The user's token is sent to the authorization server and nowhere else.
+ * The grant of servers that act for their users at other servers: the access token that a user has sent to this server is exchanged for a
+ * token that is for the other server. The user's token is sent to the authorization server and nowhere else. `Authorization.layer` takes
+ * the grant.
  *
  * @see https://www.rfc-editor.org/rfc/rfc8693
  * @since 0.1.0

@@ -75,8 +75,11 @@ export interface RequestOptions {
   readonly requestTimeout?: Duration.DurationInput | undefined
   /** The most bytes that a response may have. Default: 256 KiB. */
   readonly maxDocumentBytes?: number | undefined
-  /** Whether the metadata of an issuer may name private addresses. Default: false; the host of the issuer is allowed. */
-  readonly allowPrivateAddresses?: boolean | undefined
+  /**
+   * Hosts of private networks that the metadata of an issuer may name. Default: none. The host of the issuer is always used, and where
+   * that is in a private network or on this machine, it may name other hosts there.
+   */
+  readonly privateHosts?: ReadonlyArray<string> | undefined
 }
 
 /**

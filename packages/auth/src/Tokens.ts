@@ -1,6 +1,6 @@
 /**
- * What a token endpoint issues: an access token for one resource, and perhaps a refresh token. Both are redacted: logs and
- * errors that hold them do not show them.
+ * What a token endpoint issues: an access token for one resource, and perhaps a refresh token. Both are redacted: logs and errors that
+ * hold tokens do not show them. A `Grant` gives tokens, and a `CredentialStore` keeps them.
  *
  * @since 0.1.0
  */

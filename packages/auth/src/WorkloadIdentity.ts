@@ -1,6 +1,7 @@
 /**
- * The grant of workloads: the platform that runs the program, such as Kubernetes or a cloud, has given it a token that says
- * which workload it is, and the authorization server trusts that platform. There is no secret to keep.
+ * The grant of workloads: the platform that runs the program, such as Kubernetes or a cloud, has given the program a token that says which
+ * workload the program is, and the authorization server trusts that platform. There is no secret to keep. `Authorization.layer` takes the
+ * grant.
  *
  * @see https://www.rfc-editor.org/rfc/rfc7523#section-2.1
  * @since 0.1.0

@@ -189,15 +189,26 @@ describe("A server that names another authorization server", () => {
         Effect.gen(function*() {
           yield* client.ping()
           world.server.revoke()
-          resource = "https://mcp.test"
+          resource = `${World.SERVER}/`
           // The server takes no tokens for this resource.
           yield* Effect.flip(client.ping())
         }))
       assert.notInclude(grants(world), "refresh_token")
       assert.deepStrictEqual(
         world.sent("POST /token").slice(0, 2).map(({ form }) => form.get("resource")),
-        [World.SERVER, "https://mcp.test"]
+        [World.SERVER, `${World.SERVER}/`]
       )
+    }))
+
+  it.effect("cannot get tokens for all servers of its host: the metadata at its own address names no resource above it", () =>
+    Effect.gen(function*() {
+      for (const resource of ["https://mcp.test", "https://mcp.test/"]) {
+        const world = World.make({ resourceMetadata: { resource } })
+        const { message, reason } = yield* World.refused(world)
+        assert.strictEqual(reason, "InvalidMetadata")
+        assert.include(message, "is for \"https://mcp.test")
+        assert.lengthOf(world.sent("POST /token"), 0)
+      }
     }))
 
   it.effect("uses the one that the client is registered at, when it names several", () =>
@@ -287,17 +298,18 @@ describe("An attacker", () => {
       }))
   }
 
-  it.effect("cannot get a code sent to a private address, unless the program allows these addresses", () =>
+  it.effect("cannot get a code sent to a private address, unless the program lists its host", () =>
     Effect.gen(function*() {
-      for (const allowPrivateAddresses of [false, true]) {
+      for (const privateHosts of [[], ["10.0.0.2", "0.0.1"], ["10.0.0.1"]]) {
+        const isListed = privateHosts.includes("10.0.0.1")
         const world = World.make({
           metadata: { token_endpoint: "https://10.0.0.1/token" },
-          authorization: { allowPrivateAddresses }
+          authorization: { privateHosts }
         })
         world.net.add("https://10.0.0.1", world.server.handler)
         const result = yield* Effect.either(World.login(world))
-        assert.strictEqual(Either.isRight(result), allowPrivateAddresses)
-        assert.lengthOf(world.sent("POST /token"), allowPrivateAddresses ? 1 : 0)
+        assert.strictEqual(Either.isRight(result), isListed)
+        assert.lengthOf(world.sent("POST /token"), isListed ? 1 : 0)
       }
     }))
 

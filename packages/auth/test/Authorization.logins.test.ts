@@ -179,7 +179,7 @@ describe("A refused request", () => {
     }))
 })
 
-describe("When the store fails to remove a client that the authorization server has forgotten", () => {
+describe("A login where the store fails to remove a client that the authorization server has forgotten:", () => {
   const broken = new AuthorizationError({ reason: "Store", message: "The disk is full" })
   const store = storing((store) => ({
     ...store,

@@ -132,7 +132,7 @@ describe("A logout where the client can delete its registration (RFC 7592)", () 
     it.effect(`MUST NOT send the token to ${url}, where the client has not registered`, () =>
       Effect.gen(function*() {
         const world = registering({ registration_client_uri: url, registration_access_token: "its-own" }, {
-          authorization: { allowPrivateAddresses: true }
+          authorization: { privateHosts: ["127.0.0.1"] }
         })
         world.net.add("http://127.0.0.1:8000", () => Effect.succeed(new Response(null)))
         world.net.add("https://auth.test:444", () => Effect.succeed(new Response(null)))

@@ -48,6 +48,14 @@ describe("The authorization request", () => {
       for (const state of states) assert.match(state, /^[\w-]{43}$/)
     }))
 
+  it.effect("MUST have a challenge of PKCE that no other login has", () =>
+    Effect.gen(function*() {
+      const world = World.make({ refreshTokens: "none" })
+      yield* World.run(world, (client) => Effect.zipRight(Effect.sync(world.server.revoke), client.ping()))
+      assert.lengthOf(new Set(world.opened.map(({ searchParams }) => searchParams.get("code_challenge"))), 2)
+      assert.lengthOf(new Set(world.sent("POST /token").map(({ form }) => form.get("code_verifier"))), 2)
+    }))
+
   it.effect("keeps the parameters of the endpoint, and its own win over those of the application", () =>
     Effect.gen(function*() {
       const world = World.make({
@@ -145,6 +153,20 @@ describe("The authorization response", () => {
         assert.strictEqual(error.reason, "UntrustedResponse")
         assert.lengthOf(world.sent("POST /token"), 0)
       }
+    }))
+
+  it.effect("SHOULD NOT bring a token itself: one in its address is not used", () =>
+    Effect.gen(function*() {
+      const { world } = yield* failed(redirect((parameters) => {
+        parameters.delete("code")
+        parameters.set("access_token", "injected")
+        parameters.set("token_type", "Bearer")
+      }))
+      assert.lengthOf(world.sent("POST /token"), 0)
+      assert.deepStrictEqual(
+        world.sent("POST /mcp").filter(({ headers }) => headers["authorization"] !== undefined),
+        []
+      )
     }))
 
   it.effect("cannot be that of an earlier login", () =>

@@ -8,7 +8,7 @@ describe("An error of authorization", () => {
   it.effect("has a reason that an application can match on, and says what to do", () =>
     Effect.gen(function*() {
       const cases: ReadonlyArray<readonly [Reason, World.Options, RegExp]> = [
-        ["UnsafeUrl", { metadata: { token_endpoint: "https://10.0.0.1/token" } }, /allowPrivateAddresses/],
+        ["UnsafeUrl", { metadata: { token_endpoint: "https://10.0.0.1/token" } }, /privateHosts.*"10\.0\.0\.1"/],
         ["Unreachable", { metadata: { token_endpoint: "https://gone.test/token" } }, /token endpoint/],
         ["InvalidMetadata", { metadata: { issuer: "https://evil.test" } }, /"https:\/\/evil.test".*not used/],
         ["UnknownClient", { metadata: { registration_endpoint: undefined } }, /preRegistered/],

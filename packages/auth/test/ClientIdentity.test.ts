@@ -53,6 +53,22 @@ describe("The identity of a client", () => {
       assert.include(error.message, "`preRegistered`")
     }))
 
+  it.effect("MUST NOT be the one that a hostile server registers with the id of a client elsewhere", () =>
+    Effect.gen(function*() {
+      const world = World.make({
+        identity: {
+          dynamicRegistration: true,
+          preRegistered: [{ issuer: "https://honest.test", clientId: "known" }]
+        },
+        instead: ({ url }) =>
+          url.pathname === "/register" ? new Response("{\"client_id\":\"known\"}", { status: 201 }) : undefined
+      })
+      const { message, reason } = yield* World.refused(world)
+      assert.strictEqual(reason, "UnknownClient")
+      assert.include(message, "https://honest.test")
+      assert.lengthOf(world.opened, 0)
+    }))
+
   it.effect("MUST be an https URL with a path when it is a document", () =>
     Effect.gen(function*() {
       for (

@@ -3,6 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as IntrospectionVerifier from "@effect-mcp/auth/IntrospectionVerifier"
 import { Effect, Exit, Fiber, Redacted, TestClock } from "effect"
 import { preempted } from "../../testing/test/support/Preempted.js"
+import * as SeenTokens from "../src/resource/SeenTokens.js"
 import * as Net from "./Net.js"
 import * as Protected from "./Protected.js"
 
@@ -127,6 +128,81 @@ describe("A verifier by introspection", () => {
       yield* TestClock.adjust("5 seconds")
       yield* Fiber.join(waiting)
     }))
+
+  it.scoped("serves users whose tokens were active before, whatever number of invented tokens come", () =>
+    Effect.gen(function*() {
+      const asking = yield* Effect.makeSemaphore(0)
+      const { asked, server } = yield* world((token) =>
+        token.startsWith("junk") ? Effect.zipRight(asking.release(1), Effect.never) : active
+      )
+      const users = Array.from({ length: 10 }, (_, n) => `user-${n}`)
+      const statuses = Effect.forEach(users, (token) => server.call("whoami", token), { concurrency: "unbounded" })
+        .pipe(
+          Effect.map((answers) => answers.map(({ status }) => status))
+        )
+      assert.deepStrictEqual(yield* statuses, Array(10).fill(200))
+      yield* TestClock.adjust("31 seconds")
+      const before = asked().length
+      const junk = yield* Effect.fork(Effect.forEach(
+        Array.from({ length: 150 }, (_, n) => `junk-${n}`),
+        (token) => server.call("whoami", token),
+        { concurrency: "unbounded" }
+      ))
+      yield* asking.take(64)
+      assert.deepStrictEqual(yield* statuses, Array(10).fill(200))
+      assert.lengthOf(asked(), before + 64 + 10)
+      yield* TestClock.adjust("5 seconds")
+      yield* Fiber.join(junk)
+    }))
+
+  it.scoped("has places of their own for known tokens, too, but not without limit", () =>
+    Effect.gen(function*() {
+      let isAway = false
+      const asking = yield* Effect.makeSemaphore(0)
+      const { server } = yield* world(
+        () => isAway ? Effect.zipRight(asking.release(1), Effect.never) : active,
+        { maxConcurrent: 2, cacheFor: "1 second" }
+      )
+      for (const token of ["a", "b", "c"]) yield* server.call("whoami", token)
+      isAway = true
+      yield* TestClock.adjust("2 seconds")
+      const waiting = yield* Effect.forEach(["a", "b", "d", "e"], (token) => Effect.fork(server.call("whoami", token)))
+      yield* asking.take(4)
+      assert.strictEqual((yield* server.call("whoami", "c")).status, 503)
+      assert.strictEqual((yield* server.call("whoami", "f")).status, 503)
+      yield* TestClock.adjust("5 seconds")
+      for (const one of waiting) yield* Fiber.join(one)
+    }))
+
+  it.scoped("refuses a token that was not active without another request, for 5 seconds", () =>
+    Effect.gen(function*() {
+      let answer: unknown = { active: false }
+      const { asked, server } = yield* world(() => answer)
+      const status = Effect.map(server.call("whoami", "opaque"), ({ status }) => status)
+      for (let n = 0; n < 10; n++) assert.strictEqual(yield* status, 401)
+      assert.lengthOf(asked(), 1)
+      answer = active
+      yield* TestClock.adjust("5 seconds")
+      assert.strictEqual(yield* status, 200)
+      assert.lengthOf(asked(), 2)
+    }))
+
+  it("remembers a limited number of tokens", () => {
+    const seen = SeenTokens.make()
+    for (const isActive of [true, false]) {
+      for (let n = 0; n < 20_000; n++) seen.set(`${isActive} ${n}`, isActive, 0)
+    }
+    const counted = (is: (token: string) => boolean, name: boolean) =>
+      Array.from({ length: 20_000 }, (_, n) => `${name} ${n}`).filter(is).length
+    assert.strictEqual(counted(seen.wasActive, true), 10_000)
+    assert.strictEqual(counted((token) => seen.isInactive(token, 1), false), 1000)
+    const long = (n: number) => `${n}`.padEnd(8192, "x")
+    for (let n = 0; n < 300; n++) seen.set(long(n), false, 0)
+    assert.strictEqual(Array.from({ length: 300 }, (_, n) => n).filter((n) => seen.isInactive(long(n), 1)).length, 128)
+    seen.set("one", true, 0)
+    seen.set("one", false, 0)
+    assert.isFalse(seen.wasActive("one"))
+  })
 
   it.scopedLive("makes as many requests as before after some were interrupted, wherever that was", () =>
     Effect.gen(function*() {

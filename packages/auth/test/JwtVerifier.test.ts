@@ -61,7 +61,7 @@ describe("A verifier of JWTs", () => {
       }
       const other = `${encode({ alg: "RS256", kid: "key-0" })}.${payload}.${forged[1]!.split(".")[2]}`
       assert.deepStrictEqual(refusal(yield* server.call("whoami", other)), invalid(NOT_SIGNED))
-      assert.strictEqual(keySets(net), 1)
+      assert.strictEqual(keySets(net), 2)
     }))
 
   it.scoped("never takes a key that the token brings", () =>
@@ -181,16 +181,67 @@ describe("The keys of an issuer", () => {
           { concurrency: "unbounded" }
         )
       const refused = yield* flood(100)
+      yield* flood(100)
       assert.isTrue(refused.every(({ status }) => status === 401))
-      assert.strictEqual(keySets(net), 1)
+      assert.isAtMost(keySets(net), 1 + 4)
       yield* TestClock.adjust("30 seconds")
       yield* flood(100)
-      assert.strictEqual(keySets(net), 2)
+      yield* flood(100)
+      const requested = keySets(net)
+      assert.isAtMost(requested, 1 + 4 + 4)
+      // The same unknown key is not sought again.
+      yield* TestClock.adjust("30 seconds")
+      for (let n = 0; n < 5; n++) yield* flood(1)
+      assert.strictEqual(keySets(net), requested + 1)
       // Signatures that are not valid for a known key cause no request at all.
       yield* TestClock.adjust("30 seconds")
       const [header, payload] = (yield* login.sign()).split(".")
       yield* server.call("whoami", `${header}.${payload}.${"A".repeat(86)}`)
-      assert.strictEqual(keySets(net), 2)
+      assert.strictEqual(keySets(net), requested + 1)
+    }))
+
+  it.scoped("are found when they are new, although somebody has just invented one", () =>
+    Effect.gen(function*() {
+      const { login, net, server } = yield* Protected.world()
+      const status = (token: string) => Effect.map(server.call("whoami", token), ({ status }) => status)
+      assert.strictEqual(yield* status(yield* login.sign()), 200)
+      assert.strictEqual(yield* status(yield* login.sign({ header: { kid: "invented" } })), 401)
+      yield* login.rotate
+      assert.strictEqual(yield* status(yield* login.sign()), 200)
+      assert.strictEqual(keySets(net), 3)
+    }))
+
+  it.scoped("stay when the issuer publishes a set whose keys can have signed no token", () =>
+    Effect.gen(function*() {
+      const { login, server } = yield* Protected.world()
+      const token = yield* login.sign({ claims: { exp: 1e6 } })
+      const call = Effect.map(server.call("whoami", token), ({ status }) => status)
+      assert.strictEqual(yield* call, 200)
+      const good = [...login.published]
+      const [key] = good
+      const useless: ReadonlyArray<Record<string, unknown>> = [
+        { ...key, use: "enc" },
+        { ...key, alg: "ECDH-ES" },
+        { ...key, key_ops: ["deriveBits"] },
+        { ...key, crv: "secp256k1" },
+        { ...key, y: undefined },
+        { ...key, x: 7 },
+        { ...key, x: "" },
+        { ...key, kty: "OKP" },
+        { kty: "RSA", kid: key!["kid"], n: "AQAB", e: "AQAB" },
+        { kty: "RSA", kid: key!["kid"] },
+        { kty: "oct", kid: key!["kid"], k: "AQAB" }
+      ]
+      for (const one of useless) {
+        login.published.splice(0, Infinity, one as typeof key & object)
+        yield* TestClock.adjust("11 minutes")
+        assert.strictEqual(yield* call, 200, JSON.stringify(one))
+        yield* TestClock.adjust("1 second")
+        assert.strictEqual(yield* call, 200, JSON.stringify(one))
+        login.published.splice(0, Infinity, ...good)
+        yield* TestClock.adjust("10 seconds")
+        assert.strictEqual(yield* call, 200)
+      }
     }))
 
   it.scoped("serve on while the issuer does not answer, for an hour, and other tokens do not wait", () =>

@@ -3,10 +3,10 @@
  * socket, and only the test clock.
  */
 import * as HttpClient from "@effect/platform/HttpClient"
-import * as HttpClientError from "@effect/platform/HttpClientError"
 import type * as HttpClientRequest from "@effect/platform/HttpClientRequest"
 import * as HttpClientResponse from "@effect/platform/HttpClientResponse"
 import { Effect, Layer } from "effect"
+import * as PlatformErrors from "../../testing/test/support/PlatformErrors.js"
 
 export interface Received {
   readonly method: string
@@ -51,7 +51,7 @@ export const make = (hosts: Readonly<Record<string, Handler>> = {}): Net => {
       const handler = handlers.get(url.origin)
       if (handler === undefined) {
         const cause = new Error(`connect ECONNREFUSED ${url.href} ${text}`)
-        return Effect.fail(new HttpClientError.RequestError({ request, reason: "Transport", cause }))
+        return Effect.fail(PlatformErrors.lost(request, cause))
       }
       const answer = handler(one)
       return Effect.map(

@@ -6,12 +6,16 @@ import type { HttpClient } from "@effect/platform"
 import type * as AccessToken from "@effect-mcp/auth/AccessToken"
 import * as Authorization from "@effect-mcp/auth/Authorization"
 import * as AuthorizationCode from "@effect-mcp/auth/AuthorizationCode"
+import * as DeviceAuthorization from "@effect-mcp/auth/DeviceAuthorization"
 import * as Dpop from "@effect-mcp/auth/Dpop"
 import * as EnterpriseManaged from "@effect-mcp/auth/EnterpriseManaged"
 import type * as Grant from "@effect-mcp/auth/Grant"
 import * as IntrospectionVerifier from "@effect-mcp/auth/IntrospectionVerifier"
 import * as JwtVerifier from "@effect-mcp/auth/JwtVerifier"
+import * as CredentialDirectory from "@effect-mcp/auth/node/CredentialDirectory"
 import * as LoopbackBrowser from "@effect-mcp/auth/node/LoopbackBrowser"
+import type * as ProviderExceptions from "@effect-mcp/auth/ProviderExceptions"
+import * as Providers from "@effect-mcp/auth/Providers"
 import * as ResourceServer from "@effect-mcp/auth/ResourceServer"
 import * as TokenExchange from "@effect-mcp/auth/TokenExchange"
 import * as TokenVerifier from "@effect-mcp/auth/TokenVerifier"
@@ -40,12 +44,41 @@ const client = { clientId: "notes", clientSecret: secret, authMethod: "client_se
 
 const preRegistered = { ...client, issuer: "https://login.example.com" }
 
+const exceptions = {
+  issuer: "https://login.example.com",
+  namedAs: "https://example.com",
+  responseIssuer: "https://www.example.com",
+  metadataUrl: "https://login.example.com/metadata.json",
+  endpoints: {
+    authorization: "https://login.example.com/authorize",
+    token: "https://login.example.com/token",
+    registration: "https://login.example.com/register",
+    revocation: "https://login.example.com/revoke",
+    authMethods: ["client_secret_post"]
+  } satisfies Every<ProviderExceptions.Endpoints>,
+  unannouncedPkce: true,
+  servers: ["https://example.com/mcp"],
+  isTokenFor: (token, server) => Effect.succeed(Redacted.value(token).startsWith(server.host)),
+  withoutResource: true,
+  readTokens: (answer) => ({ ...(answer.authed_user as object), token_type: "Bearer" }),
+  parameters: { access_type: "offline" }
+} satisfies Every<ProviderExceptions.ProviderExceptions>
+
 const authorization = {
   scopes: ["notes:read"],
-  allowPrivateAddresses: true,
+  privateHosts: ["login.company.example"],
   requestTimeout: "5 seconds",
   maxDocumentBytes: 100_000,
-  dpop: Dpop.es256
+  dpop: Dpop.es256,
+  authorizationServers: (named) => named.filter((one) => one.startsWith("https://login.")),
+  exceptions: [
+    Providers.entra({
+      tenant: "contoso",
+      servers: ["https://example.com/mcp"],
+      namedAs: "https://login.microsoftonline.com/common/v2.0"
+    }),
+    exceptions
+  ]
 } satisfies Every<Authorization.Options>
 
 const code = {
@@ -59,6 +92,17 @@ const code = {
   offlineAccess: true,
   parameters: { audience: "notes" }
 } satisfies Every<AuthorizationCode.Options>
+
+const device = {
+  preRegistered: [preRegistered],
+  metadataDocument: "https://example.com/client.json",
+  ask: ({ issuer }) => Effect.succeed({ clientId: issuer }),
+  show: ({ host, userCode, verificationUri }) => Console.log(host, verificationUri, userCode),
+  loginTimeout: "5 minutes",
+  offlineAccess: true
+} satisfies Every<DeviceAuthorization.Options>
+
+export const onDevice = DeviceAuthorization.make(device)
 
 const enterprise = {
   provider: { tokenEndpoint: "https://work.example.com/token", client, subjectToken, subjectTokenType: "id_token" },
@@ -82,7 +126,11 @@ export const authorized = [
   Authorization.layer(WorkloadIdentity.make(workload), authorization)
 ]
 
-const request = { requestTimeout: "5 seconds", maxDocumentBytes: 100_000, allowPrivateAddresses: true } satisfies Every<
+const request = {
+  requestTimeout: "5 seconds",
+  maxDocumentBytes: 100_000,
+  privateHosts: ["login.company.example"]
+} satisfies Every<
   TokenVerifier.RequestOptions
 >
 
@@ -120,6 +168,7 @@ const server = {
   verify: JwtVerifier.make(jwt),
   scopes: ["notes:read"],
   requires: ["notes:read"],
+  scopeClaims: ["scope", "permissions"],
   covers: (granted, required) => granted.includes(required),
   audience: ["notes"],
   claims: Schema.Struct({ team: Team }),
@@ -157,5 +206,9 @@ export const verifiers = [
 const browser = { port: 8765, path: "/callback", open: (url) => Console.log(url.href) } satisfies Every<
   LoopbackBrowser.Options
 >
+
+const folder = { allowOthers: true } satisfies Every<CredentialDirectory.Options>
+
+export const folders = CredentialDirectory.layer("/run/credentials", folder)
 
 export const userBrowser = LoopbackBrowser.layerWith(browser)

@@ -37,6 +37,27 @@ describe("A token", () => {
       assert.strictEqual((yield* server.call("whoami", several)).status, 200)
     }))
 
+  it.scoped("has the scopes of the claims that the application names, and as many as there are", () =>
+    Effect.gen(function*() {
+      const { login, net } = yield* Protected.world()
+      const statusOf = (claims: object, scopeClaims?: ReadonlyArray<string>) =>
+        Effect.gen(function*() {
+          const server = yield* Protected.make(net, { maxTokenLength: 100_000, ...(scopeClaims && { scopeClaims }) })
+          const token = yield* login.sign({ claims: { scope: undefined, ...claims } })
+          return (yield* server.call("write", token)).status
+        })
+      const many = Array.from({ length: 600 }, (_, n) => `scope-${n}`)
+      assert.strictEqual(yield* statusOf({ scope: [...many, "notes:write"].join(" ") }), 200)
+      assert.strictEqual(yield* statusOf({ permissions: ["notes:write"] }), 403)
+      assert.strictEqual(yield* statusOf({ permissions: ["notes:write"] }, ["scope", "permissions"]), 200)
+      assert.strictEqual(yield* statusOf({ scope: "a", permissions: ["notes:write"] }, ["scope", "permissions"]), 200)
+      assert.strictEqual(yield* statusOf({ roles: "notes:write" }, ["roles"]), 200)
+      assert.strictEqual(yield* statusOf({ scope: "notes:write" }, ["roles"]), 403)
+      // A role with a space in its name is one role.
+      assert.strictEqual(yield* statusOf({ roles: ["Readers notes:write"] }, ["roles"]), 403)
+      assert.strictEqual(yield* statusOf({ scope: "notes:write", roles: [{}] }, ["scope", "roles"]), 401)
+    }))
+
   it.scoped("for an origin is the same with and without a slash, and may have an audience that the application names", () =>
     Effect.gen(function*() {
       const { login, net } = yield* Protected.world()

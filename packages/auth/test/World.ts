@@ -250,8 +250,7 @@ export const make = (options: Options = {}): World => {
     connect: Client.make(
       Remote.connector(SERVER, {
         authorize: Authorization.authorize,
-        standalone: options.standalone ?? false,
-        tracing: true
+        standalone: options.standalone ?? false
       }),
       { versions: options.versions ?? ["2025-11-25"] }
     ).pipe(Effect.provide(net.layer))

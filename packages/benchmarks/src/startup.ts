@@ -42,13 +42,13 @@ const COMPARED: ReadonlyArray<{ readonly own: string; readonly other: string; re
 ]
 
 /** By how many MiB our process may be larger than that of the SDK, version 2. Wanted are 20; the modules of Effect alone take 10 of them. */
-const MORE_MEMORY = 21
+const MORE_MEMORY = 22
 
 /**
  * How many kilobytes our bundles may have. Wanted are 460 and 430. Effect alone has 255 of the server's, where a server of one file
  * takes 246, and with its HTTP client 274 of the client's.
  */
-const KILOBYTES: Readonly<Record<string, number>> = { own: 490, browser: 490 }
+const KILOBYTES: Readonly<Record<string, number>> = { own: 505, browser: 510 }
 
 const root = fileURLToPath(new URL("../../..", import.meta.url))
 const compiled = fileURLToPath(new URL("startup", import.meta.url))

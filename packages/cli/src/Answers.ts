@@ -1,6 +1,6 @@
 /**
- * What a server may ask of the user of a command: input for a form, a page to open, the answer of a model, the folders that it
- * may use. A server gets answers from a person at a terminal only; elsewhere the capability is not declared.
+ * What a server may ask of the user of a command (`CommandClient`): input for a form, a page to open, the answer of a model, the folders
+ * that it may use. A server gets answers from a person at a terminal only; elsewhere the capability is not declared.
  */
 import * as Prompt from "@effect/cli/Prompt"
 import type * as FileSystem from "@effect/platform/FileSystem"

@@ -1,6 +1,7 @@
 /**
- * Arguments as words of a command line: `city=Oslo` is a text, or what the schema of `city` says; `days:=3` is JSON; one word
- * `{…}` is the whole object, and `-` reads it from standard input. Whether the values fit the schema, the server checks.
+ * Arguments as words of a command line, for `Call`, `Inspect` and `TerminalQuestions`: `city=Oslo` is a text, or what the schema of `city`
+ * says; `days:=3` is JSON; one word `{…}` is the whole object, and `-` reads it from standard input. Whether the values fit the schema,
+ * the server checks.
  */
 import * as NodeStream from "@effect/platform-node/NodeStream"
 import type { JsonObject } from "@effect-mcp/core/protocol/Json"

@@ -1,6 +1,6 @@
 /**
- * The command line: the tree of commands, what a user reads when a command fails, and the exit code. Words after `--` are the
- * command line of a server, and no option of this program.
+ * The command line: the tree of commands (the modules of the folder `commands`), what a user reads when a command fails, and the exit
+ * code. Words after `--` are the command line of a server, and no option of this program.
  */
 import * as Command from "@effect/cli/Command"
 import * as ValidationError from "@effect/cli/ValidationError"

@@ -1,6 +1,7 @@
 /**
- * The client of one command: connects to the command's server, with answers from the terminal, and fails with what a person
- * can act on.
+ * The client of one command: connects to the command's server, with answers from the terminal, and fails with what a person can act on.
+ * The commands that call a server (`Call`, `Inspect`, `Listen`, `Tasks`, `Bridge`, `Dev`) begin with this client; `Cli` takes its options
+ * from here. `Target` finds the server, `Answers` asks the user.
  */
 import * as Options from "@effect/cli/Options"
 import type { QuitException } from "@effect/platform/Terminal"
@@ -75,4 +76,4 @@ export const use = <A, E extends CommandFailure.Failure | ClientError | QuitExce
       (error) =>
         error._tag === "Failure" || error._tag === "QuitException" ? error : CommandFailure.ofCall(error as ClientError)
     )
-  }).pipe(Effect.scoped, Effect.provide(Target.live), Effect.provide(outputLayer(given.json)))
+  }).pipe(Effect.scoped, Effect.provide(Target.live(given)), Effect.provide(outputLayer(given.json)))

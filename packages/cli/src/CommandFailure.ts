@@ -1,6 +1,6 @@
 /**
- * Why a command ends without a result, with the exit code of the process: `usage` for words that make no sense, `connect` when
- * the server cannot be reached, `timeout` when it does not answer in time, and `refused` for every other failure.
+ * Why a command ends without a result, with the exit code of the process, which `Cli` gives: `usage` for words that make no sense,
+ * `connect` when the server cannot be reached, `timeout` when it does not answer in time, and `refused` for every other failure.
  */
 import { AuthorizationError } from "@effect-mcp/auth/AuthorizationError"
 import type { ClientError, ConnectError } from "@effect-mcp/core/ClientError"

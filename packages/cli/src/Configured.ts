@@ -1,6 +1,6 @@
 /**
- * The server that a name means: an entry of the file that `--config` names, or else of the user's own files of all hosts, and last of
- * the files of the current folder, which need the user's consent. The first file that has the name decides, whatever it says.
+ * The server that a name means, for `Target`: an entry of the file that `--config` names, or else of the user's own files of all hosts,
+ * and last of the files of the current folder, which need the user's consent. The first file that has the name decides, whatever it says.
  */
 import type * as FileSystem from "@effect/platform/FileSystem"
 import type * as Path from "@effect/platform/Path"

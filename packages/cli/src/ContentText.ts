@@ -1,6 +1,6 @@
 /**
- * Content of results as text for a terminal: texts as they are, what is not text as one line that says what it is. `--out`
- * writes the bytes of images, audio and blobs to files.
+ * Content of results as text for a terminal, for `Call` and `Inspect`: texts as they are, what is not text as one line that says what it
+ * is. `--out` writes the bytes of images, audio and blobs to files.
  */
 import type { ContentBlock, ResourceContents } from "@effect-mcp/core/protocol/Content"
 import { lines, paint, type Styled } from "./CommandOutput.js"

@@ -1,10 +1,11 @@
 /**
- * Texts of servers, programs, files and users as a terminal may show them: a character that could steer the terminal, or that
- * nobody sees, is written as its number, `\u{1b}`, and in JSON as `\u001b`.
+ * Texts of servers, programs, files and users as a terminal may show them: a character that could steer the terminal, or that nobody sees,
+ * is written as its number, `\u{1b}`, and in JSON as `\u001b`. `CommandOutput` and the modules that write texts of others, such as `Call`
+ * and `ContentText`, call `escaped`.
  *
- * These characters are controls except line feed and tab, format characters (bidirectional, tags, zero width), separators of lines
- * and paragraphs, lone surrogates, and all that Unicode calls ignorable. A joiner stays between two pictographs and between two
- * letters of a script that joins; a variation selector stays after a character that it varies.
+ * These characters are controls except line feed and tab, format characters (bidirectional, tags, zero width), separators of lines and
+ * paragraphs, lone surrogates, and all that Unicode calls ignorable. A joiner stays between two pictographs and between two letters of a
+ * script that joins; a variation selector stays after a character that it varies.
  */
 
 export const ESC = "\u001b"

@@ -1,6 +1,7 @@
 /**
- * The pages of `--help`: what a command does, its words, its options and its parts, one line each and without colors, so that
- * a page can be read in a pipe and searched. Descriptions stand beside the options in the modules of the commands.
+ * The pages of `--help`, which `Cli` prints, with the parts that `Tasks` names: what a command does, its words, its options and its parts,
+ * one line each and without colors, so that a page can be read in a pipe and searched. Descriptions stand beside the options in the
+ * modules of the commands.
  */
 import * as CliConfig from "@effect/cli/CliConfig"
 import * as Command from "@effect/cli/Command"

@@ -1,13 +1,12 @@
 /**
- * The server of a command: a command line after `--`, a URL, or a name of a file of servers. A URL may ask for a login: the browser
- * opens, and the tokens are stored in the user's folder for the next command.
+ * The server of a command, for `CommandClient`, `Bridge` and `Trace`: a command line after `--`, a URL, or a name of a file of servers
+ * (`Configured`). A URL may ask for a login: the browser opens, and the tokens are stored in the user's folder for the next command.
  */
 import * as Options from "@effect/cli/Options"
 import type * as FileSystem from "@effect/platform/FileSystem"
 import type { HttpClient } from "@effect/platform/HttpClient"
 import type * as Path from "@effect/platform/Path"
 import type { QuitException, Terminal } from "@effect/platform/Terminal"
-import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as Authorization from "@effect-mcp/auth/Authorization"
 import * as AuthorizationCode from "@effect-mcp/auth/AuthorizationCode"
 import * as CredentialDirectory from "@effect-mcp/auth/node/CredentialDirectory"
@@ -16,6 +15,7 @@ import type { Connector } from "@effect-mcp/core/Connector"
 import * as Version from "@effect-mcp/core/protocol/Version"
 import * as ServersConfig from "@effect-mcp/core/ServersConfig"
 import * as ConfiguredServers from "@effect-mcp/node/ConfiguredServers"
+import * as GuardedHttpClient from "@effect-mcp/node/GuardedHttpClient"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
@@ -66,6 +66,13 @@ export const options = {
   ),
   noLogin: Options.boolean("no-login").pipe(
     Options.withDescription("Fails when a server asks for a login; without this option the browser opens")
+  ),
+  privateHosts: Options.text("private-host").pipe(
+    Options.withDescription("A host of a private network that a server may name for its login"),
+    Options.repeated
+  ),
+  allowOthers: Options.boolean("allow-others").pipe(
+    Options.withDescription("Uses stored logins that other users of this machine can read or change")
   )
 }
 
@@ -76,6 +83,8 @@ export interface Given extends Configured.Given {
   readonly versions: ReadonlyArray<Version.Version>
   readonly quiet: boolean
   readonly noLogin: boolean
+  readonly privateHosts: ReadonlyArray<string>
+  readonly allowOthers: boolean
 }
 
 export interface Target {
@@ -103,17 +112,17 @@ const open = (url: URL): Effect.Effect<void> =>
   )
 
 /** What connecting needs: HTTP, and logins of this user. */
-export const live: Layer.Layer<HttpClient | Authorization.Authorization> = Layer.unwrapEffect(
-  Effect.sync(() =>
-    Authorization.layer(AuthorizationCode.make({ name: "Effect MCP command line" }), { allowPrivateAddresses: true })
-      .pipe(
-        Layer.provide([
-          LoopbackBrowser.layerWith({ open }),
-          CredentialDirectory.layer(join(homedir(), ".effect-mcp", "credentials"))
-        ])
-      )
-  )
-).pipe(Layer.provideMerge(NodeHttpClient.layerUndici))
+export const live = (
+  { allowOthers, privateHosts }: Pick<Given, "allowOthers" | "privateHosts">
+): Layer.Layer<HttpClient | Authorization.Authorization> =>
+  Layer.suspend(() =>
+    Authorization.layer(AuthorizationCode.make({ name: "Effect MCP command line" }), { privateHosts }).pipe(
+      Layer.provide([
+        LoopbackBrowser.layerWith({ open }),
+        CredentialDirectory.layer(join(homedir(), ".effect-mcp", "credentials"), { allowOthers })
+      ])
+    )
+  ).pipe(Layer.provideMerge(GuardedHttpClient.layer))
 
 const isUrl = (word: string): boolean => /^https?:\/\//i.test(word)
 

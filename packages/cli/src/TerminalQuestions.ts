@@ -1,6 +1,6 @@
 /**
- * Questions to the user at the terminal, made from JSON Schemas: for missing arguments of a tool, and for the forms that a
- * server sends. A choice is a list, a yes or no is a toggle; what has no input of its own is asked as JSON.
+ * Questions to the user at the terminal, made from JSON Schemas: for missing arguments of a tool (`Call`), and for the forms that a
+ * server sends (`Answers`). A choice is a list, a yes or no is a toggle; what has no input of its own is asked as JSON.
  */
 import * as Prompt from "@effect/cli/Prompt"
 import type { JsonObject } from "@effect-mcp/core/protocol/Json"

@@ -1,6 +1,7 @@
 /**
- * What the user lets run of a folder's files: whoever can write to the folder wrote them. An entry is shown whole, without the values of
- * variables, and the user is asked once for its content; `--trust` answers for a script, and without a terminal nothing runs.
+ * Asks the user before an entry from a file of the current folder runs, for `Configured`: anybody who can write to the folder may have
+ * written the entry. The user sees the whole entry, without the values of variables, and is asked once for each content. `--trust` answers
+ * in a script. Without a terminal and without `--trust` nothing runs.
  */
 import * as Prompt from "@effect/cli/Prompt"
 import * as FileSystem from "@effect/platform/FileSystem"

@@ -5,10 +5,10 @@ import { assert, describe, it } from "@effect/vitest"
 import * as McpServer from "@effect-mcp/core/McpServer"
 import * as Tool from "@effect-mcp/core/Tool"
 import * as NodeHandler from "@effect-mcp/node/NodeHandler"
-import { Effect, Layer } from "effect"
+import { Deferred, Effect, Layer } from "effect"
 import { createHash } from "node:crypto"
 import { chmodSync, copyFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
-import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from "node:http"
+import { createServer, type IncomingMessage, request, type RequestListener, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
 import { join } from "node:path"
 import { cli, folder, isAlive, launch, ours, run, type Running } from "./Program.js"
@@ -44,8 +44,8 @@ describe("trace", () => {
       running.end()
       const { code, err, out } = yield* running.ended
       assert.strictEqual(out, `hello\n${answered}\n`)
-      assert.match(err, /-> #1 who \{"password":"\*\*\*"\}/)
-      assert.match(err, /<- #1 .*"token":"\*\*\*"[^]*The server has ended: code 7[^]*ended with code 7/)
+      assert.match(err, /-> #1 who \{"password":"<hidden>"\}/)
+      assert.match(err, /<- #1 .*"token":"<hidden>"[^]*The server has ended: code 7[^]*ended with code 7/)
       assert.strictEqual(code, 1)
     }))
 
@@ -58,6 +58,146 @@ describe("trace", () => {
       running.kill("SIGTERM")
       yield* running.ended
       assert.isFalse(isAlive(Number(pid)))
+    }))
+})
+
+describe("trace hides secrets", () => {
+  const script = "process.stdout.write(process.argv.slice(1).join('\\n') + '\\n')"
+  const lines = [
+    `{"jsonrpc":"2.0","id":1,"result":{"structuredContent":{"otp":"zq1"},"content":[{"type":"text","text":"{\\"otp\\":\\"zq1\\"}"}]}}`,
+    `{"jsonrpc":"2.0","id":2,"result":{"client_secret":"zq2","id_token":"zq3","refreshToken":"zq4"}}`,
+    `{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"Authorization: Bearer zq5"}}`,
+    `{"jsonrpc":"2.0","method":"a","params":{"headers":[{"name":"Cookie","value":"zq6"}],"url":"https://ada:zq7@example.com/?code=zq8"}}`,
+    `DB_PASSWORD=zq9`,
+    `{"jsonrpc":"2.0","id":3,"result":{"password":"zq10"`,
+    `{"jsonrpc":"2.0","id":4,"result":{"tools":[{"inputSchema":{"properties":{"password":{"type":"string","minLength":8}}}}]}}`
+  ]
+  for (const options of [[], ["--json"]]) {
+    it.scopedLive(`in texts, pairs, URLs and broken messages, and keeps schemas readable: ${options.join()}`, () =>
+      Effect.gen(function*() {
+        const { err, out } = yield* run(["trace", ...options, "--", process.execPath, "-e", script, ...lines])
+        assert.strictEqual(out, `${lines.join("\n")}\n`)
+        assert.notMatch(err, /zq\d/)
+        assert.include(err, `"password":{"type":"string","minLength":8}`)
+      }))
+  }
+})
+
+/** What `fetch` cannot send: any Host. */
+const statusOf = (url: string, headers: Readonly<Record<string, string>>) =>
+  Effect.async<number>((resume) => {
+    request(url, { method: "POST", headers }, (answer) => {
+      answer.resume()
+      resume(Effect.succeed(answer.statusCode ?? 0))
+    }).end("{}")
+  })
+
+/** A trace of a server that answers so, and the URL of the trace. */
+const traced = (listener: RequestListener) =>
+  Effect.gen(function*() {
+    const server = createServer(listener)
+    yield* Effect.acquireRelease(
+      Effect.async<void>((resume) => void server.listen(0, "127.0.0.1", () => resume(Effect.void))),
+      () => Effect.sync(() => server.closeAllConnections())
+    )
+    const { port } = server.address() as AddressInfo
+    const trace = yield* launch(["trace", `http://127.0.0.1:${port}/mcp`])
+    const [, url = ""] = yield* trace.sees(/Connect the host to (\S+)/)
+    return { trace, url }
+  })
+
+describe("trace of a URL", () => {
+  it.scopedLive("refuses a page of the web, which names another Host or Origin", () =>
+    Effect.gen(function*() {
+      let count = 0
+      const { trace, url } = yield* traced((_, response) => {
+        count++
+        response.end("{}")
+      })
+      assert.strictEqual(yield* statusOf(url, {}), 200)
+      assert.strictEqual(yield* statusOf(url, { origin: "http://localhost:3000" }), 200)
+      assert.strictEqual(yield* statusOf(url, { host: "rebound.example" }), 403)
+      assert.strictEqual(yield* statusOf(url, { origin: "https://evil.example" }), 403)
+      assert.strictEqual(count, 2)
+      yield* trace.sees(/POST was refused: /)
+    }))
+
+  it.scopedLive("cuts the answer to the host where the server cuts its answer", () =>
+    Effect.gen(function*() {
+      const { trace, url } = yield* traced((_, response) => {
+        response.writeHead(200, { "content-type": "application/json", "content-length": "100" })
+        response.write("{")
+        setImmediate(() => response.destroy())
+      })
+      const failed = yield* Effect.promise(() =>
+        fetch(url).then((answer) => answer.text()).then(() => false, () => true)
+      )
+      assert.isTrue(failed)
+      yield* trace.sees(/The answer to GET was cut/)
+    }))
+})
+
+describe("trace of a URL, between a host and a server that send slowly", () => {
+  it.scopedLive("passes on each part at once in both directions, and cookies one by one", () =>
+    Effect.gen(function*() {
+      const { url } = yield* traced((request, response) => {
+        response.setHeader("set-cookie", ["a=1; Path=/", "b=2"])
+        response.writeHead(200, { "content-type": "text/event-stream" }).flushHeaders()
+        request.on("data", (chunk) => response.write(`data: ${chunk}\n\n`)).on("end", () => response.end())
+      })
+      const parts: Array<string> = []
+      const cookies = yield* Effect.async<ReadonlyArray<string> | undefined>((resume) => {
+        const sent = request(url, { method: "POST" }, (answer) => {
+          answer.setEncoding("utf8").on("data", (text: string) => {
+            parts.push(text)
+            // The next part leaves when the answer to the part before has come.
+            if (parts.length < 3) sent.write(String(parts.length))
+            else sent.end()
+          }).on("end", () => resume(Effect.succeed(answer.headers["set-cookie"])))
+        })
+        sent.write("0")
+      })
+      assert.deepStrictEqual(parts, ["data: 0\n\n", "data: 1\n\n", "data: 2\n\n"])
+      assert.deepStrictEqual(cookies, ["a=1; Path=/", "b=2"])
+    }))
+
+  for (const [when, begins] of [["before", false], ["after", true]] as const) {
+    it.scopedLive(`ends the request to the server when the host goes away ${when} the answer begins`, () =>
+      Effect.gen(function*() {
+        const arrived = yield* Deferred.make<void>()
+        const gone = yield* Deferred.make<void>()
+        const { url } = yield* traced((_, response) => {
+          response.once("close", () => Deferred.unsafeDone(gone, Effect.void))
+          if (begins) response.writeHead(200, { "content-type": "text/event-stream" }).write(":\n\n")
+          Deferred.unsafeDone(arrived, Effect.void)
+        })
+        const host = new AbortController()
+        const answer = fetch(url, { method: "POST", body: "{}", signal: host.signal }).catch(() => undefined)
+        yield* Deferred.await(arrived)
+        if (begins) yield* Effect.promise(() => answer)
+        host.abort()
+        yield* Deferred.await(gone)
+      }))
+  }
+
+  it.scopedLive("answers with 502, and says why, where there is no server, whatever the length of the request", () =>
+    Effect.gen(function*() {
+      const trace = yield* launch(["trace", "http://127.0.0.1:9/mcp"])
+      const [, url = ""] = yield* trace.sees(/Connect the host to (\S+)/)
+      for (const body of ["{}", "x".repeat(1_000_000)]) {
+        const { status } = yield* Effect.promise(() => fetch(url, { method: "POST", body }))
+        assert.strictEqual(status, 502)
+      }
+      yield* trace.sees(/POST failed: connect ECONNREFUSED/)
+    }))
+})
+
+describe("trace of a pipe", () => {
+  it.scopedLive("ends after its server, although a child of the server holds the streams open", () =>
+    Effect.gen(function*() {
+      const running = yield* launch(["trace", "--", "sh", "-c", "sleep 60 & echo started; exit 3"])
+      yield* running.sees(/The server has ended: code 3/)
+      assert.include((yield* running.ended).out, "started")
     }))
 })
 
@@ -125,6 +265,15 @@ describe("bridge", () => {
       assert.lengthOf(log.filter((path) => path === "/authorize"), 1)
       const withHeader = yield* run(["call", url, "whoami", "--header", "Authorization: Bearer good"], options)
       assert.strictEqual(withHeader.out, "ada\n")
+      // As a folder that a container mounts.
+      const credentials = join(cwd, ".effect-mcp", "credentials")
+      chmodSync(credentials, 0o755)
+      const open = yield* run(["call", url, "whoami"], options)
+      assert.deepStrictEqual([open.code, open.out], [3, ""])
+      assert.include(open.err, `Run: chmod 700 ${credentials}`)
+      assert.include(open.err, "`--allow-others` at the command line")
+      const allowed = yield* run(["call", url, "whoami", "--allow-others"], options)
+      assert.deepStrictEqual([allowed.out, allowed.err], ["ada\n", ""])
     }))
 })
 

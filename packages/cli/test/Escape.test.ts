@@ -28,7 +28,7 @@ const STEERING = each(
   [0xe0000, 0xe01ef]
 ).concat("\ud800", "\udfff")
 
-describe("escaped", () => {
+describe("Escape.escaped", () => {
   it("shows each character that steers a terminal or is not seen as its number", () => {
     for (const character of STEERING) {
       const number = character.codePointAt(0)!.toString(16)
@@ -81,7 +81,7 @@ describe("escaped", () => {
   })
 })
 
-describe("JSON", () => {
+describe("Escaped JSON", () => {
   it("is the same value, without a character that steers", () => {
     const value = { [`k${ESC}\u009b`]: [STEERING.join("x"), "👩\u200d👧", "plain\nlines"], "\u202e": null }
     assert.deepStrictEqual(JSON.parse(jsonLine(value)), value)

@@ -3,7 +3,7 @@
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs"
+import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { info } from "../src/CommandClient.js"
 import { everythingAt, folder, ours, run } from "./Program.js"
@@ -146,6 +146,42 @@ describe("The command line", () => {
       }
       const { err } = yield* run(["inspect", "wether"], { cwd })
       assert.match(err, /No server is called "wether": the files have weather, code/)
+    }))
+
+  it.scopedLive("writes files with new names, and with extensions that the server does not choose", () =>
+    Effect.gen(function*() {
+      const cwd = yield* folder
+      const types = [
+        "image/png",
+        "application/x-sh",
+        "text/html",
+        "image/svg+xml",
+        "a/bat",
+        "application/../../x",
+        "a/lnk",
+        "IMAGE/GIF; a=b"
+      ]
+      const script = `
+        require("node:readline").createInterface({ input: process.stdin }).on("line", (line) => {
+          const { id, method } = JSON.parse(line)
+          const result = method === "initialize"
+            ? { protocolVersion: "2025-11-25", capabilities: { resources: {} }, serverInfo: { name: "a", version: "1" } }
+            : { contents: ${JSON.stringify(types)}.map((mimeType, i) => ({ uri: "a:" + i, mimeType, blob: "AAAA" })) }
+          const known = method === "initialize" || method === "resources/read"
+          if (id === undefined) return
+          const answer = known ? { result } : { error: { code: -32601, message: "no" } }
+          console.log(JSON.stringify({ jsonrpc: "2.0", id, ...answer }))
+        })`
+      writeFileSync(join(cwd, "1.png"), "mine")
+      symlinkSync(join(cwd, "target"), join(cwd, "2.bin"))
+      const read = ["read", "a:0", "--revision", "2025-11-25", "--out", cwd, "--", process.execPath, "-e", script]
+      const { err } = yield* run(read)
+      assert.deepStrictEqual(
+        readdirSync(cwd).sort(),
+        ["1-2.png", "1.png", "2-2.bin", "2.bin", "3.bin", "4.bin", "5.bin", "6.bin", "7.bin", "8.gif"],
+        err
+      )
+      assert.strictEqual(readFileSync(join(cwd, "1.png"), "utf8"), "mine")
     }))
 
   it.scopedLive("writes what is not text to files, and asks nothing in a pipe", () =>

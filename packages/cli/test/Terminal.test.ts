@@ -8,7 +8,7 @@ import { answer, atTerminal, everythingAt, isAlive, ours, uncolored } from "./Pr
 const forecast = ["--", ...ours("stdio")]
 const eras = ["2025-11-25", "2026-07-28"]
 
-describe("At a terminal", () => {
+describe("A command at a terminal:", () => {
   it.scopedLive("the command asks for the arguments that are missing", () =>
     Effect.gen(function*() {
       const running = yield* atTerminal(["call", "forecast", ...forecast])

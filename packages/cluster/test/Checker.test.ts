@@ -138,6 +138,20 @@ describe("the checker of histories", () => {
     )
   })
 
+  it("finds a node that has lost a session and tells a client only that the connection was closed", () => {
+    const closing: Outcome = { type: "error", code: -32000, message: "Connection closed" }
+    const other: Outcome = { type: "error", code: -32000, message: "The node that served this request has ended" }
+    const woken = [claimed(1, 0), called("a", 9000), started("a", 9001), claimed(2, 12_000, "two")]
+    const promises = (history: History) => broken(history).map(([promise]) => promise)
+    assert.deepStrictEqual(promises([...woken, ended("a", closing, 13_000)]), [
+      "a node that has lost a session says so"
+    ])
+    assert.deepStrictEqual(promises([...woken, ended("a", other, 13_000)]), [])
+    const drained: Entry = { _tag: "Fault", at: 8000, kind: "drain", node }
+    assert.deepStrictEqual(promises([drained, ...woken, ended("a", closing, 13_000)]), [])
+    assert.deepStrictEqual(promises([called("a"), started("a"), ended("a", closing)]), [])
+  })
+
   it("finds a standalone stream of which nothing has reached its client", () => {
     const lost: Entry = { ...written(1), event: { stream: "g", position: 1, data: "1" } } as Entry
     assert.deepStrictEqual(broken([lost]).map(([, message]) => message), [
@@ -287,6 +301,23 @@ describe("the checker of histories", () => {
     // It may have begun to listen when the node had notified its own clients already.
     assert.deepStrictEqual(broken([{ _tag: "Listening", at: 5000, listener }, published, end]), [])
     assert.deepStrictEqual(broken([before[0]!, { ...published, isAcknowledged: false }, end]), [])
+  })
+
+  it("gives a change more time where the canaries had to wait, and never more than three times as much", () => {
+    const listener = "l"
+    const published = { _tag: "Published", begin: 9000, at: 9001, node, uri: "u", isAcknowledged: true } as const
+    const canaries = (count: number) =>
+      Array.from({ length: count }, (_, n) => canary(true, 9001 + 12_000 * (n + 1) / count))
+    const before: History = [{ _tag: "Listening", at: 1, listener }, published, canary(true, 100_000)]
+    const heard = (at: number): Entry => ({ _tag: "Heard", at, listener, uri: "u" })
+    const late: ReturnType<typeof broken> = [
+      ["changes reach every listener", "l has not heard that u has changed at one"]
+    ]
+    assert.deepStrictEqual(broken([...before, ...canaries(288), heard(25_000)]), late)
+    assert.deepStrictEqual(broken([...before, ...canaries(144), heard(25_000)]), [])
+    assert.deepStrictEqual(broken([...before, ...canaries(10), heard(50_000)]), late)
+    // A listener whose stream ends reads everything again.
+    assert.deepStrictEqual(broken([...before, ...canaries(144), { _tag: "Deaf", at: 30_000, listener }]), [])
   })
 
   it("finds a node that has ended by itself, and accepts one that was killed or shut down", () => {

@@ -14,6 +14,7 @@ import type { Connector } from "@effect-mcp/core/Connector"
 import * as Remote from "@effect-mcp/core/Remote"
 import * as ServersConfig from "@effect-mcp/core/ServersConfig"
 import * as Tap from "@effect-mcp/core/Tap"
+import * as EffectInternals from "@effect-mcp/core/unstable/kit/EffectInternals"
 import * as Array from "effect/Array"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
@@ -221,7 +222,7 @@ const readUpTo = (
 ): Effect.Effect<Configuration, ServersConfig.ConfigurationError> =>
   File.read(file, maxBytes).pipe(
     Effect.mapError(({ isAbsent, reason }) => new ServersConfig.ConfigurationError({ file, isAbsent, reason })),
-    Effect.flatMap((text) => parse(text, file, options)),
+    Effect.flatMap((text) => EffectInternals.fromEither(parse(text, file, options))),
     Effect.map((entries) => ({ file, host: hostOf(file, options)?.name as Host | undefined, entries }))
   )
 
@@ -356,7 +357,7 @@ export const layer = <RA = never, E = never, R = never>(
   HttpClient | Exclude<RA | Exclude<R, ClientFeatures>, Scope.Scope>
 > =>
   Layer.unwrapEffect(Effect.map(
-    ServersConfig.decode(config),
+    EffectInternals.fromEither(ServersConfig.decode(config)),
     (entries) => layerFiles([{ file: "", host: undefined, entries }], options)
   ))
 

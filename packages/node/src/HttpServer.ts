@@ -108,7 +108,7 @@ export const make = (options: Options): Effect.Effect<HttpServerService, ServeEr
           })
         )
     )
-    const runtime = yield* Effect.runtime<never>()
+    const runtime = yield* EffectInternals.currentServices()
     // A connection that could not be accepted; without a listener the event would end the process.
     server.on(
       "error",

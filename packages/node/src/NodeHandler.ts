@@ -1,7 +1,8 @@
 /**
  * The HTTP endpoint of a server as a function of Node's request and response: for an application that has an HTTP server of
- * its own, such as one of Express or Fastify, or a bare `node:http`. `HttpServer` is a server of its own; an application of
- * `@effect/platform` mounts `HttpEndpoint` of `@effect-mcp/core`, and Hono its `WebHandler`.
+ * its own, such as one of Express or Fastify, or a bare `node:http`. A server of `node:http2` can call the handler, too, although the
+ * types of its requests and responses are others; a request that names two hosts, in `:authority` and in Host, is refused. `HttpServer`
+ * is a server of its own; an application of `@effect/platform` mounts `HttpEndpoint` of `@effect-mcp/core`, and Hono its `WebHandler`.
  *
  * @since 0.1.0
  */

@@ -1,7 +1,7 @@
 /**
- * The HTTP server of `@effect/platform-node`, closed within a deadline: for applications that mount `HttpEndpoint` of
- * `@effect-mcp/core` beside other routes. `NodeHttpServer.layer` of `@effect/platform-node` waits for every connection
- * when it closes, also for a client that sends nothing or half a request.
+ * Starts the HTTP server of `@effect/platform-node`, and closes it within a deadline (`http/Connections`): for applications that mount
+ * `HttpEndpoint` of `@effect-mcp/core` beside other routes. `NodeHttpServer.layer` of `@effect/platform-node` waits for every connection when
+ * it closes, also for a client that sends nothing or half a request.
  *
  * @since 0.1.0
  */

@@ -1,8 +1,8 @@
 /**
  * A client's transport over stdio: launches the server as a subprocess, and ends it when the scope closes.
  *
- * It combines three modules that do not know each other: `Subprocess` (the program), `Pipe` (messages over its standard
- * input and output) and `Stderr` (what it logs). How the program ended decides how `incoming` ends.
+ * This module combines three modules that do not know each other: `Subprocess` (the program), `Pipe` (messages over its standard input and
+ * output) and `Stderr` (what the program logs). How the program ended decides how `incoming` ends.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#stdio
  * @since 0.1.0

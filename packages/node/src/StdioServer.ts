@@ -1,8 +1,9 @@
 /**
- * A server's transport over stdio: the client is the process that launched this one.
+ * A server's transport over stdio: the client is the process that launched this process.
  *
- * While it serves, this module claims the standard streams, so that only protocol messages reach standard output. It knows
- * no method; the `Dispatcher` serves the client. `runMain` runs a program whose standard output belongs to the server.
+ * While the server serves, this module claims the standard streams, so that only protocol messages reach standard output.
+ * `StandardStreams` claims, and `Pipe` reads and writes. This module knows no method; the `Dispatcher` serves the client. `runMain` runs a
+ * program whose standard output belongs to the server.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#stdio
  * @since 0.1.0

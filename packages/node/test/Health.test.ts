@@ -77,7 +77,7 @@ describe("The health of a process is served by", () => {
   }
 })
 
-describe("As soon as the shutdown begins, and before the listener closes, readiness ends at", () => {
+describe("Readiness ends, as soon as the shutdown begins and before the listener closes, at", () => {
   for (const [name, server] of Object.entries(servers)) {
     it.scoped(name, () =>
       Effect.gen(function*() {

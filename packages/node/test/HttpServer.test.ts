@@ -179,7 +179,7 @@ describe("HttpServer", () => {
     }).pipe(Effect.provide(served(act(Effect.void)))))
 })
 
-describe("closing", () => {
+describe("closing an HttpServer", () => {
   it.scopedLive("answers open requests, ends streams, and leaves nothing", () =>
     Effect.gen(function*() {
       const [began, stopped] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]

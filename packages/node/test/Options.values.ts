@@ -7,6 +7,7 @@ import * as ClientFeatures from "@effect-mcp/core/ClientFeatures"
 import type { ClientSessionGroup } from "@effect-mcp/core/ClientSessionGroup"
 import type { JoinError } from "@effect-mcp/core/ServersConfig"
 import * as Tap from "@effect-mcp/core/Tap"
+import type { ToolFingerprints } from "@effect-mcp/core/ToolFingerprints"
 import * as ConfiguredServers from "@effect-mcp/node/ConfiguredServers"
 import * as HttpServer from "@effect-mcp/node/HttpServer"
 import * as NodeHandler from "@effect-mcp/node/NodeHandler"
@@ -31,11 +32,15 @@ const features = Layer.mergeAll(
   Layer.effectDiscard(Effect.fail("no model" as const))
 )
 
+declare const fingerprints: ToolFingerprints
+
 const configured = {
   nameHook: (name, server) => `${server.name}_${name}`,
   uriHook: (uri) => uri,
   onCollision: "fail",
   maxNameLength: 64,
+  prefix: "always",
+  fingerprints,
   server: { features, reconnect: Schedule.spaced("1 second") },
   onFailure: "skip",
   authorize: {

@@ -6,6 +6,7 @@ import * as Client from "@effect-mcp/core/Client"
 import { Dispatcher } from "@effect-mcp/core/Dispatcher"
 import * as HttpEndpoint from "@effect-mcp/core/HttpEndpoint"
 import * as McpServer from "@effect-mcp/core/McpServer"
+import type { Version } from "@effect-mcp/core/protocol/Version"
 import * as Remote from "@effect-mcp/core/Remote"
 import * as Tool from "@effect-mcp/core/Tool"
 import * as WebHandler from "@effect-mcp/core/WebHandler"
@@ -13,7 +14,7 @@ import * as HttpServer from "@effect-mcp/node/HttpServer"
 import * as PlatformHttpServer from "@effect-mcp/node/PlatformHttpServer"
 import * as Proxy from "@effect-mcp/proxy/Proxy"
 import * as TestServer from "@effect-mcp/testing/TestServer"
-import { Context, Effect, Layer, Logger, Ref } from "effect"
+import { Context, Effect, Exit, Layer, Logger, Ref, Scope } from "effect"
 import { createServer } from "node:http"
 import { info, served } from "./HttpFixture.js"
 
@@ -115,4 +116,43 @@ describe("Anonymous clients of 2026-07-28 of a proxy", () => {
         assert.strictEqual(warnings.length, count)
       }
     }))
+})
+
+describe("An upstream over HTTP that restarts", () => {
+  /** A server on this port. `stop` ends it. */
+  const started = (port: number, runs: Array<string>, version: Version) =>
+    Effect.gen(function*() {
+      const scope = yield* Effect.acquireRelease(Scope.make(), (scope) => Scope.close(scope, Exit.void))
+      const count = McpServer.tool(Tool.make("count"), () => Effect.sync(() => String(runs.push("count"))))
+      const context = yield* Layer.buildWithScope(served(count, { port }, Layer.empty, { versions: [version] }), scope)
+      return { port: Context.get(context, HttpServer.HttpServer).port, stop: Scope.close(scope, Exit.void) }
+    })
+
+  for (const sessions of ["each", "shared"] as const) {
+    for (const client of ["2025-11-25", "2026-07-28"] as const) {
+      for (const version of ["2025-11-25", "2026-07-28"] as const) {
+        it.scopedLive(`serves the next call once (a client of ${client}, an upstream of ${version}, sessions: ${sessions})`, () =>
+          Effect.gen(function*() {
+            const runs: Array<string> = []
+            const first = yield* started(0, runs, version)
+            // Without connections that are kept: a request on one whose end the client has not seen may have been served.
+            const http = yield* Layer.build(NodeHttpClient.layer)
+            const upstream = Remote.connector(`http://127.0.0.1:${first.port}/mcp`)
+            const gateway = yield* Layer.build(McpServer.layer(
+              info,
+              Layer.provide(Proxy.layer(upstream, { sessions }), Layer.succeedContext(http))
+            ))
+            const session = yield* Client.make(
+              yield* Effect.provideService(TestServer.connector(), Dispatcher, Context.get(gateway, Dispatcher)),
+              { versions: [client] }
+            )
+            yield* session.callTool("count")
+            yield* first.stop
+            yield* started(first.port, runs, version)
+            assert.deepStrictEqual((yield* session.callTool("count")).content, [{ type: "text", text: "2" }])
+            assert.lengthOf(runs, 2)
+          }))
+      }
+    }
+  }
 })

@@ -104,7 +104,7 @@ const faults: Readonly<Record<string, (socket: Socket) => void>> = {
 }
 
 for (const [name, layer] of Object.entries(clients)) {
-  describe(`Over ${name}, a server that`, () => {
+  describe(`A server over ${name} that`, () => {
     for (const [what, act] of Object.entries(faults)) {
       it.scopedLive(`${what} fails each call once, and leaves no connection`, () =>
         Effect.gen(function*() {

@@ -13,8 +13,8 @@ import * as HttpEndpoint from "@effect-mcp/core/HttpEndpoint"
 import * as InProcess from "@effect-mcp/core/InProcess"
 import * as McpServer from "@effect-mcp/core/McpServer"
 import * as Remote from "@effect-mcp/core/Remote"
-import * as ClientSkills from "@effect-mcp/extensions/SkillsClient"
-import * as Skills from "@effect-mcp/extensions/SkillsServer"
+import * as SkillsClient from "@effect-mcp/extensions/SkillsClient"
+import * as SkillsServer from "@effect-mcp/extensions/SkillsServer"
 import * as HttpServer from "@effect-mcp/node/HttpServer"
 import * as PlatformHttpServer from "@effect-mcp/node/PlatformHttpServer"
 import * as StdioClient from "@effect-mcp/node/StdioClient"
@@ -55,6 +55,7 @@ const tree: Tree = {
   "acme/refunds/forms/large order.md": "# \ufeffÜ\r\n",
   "acme/refunds/.secret": "hidden",
   "acme/refunds/.git/config": "hidden",
+  "acme/refunds/.gitignore": "hidden",
   "pdf/SKILL.md": `\ufeff${markdown("pdf").replaceAll("\n", "\r\n")}`,
   "pdf/logo.png": Uint8Array.of(0x89, 0x50, 0xff)
 }
@@ -62,24 +63,39 @@ const tree: Tree = {
 const uris = (skills: ReadonlyArray<{ readonly files: ReadonlyArray<{ readonly uri: string }> }>) =>
   skills.map(({ files }) => files.map(({ uri }) => uri))
 
-const refused = (path: string, options?: Skills.DirectoryOptions) =>
-  Effect.map(Effect.flip(Skills.fromDirectory(path, options)), ({ message }) => message.replaceAll(path, ""))
+const refused = (path: string, options?: SkillsServer.DirectoryOptions) =>
+  Effect.map(Effect.flip(SkillsServer.fromDirectory(path, options)), ({ message }) => message.replaceAll(path, ""))
+
+/** What the log says of the only skill in a directory, which is left out. */
+const left = (path: string, options?: SkillsServer.DirectoryOptions) =>
+  Effect.suspend(() => {
+    const logged: Array<string> = []
+    const logger = Logger.make(({ message }) => void logged.push(String(message).replaceAll(path, "")))
+    return SkillsServer.fromDirectory(path, options).pipe(
+      Effect.map((skills) => {
+        assert.deepStrictEqual(uris(skills), [])
+        return logged.join()
+      }),
+      Effect.provide(Logger.replace(Logger.defaultLogger, logger))
+    )
+  })
 
 describe("The skills in a directory", () => {
   it.scoped("are its directories with a SKILL.md, without names that begin with a dot", () =>
     Effect.gen(function*() {
       const path = yield* directory(tree)
       mkdirSync(join(path, "pdf/empty/inner"), { recursive: true })
-      const skills = yield* Skills.fromDirectory(path)
+      const skills = yield* SkillsServer.fromDirectory(path)
       assert.deepStrictEqual(uris(skills), [
         ["skill://acme/refunds/SKILL.md", "skill://acme/refunds/forms/large%20order.md"],
         ["skill://pdf/SKILL.md", "skill://pdf/logo.png"]
       ])
       assert.deepStrictEqual(skills[1]?.emptyDirectories, ["skill://pdf/empty", "skill://pdf/empty/inner"])
-      const all = yield* Skills.fromDirectory(path, { dotfiles: true, prefix: "team" })
-      assert.include(uris(all)[0], "skill://team/acme/refunds/.git/config")
-      assert.deepStrictEqual(uris(yield* Skills.fromDirectory(join(path, "pdf"))), uris(skills).slice(1))
-      assert.deepStrictEqual(yield* Skills.fromDirectory(join(path, "pdf/empty")), [])
+      const all = yield* SkillsServer.fromDirectory(path, { dotfiles: true, prefix: "team" })
+      assert.include(uris(all)[0], "skill://team/acme/refunds/.gitignore")
+      assert.notInclude(String(uris(all)), ".git/")
+      assert.deepStrictEqual(uris(yield* SkillsServer.fromDirectory(join(path, "pdf"))), uris(skills).slice(1))
+      assert.deepStrictEqual(yield* SkillsServer.fromDirectory(join(path, "pdf/empty")), [])
     }).pipe(Effect.provide(NodeContext.layer)))
 
   it.scoped("MUST NOT contain what links lead to, out of it or in circles, nor special files", () =>
@@ -93,7 +109,10 @@ describe("The skills in a directory", () => {
       execFileSync("mkfifo", [join(path, "pdf/pipe")])
       const warned: Array<string> = []
       const logger = Logger.make(({ message }) => void warned.push(String(message).replaceAll(path, "")))
-      const skills = yield* Effect.provide(Skills.fromDirectory(path), Logger.replace(Logger.defaultLogger, logger))
+      const skills = yield* Effect.provide(
+        SkillsServer.fromDirectory(path),
+        Logger.replace(Logger.defaultLogger, logger)
+      )
       assert.deepStrictEqual(uris(skills).flat().length, 4)
       assert.deepStrictEqual(warned.sort(), [
         "/acme/refunds/circle is a link: it is not served with the skills",
@@ -104,21 +123,21 @@ describe("The skills in a directory", () => {
       ])
     }).pipe(Effect.provide(NodeContext.layer)))
 
-  it.scoped("are refused with the file, and the line, where they break a rule", () =>
+  it.scoped("are left out with the file, and the line, where they break a rule", () =>
     Effect.gen(function*() {
       const path = yield* directory({ "a/SKILL.md": markdown("b"), "a/x/y/z": "", "a/large": "x".repeat(100) })
-      assert.include(yield* refused(path), "/a/SKILL.md:2: the name is \"b\", but the directory of the skill is \"a\"")
+      assert.include(yield* left(path), "/a/SKILL.md:2: the name is \"b\", but the directory of the skill is \"a\"")
       write(path, { "a/SKILL.md": markdown("a") })
-      assert.include(yield* refused(path, { maxFiles: 2 }), "the skill has more than 2 files")
-      assert.include(yield* refused(path, { maxBytes: 99 }), "/a/large: the file has more than 99 bytes")
-      assert.include(yield* refused(path, { maxBytes: 120 }), "a: the skill has more than 120 bytes")
+      assert.include(yield* left(path, { maxFiles: 2 }), "the skill has more than 2 files")
+      assert.include(yield* left(path, { maxBytes: 99 }), "/a/large: the file has more than 99 bytes")
+      assert.include(yield* left(path, { maxBytes: 120 }), "a: the skill has more than 120 bytes")
       assert.include(yield* refused(path, { maxEntries: 3 }), "the directory has more than 3 entries")
       assert.include(yield* refused(path, { maxSkills: 0 }), "there are 1 skills, more than 0")
       assert.include(yield* refused(join(path, "missing")), "it cannot be read: NotFound")
       mkdirSync(join(path, Array.from({ length: 40 }, () => "d").join("/")), { recursive: true })
       assert.include(yield* refused(path), "directories are nested deeper than 32")
       const root = yield* directory({ "SKILL.md": markdown("other") })
-      assert.include(yield* refused(root), "/SKILL.md:2: the name is \"other\"")
+      assert.include(yield* left(root), "/SKILL.md:2: the name is \"other\"")
     }).pipe(Effect.provide(NodeContext.layer)))
 
   it.scoped("are served as they are, or not at all, whatever is in the directory", () =>
@@ -144,7 +163,7 @@ describe("The skills in a directory", () => {
                   // Names may be files already.
                   yield* Effect.ignore(Effect.try(() => write(path, { [names.join("/")]: content })))
                 }
-                const exit = yield* Effect.exit(Skills.fromDirectory(path))
+                const exit = yield* Effect.exit(SkillsServer.fromDirectory(path))
                 if (Exit.isFailure(exit)) return assert.strictEqual(exit.cause._tag, "Fail")
                 for (const { files, frontmatter, uri } of exit.value) {
                   assert.isTrue(uri.endsWith(`/${frontmatter.name}/SKILL.md`))
@@ -161,15 +180,15 @@ describe("The skills in a directory", () => {
     }))
 })
 
-const served = (path: string, options?: Skills.LayerOptions) =>
-  McpServer.layer(info, Skills.layer(Skills.fromDirectory(path), options), {
-    extensions: [Skills.extension],
+const served = (path: string, options?: SkillsServer.LayerOptions) =>
+  McpServer.layer(info, SkillsServer.layer(SkillsServer.fromDirectory(path), options), {
+    extensions: [SkillsServer.extension],
     cache: { ttl: "1 minute" }
   }).pipe(Layer.provide(NodeContext.layer), Layer.orDie)
 
 const options = (version: "2025-11-25" | "2026-07-28") => ({
   versions: [version] as const,
-  extensions: [ClientSkills.extension]
+  extensions: [SkillsClient.extension]
 })
 
 describe("A file that changes while the server runs", () => {
@@ -179,7 +198,7 @@ describe("A file that changes while the server runs", () => {
       const context = yield* Layer.build(served(path))
       const connector = yield* Effect.provide(InProcess.connector, context)
       const session = yield* Client.make(connector, options("2025-11-25"))
-      const skills = ClientSkills.make(session)
+      const skills = SkillsClient.make(session)
       const uri = "skill://pdf/SKILL.md"
       const skill = yield* skills.load(yield* skills.get(uri))
       const error = () => Effect.map(Effect.flip(skill.read("logo.png")), ({ message }) => message)
@@ -204,12 +223,14 @@ describe("A file that changes while the server runs", () => {
       const path = yield* directory(tree)
       const server = McpServer.layer(
         info,
-        Skills.layer(Skills.fromDirectory(path), { reload: Skills.watch(path, { debounce: "20 millis" }) }),
-        { extensions: [Skills.extension] }
+        SkillsServer.layer(SkillsServer.fromDirectory(path), {
+          reload: SkillsServer.watch(path, { debounce: "20 millis" })
+        }),
+        { extensions: [SkillsServer.extension] }
       ).pipe(Layer.provide(NodeContext.layer))
       const context = yield* Layer.build(server)
       const connector = yield* Effect.provide(InProcess.connector, context)
-      const skills = ClientSkills.make(yield* Client.make(connector, options("2025-11-25")))
+      const skills = SkillsClient.make(yield* Client.make(connector, options("2025-11-25")))
       const listed = Effect.map(Stream.runCollect(skills.list), (all) => [...all].map(({ uri }) => uri))
       // The directory is written until the watcher, which begins in the background, has seen it.
       yield* Effect.suspend(() => {
@@ -255,7 +276,7 @@ for (const version of ["2025-11-25", "2026-07-28"] as const) {
             Client.make(connector, options(version)),
             yield* Layer.build(NodeHttpClient.layerUndici)
           )
-          const skills = ClientSkills.make(client)
+          const skills = SkillsClient.make(client)
           const [refunds, pdf] = [...yield* Stream.runCollect(skills.list)]
           const skill = yield* skills.load(refunds!)
           assert.strictEqual(skill.instructions, "\nRead on.\n")

@@ -51,7 +51,8 @@ describe("StdioClient", () => {
       assert.deepInclude(error, {
         _tag: "TransportError",
         reason: "Decode",
-        message: "Parse error: a line is longer than 1000 bytes"
+        message:
+          "Parse error: a line is longer than 1000 bytes; raise the limit maxLineBytes, or ask for a smaller answer"
       })
       assert.deepStrictEqual(yield* conversation.request("echo", { n: 1 }), { n: 1 })
     }))

@@ -15,7 +15,6 @@ import type { HttpClientRequest } from "@effect/platform/HttpClientRequest"
 import type { HttpClientResponse } from "@effect/platform/HttpClientResponse"
 import { forOperator } from "@effect-mcp/core/ClientLogger"
 import type * as Feature from "@effect-mcp/core/Feature"
-import * as McpServer from "@effect-mcp/core/McpServer"
 import * as Issue from "@effect-mcp/core/protocol/Issue"
 import type { JsonObject } from "@effect-mcp/core/protocol/Json"
 import { isMcpError } from "@effect-mcp/core/protocol/McpError"
@@ -24,21 +23,25 @@ import type { Registry } from "@effect-mcp/core/Registry"
 import type * as Tool from "@effect-mcp/core/Tool"
 import * as ToolResult from "@effect-mcp/core/ToolResult"
 import * as TimeLimit from "@effect-mcp/core/unstable/kit/TimeLimit"
+import * as Arr from "effect/Array"
 import * as Cause from "effect/Cause"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
+import { identity } from "effect/Function"
 import * as Hash from "effect/Hash"
-import * as Layer from "effect/Layer"
+import type * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as Struct from "effect/Struct"
 import * as ApiAnswer from "./call/ApiAnswer.js"
 import * as Request from "./call/Request.js"
+import * as ToolLayer from "./call/ToolLayer.js"
 import * as Document from "./document/Document.js"
 import * as ForeignJson from "./document/ForeignJson.js"
 import * as Operations from "./document/Operations.js"
-import { OpenApiError } from "./OpenApiError.js"
+import * as Schemas from "./document/Schemas.js"
+import type { OpenApiError } from "./OpenApiError.js"
 
 /**
  * An operation of the document.
@@ -55,6 +58,18 @@ export interface Operation {
   readonly summary: string | undefined
 }
 
+/**
+ * A parameter of an operation, or the body of its requests.
+ *
+ * @category models
+ */
+export interface Parameter {
+  /** The name in the document; `body` for the body. */
+  readonly name: string
+  readonly in: "path" | "query" | "header" | "cookie" | "body"
+  readonly isRequired: boolean
+}
+
 /** @category models */
 export interface Options<R = never> {
   /**
@@ -62,6 +77,12 @@ export interface Options<R = never> {
    * defaults of its variables.
    */
   readonly baseUrl?: string | undefined
+  /**
+   * Further origins that operations may name as their own server, such as `https://uploads.example.com`. Other operations with a server
+   * of another origin are left out, because `request` may give them a token. Default: only the origin of `baseUrl`, or of the first
+   * server of the document.
+   */
+  readonly origins?: ReadonlyArray<string> | undefined
   /**
    * Gives the tool of an operation its name; `undefined` leaves the operation out. Characters that models do not accept are replaced,
    * and a name that another tool has gets a number. Default: the `operationId`, else method and path.
@@ -71,6 +92,15 @@ export interface Options<R = never> {
   readonly tags?: ReadonlyArray<string> | undefined
   /** Replaces what a tool advertises: its description, title and hints. */
   readonly describe?: ((operation: Operation) => Tool.Description) | undefined
+  /**
+   * Takes a parameter, or the body, from the model: the tool has no such argument, and each call gets the value of the effect instead, as
+   * the API wants it before it is written as text. `undefined` as value leaves the parameter out of the request; `undefined` in place of
+   * an effect leaves the parameter to the model. The effect may use `ServerSession` and `RequestContext`, for example to give the tenant
+   * of the user. When it fails, the call fails as for the option `request`. Default: all parameters are arguments.
+   */
+  readonly parameter?:
+    | ((parameter: Parameter, operation: Operation) => Effect.Effect<unknown, Error, R> | undefined)
+    | undefined
   /**
    * Completes each request, for example with a token of the user: `(request) => Effect.succeed(bearerToken(request, token))`. The
    * function may use `ServerSession` and `RequestContext`. When it fails with an `McpError`, the model reads the message of the error.
@@ -82,7 +112,8 @@ export interface Options<R = never> {
   /**
    * Whether tools advertise an output schema, where the document has a JSON schema for every successful answer. An answer that does
    * not conform to the schema is a failure, with the answer as text: use false for an API that deviates from its document. A tool
-   * whose schema would have more than 262,144 characters advertises none. Default: true.
+   * whose schema would have more than 262,144 characters, or refers to what is not in the document, advertises none, nor do tools after
+   * the first 8,388,608 characters of such schemas in a document. Default: true.
    */
   readonly outputs?: boolean | undefined
   /** How long an answer may take. Default: 30 seconds. */
@@ -108,33 +139,35 @@ export interface OperationTool<R = never> {
 /** @category models */
 export interface OpenApi<R = never> {
   readonly tools: ReadonlyArray<OperationTool<R>>
-  /** The operations that cannot become tools, each with the reason, as the end of a sentence. */
-  readonly skipped: ReadonlyArray<{ readonly operation: Operation; readonly reason: string }>
+  readonly skipped: ReadonlyArray<Skipped>
 }
 
 /**
- * Reads a document. Fails when the value is no OpenAPI document, has another version, refers to another document, or has a part that
- * cannot be read; the error has the JSON pointer of the part.
+ * An operation that cannot become a tool, or a path whose operations cannot be read.
+ *
+ * @category models
+ */
+export interface Skipped {
+  /** As far as the document tells: a path that cannot be read has no `method`. */
+  readonly operation: Pick<Operation, "path"> & { readonly [K in keyof Operation]?: Operation[K] | undefined }
+  /** Why, with the JSON pointer of the part that cannot be read, as the end of a sentence whose subject is the operation. */
+  readonly reason: string
+}
+
+/**
+ * Reads a document. An operation with a part that cannot be read is skipped: a dangling reference, a reference to another document, a
+ * path without its parameter. Fails when the value is not an OpenAPI document, has another version, or has no server and no `baseUrl`
+ * is given; the error has the JSON pointer of the part.
  *
  * @category constructors
  */
 export const make = <R = never>(
   document: unknown,
   options: Options<R> = {}
-): Effect.Effect<OpenApi<R>, OpenApiError> =>
-  Effect.catchAllDefect(
-    Effect.sync(() => read(document, options)),
-    (cause) =>
-      cause instanceof OpenApiError
-        ? Effect.fail(cause)
-        // Reading recurses into the document, which is nested too deeply for the stack.
-        : cause instanceof RangeError && /call stack/.test(cause.message)
-        ? Effect.fail(new OpenApiError({ pointer: "", problem: "is nested too deeply" }))
-        : Effect.die(cause)
-  )
+): Effect.Effect<OpenApi<R>, OpenApiError> => Effect.suspend(() => Document.attempt("", () => read(document, options)))
 
 /**
- * The operations of a document as features of a server. Operations that cannot become tools are left out and logged.
+ * The operations of a document as features of a server. Operations that cannot become tools are left out, with a warning in the log.
  *
  * @example
  * ```ts
@@ -165,44 +198,98 @@ export const layer = <R = never>(
   never,
   OpenApiError,
   Registry | HttpClient.HttpClient | Exclude<R, Feature.RequestServices>
-> =>
-  Layer.unwrapEffect(Effect.gen(function*() {
-    const { skipped, tools } = yield* make(document, options)
-    for (const { operation, reason } of skipped) {
-      yield* Effect.logWarning(`The operation "${operation.method} ${operation.path}" is no tool: it ${reason}`)
-    }
-    return tools.map(({ call, definition }) => McpServer.tool(definition, call))
-      .reduce((all, one) => Layer.merge(all, one), Layer.empty as Feature.Feature<any>)
-  }))
+> => ToolLayer.make(make(document, options), ({ call }) => call)
 
 const read = <R>(given: unknown, options: Options<R>): OpenApi<R> => {
   const document = Document.make(given)
   const { name: naming = defaultName, tags } = options
-  const chosen = Operations.find(document)
-    .filter((found) => tags === undefined || found.tags.some((tag) => tags.includes(tag)))
-    .flatMap((found) => {
-      const operation = operationOf(found)
-      const wanted = naming(operation)
-      return wanted === undefined ? [] : [{ found, operation, wanted }]
-    })
   const readOne = Operations.reader(document, options.outputs !== false)
+  const baseOf = bases(document, options.baseUrl)
   const uniqueName = uniqueNames()
-  const made = chosen.map(({ found, operation, wanted }) => {
-    const one = readOne(found)
-    return Either.mapBoth(define(uniqueName(wanted), one, operation, options), {
-      onLeft: (reason) => ({ operation, reason }),
-      onRight: (definition): OperationTool<R> => ({
-        operation,
-        definition,
-        call: caller(one, operation, definition, Document.baseOf(document, options.baseUrl, one.server), options)
-      })
-    })
+  const own = Either.try(() => Document.baseOf(document, options.baseUrl).origin)
+  const origins = [...(Either.isRight(own) ? [own.right] : []), ...(options.origins ?? [])].map(originOf)
+  const isNamed = (origin: string) => origins.includes(origin)
+  const room = { input: MAX_INPUTS, output: MAX_OUTPUTS }
+  const made = Operations.find(document).flatMap((found): ReadonlyArray<Either.Either<OperationTool<R>, Skipped>> => {
+    if (Either.isLeft(found)) {
+      const { error, method, path } = found.left
+      return [Either.left({ operation: { method, path }, reason: unreadable(error) })]
+    }
+    if (tags !== undefined && !found.right.tags.some((tag) => tags.includes(tag))) return []
+    const operation = operationOf(found.right)
+    const wanted = naming(operation)
+    return wanted === undefined ? [] : [
+      Either.gen(function*() {
+        const taken: Array<Taken<R>> = []
+        const one = yield* Either.mapLeft(readOne(found.right, isLeftToModel(operation, options, taken)), unreadable)
+        const base = yield* Either.mapLeft(baseOf(one.server), unreadable)
+        if (!isNamed(base.origin)) return yield* Either.left(foreign(base.origin))
+        const definition = yield* define(uniqueName(wanted), within(room, one), operation, options)
+        return { operation, definition, call: caller(one, operation, definition, base, taken, options) }
+      }).pipe(Either.mapLeft((reason) => ({ operation, reason })))
+    ]
   })
-  return {
-    tools: made.flatMap((one) => Either.isRight(one) ? [one.right] : []),
-    skipped: made.flatMap((one) => Either.isLeft(one) ? [one.left] : [])
-  }
+  const [skipped, tools] = Arr.separate(made)
+  return { tools, skipped }
 }
+
+/** A parameter that the application has taken from the model. */
+interface Taken<R> {
+  readonly argument: string
+  readonly isRequired: boolean
+  readonly value: Effect.Effect<unknown, Error, R>
+}
+
+/** Whether the model gives a parameter. A parameter that the model does not give is added to `taken`. */
+const isLeftToModel =
+  <R>(operation: Operation, { parameter }: Options<R>, taken: Array<Taken<R>>) =>
+  ({ argument, in: place, isRequired, name }: Operations.Argument): boolean => {
+    const value = parameter?.({ name, in: place, isRequired }, operation)
+    if (value !== undefined) taken.push({ argument, isRequired, value })
+    return value === undefined
+  }
+
+/** The error of a part, as the end of a sentence whose subject is the operation that has the part. */
+const unreadable = ({ pointer, problem }: OpenApiError): string =>
+  `has a part that cannot be read: "${pointer}" ${problem}`
+
+/** Gives the URL that an operation is sent to. Throws where the option, or the server of the document, cannot be used. */
+const bases = (document: Document.Document, given: string | undefined) => {
+  const common = Either.try({
+    try: () => Document.baseOf(document, given),
+    catch: identity
+  })
+  return (own: Document.Part | undefined): Either.Either<URL, OpenApiError> =>
+    given !== undefined || own === undefined
+      ? Either.right(Either.getOrThrowWith(common, identity))
+      : Document.attempt(own.pointer, () => Document.baseOf(document, undefined, own))
+}
+
+const originOf = (text: string): string => URL.canParse(text) ? new URL(text).origin : text
+
+const foreign = (origin: string): string =>
+  `has a server of another origin than the document, ${origin}: name the origin in the option \`origins\`, or give the option \`baseUrl\``
+
+/** The most characters of the schemas of all tools of a document: each schema is compiled and listed, whatever the tools share. */
+const MAX_INPUTS = 16 * 1024 * 1024
+const MAX_OUTPUTS = 8 * 1024 * 1024
+
+/** The operation without the schemas that `room` has no room for. */
+const within = (room: { input: number; output: number }, one: Operations.Operation): Operations.Operation => {
+  const fitting = (kind: "input" | "output", schema: JsonObject | undefined) => {
+    if (schema === undefined) return undefined
+    const length = Schemas.lengthOf(schema)
+    if (length > Math.min(room[kind], Schemas.MAX_LENGTH)) return undefined
+    room[kind] -= length
+    return schema
+  }
+  const inputSchema = fitting("input", one.inputSchema)
+  return { ...one, inputSchema, outputSchema: inputSchema && fitting("output", one.outputSchema) }
+}
+
+const TOO_LONG =
+  `has a schema of more than ${Schemas.MAX_LENGTH} characters, or the schemas of the document have more than ${MAX_INPUTS} ` +
+  "together: choose operations by the options `tags` and `name`, or shorten the schemas"
 
 const operationOf = (found: Operations.OperationObject): Operation =>
   Struct.pick(found, "id", "method", "path", "summary", "tags")
@@ -244,6 +331,7 @@ const define = (
   operation: Operation,
   { describe, maxDescription = 2_000 }: Options<any>
 ): Either.Either<OperationTool["definition"], string> => {
+  if (inputSchema === undefined) return Either.left(TOO_LONG)
   const described = {
     annotations,
     ...(operation.summary === undefined ? undefined : { title: ForeignJson.shortened(operation.summary, 200) }),
@@ -262,20 +350,18 @@ const define = (
         }) as OperationTool["definition"],
       catch: (cause) => `cannot be described by JSON Schemas: ${String(cause instanceof Error ? cause.message : cause)}`
     })
-  return outputSchema === undefined || JSON.stringify(outputSchema).length > MAX_OUTPUT
+  return outputSchema === undefined
     ? attempt(undefined)
     // Without an output schema, the answer is text.
     : Either.orElse(attempt(outputSchema), () => attempt(undefined))
 }
-
-/** The most characters of an output schema: a schema that refers to most of a large document would fill every list of tools. */
-const MAX_OUTPUT = 262_144
 
 const caller = <R>(
   one: Operations.Operation,
   operation: Operation,
   { success }: Tool.Tool.Any,
   base: URL,
+  taken: ReadonlyArray<Taken<R>>,
   { maxBytes = 1_048_576, request: complete, timeout = "30 seconds" }: Options<R>
 ): OperationTool<R>["call"] => {
   const encode = success === undefined ? undefined : Schema.encodeUnknownEither(success as Schema.Schema<unknown>)
@@ -301,29 +387,42 @@ const caller = <R>(
         : ApiAnswer.unexpected(Issue.sentence(encoded.left.issue), answer.text)
     })
   const called = `The request "${operation.method} ${operation.path}"`
-  return (args) =>
+  const unsent = (option: string) => (error: Error): Effect.Effect<ToolResult.ToolResult> =>
+    isMcpError(error)
+      ? Effect.succeed(ApiAnswer.failure(error.message))
+      : Effect.as(
+        forOperator(
+          Effect.logWarning(`${called} was not sent: the option \`${option}\` failed`, Cause.fail(error))
+        ),
+        ApiAnswer.failure(NOT_SENT)
+      )
+  const sent = (request: HttpClientRequest) =>
+    Effect.matchEffect(complete === undefined ? Effect.succeed(request) : complete(request, operation), {
+      onFailure: unsent("request"),
+      onSuccess: (completed) =>
+        Effect.catchAll(send(completed), (error) =>
+          Effect.as(
+            forOperator(Effect.logWarning(`${called} failed: ${failureForLog(error)}`)),
+            ApiAnswer.failure(failureForModel(error))
+          ))
+    })
+  const requested = (args: JsonObject) =>
     Either.match(Request.make(one, base, args), {
       onLeft: (problem) => Effect.succeed(ApiAnswer.failure(problem)),
-      onRight: (request) =>
-        Effect.matchEffect(complete === undefined ? Effect.succeed(request) : complete(request, operation), {
-          onFailure: (error) =>
-            isMcpError(error)
-              ? Effect.succeed(ApiAnswer.failure(error.message))
-              : Effect.as(
-                forOperator(
-                  Effect.logWarning(`${called} was not sent: the option \`request\` failed`, Cause.fail(error))
-                ),
-                ApiAnswer.failure(NOT_SENT)
-              ),
-          onSuccess: (completed) =>
-            Effect.catchAll(send(completed), (error) =>
-              Effect.as(
-                forOperator(Effect.logWarning(`${called} failed: ${failureForLog(error)}`)),
-                ApiAnswer.failure(failureForModel(error))
-              ))
-        })
+      onRight: sent
+    })
+  return (args) =>
+    Effect.matchEffect(Effect.forEach(taken, valueOf), {
+      onFailure: unsent("parameter"),
+      onSuccess: (values) => requested({ ...args, ...ForeignJson.fromEntries(values) })
     })
 }
+
+const valueOf = <R>({ argument, isRequired, value }: Taken<R>): Effect.Effect<readonly [string, unknown], Error, R> =>
+  Effect.flatMap(value, (value) =>
+    isRequired && (value === undefined || value === null)
+      ? Effect.fail(new Error(`It gives no value for "${argument}", which the operation requires`))
+      : Effect.succeed([argument, value] as const))
 
 const MAX_REDIRECTS = 3
 

@@ -4,6 +4,7 @@ import { assert, describe, it } from "@effect/vitest"
 import type { JsonObject } from "@effect-mcp/core/protocol/Json"
 import { InvalidParams } from "@effect-mcp/core/protocol/McpError"
 import type { CallToolResult } from "@effect-mcp/core/protocol/Tools"
+import { RequestContext } from "@effect-mcp/core/RequestContext"
 import * as ServerSession from "@effect-mcp/core/ServerSession"
 import * as OpenApi from "@effect-mcp/openapi/OpenApi"
 import { Context, Effect, Fiber, Layer, TestClock } from "effect"
@@ -39,6 +40,28 @@ const one = (operation: JsonObject, path = "/a", more: JsonObject = {}) => ({
   openapi: "3.1.0",
   paths: { [path]: { get: { operationId: "one", responses: {}, ...operation } } },
   ...more
+})
+
+describe("A number that is too large for JavaScript", () => {
+  it.scopedLive("is an error in an answer, and is not sent as null or Infinity", () =>
+    Effect.gen(function*() {
+      const { call, seen } = yield* store(
+        () => ({ headers: { "content-type": "application/json" }, body: "{\"a\":[1e400]}" }),
+        {},
+        ["2025-11-25"],
+        one({ parameters: [{ name: "n", in: "query", schema: { type: "number" } }] })
+      )
+      const answered = yield* call("one", { n: 1 })
+      assert.isTrue(answered.isError)
+      assert.include(answered.text, "The API answered with a number that is too large: {\"a\":[1e400]}")
+      const request = OpenApi.make(one({ parameters: [{ name: "n", in: "query" }] }), {
+        baseUrl: "https://example.com"
+      })
+      const { tools } = yield* request
+      const refused = yield* Effect.provide(tools[0]!.call({ n: [Infinity] }), FetchHttpClient.layer)
+      assert.include(JSON.stringify(refused), "has a number that is too large")
+      assert.lengthOf(seen, 1)
+    }))
 })
 
 for (const [era, versions] of eras) {
@@ -264,6 +287,74 @@ describe("The tools of an OpenAPI document", () => {
       assert.isTrue(refused.isError)
       assert.strictEqual(text(refused), "Only the owner deletes pets.")
       assert.strictEqual(seen.length, 1)
+    }))
+
+  it.scopedLive("take parameters from the model: a value or nothing is sent, whatever the model writes", () =>
+    Effect.gen(function*() {
+      const post = {
+        operationId: "one",
+        responses: {},
+        parameters: [
+          { name: "tenant", in: "path", required: true },
+          { name: "Api-Version", in: "header" },
+          { name: "debug", in: "query" },
+          { name: "page", in: "query", schema: { type: "integer" } }
+        ],
+        requestBody: {
+          required: true,
+          content: { "application/json": { schema: { $ref: "#/components/schemas/Secret" } } }
+        }
+      }
+      const document = {
+        openapi: "3.1.0",
+        paths: { "/{tenant}/a": { post } },
+        components: { schemas: { Secret: { type: "object", properties: { key: { type: "string" } } } } }
+      }
+      const { call, seen, session } = yield* store(
+        ({ url }) => json({ url }),
+        {
+          parameter: ({ in: place, isRequired, name }, { id }) => {
+            if (name === "tenant") return Effect.map(RequestContext, ({ method }) => `of ${method} ${id}`)
+            if (place === "body") return Effect.succeed({ key: `required: ${isRequired}` })
+            if (place === "header") return Effect.succeed("2022-06-28")
+            return name === "debug" ? Effect.void : undefined
+          }
+        },
+        ["2025-11-25"],
+        document
+      )
+      const { tools } = yield* session.listTools()
+      assert.deepStrictEqual(tools[0]!.inputSchema, {
+        type: "object",
+        properties: { page: { type: "integer" } },
+        additionalProperties: false
+      })
+      yield* call("one", { page: 3 })
+      const refused = yield* call("one", { page: 3, tenant: "another", body: { key: "of the model" } })
+      assert.isTrue(refused.isError)
+      assert.include(refused.text, "tenant")
+      const [sent] = seen
+      assert.strictEqual(sent!.url, "/api/v3/of%20tools%2Fcall%20one/a?page=3")
+      assert.strictEqual(sent!.headers["api-version"], "2022-06-28")
+      assert.strictEqual(sent!.body.toString(), "{\"key\":\"required: true\"}")
+      assert.lengthOf(seen, 1)
+    }))
+
+  it.scopedLive("are not sent where the application fails to give a parameter, or gives none that the API requires", () =>
+    Effect.gen(function*() {
+      const document = one({ parameters: [{ name: "tenant", in: "path", required: true }] }, "/{tenant}")
+      const failing = (value: Effect.Effect<unknown, Error>) =>
+        Effect.gen(function*() {
+          const { call, seen } = yield* store(() => json({}), { parameter: () => value }, ["2025-11-25"], document)
+          const { isError, text } = yield* call("one")
+          assert.isTrue(isError)
+          assert.lengthOf(seen, 0)
+          return text
+        })
+      const unsent = "The request to the API could not be sent."
+      assert.strictEqual(yield* failing(Effect.fail(new Error("the database has a secret"))), unsent)
+      assert.strictEqual(yield* failing(Effect.void), unsent)
+      assert.strictEqual(yield* failing(new InvalidParams({ message: "You have no tenant." })), "You have no tenant.")
     }))
 
   it.scopedLive("tell a model in plain words what the API refused", () =>

@@ -237,6 +237,92 @@ describe("The tools of an OpenAPI document", () => {
       assert.deepInclude(schemaOf("small"), { type: "object" })
     }))
 
+  const linked = (schemas: number, operations: number, bytes: number) => {
+    const thing = (n: number) => ({
+      type: "object",
+      description: "x".repeat(bytes / schemas - 150),
+      properties: { next: { $ref: `#/components/schemas/S${(n + 1) % schemas}` }, id: { type: "integer" } }
+    })
+    const content = { "application/json": { schema: { $ref: "#/components/schemas/S0" } } }
+    const operation = (n: number) => ({
+      operationId: `op${n}`,
+      requestBody: { content },
+      responses: { 200: { content } }
+    })
+    return {
+      openapi: "3.1.0",
+      servers: [{ url: "https://example.com" }],
+      paths: Object.fromEntries(Array.from({ length: operations }, (_, n) => [`/${n}`, { post: operation(n) }])),
+      components: { schemas: Object.fromEntries(Array.from({ length: schemas }, (_, n) => [`S${n}`, thing(n)])) }
+    }
+  }
+
+  it.effect("have schemas of limited length together, and cost no time where a document repeats itself", () =>
+    Effect.gen(function*() {
+      const begin = performance.now()
+      const { skipped, tools } = yield* OpenApi.make(linked(200, 300, 200_000))
+      const length = (part: "inputSchema" | "outputSchema") =>
+        tools.reduce((sum, { definition }) => sum + JSON.stringify(definition.advertised[part] ?? "").length, 0)
+      assert.isBelow(length("inputSchema"), 17 * 1024 * 1024)
+      assert.isBelow(length("outputSchema"), 9 * 1024 * 1024)
+      assert.isAbove(tools.length, 50)
+      assert.strictEqual(tools.length + skipped.length, 300)
+      assert.include(skipped[0]?.reason, "choose operations by the options `tags` and `name`")
+      const large = yield* OpenApi.make(linked(2000, 1000, 2_000_000))
+      assert.lengthOf(large.skipped, 1000)
+      assert.isBelow(performance.now() - begin, 30_000)
+    }))
+
+  it.effect("share their components: a component is converted once in each direction, however many operations use it", () =>
+    Effect.gen(function*() {
+      const readsBy = (operations: number) =>
+        Effect.gen(function*() {
+          let reads = 0
+          const Pet = {
+            type: "object",
+            properties: { name: { type: "string" } },
+            get description() {
+              reads++
+              return "A pet"
+            }
+          }
+          const content = { "application/json": { schema: { $ref: "#/components/schemas/Pet" } } }
+          const post = { requestBody: { content }, responses: { 200: { content } } }
+          const { tools } = yield* OpenApi.make({
+            openapi: "3.1.0",
+            servers: [{ url: "https://example.com" }],
+            paths: Object.fromEntries(Array.from({ length: operations }, (_, n) => [`/${n}`, { post }])),
+            components: { schemas: { Pet } }
+          })
+          assert.lengthOf(tools, operations)
+          return reads
+        })
+      assert.strictEqual(yield* readsBy(1), 2)
+      assert.strictEqual(yield* readsBy(100), 2)
+    }))
+
+  it.effect("have the server of the document: another origin is named by the application", () =>
+    Effect.gen(function*() {
+      const responses = {}
+      const document = {
+        openapi: "3.1.0",
+        servers: [{ url: "https://example.com/v1" }],
+        paths: {
+          "/a": { get: { responses } },
+          "/b": { get: { responses, servers: [{ url: "https://evil.example/v1" }] } },
+          "/c": { servers: [{ url: "http://example.com/v1" }], get: { responses } },
+          "/d": { servers: [{ url: "https://example.com/v2" }], get: { responses } }
+        }
+      }
+      const paths = (options: OpenApi.Options) =>
+        Effect.map(OpenApi.make(document, options), ({ tools }) => tools.map(({ operation }) => operation.path))
+      assert.deepStrictEqual(yield* paths({}), ["/a", "/d"])
+      assert.deepStrictEqual(yield* paths({ origins: ["https://evil.example"] }), ["/a", "/b", "/d"])
+      assert.deepStrictEqual(yield* paths({ baseUrl: "https://proxy.example" }), ["/a", "/b", "/c", "/d"])
+      const { skipped } = yield* OpenApi.make(document)
+      assert.include(skipped[0]?.reason, "has a server of another origin than the document, https://evil.example: name")
+    }))
+
   it.effect("are chosen before they are read: a fault in another one is none", () =>
     Effect.gen(function*() {
       const responses = {}
@@ -245,8 +331,9 @@ describe("The tools of an OpenAPI document", () => {
         servers: [{ url: "https://example.com" }],
         paths: { "/a": { get: { tags: ["a"], responses } }, "/b": { get: { parameters: 7, responses } } }
       }
-      const { tools } = yield* OpenApi.make(document, { tags: ["a"] })
+      const { skipped, tools } = yield* OpenApi.make(document, { tags: ["a"] })
       assert.deepStrictEqual(tools.map(({ operation }) => operation.path), ["/a"])
-      assert.strictEqual((yield* Effect.flip(OpenApi.make(document))).pointer, "/paths/~1b/get/parameters")
+      assert.deepStrictEqual(skipped, [])
+      assert.deepStrictEqual((yield* OpenApi.make(document)).skipped.map(({ operation }) => operation.path), ["/b"])
     }))
 })

@@ -2,9 +2,10 @@
  * A value for every public option of this package, as its docs describe it, without a cast. The compiler checks that it is
  * accepted, and what a layer then requires; nothing runs.
  */
-import { type HttpClient, HttpClientRequest } from "@effect/platform"
+import { HttpApi, HttpApiGroup, type HttpClient, HttpClientRequest } from "@effect/platform"
 import type { Registry } from "@effect-mcp/core/Registry"
 import { RequestContext } from "@effect-mcp/core/RequestContext"
+import * as HttpApiTools from "@effect-mcp/openapi/HttpApiTools"
 import * as OpenApi from "@effect-mcp/openapi/OpenApi"
 import type * as OpenApiError from "@effect-mcp/openapi/OpenApiError"
 import { Context, Effect, type Layer } from "effect"
@@ -19,12 +20,19 @@ const api = {
   baseUrl: "https://api.example.com",
   name: ({ id, method }) => method === "delete" ? undefined : id,
   tags: ["pets"],
+  origins: ["https://uploads.example.com"],
   describe: ({ summary }) => ({ description: summary, annotations: { readOnlyHint: true } }),
   request: (request) =>
     Effect.flatMap(
       Effect.zipRight(RequestContext, Vault),
       ({ token }) => Effect.map(token, (token) => HttpClientRequest.bearerToken(request, token))
     ),
+  parameter: ({ in: place, isRequired, name }) =>
+    name === "tenant"
+      ? Effect.flatMap(Vault, ({ token }) => token)
+      : place === "header" && !isRequired
+      ? Effect.void
+      : undefined,
   outputs: false,
   timeout: "10 seconds",
   maxBytes: 100_000,
@@ -34,6 +42,16 @@ const api = {
 const Api = OpenApi.layer({}, api)
 expectTypeOf(Api).toEqualTypeOf<
   Layer.Layer<never, OpenApiError.OpenApiError, Vault | HttpClient.HttpClient | Registry>
+>()
+
+const { baseUrl: _url, origins: _origins, tags: _tags, ...common } = api
+
+const tools = { ...common, groups: ["pets"] } satisfies Every<HttpApiTools.Options<"pets", RequestContext | Vault>>
+
+const Pets = HttpApi.make("shop").add(HttpApiGroup.make("pets")).add(HttpApiGroup.make("orders"))
+const Tools = HttpApiTools.layer(Pets, tools)
+expectTypeOf(Tools).toEqualTypeOf<
+  Layer.Layer<never, OpenApiError.OpenApiError, Vault | HttpApiTools.Implemented | Registry>
 >()
 
 export const used = OpenApi.make({}, api)

@@ -1,10 +1,11 @@
 /**
- * Passes an upstream MCP server on as features of a server: tools, resources, prompts and completions, progress and log messages,
- * and questions to the client. The client and the upstream may speak any revision.
+ * Passes an upstream MCP server on as features of a server: tools, resources, prompts and completions, progress and log messages, and
+ * questions to the client. The client and the upstream may speak any revision.
  *
- * An application may have features of its own and further proxies beside a proxy. Where names are equal, clients get the entry of
- * the application, and among proxies the entry of the proxy that has listed the name first. A fault of the upstream costs the calls of
- * its own entries and nothing else.
+ * An application may have features of its own and further proxies beside a proxy. Where names are equal, clients get the entry of the
+ * application, and among proxies the entry of the proxy that has listed the name first. A fault of the upstream costs the calls of its own
+ * entries and nothing else. `upstream/Sessions` has the sessions with the upstream, `entries/Mirror` the entries, and `calls/Forward`
+ * sends the calls.
  *
  * @since 0.1.0
  */
@@ -18,6 +19,8 @@ import type * as Extension from "@effect-mcp/core/protocol/Extension"
 import { type Description, Registry, type RegistryService } from "@effect-mcp/core/Registry"
 import type { ServerSessionService } from "@effect-mcp/core/ServerSession"
 import { extension as tasks } from "@effect-mcp/core/TasksClient"
+import type { ToolFingerprints } from "@effect-mcp/core/ToolFingerprints"
+import { OwnCalls } from "@effect-mcp/core/unstable/client/ListPace"
 import * as EffectInternals from "@effect-mcp/core/unstable/kit/EffectInternals"
 import * as ScopeEnd from "@effect-mcp/core/unstable/kit/ScopeEnd"
 import * as TimeLimit from "@effect-mcp/core/unstable/kit/TimeLimit"
@@ -30,6 +33,7 @@ import * as FiberSet from "effect/FiberSet"
 import * as Layer from "effect/Layer"
 import * as Schedule from "effect/Schedule"
 import * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
 import * as Forward from "./calls/Forward.js"
 import * as WaitingCalls from "./calls/WaitingCalls.js"
 import * as Mirror from "./entries/Mirror.js"
@@ -60,9 +64,14 @@ export interface Options {
    */
   readonly filter?: ((entry: ProxyEntry) => boolean) | undefined
   /**
+   * Notices tools of the upstream that change. Clients do not get a tool that the fingerprints refuse, and a call of the tool gives a result
+   * that says why. The upstream has the `name` of the proxy there. Default: none.
+   */
+  readonly fingerprints?: ToolFingerprints | undefined
+  /**
    * Whether each client has a session with the upstream of its own, or all clients share a session. An upstream that keeps state
-   * for a session, or asks its client, needs `each`; in a shared session a question reaches a client only while no other client's
-   * call runs. Anonymous clients of 2026-07-28 over HTTP cannot be told apart: with `each` they share a session when the server
+   * for a session, or asks its client, needs `each`; in a shared session over a pipe a question reaches a client only while no other
+   * client's call runs. Anonymous clients of 2026-07-28 over HTTP cannot be told apart: with `each` they share a session when the server
    * listens on loopback only, else each of their requests has its own. Default: `each` for an upstream up to 2025-11-25, `shared`
    * for an upstream of 2026-07-28, which asks in the call itself.
    */
@@ -97,7 +106,9 @@ export interface Options {
    * The options of the clients that call the upstream. `timeout` is 5 minutes by default, and each progress restarts it; a list
    * has one minute. The proxy passes on the extensions in `extensions`: tasks, and the requests and notifications of clients.
    */
-  readonly client?: Omit<Client.Options, "checkOutputs" | "features" | "onNotification" | "prior"> | undefined
+  readonly client?:
+    | Omit<Client.Options, "checkOutputs" | "features" | "onCacheHints" | "onNotification" | "prior">
+    | undefined
 }
 
 /**
@@ -174,7 +185,7 @@ interface Settings {
 
 /** The sessions with the upstream. */
 interface Upstream {
-  readonly supervisor: ListingLink.Supervisor
+  readonly listingLink: ListingLink.ListingLink
   readonly links: Links.Links
   readonly sessions: Sessions.Sessions
   /** All sessions with the upstream close at the same time, when this scope closes. */
@@ -208,15 +219,18 @@ const make = Effect.fnUntraced(function*(connector: Connector, options: Options)
   const self: Self = { ...base, forward, subscriptions, mirror }
   yield* passExtensions(self)
   yield* observe(self)
-  const { closing, supervisor } = upstream
+  if (options.fingerprints !== undefined) {
+    yield* Effect.forkScoped(Stream.runForEach(options.fingerprints.changes, () => mirror.renew))
+  }
+  const { closing, listingLink } = upstream
   yield* Scope.extend(
-    supervisor.run({
+    listingLink.run({
       onOpen: (link) => Effect.zipRight(describe(link.session), subscriptions.follow(link)),
       onLists: mirror.set
     }),
     closing
   )
-  return { started: supervisor.started }
+  return { started: listingLink.started }
 })
 
 const settingsOf = (connector: Connector, options: Options): Settings => ({
@@ -240,9 +254,11 @@ const upstreamOf = Effect.fnUntraced(function*(settings: Settings, onOpen: Links
     Effect.flatMap(Effect.scope, (scope) => EffectInternals.childOf(scope, "parallel")),
     (closing, exit) => Scope.close(closing, exit)
   )
-  const supervisor = yield* ListingLink.make({
+  // A call of any client may change what the upstream lists to all.
+  const calls = new OwnCalls()
+  const listingLink = yield* ListingLink.make({
     name,
-    open: open(settings, UpstreamQuestions.all, () => undefined),
+    open: open(settings, UpstreamQuestions.all, () => undefined, [calls]),
     connectTimeout,
     reconnect
   })
@@ -252,23 +268,24 @@ const upstreamOf = Effect.fnUntraced(function*(settings: Settings, onOpen: Links
       max: options.maxSessions ?? 1000,
       idle: options.idleSession ?? "1 minute",
       open: (capabilities, standalone) =>
-        Effect.flatMap(supervisor.link, (prior) =>
+        Effect.flatMap(listingLink.link, (prior) =>
           Effect.catchAll(
-            open(settings, UpstreamQuestions.passed(capabilities), standalone, prior),
+            open(settings, UpstreamQuestions.passed(capabilities), standalone, [new OwnCalls(), calls], prior),
             (error) => UpstreamError.unconnected(name, error)
           )),
       onOpen
     }),
     closing
   )
-  const sessions = Sessions.make({ sessions: options.sessions, supervisor, links, connectTimeout })
-  return { supervisor, links, sessions, closing } satisfies Upstream
+  const sessions = Sessions.make({ sessions: options.sessions, listingLink, links, connectTimeout })
+  return { listingLink, links, sessions, closing } satisfies Upstream
 })
 
 const open = (
   { attempt, client, connector, name }: Settings,
   capabilities: ClientCapabilities,
   standalone: () => ServerSessionService | undefined,
+  calls: Link.Options["calls"],
   prior?: Link.Link
 ): Effect.Effect<Link.Link, ConnectError, Scope.Scope> =>
   TimeLimit.call(
@@ -277,6 +294,7 @@ const open = (
       connector,
       client,
       capabilities,
+      calls,
       prior: prior?.session,
       isShared: prior === undefined,
       standalone
@@ -302,7 +320,7 @@ const onOpen = Effect.fnUntraced(function*(
   )
   const following = yield* ListFollower.make(
     name,
-    link.session,
+    link,
     (lists, reported) => mirror.setOwn(link, lists, reported),
     Deferred.succeed(listed, undefined)
   )
@@ -325,41 +343,41 @@ const openAgain = ({ reconnect, sessions, subscriptions }: Self, client: ServerS
     return Effect.ignore(Effect.retry(attempt, reconnect))
   })
 
-const forwardOf = ({ extensions, name, options: { waiting }, sessions, supervisor }: Base) =>
+const forwardOf = ({ extensions, listingLink, name, options: { waiting }, sessions }: Base) =>
   Effect.map(
     WaitingCalls.make({ name, max: waiting?.max ?? 1000, ttl: waiting?.ttl ?? "10 minutes" }),
-    (kept) =>
+    (waitingCalls) =>
       Forward.make({
         name,
         extensions,
         link: sessions.linkOf,
-        era: Effect.map(supervisor.link, ({ session }) => session.era),
-        kept
+        era: Effect.map(listingLink.link, ({ session }) => session.era),
+        waitingCalls
       })
   )
 
 const subscriptionsOf = (
-  { fork, links, name, registry, sessions, supervisor }: Base,
+  { fork, links, listingLink, name, registry, sessions }: Base,
   toOwn: (uri: string) => string
 ): UpstreamSubscriptions.Subscriptions =>
   UpstreamSubscriptions.make({
     name,
     own: sessions.ownLinkOf,
     ownNow: (session) => links.existing(session)?.session,
-    shared: supervisor.link,
-    sharedNow: supervisor.session,
+    shared: listingLink.link,
+    sharedNow: listingLink.session,
     run: fork,
     toOwn,
     updated: registry.updated
   })
 
 const mirrorOf = (
-  { extensions, name, options, registry, sessions, supervisor }: Base,
+  { extensions, listingLink, name, options, registry, sessions }: Base,
   forward: Forward.Forward,
   subscriptions: UpstreamSubscriptions.Subscriptions
 ): Effect.Effect<Mirror.Mirror, never, Scope.Scope> => {
   const runsTasks = extensions.some(({ id }) => id === tasks.id)
-  const capabilities = () => supervisor.session()?.serverCapabilities
+  const capabilities = () => listingLink.session()?.serverCapabilities
   return Mirror.make({
     ...options,
     name,
@@ -419,10 +437,10 @@ const observe = (self: Self): Effect.Effect<void, never, Scope.Scope> => {
 
 /** Runs in the background, when the upstream is connected. */
 const whenLinked = (
-  { fork, supervisor }: Self,
+  { fork, listingLink }: Self,
   use: (shared: Link.Link) => Effect.Effect<void, unknown> | undefined
 ): Effect.Effect<void> =>
-  Effect.sync(() => fork(Effect.ignore(Effect.flatMap(supervisor.link, (shared) => use(shared) ?? Effect.void))))
+  Effect.sync(() => fork(Effect.ignore(Effect.flatMap(listingLink.link, (shared) => use(shared) ?? Effect.void))))
 
 const OFFERS = ["tools", "resources", "prompts", "completions"] as const
 

@@ -8,7 +8,7 @@ import * as Extension from "@effect-mcp/core/protocol/Extension"
 import * as McpError from "@effect-mcp/core/protocol/McpError"
 import { RequestContext } from "@effect-mcp/core/RequestContext"
 import * as Tool from "@effect-mcp/core/Tool"
-import * as Apps from "@effect-mcp/extensions/AppsServer"
+import * as AppsServer from "@effect-mcp/extensions/AppsServer"
 import * as AppView from "@effect-mcp/extensions/AppView"
 import * as Proxy from "@effect-mcp/proxy/Proxy"
 import { Deferred, Effect, Either, Fiber, Layer, Schema } from "effect"
@@ -113,9 +113,9 @@ describe("A tool for views only", () => {
   for (const [name, clientVersions, upstreamVersions] of pairs) {
     it.scopedLive(`is listed and called by clients that show views, and by no others (${name})`, () =>
       Effect.gen(function*() {
-        const apps = { extensions: [Apps.extension] }
+        const apps = { extensions: [AppsServer.extension] }
         const clock = AppView.make("clock", { uri: "ui://clock/clock.html" })
-        const reset = Apps.tool(
+        const reset = AppsServer.tool(
           Tool.make("reset"),
           { view: clock, html: "<!doctype html><title>Clock</title>", visibility: ["app"] },
           () => Effect.succeed("reset")

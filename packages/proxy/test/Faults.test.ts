@@ -125,6 +125,18 @@ describe("A proxy", () => {
       assert.strictEqual(error.message, "The upstream \"up\" is not connected")
     }))
 
+  for (const [era, client] of [["2025-11-25", legacy], ["2026-07-28", modern]] as const) {
+    it.scopedLive(`that was never reached is named to a client of ${era} that calls a tool, and not the tool as unknown`, () =>
+      Effect.gen(function*() {
+        const { connector, state } = yield* upstream(tool("theirs"))
+        state.refuses = true
+        const session = yield* gateway(connector, { client, proxy: { ...fast, connectTimeout: "1 second" } })
+        assert.deepStrictEqual(yield* names(session), [])
+        const error = yield* Effect.flip(session.callTool("theirs"))
+        assert.strictEqual(error.message, "The upstream \"up\" is not connected")
+      }))
+  }
+
   it.scopedLive("sends no client the reason why an upstream could not be reached", () =>
     Effect.gen(function*() {
       const { connector, kill, state } = yield* upstream(tool("theirs"))

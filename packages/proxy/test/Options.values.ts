@@ -6,6 +6,7 @@ import type { HttpClient } from "@effect/platform"
 import type { Registry } from "@effect-mcp/core/Registry"
 import * as Remote from "@effect-mcp/core/Remote"
 import * as TasksClient from "@effect-mcp/core/TasksClient"
+import type * as ToolFingerprints from "@effect-mcp/core/ToolFingerprints"
 import * as Proxy from "@effect-mcp/proxy/Proxy"
 import { Context, Effect, type Layer, Schedule } from "effect"
 import { expectTypeOf } from "vitest"
@@ -27,15 +28,17 @@ const client = {
   limits: { maxCalls: 100, maxRounds: 3, maxInFlight: 10, maxWaiting: 100, maxWaitingText: 1_000_000 },
   heartbeat: { interval: "30 seconds" },
   closeTimeout: "5 seconds",
-  cache: false,
-  telemetry: true
+  cache: false
 } satisfies Every<NonNullable<Proxy.Options["client"]>>
+
+declare const fingerprints: ToolFingerprints.ToolFingerprints
 
 const options = {
   name: "search",
   prefix: "search_",
   rename: ({ kind, name }) => kind === "tool" ? `search_${name}` : name,
   filter: ({ kind, listed }) => kind !== "tool" || listed.annotations?.readOnlyHint === true,
+  fingerprints,
   sessions: "shared",
   maxSessions: 10,
   idleSession: "1 minute",

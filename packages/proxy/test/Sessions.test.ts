@@ -9,13 +9,26 @@ import * as McpServer from "@effect-mcp/core/McpServer"
 import * as Message from "@effect-mcp/core/Message"
 import type { ClientCapabilities } from "@effect-mcp/core/protocol/Capabilities"
 import type { JsonObject } from "@effect-mcp/core/protocol/Json"
+import { Registry } from "@effect-mcp/core/Registry"
 import { RequestContext } from "@effect-mcp/core/RequestContext"
 import { ServerSession, type ServerSessionService } from "@effect-mcp/core/ServerSession"
 import * as Tool from "@effect-mcp/core/Tool"
 import * as WebHandler from "@effect-mcp/core/WebHandler"
 import * as Proxy from "@effect-mcp/proxy/Proxy"
 import { Context, Deferred, Effect, Fiber, Hash, Layer, Queue, Ref, Schema, Stream, TestClock } from "effect"
-import { all, controlled, entrance, fromLayer, gateway, legacy, modern, proxied, received, server } from "./Setting.js"
+import {
+  all,
+  controlled,
+  entrance,
+  fromLayer,
+  gateway,
+  legacy,
+  modern,
+  pairs,
+  proxied,
+  received,
+  server
+} from "./Setting.js"
 
 const text = (result: { readonly content: ReadonlyArray<object> }) => (result.content[0] as { text: string }).text
 
@@ -170,34 +183,6 @@ describe("An upstream up to 2025-11-25", () => {
       yield* Effect.repeat(Effect.sleep("20 millis"), { until: () => open.size === 2 })
     }))
 
-  it.scopedLive("keeps the subscription of a client when another that came before cancels", () =>
-    Effect.gen(function*() {
-      const begun = yield* Queue.unbounded<void>()
-      let isFirst = true
-      const watched = Feature.make(({ resources }, context) =>
-        resources.register({
-          context,
-          advertised: { name: "log", uri: "log:///a" },
-          read: Effect.succeed({ contents: [] }),
-          subscribe: () =>
-            Effect.suspend(() => {
-              begun.unsafeOffer()
-              const hangs = isFirst
-              isFirst = false
-              return hangs ? Effect.never : Effect.void
-            })
-        })
-      )
-      const through = yield* entrance(yield* server(watched, { versions: legacy }), { proxy: { sessions: "shared" } })
-      const first = yield* Client.make(through, { versions: legacy })
-      const second = yield* Client.make(through, { versions: legacy })
-      const subscribing = yield* Effect.fork(first.subscribeResource("log:///a"))
-      yield* begun.take
-      yield* second.subscribeResource("log:///a")
-      yield* Fiber.interrupt(subscribing)
-      yield* begun.take
-    }))
-
   it.scopedLive("has one session for a client, whatever it declares beside what is passed on", () =>
     Effect.gen(function*() {
       const { connector, open } = controlled(yield* fromLayer(counting))
@@ -341,7 +326,7 @@ describe("An upstream up to 2025-11-25", () => {
       const hanging = yield* Effect.fork(bob.callTool("hang"))
       yield* Deferred.await(begun)
       const error = yield* Effect.flip(ada.callTool("asking", { who: "a" }))
-      assert.include(error.message, "no call runs, or calls of several clients run")
+      assert.include(error.message, "2 calls run, and the upstream does not say which of them asks")
       yield* Fiber.interrupt(hanging)
     }))
 
@@ -478,4 +463,36 @@ describe("A call of a client of 2026-07-28 at an upstream up to 2025-11-25", () 
       assert.include(error.message, "The upstream \"up\" asks too many times to serve \"tools/call\"")
       assert.strictEqual(asked, 10)
     }))
+})
+
+describe("A client of a proxy", () => {
+  const grow = Tool.make("grow", { parameters: { name: Schema.String } })
+
+  for (const [name, client, upstream] of pairs) {
+    it.scopedLive(`sees at once what its own calls change in the lists, one call after another (${name})`, () =>
+      Effect.gen(function*() {
+        const scope = yield* Effect.scope
+        const growing = Layer.unwrapEffect(Effect.map(Registry, (registry) =>
+          McpServer.tool(grow, ({ name }) => {
+            const added = McpServer.tool(Tool.make(name), () => Effect.succeed(""))
+            return Effect.as(
+              Layer.buildWithScope(Layer.provide(added, Layer.succeed(Registry, registry)), scope),
+              name
+            )
+          })))
+        const session = yield* proxied(growing, { client, upstream })
+        const changes = yield* received(session.listChanges)
+        for (const name of ["a", "b", "c", "d"]) {
+          yield* session.callTool("grow", { name })
+          const seen = Effect.flatMap(
+            changes.take,
+            () => Effect.map(all(session.tools), (tools) => tools.some((one) => one.name === name))
+          )
+          yield* Effect.timeoutFail(Effect.repeat(seen, { until: (isSeen) => isSeen }), {
+            duration: "500 millis",
+            onTimeout: () => new Error(`"${name}" was not seen`)
+          })
+        }
+      }))
+  }
 })

@@ -10,7 +10,8 @@ import type { Options as ProxyOptions } from "@effect-mcp/proxy/Proxy"
 import * as Proxy from "@effect-mcp/proxy/Proxy"
 import * as TestServer from "@effect-mcp/testing/TestServer"
 import type * as TestTransport from "@effect-mcp/testing/TestTransport"
-import { Chunk, Context, Effect, Exit, Fiber, Layer, Queue, Scope, Stream } from "effect"
+import { Chunk, Context, Effect, Exit, Layer, Queue, Scope, Stream } from "effect"
+import { untilSuspended } from "../../testing/test/support/Suspended.js"
 
 type Versions = readonly [Version.Version, ...Array<Version.Version>]
 
@@ -87,9 +88,7 @@ export const received = <A>(stream: Stream.Stream<A>): Effect.Effect<Queue.Deque
   Effect.gen(function*() {
     const queue = yield* Queue.unbounded<A>()
     const listening = yield* Effect.forkScoped(Stream.runForEach(stream, (one) => queue.offer(one)))
-    yield* Effect.repeat(Effect.yieldNow(), {
-      until: () => Effect.map(Fiber.status(listening), ({ _tag }) => _tag === "Suspended")
-    })
+    yield* untilSuspended(listening)
     return queue
   })
 

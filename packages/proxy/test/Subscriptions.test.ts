@@ -3,7 +3,8 @@ import * as Client from "@effect-mcp/core/Client"
 import * as Connector from "@effect-mcp/core/Connector"
 import * as Feature from "@effect-mcp/core/Feature"
 import * as Middleware from "@effect-mcp/core/Middleware"
-import { Effect, Exit, Queue, Schedule, Scope } from "effect"
+import * as McpError from "@effect-mcp/core/protocol/McpError"
+import { Effect, Exit, Fiber, Queue, Schedule, Scope } from "effect"
 import { controlled, entrance, legacy, pairs, received, server } from "./Setting.js"
 
 const uri = "log:///a"
@@ -72,6 +73,55 @@ describe("Clients that share the session with the upstream", () => {
         assert.deepStrictEqual(asked, upstream === legacy ? requests : [])
       }))
   }
+})
+
+describe("Clients that subscribe to one resource at the same time", () => {
+  /** An upstream whose answers to the subscriptions wait in turn, and two clients that have asked for one. */
+  const asking = (answers: ReadonlyArray<Effect.Effect<void, McpError.InvalidParams>>) =>
+    Effect.gen(function*() {
+      const asked = yield* Queue.unbounded<void>()
+      let count = 0
+      const feature = Feature.make(({ resources }, context) =>
+        resources.register({
+          context,
+          advertised: { name: "log", uri },
+          read: Effect.succeed({ contents: [] }),
+          subscribe: () => Effect.zipRight(asked.offer(), Effect.suspend(() => answers[count++]!))
+        })
+      )
+      const through = yield* entrance(yield* server(feature, { versions: legacy }), { proxy: { sessions: "shared" } })
+      const subscribing: Array<Fiber.RuntimeFiber<void, unknown>> = []
+      for (let client = 0; client < 2; client++) {
+        const session = yield* Client.make(through, { versions: legacy })
+        subscribing.push(yield* Effect.fork(session.subscribeResource(uri)))
+        if (client === 0) yield* asked.take
+        // The proxy has answered this, so it has read the subscription before it.
+        yield* session.ping()
+      }
+      return { asked, subscribing: subscribing as [typeof subscribing[0], typeof subscribing[0]] }
+    })
+
+  it.scopedLive("learn all that the upstream refuses the subscription", () =>
+    Effect.gen(function*() {
+      const gate = yield* Effect.makeLatch()
+      const refused = new McpError.InvalidParams({ message: "no such log" })
+      const { subscribing } = yield* asking([Effect.zipRight(gate.await, Effect.fail(refused))])
+      yield* gate.open
+      for (const one of subscribing) {
+        const error = yield* Effect.flip(Fiber.join(one))
+        assert.include(String(error), "no such log")
+      }
+    }))
+
+  it.scopedLive("are subscribed, when the client that asked first leaves meanwhile", () =>
+    Effect.gen(function*() {
+      const gate = yield* Effect.makeLatch()
+      const { asked, subscribing: [first, second] } = yield* asking([gate.await])
+      yield* Fiber.interrupt(first)
+      yield* gate.open
+      yield* Fiber.join(second)
+      assert.strictEqual(yield* asked.size, 0)
+    }))
 })
 
 describe("A client that has subscribed in a session of its own, and only listens", () => {

@@ -5,7 +5,7 @@ import * as ClientFeatures from "@effect-mcp/core/ClientFeatures"
 import type { Connector } from "@effect-mcp/core/Connector"
 import * as McpServer from "@effect-mcp/core/McpServer"
 import { ServerSession } from "@effect-mcp/core/ServerSession"
-import * as ClientTasks from "@effect-mcp/core/TasksClient"
+import * as TasksClient from "@effect-mcp/core/TasksClient"
 import * as TasksServer from "@effect-mcp/core/TasksServer"
 import * as TaskStore from "@effect-mcp/core/TaskStore"
 import * as Tool from "@effect-mcp/core/Tool"
@@ -108,9 +108,9 @@ describe("A tool of an upstream that runs as a task", () => {
         const { connector, go, tasks } = yield* upstreamOf(upstreamVersions)
         const session = yield* client(yield* gatewayOf(connector), clientVersions)
         if (isModernOnly) yield* go
-        const job = yield* ClientTasks.start(session, "job")
+        const job = yield* TasksClient.start(session, "job")
         assert.strictEqual(Option.isSome(job.taskId), !isModernOnly)
-        assert.strictEqual(text(yield* (yield* ClientTasks.start(session, "ask")).result), "yes")
+        assert.strictEqual(text(yield* (yield* TasksClient.start(session, "ask")).result), "yes")
         yield* go
         assert.strictEqual(text(yield* job.result), "the job is done")
         assert.notInclude((yield* tasks).map(({ taskId }) => taskId), Option.getOrUndefined(job.taskId))
@@ -124,10 +124,10 @@ describe("A tool of an upstream that runs as a task", () => {
         const gateway = yield* gatewayOf(connector)
         const first = yield* Scope.fork(yield* Effect.scope, { _tag: "Sequential" })
         const session = yield* Scope.extend(client(gateway, clientVersions), first)
-        const { taskId } = yield* ClientTasks.start(session, "job")
+        const { taskId } = yield* TasksClient.start(session, "job")
         yield* Scope.close(first, yield* Effect.exit(Effect.void))
         const next = yield* client(gateway, clientVersions)
-        const job = yield* ClientTasks.attach(next, "job", Option.getOrThrow(taskId))
+        const job = yield* TasksClient.attach(next, "job", Option.getOrThrow(taskId))
         yield* go
         assert.strictEqual(text(yield* job.result), "the job is done")
       }))
@@ -136,7 +136,7 @@ describe("A tool of an upstream that runs as a task", () => {
       Effect.gen(function*() {
         const { connector, interrupted, tasks } = yield* upstreamOf(upstreamVersions)
         const session = yield* client(yield* gatewayOf(connector), clientVersions)
-        const job = yield* ClientTasks.start(session, "job")
+        const job = yield* TasksClient.start(session, "job")
         // The upstream has begun its task when it is listed.
         yield* Effect.repeat(Effect.delay(tasks, 5), { until: (all) => all.length === 1 })
         yield* job.cancel
@@ -166,7 +166,7 @@ describe("A tool of an upstream that runs as a task", () => {
     Effect.gen(function*() {
       const { connector, go, tasks } = yield* upstreamOf(["2025-11-25"])
       const session = yield* client(yield* gatewayOf(connector), ["2025-11-25"])
-      const report = yield* ClientTasks.start(session, "report")
+      const report = yield* TasksClient.start(session, "report")
       const reported = yield* Effect.fork(Stream.runCollect(Stream.take(report.progress, 2)))
       yield* Effect.repeat(Effect.delay(tasks, 5), { until: (all) => all.length === 1 })
       yield* go

@@ -1,15 +1,15 @@
 /**
- * `ChangeBus` in Redis: one stream that all nodes append to, and that each reads with a connection of its own. The entries are
- * numbered, so that a node knows when it has missed some. A node that cannot know it, because Redis was restarted, assumes it.
+ * `ChangeBus` in Redis, over a `RedisConnection`: one stream that all nodes append to, and that each node reads with a connection of its
+ * own. The entries are numbered, so that a node knows when it has missed some. A node that cannot know, because Redis was restarted, takes
+ * entries for missed. `ChangeMember` of core makes changes of the entries.
  *
  * @since 0.1.0
  */
 import { type Change, ChangeBus, type ChangeBusService, type Member } from "@effect-mcp/core/ChangeBus"
+import * as StreamArrays from "@effect-mcp/core/unstable/kit/StreamArrays"
 import * as ChangeMember from "@effect-mcp/core/unstable/server/ChangeMember"
-import * as Chunk from "effect/Chunk"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import * as Stream from "effect/Stream"
 import * as StreamEntries from "./connection/StreamEntries.js"
 import type { Script } from "./RedisCommand.js"
 import { RedisConnection } from "./RedisConnection.js"
@@ -67,7 +67,7 @@ export const make = (options: Options = {}): Effect.Effect<ChangeBusService, nev
       const read = StreamEntries.reading(yield* blocking, stream, () => last, received, looked)
       return {
         publish: publishing,
-        changes: Stream.repeatEffectChunk(Effect.map(read, Chunk.fromIterable))
+        changes: StreamArrays.fromPull(read)
       } satisfies Member
     })
     return { join: Effect.orDie(join) }

@@ -1,7 +1,7 @@
 /**
  * What goes to Redis and comes back: scripts and replies.
  *
- * `RedisConnection` sends them.
+ * `RedisConnection` sends the scripts and gives the replies to the other modules of this package.
  *
  * @since 0.1.0
  */

@@ -1,9 +1,10 @@
 /**
- * The connections of a node to Redis 7 or later, or to a cluster of them, for the other modules of this package. A command that
- * Redis does not answer fails after a while; nothing waits without a bound, and a lost connection never ends the process.
+ * The connections of a node to Redis 7 or later, or to a cluster of them, for the other modules of this package. A command that Redis does
+ * not answer fails after a while; nothing waits without a bound, and a lost connection never ends the process.
  *
- * A key that begins with the prefix and has another type than this package gives it holds no data of a node. The first command
- * that finds such a key removes and logs the key, and runs again. Keys without the prefix are never removed.
+ * `RedisClient` has one client, `ChannelListeners` the channels. A key that begins with the prefix, but has another type than this package
+ * gives the key, holds no data of a node. The first command that finds such a key removes and logs the key, and runs again. Keys without
+ * the prefix are never removed.
  *
  * @since 0.1.0
  */

@@ -1,7 +1,7 @@
 /**
- * The error of everything that talks to Redis: it did not answer in time, or refused a command, or the option `url` is no address.
+ * The error of everything that talks to Redis: Redis did not answer in time, or refused a command, or the option `url` is not an address.
  *
- * It names the command, and never its arguments: they may be secrets.
+ * The error names the command, and never its arguments, which may be secrets.
  *
  * @since 0.1.0
  */

@@ -1,6 +1,7 @@
 /**
- * `EventStore` in Redis: one stream for each stream of a session. A node whose epoch is over, because another one has claimed the
- * session in the directory or has stored events of it, stores nothing.
+ * `EventStore` in Redis, over a `RedisConnection`: one stream for each stream of a session. A node stores nothing for a session whose
+ * epoch is over, because another node has claimed the session in the directory or has stored events of the session. `EventDatabase` of
+ * core makes the `EventStore`, `StreamEntries` reads the events.
  *
  * @since 0.1.0
  */

@@ -1,14 +1,14 @@
 /**
- * `Inbox` in Redis: one stream for each node, from which the node removes what it has read. The inbox of a node that has
- * stopped without a word is gone when its lease has expired.
+ * `Inbox` in Redis, over a `RedisConnection`: one stream for each node, from which the node removes what it has read. The inbox of a node
+ * that has stopped without a word is gone when its lease has expired.
  *
  * @since 0.1.0
  */
 import { Inbox, InboxError, type InboxService, type Mailbox } from "@effect-mcp/core/Inbox"
+import * as StreamArrays from "@effect-mcp/core/unstable/kit/StreamArrays"
 import * as Lease from "@effect-mcp/core/unstable/server/Lease"
 import * as Stored from "@effect-mcp/core/unstable/server/Stored"
 import * as StoreText from "@effect-mcp/core/unstable/server/StoreText"
-import * as Chunk from "effect/Chunk"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -148,11 +148,11 @@ const texts = Effect.fnUntraced(function*(reader: Reader) {
     (entries) => take(reader, entries),
     look(reader)
   )
-  return Stream.repeatEffectChunkOption(Effect.flatMap(read, (texts) => {
+  return StreamArrays.fromPull(Effect.flatMap(read, (texts) => {
     if (texts === undefined) return Effect.fail(Option.none())
     const isIdle = texts.length === 0 && reader.entriesLeft > 0
     const isDue = isIdle || reader.entriesLeft >= MAX_LEFT || reader.sizeLeft >= maxSizeLeft
-    return Effect.as(isDue ? removeRead(reader) : Effect.void, Chunk.fromIterable(texts))
+    return Effect.as(isDue ? removeRead(reader) : Effect.void, texts)
   }))
 })
 

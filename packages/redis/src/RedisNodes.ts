@@ -1,7 +1,7 @@
 /**
  * Everything that the nodes of a server share, in one Redis.
  *
- * The other modules have the services one by one, with their options.
+ * The other modules of this package have the services one by one, with their options.
  *
  * @since 0.1.0
  */

@@ -1,6 +1,6 @@
 /**
- * `SealKeys` in Redis: all nodes have the same keys, and one of them replaces the key when it is due. The secrets are stored as
- * they are: anyone who can read this Redis can open what servers have sealed.
+ * `SealKeys` in Redis, over a `RedisConnection`: all nodes have the same keys, and one node replaces the key when it is due (`KeyRing` of
+ * core). The secrets are stored as they are: anyone who can read this Redis can open what servers have sealed.
  *
  * @since 0.1.0
  */

@@ -1,6 +1,6 @@
 /**
- * `SessionDirectory` in Redis: a hash for each session, and a key for each node that expires with its lease. An id of a node whose
- * key has expired never comes back, so a session that is free stays free until it is claimed.
+ * `SessionDirectory` in Redis, over a `RedisConnection`: a hash for each session, and a key for each node that expires with its lease. An
+ * id of a node whose key has expired never comes back, so a session that is free stays free until it is claimed.
  *
  * @since 0.1.0
  */
@@ -14,7 +14,7 @@ import {
 } from "@effect-mcp/core/SessionDirectory"
 import * as Lease from "@effect-mcp/core/unstable/server/Lease"
 import * as Stored from "@effect-mcp/core/unstable/server/Stored"
-import * as Chunk from "effect/Chunk"
+import * as Arr from "effect/Array"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -174,8 +174,8 @@ const change = (self: Self, id: string, epoch: number, ...fields: ReadonlyArray<
 
 const touch = (self: Self, ids: ReadonlyArray<string>) =>
   Effect.forEach(
-    Chunk.chunksOf(Chunk.fromIterable(ids), PORTION),
-    (portion) => self.each("PEXPIRE", Chunk.toReadonlyArray(portion).map((id) => [keyOf(self, id), self.ttl])),
+    Arr.chunksOf(ids, PORTION),
+    (portion) => self.each("PEXPIRE", portion.map((id) => [keyOf(self, id), self.ttl])),
     { discard: true }
   )
 

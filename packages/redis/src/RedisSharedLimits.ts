@@ -1,6 +1,6 @@
 /**
- * `SharedLimits` in Redis: rates as the time at which the whole allowance of a key is there again, by the clock of Redis, and
- * what happens once as a key that expires.
+ * `SharedLimits` in Redis, over a `RedisConnection`. For a rate, Redis keeps one time by its own clock: when the whole allowance of the key
+ * will be available again. For what may happen once, Redis keeps a key that expires.
  *
  * @since 0.1.0
  */

@@ -1,8 +1,10 @@
 /**
- * `TaskStore` in Redis: a hash for each task, which Redis removes when its time has passed, and for each owner two lists of the tasks and
- * their sizes. Tasks expire by the clock of Redis, which all nodes share.
+ * `TaskStore` in Redis, over a `RedisConnection`: a hash for each task, which Redis removes when its time has passed, and for each owner three
+ * keys: the tasks in their order, the tasks by the time at which they expire, and their sizes. Tasks expire by the clock of Redis, which all
+ * nodes share.
  *
- * A reader that waits for a task is woken by a message, and reads the task anew; every 5 seconds it looks without one.
+ * A reader that waits for a task is woken by a message, and reads the task anew; the reader also reads the task every 5 seconds when no
+ * message came.
  *
  * @since 0.1.0
  */

@@ -4,6 +4,7 @@
  */
 import * as RedisChangeBus from "@effect-mcp/redis/RedisChangeBus"
 import * as RedisConnection from "@effect-mcp/redis/RedisConnection"
+import * as RedisCredentialStore from "@effect-mcp/redis/RedisCredentialStore"
 import * as RedisEventStore from "@effect-mcp/redis/RedisEventStore"
 import * as RedisInbox from "@effect-mcp/redis/RedisInbox"
 import * as RedisNodes from "@effect-mcp/redis/RedisNodes"
@@ -24,6 +25,8 @@ const connection = {
 
 const changes = { maxChanges: 100 } satisfies Every<RedisChangeBus.Options>
 
+const credentials = { maxRecords: 100 } satisfies Every<RedisCredentialStore.Options>
+
 const events = { maxEvents: 100, retention: "5 minutes", ttl: "1 hour" } satisfies Every<RedisEventStore.Options>
 
 const inbox = { maxSize: 1_000_000, lease: "10 seconds" } satisfies Every<RedisInbox.Options>
@@ -38,6 +41,7 @@ const tasks = { maxTasks: 100, maxTaskSize: 1_000_000, maxOwnerSize: 10_000_000 
 
 export const One = Layer.mergeAll(
   RedisChangeBus.layerWith(changes),
+  RedisCredentialStore.layer("ada", credentials),
   RedisEventStore.layerWith(events),
   RedisInbox.layerWith(inbox),
   RedisSessionDirectory.layerWith(directory),

@@ -20,7 +20,7 @@ const initialize = {
   params: { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "test", version: "0.0.0" } }
 }
 
-describe("while Redis does not answer", () => {
+describe("nodes, while Redis does not answer:", () => {
   it.scopedLive("a node lives and is not ready, refuses new sessions with 503, and removes sessions that end later", () =>
     Effect.gen(function*() {
       const redis = yield* RedisProcess.make()

@@ -24,7 +24,7 @@ const resource = (uri: string): Change => ({ _tag: "Resource", uri })
 
 const unknown: Change = { _tag: "Unknown" }
 
-layer(withoutFile, { excludeTestServices: true })("when Redis has lost its data", (it) => {
+layer(withoutFile, { excludeTestServices: true })("nodes, when Redis has lost its data:", (it) => {
   const connected = Effect.flatMap(Redis, (redis) => RedisProcess.connection(redis))
   const over = <A, E, R>(service: Effect.Effect<A, E, R>, connection: RedisConnection.RedisConnectionService) =>
     Effect.provideService(service, RedisConnection.RedisConnection, connection)

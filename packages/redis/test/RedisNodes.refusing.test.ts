@@ -24,7 +24,7 @@ const refusals: ReadonlyArray<readonly [code: string, begin: ReadonlyArray<strin
   ["NOREPLICAS", ["CONFIG", "SET", "min-replicas-to-write", "1"], ["CONFIG", "SET", "min-replicas-to-write", "0"]]
 ]
 
-describe.concurrent("while Redis refuses writes", () => {
+describe.concurrent("nodes, while Redis refuses writes:", () => {
   for (const [code, begin, end] of refusals) {
     it.scopedLive(`with ${code}, a request for another node has not run, and is refused with 503 and Retry-After`, () =>
       Effect.gen(function*() {

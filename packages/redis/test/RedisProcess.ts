@@ -45,9 +45,13 @@ export const pairAt = <A, E, R>(url: string | ReadonlyArray<string>, service: Ef
 
 /** As `pairAt`, for services that have the time of the test, over connections that have the real one. */
 export const pairInTestTime = <A, E, R>(url: string | ReadonlyArray<string>, service: Effect.Effect<A, E, R>) => {
-  const prefix = nextPrefix()
-  const one = Effect.flatMap(
-    TestServices.provideLive(RedisConnection.make({ url: documented(url), prefix, timeout: TIMEOUT })),
+  const one = nodeInTestTime({ url: documented(url), prefix: nextPrefix(), timeout: TIMEOUT }, service)
+  return Effect.zip(one, one)
+}
+
+export const nodeInTestTime = <A, E, R>(options: RedisConnection.Options, service: Effect.Effect<A, E, R>) =>
+  Effect.flatMap(
+    TestServices.provideLive(RedisConnection.make(options)),
     ({ command, run, ...rest }) =>
       Effect.provideService(service, RedisConnection.RedisConnection, {
         ...rest,
@@ -57,8 +61,6 @@ export const pairInTestTime = <A, E, R>(url: string | ReadonlyArray<string>, ser
             script.lua.endsWith(`redis.call("TIME")}`) ? inTestTime(reply) : Effect.succeed(reply))
       })
   )
-  return Effect.zip(one, one)
-}
 
 /** A reply that ends with the time of Redis, with the time of the test in its place. */
 const inTestTime = (reply: Reply) =>

@@ -45,6 +45,8 @@ export interface RedisProcess {
   readonly url: string
   /** Kills the process, and starts it again with the data that it has stored. */
   readonly restart: Effect.Effect<void>
+  readonly stop: Effect.Effect<void>
+  readonly start: Effect.Effect<void>
   readonly pause: Effect.Effect<void>
   readonly resume: Effect.Effect<void>
 }
@@ -101,12 +103,15 @@ export const make = (options: ReadonlyArray<string> = ["--appendonly", "yes", "-
     let child = yield* start(port, folder, options)
     yield* Effect.addFinalizer(() => Effect.suspend(() => kill(child)))
     const signal = (name: NodeJS.Signals) => Effect.sync(() => void child.kill(name))
+    const stop = Effect.suspend(() => kill(child))
+    const again = Effect.map(start(port, folder, options), (started) => {
+      child = started
+    })
     return {
       url: `redis://127.0.0.1:${port}`,
-      restart: Effect.gen(function*() {
-        yield* kill(child)
-        child = yield* start(port, folder, options)
-      }),
+      restart: Effect.zipRight(stop, again),
+      stop,
+      start: again,
       pause: signal("SIGSTOP"),
       resume: signal("SIGCONT")
     } satisfies RedisProcess

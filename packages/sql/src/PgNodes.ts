@@ -1,8 +1,8 @@
 /**
  * Everything that the nodes of a server share, in one PostgreSQL 15 or later, over the driver `@effect/sql-pg`, which you install.
  *
- * A database that does not answer ends no process: what needs it fails in time, and the node connects again by itself. It also does
- * so when its connections lead to a server that refuses writes, as after a failover.
+ * A database that does not answer ends no process: what needs it fails in time, and the node connects again by itself. The node also
+ * connects again when its connections lead to a server that refuses writes, as after a failover.
  *
  * @since 0.1.0
  */

@@ -1,6 +1,7 @@
 /**
- * `ChangeBus` in PostgreSQL: one row for each of the last changes, numbered without a gap, so that a node knows when it has missed
- * some. A notification only wakes the readers.
+ * `ChangeBus` in PostgreSQL, over a `SqlConnection`: one row for each of the last changes, numbered without a gap, so that a node knows
+ * when it has missed some. `NOTIFY` only wakes the nodes: `Follow` then reads the rows, and `ChangeMember` of core makes changes of the
+ * rows.
  *
  * In SQLite, which one process uses, the bus is in memory.
  *

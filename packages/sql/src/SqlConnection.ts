@@ -1,9 +1,10 @@
 /**
- * The SQL database of a node, for the other modules of this package: PostgreSQL or SQLite, over any driver of `@effect/sql`. A
- * statement that the database does not answer fails after a while.
+ * The SQL database of a node, for the other modules of this package: PostgreSQL or SQLite, over any driver of `@effect/sql`. A statement
+ * that the database does not answer fails after a while.
  *
- * It creates the tables. SQLite runs with a write-ahead log and `synchronous=NORMAL`: what was stored is there after the process
- * was killed; when the machine loses its power, the last moments may be lost, and the file stays intact.
+ * The layer creates the tables (`SqlMigrations`). `Transactions`, `Attempt` and `Wake` do the work. SQLite runs with a write-ahead log and
+ * `synchronous=NORMAL`: what was stored is there after the process was killed; when the machine loses its power, the last moments may be
+ * lost, and the file stays intact.
  *
  * @since 0.1.0
  */

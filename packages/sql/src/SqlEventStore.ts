@@ -1,9 +1,10 @@
 /**
- * `EventStore` in SQL. Events that arrive in one turn are stored together, at most 100 events and 1 Mi characters at a time; a
- * larger event is stored alone. PostgreSQL gets one statement for them.
+ * `EventStore` in PostgreSQL or SQLite, over a `SqlConnection`. `Batches` collects the events that arrive in one turn, at most 100 events
+ * and 1 Mi characters at a time (a larger event is stored alone), `StreamWrites` stores a batch, `StreamRows` reads and deletes, and
+ * `EventDatabase` of core makes an `EventStore` of these. PostgreSQL gets one statement for a batch.
  *
- * A node whose epoch is over, because another one has claimed the session in the directory or has stored events of it, stores
- * nothing. An event that could not be stored is a gap: its stream cannot be resumed from before it.
+ * A node stores nothing for a session whose epoch is over, because another node has claimed the session in the directory or has stored
+ * events of the session. An event that could not be stored is a gap: its stream cannot be resumed from before the gap.
  *
  * @since 0.1.0
  */

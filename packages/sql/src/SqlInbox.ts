@@ -1,7 +1,7 @@
 /**
- * `Inbox` in PostgreSQL: how the nodes of a server send each other requests and answers. Each text is a row, which the receiving node
- * removes when it has read the row; `NOTIFY` only tells the node to look. The inbox of a node that has crashed is gone when the lease of
- * the node has expired.
+ * `Inbox` in PostgreSQL, over a `SqlConnection`: how the nodes of a server send each other requests and answers. Each text is a row,
+ * which the receiving node removes when it has read the row; `NOTIFY` only tells the node to look. The inbox of a node that has crashed
+ * is gone when the lease of the node has expired.
  *
  * In SQLite, which one process uses, inboxes are in memory.
  *

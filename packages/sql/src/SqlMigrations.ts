@@ -1,8 +1,8 @@
 /**
- * Creates the tables of this package, and brings older ones up to date. Every change is made once, in its order, and recorded; all
- * of them, or none. Nodes over PostgreSQL that start at the same time wait for each other.
+ * Creates the tables of this package, and brings older tables up to date. Every change is made once, in its order, and recorded; all
+ * changes are made, or none (`schema/Migrate`). Nodes over PostgreSQL that start at the same time wait for each other.
  *
- * `SqlConnection` does it when a server starts. Run it before, when the database user of the server may not create tables.
+ * `SqlConnection` makes the changes when a server starts. Run them before, when the database user of the server may not create tables.
  *
  * @since 0.1.0
  */

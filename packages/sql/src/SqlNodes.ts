@@ -1,8 +1,8 @@
 /**
- * Everything that a server stores, in one SQL database: PostgreSQL, which several nodes share, or SQLite, for one node that
- * continues after a restart.
+ * Everything that a server stores, in one SQL database: PostgreSQL, which several nodes share, or SQLite, for one node that continues
+ * after a restart.
  *
- * The other modules have the services one by one, with their options.
+ * The other modules of this package have the services one by one, with their options.
  *
  * @since 0.1.0
  */

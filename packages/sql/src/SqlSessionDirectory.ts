@@ -1,6 +1,6 @@
 /**
- * `SessionDirectory` in SQL: a row for each session, and one for each node with the end of its lease, by the clock of the database. A
- * node that claims a session removes the row of the node that has ended, which can renew its lease no more.
+ * `SessionDirectory` in SQL, over a `SqlConnection`: a row for each session, and a row for each node with the end of its lease, by the
+ * clock of the database. A node that claims a session removes the row of the node that has ended, which can renew its lease no more.
  *
  * In SQLite, which one process uses, the sessions are there after a restart, and the new process takes them over at once.
  *

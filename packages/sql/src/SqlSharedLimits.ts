@@ -1,6 +1,7 @@
 /**
- * `SharedLimits` in SQL, for servers whose nodes count together. For a rate, a row holds the time at which the whole allowance of the key
- * is there again. For a key that may be used once, such as the id of a proof, a row holds the time until which the key is refused.
+ * `SharedLimits` in SQL, over a `SqlConnection`, for servers whose nodes count together. For a rate, a row holds the time at which the
+ * whole allowance of the key is there again. For a key that may be used once, such as the id of a proof, a row holds the time until which
+ * the key is refused.
  *
  * @since 0.1.0
  */

@@ -1,8 +1,8 @@
 /**
- * The error of everything that stores in an SQL database: the database did not answer in time, or refused a statement, or an
- * option of this package cannot be used.
+ * The error of everything that stores in an SQL database: the database did not answer in time, or refused a statement, or an option of
+ * this package cannot be used.
  *
- * It names what was to be done, and never the values of a statement or an address: they may be secrets.
+ * The error names what was to be done, and never the values of a statement or an address, which may be secrets.
  *
  * @since 0.1.0
  */

@@ -1,6 +1,6 @@
 /**
- * `TaskStore` in SQL: a row for each task, which is deleted when its time has passed. A reader that waits for a task is woken, and
- * reads the task anew; every 5 seconds it looks without a wake-up.
+ * `TaskStore` in SQL, over a `SqlConnection`: a row for each task, which is deleted when its time has passed. A reader that waits for a
+ * task is woken, and reads the task anew; every 5 seconds the reader looks without a wake-up (`Wake`).
  *
  * @since 0.1.0
  */

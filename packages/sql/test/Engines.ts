@@ -2,7 +2,7 @@
  * The engines that the laws of services run on.
  */
 import type * as SqlConnection from "@effect-mcp/sql/SqlConnection"
-import { Effect, type Scope } from "effect"
+import { Effect, type Scope, TestServices } from "effect"
 import * as Postgres from "./Postgres.js"
 import * as Sqlite from "./Sqlite.js"
 
@@ -16,3 +16,10 @@ export const engines: ReadonlyArray<{
   ...(Postgres.isThere ? [{ engine: "PostgreSQL", pair: Postgres.pair }] : []),
   { engine: "SQLite", pair: (service) => Effect.map(Sqlite.empty(service), (one) => [one, one] as const) }
 ]
+
+/** Has the real time, in a test that has its own. */
+export const inRealTime = (connection: SqlConnection.SqlConnectionService): SqlConnection.SqlConnectionService => ({
+  ...connection,
+  run: (what, effect) => TestServices.provideLive(connection.run(what, effect)),
+  transaction: (what, effect) => TestServices.provideLive(connection.transaction(what, effect))
+})

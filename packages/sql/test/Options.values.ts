@@ -6,6 +6,7 @@ import { LibsqlClient } from "@effect/sql-libsql"
 import * as PgNodes from "@effect-mcp/sql/PgNodes"
 import * as SqlChangeBus from "@effect-mcp/sql/SqlChangeBus"
 import * as SqlConnection from "@effect-mcp/sql/SqlConnection"
+import * as SqlCredentialStore from "@effect-mcp/sql/SqlCredentialStore"
 import * as SqlEventStore from "@effect-mcp/sql/SqlEventStore"
 import * as SqlInbox from "@effect-mcp/sql/SqlInbox"
 import * as SqlMigrations from "@effect-mcp/sql/SqlMigrations"
@@ -29,6 +30,8 @@ const postgres = {
 
 const changes = { maxChanges: 100 } satisfies Every<SqlChangeBus.Options>
 
+const credentials = { maxRecords: 100 } satisfies Every<SqlCredentialStore.Options>
+
 const events = { maxEvents: 100, maxWaiting: 1_000_000, retention: "5 minutes", ttl: "1 hour" } satisfies Every<
   SqlEventStore.Options
 >
@@ -45,6 +48,7 @@ const client = LibsqlClient.layer({ url: "file:mcp.db" })
 
 export const One = Layer.mergeAll(
   SqlChangeBus.layerWith(changes),
+  SqlCredentialStore.layer("ada", credentials),
   SqlEventStore.layerWith(events),
   SqlInbox.layerWith(inbox),
   SqlSessionDirectory.layerWith(directory),

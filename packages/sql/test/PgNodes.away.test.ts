@@ -140,7 +140,7 @@ const connect = (url: string) =>
     (context) => Context.get(context, SqlConnection.SqlConnection)
   )
 
-Postgres.suite.concurrent("while PostgreSQL", () => {
+Postgres.suite.concurrent("nodes, while PostgreSQL", () => {
   for (const { make, name } of cases) {
     it.scopedLive(`${name}, everything fails in time as it promises, and works again later, and no listener is lost`, () =>
       Effect.gen(function*() {

@@ -9,7 +9,7 @@ import * as Postgres from "./Postgres.js"
 
 let servers = 0
 
-Postgres.suite("over PostgreSQL", () =>
+Postgres.suite("nodes over PostgreSQL:", () =>
   over(nodes(
     "PostgreSQL",
     Effect.map(Effect.orDie(Postgres.database), (url) =>

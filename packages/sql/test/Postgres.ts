@@ -48,7 +48,20 @@ const empty = ({ run, sql, table }: SqlConnection.SqlConnectionService) =>
   run(
     "empty its tables",
     Effect.forEach(
-      ["streams", "events", "sessions", "nodes", "tasks", "rates", "uses", "seal_keys", "texts", "inboxes", "changes"],
+      [
+        "streams",
+        "events",
+        "sessions",
+        "nodes",
+        "tasks",
+        "rates",
+        "uses",
+        "seal_keys",
+        "texts",
+        "inboxes",
+        "changes",
+        "credentials"
+      ],
       (name) => sql`DELETE FROM ${table(name)}`
     ).pipe(Effect.zipRight(sql`UPDATE ${table("last_change")} SET number = 0`))
   )

@@ -54,7 +54,7 @@ export const engine: Engine = {
   isThere: () => process.platform === "linux" && programs() !== undefined,
   debian: "postgresql",
   macos: "these tests stop processes as Linux does; run them in a container",
-  tests: "those tests of the package sql that need PostgreSQL"
+  tests: "those tests of the packages sql and workflow that need PostgreSQL"
 }
 
 const program = (name: string) => join(programs()!, name)

@@ -4,40 +4,9 @@ import { SessionDirectory } from "@effect-mcp/core/SessionDirectory"
 import { TaskStore } from "@effect-mcp/core/TaskStore"
 import * as SqlNodes from "@effect-mcp/sql/SqlNodes"
 import { Array, Context, Effect, Layer, Option } from "effect"
-import { build } from "esbuild"
 import { spawn } from "node:child_process"
-import { mkdirSync, mkdtempSync, rmSync } from "node:fs"
-import { dirname, join } from "node:path"
-import { fileURLToPath } from "node:url"
+import * as Program from "./Program.js"
 import * as Sqlite from "./Sqlite.js"
-
-const own = fileURLToPath(new URL("../build", import.meta.url))
-
-/** The program of a node that writes. It is beside the packages, where it finds the driver. */
-const writer = Effect.gen(function*() {
-  const folder = yield* Effect.acquireRelease(
-    Effect.sync(() => {
-      mkdirSync(own, { recursive: true })
-      return mkdtempSync(join(own, "writer-"))
-    }),
-    (folder) => Effect.sync(() => rmSync(folder, { recursive: true, force: true }))
-  )
-  const outfile = join(folder, "writer.mjs")
-  yield* Effect.promise(() =>
-    build({
-      entryPoints: [join(dirname(own), "test/fixtures/writer.ts")],
-      outfile,
-      bundle: true,
-      format: "esm",
-      platform: "node",
-      target: "node20",
-      conditions: ["@effect-mcp/source"],
-      external: ["@libsql/client", "pg", "pg-cursor", "pg-pool"],
-      logLevel: "error"
-    })
-  )
-  return outfile
-})
 
 type Line = readonly [what: "event" | "finished" | "session" | "task", of: string, stream: string, number: number]
 
@@ -93,7 +62,7 @@ const check = (file: string, all: ReadonlyArray<Line>) =>
 describe("a node over SQLite that is killed in the middle of its writes", () => {
   it.scopedLive("has lost nothing that was acknowledged when it starts again: sessions, streams and tasks", () =>
     Effect.gen(function*() {
-      const [program, file] = [yield* writer, yield* Sqlite.file]
+      const [program, file] = [yield* Program.bundled("writer"), yield* Sqlite.file]
       let all: ReadonlyArray<Line> = []
       for (const [round, lines] of [200, 450].entries()) {
         const acknowledged = yield* killed(program, file, round, lines)

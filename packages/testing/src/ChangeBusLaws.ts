@@ -1,12 +1,12 @@
 /**
  * The laws of every `ChangeBus`.
  *
- * A law gets two nodes of a bus that has no other members.
+ * The tests of each bus run the laws. A law gets two nodes of a bus that has no other members.
  *
  * @since 0.1.0
  */
 import type { Change, ChangeBusService } from "@effect-mcp/core/ChangeBus"
-import * as Chunk from "effect/Chunk"
+import * as StreamArrays from "@effect-mcp/core/unstable/kit/StreamArrays"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
@@ -47,7 +47,7 @@ const reached = Law.make<Nodes>(
         { _tag: "Unknown" },
         ...Array.from({ length: 50 }, (_, n) => resource(`test://${n}`))
       ]
-      const reading = yield* Effect.fork(Stream.runCollect(Stream.take(two.changes, published.length)))
+      const reading = yield* Effect.fork(StreamArrays.collect(Stream.take(two.changes, published.length)))
       yield* Effect.forEach(published, one.publish, { discard: true })
       const read = yield* Fiber.join(reading)
       yield* expect(
@@ -70,7 +70,7 @@ const others = Law.make<Nodes>(
         yield* one.publish(resource(`test://one/${n}`))
         yield* two.publish(resource(`test://two/${n}`))
         const theirs = toText([resource(`test://two/${n}`)])
-        const came = yield* Stream.runCollect(
+        const came = yield* StreamArrays.collect(
           Stream.takeUntil(Stream.fromQueue(read), (one) => toText([one]) === theirs)
         )
         yield* expect(!toText(came).includes("test://one/"), `it got ${toText(came)}`)
@@ -85,7 +85,7 @@ const joined = Law.make<Nodes>(
       const one = yield* nodes[0].join
       const two = yield* nodes[1].join
       yield* one.publish(resource("test://before"))
-      const read = yield* Stream.runCollect(Stream.take(two.changes, 1))
+      const read = yield* StreamArrays.collect(Stream.take(two.changes, 1))
       yield* expect(toText(read) === toText([resource("test://before")]), `it got ${toText(read)}`)
     })
 )
@@ -100,11 +100,9 @@ const slow = Law.make<Nodes>(
       const last = 1200
       const uris = Array.from({ length: last + 1 }, (_, n) => `test://${n}`)
       yield* Effect.forEach(uris, (uri) => one.publish(resource(uri)), { discard: true })
-      const read = Chunk.toReadonlyArray(
-        yield* two.changes.pipe(
-          Stream.takeUntil((change) => change._tag === "Resource" && change.uri === uris[last]),
-          Stream.runCollect
-        )
+      const read = yield* two.changes.pipe(
+        Stream.takeUntil((change) => change._tag === "Resource" && change.uri === uris[last]),
+        StreamArrays.collect
       )
       let expected = 0
       for (const change of read) {
@@ -128,7 +126,7 @@ const left = Law.make<Nodes>("does without a member that has left", (nodes, expe
     yield* one.publish(resource("test://gone"))
     const two = yield* nodes[1].join
     yield* one.publish(resource("test://there"))
-    const read = yield* Stream.runCollect(Stream.take(two.changes, 1))
+    const read = yield* StreamArrays.collect(Stream.take(two.changes, 1))
     yield* expect(toText(read) === toText([resource("test://there")]), `a new member got ${toText(read)}`)
   }))
 

@@ -1,7 +1,8 @@
 /**
  * The laws of every `EventStore`, and further laws of a store that knows the claims of a `SessionDirectory`.
  *
- * A law gets two services that share an engine without events.
+ * The tests of the stores in core, `sql` and `redis` run the laws, and so may the test of a store of an application's own. A law gets two
+ * services over one empty store, as two nodes have them.
  *
  * @since 0.1.0
  */

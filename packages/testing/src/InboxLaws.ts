@@ -1,12 +1,13 @@
 /**
  * The laws of every `Inbox`.
  *
- * A law gets two services that share an engine without open inboxes.
+ * The tests of the inboxes in core, `sql` and `redis` run the laws. A law gets two services over one store without open inboxes, as two
+ * nodes have them.
  *
  * @since 0.1.0
  */
 import type { InboxService, Mailbox } from "@effect-mcp/core/Inbox"
-import * as Chunk from "effect/Chunk"
+import * as StreamArrays from "@effect-mcp/core/unstable/kit/StreamArrays"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
@@ -21,8 +22,7 @@ import * as Law from "./Law.js"
  */
 export type Inboxes = readonly [InboxService, InboxService]
 
-const receive = ({ received }: Mailbox, count: number) =>
-  Effect.map(Stream.runCollect(Stream.take(received, count)), Chunk.toReadonlyArray)
+const receive = ({ received }: Mailbox, count: number) => StreamArrays.collect(Stream.take(received, count))
 
 const ordered = Law.make<Inboxes>(
   "brings every text once, as it was, in the order of its sender",

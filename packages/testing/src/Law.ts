@@ -1,6 +1,6 @@
 /**
  * A law is a check that every implementation of a service must pass, as an effect for any test runner. Each module whose name ends in
- * `Laws` has the laws of one service. Authors of implementations run the laws in their tests.
+ * "Laws" has the laws of one service. Authors of implementations run the laws in their tests.
  *
  * @since 0.1.0
  */

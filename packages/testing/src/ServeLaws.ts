@@ -13,7 +13,7 @@ import * as MessageText from "@effect-mcp/core/MessageText"
 import { RequestContext } from "@effect-mcp/core/RequestContext"
 import * as Tool from "@effect-mcp/core/Tool"
 import * as EventLoop from "@effect-mcp/core/unstable/kit/EventLoop"
-import * as Chunk from "effect/Chunk"
+import * as StreamArrays from "@effect-mcp/core/unstable/kit/StreamArrays"
 import * as Context from "effect/Context"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
@@ -72,8 +72,6 @@ const request = (era: typeof eras[number], method: string, params?: Message.Para
 
 const call = (era: typeof eras[number], id?: Message.RequestId) => request(era, "tools/call", { name: "work" }, id)
 
-const collect = (stream: ReturnType<Serve>) => Effect.map(Stream.runCollect(stream), Chunk.toReadonlyArray)
-
 const isResult = (message: Message.Message | undefined, text: string): boolean =>
   message !== undefined && Message.isResponse(message) && "result" in message && message.id === 7 &&
   JSON.stringify(message.result).includes(`"${text}"`)
@@ -114,7 +112,7 @@ const delivery = Law.make<Entrance>(
         ))
       const serve = yield* start(entrance, handler)
       for (const era of eras) {
-        const messages = yield* collect(serve(call(era)))
+        const messages = yield* StreamArrays.collect(serve(call(era)))
         yield* expect(messages.length === 101, `${messages.length} messages in place of 101 are the answer`)
         for (const [n, message] of messages.slice(0, 100).entries()) {
           const progress = "params" in message ? message.params?.progress : undefined
@@ -174,9 +172,9 @@ const apart = Law.make<Entrance>(
           entrance,
           Effect.suspend(() => calls++ === 0 ? first.handler : Effect.succeed("second"))
         )
-        const reader = yield* Effect.forkScoped(collect(serve(call(era))))
+        const reader = yield* Effect.forkScoped(StreamArrays.collect(serve(call(era))))
         yield* first.started
-        const ofSecond = yield* collect(serve(call(era)))
+        const ofSecond = yield* StreamArrays.collect(serve(call(era)))
         yield* expect(ofSecond.length === 1 && isResult(ofSecond[0], "second"), `the second got ${shown(ofSecond)}`)
         yield* first.open
         const ofFirst = yield* Fiber.join(reader)
@@ -199,7 +197,7 @@ const errors = Law.make<Entrance>(
         )
       ]
       for (const [text, id] of wrong) {
-        const messages = yield* collect(serve(text))
+        const messages = yield* StreamArrays.collect(serve(text))
         yield* expect(
           messages.length === 1 && isError(messages[0]) && (messages[0].id ?? undefined) === id,
           `${text} got ${shown(messages)}`
@@ -219,7 +217,7 @@ const silence = Law.make<Entrance>(
         Message.success(7, {})
       ]
       for (const message of unanswered) {
-        const messages = yield* collect(serve(JSON.stringify(message)))
+        const messages = yield* StreamArrays.collect(serve(JSON.stringify(message)))
         yield* expect(messages.length === 0, `${JSON.stringify(message)} got ${shown(messages)}`)
       }
     })
@@ -265,7 +263,9 @@ const limits = Law.make<Entrance>(
         const serve = yield* start(entrance, handler, { limits: { maxExchanges: 2, maxWaiting: 1 } })
         const answers = yield* Queue.unbounded<ReadonlyArray<Message.Message>>()
         for (let n = 0; n < 4; n++) {
-          yield* Effect.forkScoped(Effect.flatMap(collect(serve(call(era))), (all) => Queue.offer(answers, all)))
+          yield* Effect.forkScoped(
+            Effect.flatMap(StreamArrays.collect(serve(call(era))), (all) => Queue.offer(answers, all))
+          )
         }
         yield* turnUntil(() => running > 2, 1000)
         yield* expect(running <= 2, `${running} requests ran in place of 2`)
@@ -288,7 +288,7 @@ const closing = Law.make<Entrance>(
         const { handler, started } = yield* waiting
         const scope = yield* Effect.acquireRelease(Scope.make(), (scope) => Scope.close(scope, Exit.void))
         const serve = yield* Scope.extend(start(entrance, handler), scope)
-        const reader = yield* Effect.forkScoped(collect(serve(call(era))))
+        const reader = yield* Effect.forkScoped(StreamArrays.collect(serve(call(era))))
         yield* started
         yield* Scope.close(scope, Exit.void)
         const messages = yield* Fiber.join(reader)

@@ -1,7 +1,8 @@
 /**
- * The laws of every `SessionDirectory`.
+ * The laws of every `SessionDirectory`. The tests of the directories in core, `sql` and `redis` run the laws, and so may the test of a
+ * directory of an application's own.
  *
- * A law gets two services that share an engine without sessions.
+ * A law gets two services over one empty store, as two nodes have them: what one service writes, the other must find.
  *
  * @since 0.1.0
  */

@@ -1,11 +1,12 @@
 /**
  * The laws of every `TaskStore`.
  *
- * A law gets two services that share an engine without tasks.
+ * The tests of the stores in core, `sql` and `redis` run the laws. A law gets two services over one empty store, as two nodes have them.
  *
  * @since 0.1.0
  */
 import type { StoredTask, TaskStoreService } from "@effect-mcp/core/TaskStore"
+import * as StreamArrays from "@effect-mcp/core/unstable/kit/StreamArrays"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
@@ -87,7 +88,7 @@ const unknown = Law.make<Stores>(
           !(yield* two.replace(next(task(taskId, now, { owner })))),
           `replace changed ${name}`
         )
-        yield* expect((yield* Stream.runCollect(two.changes(owner, taskId))).length === 0, `changes gave ${name}`)
+        yield* expect((yield* StreamArrays.collect(two.changes(owner, taskId))).length === 0, `changes gave ${name}`)
       }
       yield* expect((yield* two.list("bob", { limit: 10 })).tasks.length === 0, "list gave tasks of another owner")
       const mine = (yield* two.list("ada", { limit: 10 })).tasks.map(({ taskId }) => taskId)
@@ -209,9 +210,35 @@ const ends = Law.make<Stores>(
     })
 )
 
+const detached = Law.make<Stores>(
+  "keeps a detached task without a node, and stores its end once, whoever ends it",
+  ([one, two], expect) =>
+    Effect.gen(function*() {
+      const now = yield* Clock.currentTimeMillis
+      const first = task("t-1", now, { detached: "jobs", status: "input_required" })
+      yield* one.create(first)
+      const found = yield* two.get("ada", "t-1")
+      yield* expect(isSame(found, first), "the task that was found is another one")
+      yield* expect(Option.getOrThrow(found).node === undefined, "the task has the name of a node")
+      const answered = next(first, { answers: { sure: { result: { action: "accept" } } } })
+      yield* two.replace(answered)
+      const ends = ["completed", "failed", "cancelled"].map((status) =>
+        next(answered, { status: status as StoredTask["status"], answers: {} })
+      )
+      const ended = yield* Effect.forEach(
+        ends,
+        (end, i) => (i % 2 === 0 ? one : two).replace(end),
+        { concurrency: "unbounded" }
+      )
+      const [end] = ends.filter((_, i) => ended[i])
+      yield* expect(ended.filter((isEnded) => isEnded).length === 1, "the task has not ended once")
+      yield* expect(isSame(yield* one.get("ada", "t-1"), end!), "the task has another end than the first")
+    })
+)
+
 /**
  * All laws.
  *
  * @category constants
  */
-export const laws: ReadonlyArray<Law.Law<Stores>> = [found, unknown, swap, twice, pages, watched, ends]
+export const laws: ReadonlyArray<Law.Law<Stores>> = [found, unknown, swap, twice, pages, watched, ends, detached]

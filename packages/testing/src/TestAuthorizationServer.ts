@@ -1,6 +1,6 @@
 /**
- * An authorization server in memory, for tests of protected servers and of clients that log in to them. It is as strict as OAuth 2.1
- * and the extensions that MCP uses, runs by the time of `TestClock`, and can have faults. An `HttpClient` without sockets connects the
+ * An authorization server in memory, for tests of protected servers and of clients that log in to them. The server is as strict as OAuth
+ * 2.1 and the extensions that MCP uses, runs by the time of `TestClock`, and can have faults. An `HttpClient` without sockets connects the
  * server, the client and other hosts of a test.
  *
  * The server is for tests only: it asks no user for a password. The folder `authorization` has the endpoints.

@@ -27,7 +27,7 @@ export interface TestClient {
 }
 
 /** @category models */
-export interface Options<E = never, R = never> extends TestTransport.Options {
+export interface Options<E = never, R = ClientFeatures.ClientFeatures> extends TestTransport.Options {
   /**
    * The capabilities of the server. Default: all except tasks; in the modern era without `listChanged`, for which the client would open
    * a subscription.

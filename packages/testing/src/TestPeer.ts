@@ -13,9 +13,11 @@ import type { JsonObject } from "@effect-mcp/core/protocol/Json"
 import * as Meta from "@effect-mcp/core/protocol/Meta"
 import * as Version from "@effect-mcp/core/protocol/Version"
 import * as Transport from "@effect-mcp/core/Transport"
+import * as EffectInternals from "@effect-mcp/core/unstable/kit/EffectInternals"
 import * as Arr from "effect/Array"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
 import * as Option from "effect/Option"
 import * as Queue from "effect/Queue"
 import type * as Scope from "effect/Scope"
@@ -180,14 +182,16 @@ export const make = (transport: Transport.Transport): Effect.Effect<TestPeer, ne
     const reader = yield* Effect.forkDaemon(Effect.interruptible(Effect.ensuring(
       Transport.run(transport, (incoming) => {
         // The transport reports undelivered messages; the peer did not send them.
-        if (!(incoming instanceof Transport.Undelivered)) received.unsafeOffer(Option.some(incoming))
+        if (!(incoming instanceof Transport.Undelivered)) {
+          Queue.unsafeOffer(received, Option.some(incoming))
+        }
       }),
-      received.offer(Option.none())
+      Queue.offer(received, Option.none())
     )))
     yield* Effect.addFinalizer((exit) =>
       Effect.gen(function*() {
-        yield* reader.interruptAsFork(reader.id())
-        const rest = Arr.getSomes(yield* received.takeAll)
+        yield* Fiber.interruptFork(reader)
+        const rest = Arr.getSomes(yield* EffectInternals.takeWaiting(received))
         // A test that failed reports its own error.
         if (rest.length > 0 && Exit.isSuccess(exit)) {
           yield* Effect.dieMessage(`The script ended, and did not receive:\n${rest.map(show).join("\n")}`)
@@ -196,8 +200,8 @@ export const make = (transport: Transport.Transport): Effect.Effect<TestPeer, ne
     )
     // The end stays in the queue, for everything that waits for a message.
     const tryNext = Effect.tap(
-      received.take,
-      (incoming) => Option.isNone(incoming) ? received.offer(incoming) : Effect.void
+      Queue.take(received),
+      (incoming) => Option.isNone(incoming) ? Queue.offer(received, incoming) : Effect.void
     )
     const next = Effect.flatMap(
       tryNext,
@@ -310,7 +314,7 @@ export const make = (transport: Transport.Transport): Effect.Effect<TestPeer, ne
             Effect.dieMessage(`Expected the other side to close the connection, received:\n${show(message)}`)
         })
       ),
-      hangUp: Effect.asVoid(reader.interruptAsFork(reader.id()))
+      hangUp: Fiber.interruptFork(reader)
     }
     return peer
   })

@@ -25,6 +25,7 @@ import { InternalError } from "@effect-mcp/core/protocol/McpError"
 import { type Entries, Running } from "@effect-mcp/core/Registry"
 import * as Tool from "@effect-mcp/core/Tool"
 import { isToolResult, type ToolResult } from "@effect-mcp/core/ToolResult"
+import * as StreamArrays from "@effect-mcp/core/unstable/kit/StreamArrays"
 import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -32,7 +33,7 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import type * as Scope from "effect/Scope"
-import * as Stream from "effect/Stream"
+import type * as Stream from "effect/Stream"
 import * as TestTransport from "./TestTransport.js"
 
 /**
@@ -69,7 +70,7 @@ export interface Options<
 }
 
 /** @category models */
-export interface ClientOptions<E = never, R = never> extends TestTransport.Options {
+export interface ClientOptions<E = never, R = ClientFeatures> extends TestTransport.Options {
   /**
    * `wire`: JSON text, checked against the official schema. `direct`: values, unchecked and faster. Default: `wire`.
    */
@@ -359,8 +360,8 @@ const missing = <A>(
   listed: Stream.Stream<A, ClientError>,
   key: (listed: A) => string
 ): Effect.Effect<ReadonlyArray<string>, ClientError> =>
-  defined.size === 0 ? Effect.succeed([]) : Effect.map(Stream.runCollect(listed), (found) => {
-    const keys = new Set(Array.from(found, key))
+  defined.size === 0 ? Effect.succeed([]) : Effect.map(StreamArrays.collect(listed), (found) => {
+    const keys = new Set(found.map(key))
     return [...defined.keys()].filter((one) => !keys.has(one) && registered?.has(one) !== true)
   }).pipe(
     // A server that declares no tools, for example, has no such list.

@@ -14,7 +14,9 @@ import * as MessageText from "@effect-mcp/core/MessageText"
 import type * as Extension from "@effect-mcp/core/protocol/Extension"
 import * as Transport from "@effect-mcp/core/Transport"
 import * as EffectInternals from "@effect-mcp/core/unstable/kit/EffectInternals"
+import * as Outbox from "@effect-mcp/core/unstable/kit/Outbox"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import * as OfficialSchema from "./OfficialSchema.js"
@@ -50,7 +52,10 @@ export interface Pair {
  */
 export const pair = (options: Options = {}): Effect.Effect<Pair, never, Scope.Scope> =>
   Effect.gen(function*() {
-    const [left, right] = yield* Transport.memory({ capacity: options.capacity })
+    const [toClient, toServer] = yield* Effect.acquireRelease(
+      Effect.sync(() => [queue(options.capacity), queue(options.capacity)] as const),
+      (queues) => Effect.sync(() => queues.forEach((queue) => queue.end(Exit.void)))
+    )
     const check = options.oracle === false
       ? undefined
       : yield* OfficialSchema.check(options.oracle ?? true, options.extensions ?? [])
@@ -59,8 +64,8 @@ export const pair = (options: Options = {}): Effect.Effect<Pair, never, Scope.Sc
       check?.observe(from, sent, message)
     }
     return {
-      client: asText(left, observe("client")),
-      server: asText(right, observe("server")),
+      client: end(toClient, toServer, observe("client")),
+      server: end(toServer, toClient, observe("server")),
       violations: check?.violations ?? []
     }
   })
@@ -140,33 +145,51 @@ export const recorded = <R>(
 
 type Observe = (sent: Message.Incoming, message: Message.Message) => void
 
+type Queue = Outbox.Outbox<Transport.Delivery, LocalError.TransportError>
+
+const queue = (capacity: number | undefined): Queue => Outbox.make(capacity)
+
+const encode = (message: Message.Incoming): Message.Incoming | undefined => {
+  if (Message.isMalformed(message)) return message
+  const text = MessageText.stringify(message)
+  return text === undefined ? undefined : MessageText.parse(text)
+}
+
 // The receiver gets the message that the text contains: without `undefined` and without shared references. A text that is no message
-// arrives as malformed. A message is observed when the pair has accepted it, so messages are observed in the order of their arrival.
-const asText = (transport: Transport.Transport, observe: Observe): Transport.Transport => {
-  const encode = (message: Message.Incoming): Message.Incoming | undefined => {
-    if (Message.isMalformed(message)) return message
-    const text = MessageText.stringify(message)
-    return text === undefined ? undefined : MessageText.parse(text)
-  }
-  const accepted = (sent: Message.Incoming, message: Message.Message) =>
+// arrives as malformed. A message is observed when there is space for it and before it wakes its reader, so messages are observed in the
+// order of their arrival, and a request before its answer.
+const end = (mine: Queue, theirs: Queue, observe: Observe): Transport.Transport => {
+  const accept = (sent: Message.Incoming, message: Message.Message): boolean => {
+    if (theirs.isEnded) return false
     observe(sent, Message.isMalformed(sent) ? message : sent)
+    return theirs.unsafeOffer(sent)
+  }
+  const offer = (sent: Message.Incoming, message: Message.Message): Effect.Effect<void, LocalError.TransportError> =>
+    Effect.suspend(() =>
+      theirs.isFull
+        ? Effect.zipRight(theirs.awaitSpace, offer(sent, message))
+        : accept(sent, message)
+        ? Effect.void
+        : Effect.fail(Transport.closed)
+    )
+  const close = Effect.sync(() => {
+    mine.end(Exit.void)
+    theirs.end(Exit.void)
+  })
   return {
-    ...transport,
+    incoming: Stream.ensuring(mine.stream, close),
+    run: (receive) => Effect.ensuring(mine.forEach(receive), close),
+    canSend: () => !theirs.isFull,
     send: (message) =>
       Effect.suspend(() => {
         const sent = encode(message)
         return sent === undefined
           ? Effect.fail(new LocalError.TransportError({ reason: "Encode", message: "The message has no JSON form" }))
-          : Effect.map(transport.send(asSent(sent)), () => accepted(sent, message))
+          : offer(sent, message)
       }),
     unsafeSend: (message) => {
       const sent = encode(message)
-      if (sent === undefined || !transport.unsafeSend(asSent(sent))) return false
-      accepted(sent, message)
-      return true
+      return sent !== undefined && accept(sent, message)
     }
   }
 }
-
-// The pair in memory also delivers malformed messages.
-const asSent = (sent: Message.Incoming): Message.Message => sent as Message.Message

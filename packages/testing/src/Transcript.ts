@@ -7,9 +7,11 @@
  */
 import * as Message from "@effect-mcp/core/Message"
 import * as Issue from "@effect-mcp/core/protocol/Issue"
+import * as Redaction from "@effect-mcp/core/Redaction"
 import * as JsonText from "@effect-mcp/core/unstable/jsonrpc/JsonText"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
 import * as Schema from "effect/Schema"
 
 /** @category models */
@@ -32,9 +34,9 @@ export interface Transcript {
 /** @category models */
 export interface Options {
   /**
-   * Replaces secrets, and values that differ between conversations. The function is called as `JSON.stringify` calls its second
+   * Replaces values that differ between conversations, and secrets that the names and forms of `Redaction` do not have. The function is called as `JSON.stringify` calls its second
    * argument: with the key and the value of each member of each message; `undefined` leaves the member out. A message is added after its
-   * secrets were replaced. Default: nothing is replaced.
+   * values were replaced. Default: nothing is replaced. A file never has the secrets that `Redaction` knows.
    */
   readonly redact?: ((key: string, value: unknown) => unknown) | undefined
 }
@@ -57,11 +59,11 @@ export const LIMIT = 10_000
  * ```
  * @category constructors
  */
-export const make = (options: Options = {}): Transcript => {
+export const make = ({ redact: replace }: Options = {}): Transcript =>
+  makeWith((message) => replace === undefined ? message : redacted("", message, replace) as Message.Message)
+
+const makeWith = (redact: Transcript["redact"]): Transcript => {
   const entries: Array<Entry> = []
-  const { redact: replace } = options
-  const redact = (message: Message.Message): Message.Message =>
-    replace === undefined ? message : redacted("", message, replace) as Message.Message
   return {
     entries,
     add: (entry) => {
@@ -93,20 +95,25 @@ export class TranscriptError extends Data.TaggedError("TranscriptError")<{ reado
 const VERSION = 1
 
 /**
- * The transcript as JSON for a file, one line for each message; `fromJson` reads the file. Fails for a value that is not JSON.
+ * The transcript as JSON for a file, one line for each message; `fromJson` reads the file. Secrets that `Redaction` knows are hidden.
+ * Fails for a value that is not JSON.
  *
  * @category utils
  */
 export const toJson = (transcript: Transcript): Effect.Effect<string, TranscriptError> =>
   Effect.map(
     Effect.forEach(transcript.entries, (entry, i) => {
-      const text = JsonText.stringify(entry)
+      const text = JsonText.stringify({ ...entry, message: shown(entry.message) })
       return text === undefined
         ? fail(`Message ${i + 1} of the transcript has no JSON: ${line(entry)}`)
         : Effect.succeed(text)
     }),
     (lines) => `{"version":${VERSION},"entries":[\n${lines.join(",\n")}\n]}\n`
   )
+
+/** Redaction of a value that is not JSON may fail: then `stringify` names the value. */
+const shown = (message: Message.Message): Message.Message =>
+  Either.getOrElse(Either.try(() => Redaction.value(message) as Message.Message), () => message)
 
 /**
  * Reads the JSON that `toJson` writes. Fails with the first message that is not a message of JSON-RPC.
@@ -125,7 +132,9 @@ export const fromJson = (text: string, options?: Options): Effect.Effect<Transcr
     if (entries.length > LIMIT) {
       return yield* fail(`The transcript has ${entries.length} messages, and at most ${LIMIT} can be read`)
     }
-    const transcript = make(options)
+    const { redact } = make(options)
+    // A replay compares messages without secrets, as the file has them.
+    const transcript = makeWith((message) => shown(redact(message)))
     yield* Effect.forEach(entries, ({ message: value, ...entry }, i) => {
       const message = Message.fromUnknown(value)
       if (Message.isMalformed(message)) {

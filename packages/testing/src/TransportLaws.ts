@@ -30,11 +30,11 @@ const listen = (transport: Transport.Transport) =>
     const fiber = yield* Effect.forkScoped(Effect.onExit(
       Transport.run(transport, (incoming) => {
         // The transport reports undelivered messages; the peer did not send them.
-        if (!(incoming instanceof Transport.Undelivered)) received.unsafeOffer(incoming)
+        if (!(incoming instanceof Transport.Undelivered)) Queue.unsafeOffer(received, incoming)
       }),
-      (exit) => Effect.zipRight(received.offer(undefined), Deferred.succeed(ended, exit))
+      (exit) => Effect.zipRight(Queue.offer(received, undefined), Deferred.succeed(ended, exit))
     ))
-    return { next: received.take, ended: Deferred.await(ended), fiber }
+    return { next: Queue.take(received), ended: Deferred.await(ended), fiber }
   })
 
 const numbered = (count: number) => Array.from({ length: count }, (_, i) => Message.notification("n", { i }))
@@ -128,10 +128,12 @@ const stopReading = Law.make<Pair>(
 
 const closing = Law.make<Pair>(
   "ends for both sides when its scope closes, also for a side that does not read",
-  ([left], expect, release) =>
+  ([left, right], expect, release) =>
     Effect.gen(function*() {
       const atLeft = yield* listen(left)
-      yield* Effect.yieldNow()
+      // The left end reads from here on.
+      yield* right.send(Message.notification("n"))
+      yield* atLeft.next
       yield* release
       yield* atLeft.ended
       yield* expect(!left.unsafeSend(Message.notification("n")), "a closed transport accepted a message")

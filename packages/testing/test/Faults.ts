@@ -1,10 +1,10 @@
 /** Checks that laws find faults: an implementation that keeps all laws but for one operation. */
 import { assert, it } from "@effect/vitest"
 import type * as Law from "@effect-mcp/testing/Law"
-import { Effect } from "effect"
+import { Effect, type Scope } from "effect"
 
 /** The names of the laws that are broken. */
-export const brokenBy = <S>(laws: ReadonlyArray<Law.Law<S>>, make: Effect.Effect<S>) =>
+export const brokenBy = <S>(laws: ReadonlyArray<Law.Law<S>>, make: Effect.Effect<S, never, Scope.Scope>) =>
   Effect.map(
     Effect.forEach(laws, ({ check, name }) =>
       Effect.map(
@@ -25,7 +25,7 @@ export const brokenBy = <S>(laws: ReadonlyArray<Law.Law<S>>, make: Effect.Effect
  */
 export const found = <S extends object>(
   laws: ReadonlyArray<Law.Law<readonly [S, S]>>,
-  memory: Effect.Effect<S>,
+  memory: Effect.Effect<S, never, Scope.Scope>,
   faults: Readonly<Record<string, readonly [change: (service: S) => Partial<S>, law: string]>>,
   clock: "test" | "live" = "test"
 ): void => {

@@ -255,7 +255,12 @@ describe("The ids and tokens of a replayed conversation", () => {
           requestedSchema: { type: "object", properties: { name: { type: "string" } }, required: ["name"] }
         }, "question")
         yield* server.expectResult("question")
-        yield* server.send(Message.success(id, { content: [{ type: "text", text: "decline" }] }))
+        yield* server.send(
+          Message.success(id, {
+            content: [{ type: "text", text: "decline" }],
+            structuredContent: { result: "decline" }
+          })
+        )
         yield* Fiber.join(calling)
       }))
       yield* Effect.provide(Replay.client(transcript), Server)

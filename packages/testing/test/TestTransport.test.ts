@@ -1,4 +1,4 @@
-import { assert, describe, it } from "@effect/vitest"
+import { assert, it } from "@effect/vitest"
 import * as Client from "@effect-mcp/core/Client"
 import * as Connector from "@effect-mcp/core/Connector"
 import * as InProcess from "@effect-mcp/core/InProcess"
@@ -12,6 +12,7 @@ import * as TestServer from "@effect-mcp/testing/TestServer"
 import * as TestTransport from "@effect-mcp/testing/TestTransport"
 import * as Transcript from "@effect-mcp/testing/Transcript"
 import { Cause, Chunk, Effect, Exit, Fiber, Layer, Schema, Stream } from "effect"
+import { describe } from "./support/WokenAtOnce.js"
 
 const initialize = Message.request(1, "initialize", {
   protocolVersion: "2025-11-25",
@@ -24,6 +25,10 @@ const initialized = (protocolVersion: string) =>
 
 const receive = (transport: Transport.Transport, count: number) =>
   Effect.map(Stream.runCollect(Stream.take(transport.incoming, count)), Chunk.toArray)
+
+/** Forks an effect, and goes on when its fiber has run for some turns: then it waits. */
+const waiting = <A, E>(effect: Effect.Effect<A, E>) =>
+  Effect.tap(Effect.fork(effect), () => Effect.repeatN(Effect.yieldNow(), 20))
 
 const audio = { content: [{ type: "audio", data: "", mimeType: "audio/wav" }] }
 
@@ -96,13 +101,24 @@ describe("A test transport", () => {
       )
     }))
 
+  it.scoped("records a request before its answer, though the answer is sent at once", () =>
+    Effect.gen(function*() {
+      for (const how of ["send", "unsafeSend"] as const) {
+        const transcript = Transcript.make()
+        const { client, server } = yield* TestTransport.pair({ transcript, oracle: false })
+        yield* waiting(Transport.run(server, () => void server.unsafeSend(Message.success(1, {}))))
+        if (how === "send") yield* client.send(Message.request(1, "first"))
+        else client.unsafeSend(Message.request(1, "first"))
+        yield* receive(client, 1)
+        assert.strictEqual(Transcript.render(transcript), "client → 1 first\nserver ← 1 {}")
+      }
+    }))
+
   it.scoped("records no message that was not accepted", () =>
     Effect.gen(function*() {
       const transcript = Transcript.make()
       const { client, server } = yield* TestTransport.pair({ transcript })
-      const listening = yield* Effect.fork(Stream.runDrain(server.incoming))
-      yield* Effect.yieldNow()
-      yield* Fiber.interrupt(listening)
+      yield* Fiber.interrupt(yield* waiting(Stream.runDrain(server.incoming)))
       assert.isFalse(client.unsafeSend(Message.request(1, "late")))
       assert.strictEqual(yield* Effect.flip(client.send(Message.request(1, "late"))), Transport.closed)
       assert.strictEqual(Transcript.render(transcript), "")

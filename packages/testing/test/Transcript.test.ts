@@ -49,8 +49,8 @@ describe("A transcript", () => {
 describe("The JSON of a transcript", () => {
   const filled = (options?: Transcript.Options) => {
     const transcript = Transcript.make(options)
-    transcript.add({ from: "client", at: 0, message: Message.request(1, "tools/call", { name: "x", token: "secret" }) })
-    transcript.add({ from: "server", at: 12, message: Message.success(1, { list: [{ token: "other" }, null] }) })
+    transcript.add({ from: "client", at: 0, message: Message.request(1, "tools/call", { name: "x", note: "mine" }) })
+    transcript.add({ from: "server", at: 12, message: Message.success(1, { list: [{ note: "other" }, null] }) })
     return transcript
   }
 
@@ -60,8 +60,8 @@ describe("The JSON of a transcript", () => {
       const json = yield* Transcript.toJson(transcript)
       assert.deepStrictEqual(json.split("\n"), [
         `{"version":1,"entries":[`,
-        `{"from":"client","at":0,"message":{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"x","token":"secret"}}},`,
-        `{"from":"server","at":12,"message":{"jsonrpc":"2.0","id":1,"result":{"list":[{"token":"other"},null]}}}`,
+        `{"from":"client","at":0,"message":{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"x","note":"mine"}}},`,
+        `{"from":"server","at":12,"message":{"jsonrpc":"2.0","id":1,"result":{"list":[{"note":"other"},null]}}}`,
         "]}",
         ""
       ])
@@ -69,14 +69,24 @@ describe("The JSON of a transcript", () => {
       assert.deepStrictEqual((yield* Transcript.fromJson(yield* Transcript.toJson(Transcript.make()))).entries, [])
     }))
 
-  it.effect("has no secrets, which are replaced or left out before the transcript keeps them", () =>
+  it.effect("has no secrets, whatever the option redacts, and a replay compares none", () =>
+    Effect.gen(function*() {
+      const transcript = Transcript.make()
+      transcript.add({ from: "client", message: Message.request(1, "tools/call", { password: "hunter2" }) })
+      const json = yield* Transcript.toJson(transcript)
+      assert.include(json, `{"password":"<hidden>"}`)
+      const read = yield* Transcript.fromJson(json)
+      assert.deepStrictEqual(read.redact(transcript.entries[0]!.message), read.entries[0]!.message)
+    }))
+
+  it.effect("has no values that the option replaces or leaves out before the transcript keeps them", () =>
     Effect.gen(function*() {
       const redact = (key: string, value: unknown) =>
-        key !== "token" ? value : value === "secret" ? { hidden: true } : undefined
+        key !== "note" ? value : value === "mine" ? { hidden: true } : undefined
       const transcript = filled({ redact })
       assert.strictEqual(
         Transcript.render(transcript),
-        `client → 1 tools/call {"name":"x","token":{"hidden":true}}\nserver ← 1 {"list":[{},null]}`
+        `client → 1 tools/call {"name":"x","note":{"hidden":true}}\nserver ← 1 {"list":[{},null]}`
       )
       const json = yield* Transcript.toJson(filled())
       assert.deepStrictEqual((yield* Transcript.fromJson(json, { redact })).entries, transcript.entries)

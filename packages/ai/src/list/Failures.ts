@@ -1,10 +1,11 @@
 /**
- * Sentences for a model about a call without a result: they name the tool and what happened. The text of a failure that the tool or its
- * server sent is passed on. For a failure of the connection the model gets a general sentence, and only the log has the cause: the text
- * of a transport may contain secrets, such as the last lines that a server wrote to its stderr.
+ * Sentences for a model about a call without a result: they name the tool and what happened. `ToolList` and `ClientToolkit` give a model
+ * these sentences. The text of a failure that the tool or its server sent is passed on. For a failure of the connection the model gets a
+ * general sentence, and only the log has the cause: the text of a transport may contain secrets, such as the last lines that a server
+ * wrote to its stderr.
  */
 import { InputRefused, NotNegotiated, TaskEnded, ToolError, TooManyRounds } from "@effect-mcp/core/ClientError"
-import { UnknownEntry } from "@effect-mcp/core/GroupError"
+import { ToolRefused, UnknownEntry } from "@effect-mcp/core/GroupError"
 import { isLocalError, type LocalError } from "@effect-mcp/core/LocalError"
 import * as McpError from "@effect-mcp/core/protocol/McpError"
 import * as Cause from "effect/Cause"
@@ -20,6 +21,7 @@ export const text = (
 ): Effect.Effect<string | undefined> => {
   if (error instanceof ToolError) return Effect.succeed(ToolOutput.make(error.result, options).text)
   const name = `The tool ${quoted(tool)}`
+  if (error instanceof ToolRefused) return Effect.succeed(ToolOutput.failure(error.message).text)
   if (error instanceof UnknownEntry) return Effect.succeed(`${name} is not available at the moment.`)
   if (error instanceof TaskEnded) return Effect.succeed(ToolOutput.failure(`${name}: ${error.message}`).text)
   if (isLocalError(error)) {

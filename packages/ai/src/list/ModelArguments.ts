@@ -1,6 +1,7 @@
 /**
- * Makes the arguments of a call from the arguments that a model wrote: where the schema of the tool does not accept them, they are mended,
- * if there is one reading. Arguments that the schema does not name are logged, or refused. The server checks the result in any case.
+ * Makes the arguments of a call from the arguments that a model wrote: where the schema of the tool does not accept them, they are
+ * mended, if there is one reading. `ToolList` does this before each call; `ArgumentRepair` of `@effect-mcp/core` mends. Arguments that
+ * the schema does not name are logged, or refused. The server checks the result in any case.
  */
 import { Diagnostic } from "@effect-mcp/core/Diagnostic"
 import type { JsonObject } from "@effect-mcp/core/protocol/Json"

@@ -1,6 +1,6 @@
 /**
- * The names of the tools of a list for models, as `ModelName` makes names. A tool keeps its name as long as it is listed, also
- * when other tools come and go.
+ * The names of the tools of a list for models, as `ModelName` makes names: of a `ToolList`, and of the tools of a sampling request
+ * (`SamplingPrompt`). A tool keeps its name as long as it is listed, also when other tools come and go.
  */
 import * as ModelName from "../text/ModelName.js"
 

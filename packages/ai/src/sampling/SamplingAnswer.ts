@@ -1,7 +1,7 @@
 /**
- * Converts the response of a language model to the answer that a server gets: text, images, audio, uses of tools, and the reason why
- * the response ended. Text beyond the limits of the server is cut, also when the model was not configured with the limits. When there
- * is no response, `failure` makes the error for the server.
+ * Converts the response of a language model to the answer that a server gets, for `ModelSampling`: text, images, audio, uses of tools,
+ * and the reason why the response ended. Text beyond the limits of the server is cut, also when the model was not configured with the
+ * limits. When there is no response, `failure` makes the error for the server.
  */
 import type { AiError } from "@effect/ai/AiError"
 import type * as LanguageModel from "@effect/ai/LanguageModel"

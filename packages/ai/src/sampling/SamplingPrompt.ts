@@ -1,6 +1,8 @@
 /**
- * Converts the messages and the tools of a sampling request to a prompt and a toolkit of `@effect/ai`. Tool results become a tool
- * message. A tool result of `@effect/ai` is one JSON value, so the images of tool results become a user message after the tool message.
+ * Converts the messages and the tools of a sampling request to a prompt and a toolkit of `@effect/ai`, with a name for each tool that a
+ * model accepts. `ModelSampling` gives prompt and toolkit to the language model; `SamplingAnswer` converts the names in the model's answer
+ * back. Tool results become a tool message. A tool result of `@effect/ai` is one JSON value, so the images of tool results become a user
+ * message after the tool message.
  */
 import * as Prompt from "@effect/ai/Prompt"
 import * as AiTool from "@effect/ai/Tool"
@@ -17,8 +19,9 @@ import * as ModelNames from "../list/ModelNames.js"
 import * as ModelSchema from "../ModelSchema.js"
 import * as Conversion from "../schema/Conversion.js"
 import * as Inlining from "../schema/Inlining.js"
+import * as ModelMedia from "../text/ModelMedia.js"
 import * as ModelName from "../text/ModelName.js"
-import { quoted } from "../text/ModelText.js"
+import { quoted, wellFormed } from "../text/ModelText.js"
 import * as RemoteDescription from "../toolkit/RemoteDescription.js"
 import * as ToolOutput from "../ToolOutput.js"
 
@@ -76,7 +79,7 @@ export const make = (
   { forModel }: Names,
   context: string = ""
 ): Prompt.Prompt => {
-  const system = [systemPrompt ?? "", context].filter((text) => text !== "").join("\n\n")
+  const system = wellFormed([systemPrompt ?? "", context].filter((text) => text !== "").join("\n\n"))
   const used = new Map<string, string>()
   return Prompt.fromMessages([
     ...(system === "" ? [] : [Prompt.systemMessage({ content: system })]),
@@ -94,10 +97,19 @@ export const make = (
 
 const userParts = (block: SamplingContent): ReadonlyArray<Prompt.TextPart | Prompt.FilePart> =>
   block.type === "text"
-    ? [Prompt.textPart({ text: block.text })]
+    ? [Prompt.textPart({ text: wellFormed(block.text) })]
     : block.type === "image" || block.type === "audio"
-    ? [file(block)]
+    ? [media(block)]
     : []
+
+/** A file, or a text that says why the model does not get the file. */
+const media = ({ data, mimeType, type }: Extract<SamplingContent, { readonly type: "image" | "audio" }>) => {
+  const read = ModelMedia.make(data, mimeType)
+  return Either.match(read.data, {
+    onLeft: (reason) => Prompt.textPart({ text: wellFormed(`[${type}: ${read.mimeType}, left out: ${reason}]`) }),
+    onRight: (base64) => file({ data: base64, mimeType: read.mimeType })
+  })
+}
 
 /** The data as bytes, because some providers take a text for the id of a file. */
 const file = ({ data, mimeType }: { readonly data: string; readonly mimeType: string }): Prompt.FilePart =>

@@ -1,7 +1,7 @@
 /**
- * Converts a schema to the dialect of a model, or says why it cannot. A converted schema repeats the schemas that it refers to, and a
- * server may list many tools, so one budget bounds the size of all schemas of a list. Each schema has a share of the budget that other
- * schemas cannot take. A small schema without references needs no budget.
+ * Converts a schema to the dialect of a model, or says why it cannot. `ModelSchema`, `ToolList` and `SamplingPrompt` call it. A converted
+ * schema repeats the schemas that it refers to, and a server may list many tools, so one budget bounds the size of all schemas of a list.
+ * Each schema has a share of the budget that other schemas cannot take. A small schema without references needs no budget.
  *
  * `Inlining` replaces references, `ObjectRoot` makes the root an object, and `Walk` keeps the rules of the dialect.
  */

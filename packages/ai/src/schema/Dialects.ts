@@ -1,6 +1,7 @@
 /**
  * What the API of each model takes in the schema of a tool's arguments, as data: the keywords, what the value of each must be, and limits.
  * `Values` reads the value of one keyword, and `Walk` makes a schema that keeps these rules; neither knows the name of a dialect.
+ * `Inlining` takes the keywords of the draft from here, `ToolList` the limits of a list. `Conversion` chooses the rules by the name.
  *
  * @see https://json-schema.org/draft/2020-12/schema
  * @see https://platform.openai.com/docs/guides/structured-outputs#supported-schemas

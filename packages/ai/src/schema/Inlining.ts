@@ -1,7 +1,8 @@
 /**
- * Removes references and `allOf` from a JSON Schema, for models that know neither. A reference is replaced with the schema that it
- * names, and a reference of a schema to itself with the type and the description of the schema. A small schema with many references
- * can become large, so a budget bounds the size of the result.
+ * Removes references and `allOf` from a JSON Schema, for models that know neither. `Conversion` and `ModelSchema` prepare schemas with
+ * this module; `ToolList` and `SamplingPrompt` make the budget. A reference is replaced with the schema that it names, and a reference of
+ * a schema to itself with the type and the description of the schema. A small schema with many references can become large, so a budget
+ * bounds the size of the result.
  */
 import type { JsonObject } from "@effect-mcp/core/protocol/Json"
 import * as Dialects from "./Dialects.js"

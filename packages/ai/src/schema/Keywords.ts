@@ -1,6 +1,6 @@
 /**
  * Reads keywords of JSON Schemas (properties, types, lists of schemas), merges several schemas into one, and says in words what keywords
- * say. The modules of this folder use it beside `SchemaParts`. A peer wrote the schemas, so no function throws.
+ * say. `Inlining`, `ObjectRoot`, `Walk` and `Nulls` use it beside `SchemaParts`. A peer wrote the schemas, so no function throws.
  */
 import type { JsonObject } from "@effect-mcp/core/protocol/Json"
 import { fromEntries, isObject, omit, strings } from "./SchemaParts.js"

@@ -1,6 +1,7 @@
 /**
  * Takes the nulls out of the arguments that a model wrote by a schema in which every property is required: there a null stands for a
- * property that the model left out. `Walk` makes these schemas for dialects that are exact.
+ * property that the model left out. `ModelSchema` takes the nulls out of the arguments of a call. `Walk` makes these schemas for dialects
+ * that are exact.
  *
  * The input has no references: `Inlining` has replaced them.
  */

@@ -1,7 +1,8 @@
 /**
- * Makes the root of a schema an object with properties. The APIs of models refuse a tool list in which one schema has alternatives, a
- * reference or other conditions at its root. The root gets the properties of all alternatives, and its description says which
- * properties belong together. The server still checks the arguments by the original schema.
+ * Makes the root of a schema an object with properties. `Conversion` and `Walk` use it on the schemas that a model gets. The APIs of
+ * models refuse a tool list in which one schema has alternatives, a reference or other conditions at its root. The root gets the
+ * properties of all alternatives, and its description says which properties belong together. The server still checks the arguments by the
+ * original schema.
  *
  * The input has no references and no `allOf` where its root has conditions: `Inlining` has replaced them.
  */

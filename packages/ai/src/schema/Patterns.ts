@@ -1,7 +1,7 @@
 /**
- * Which regular expressions the API of a model takes as a pattern. A server writes them as in ECMAScript. OpenAI compiles them as Python
- * does, and refuses look-around: its dialects have only patterns that mean the same in both languages, without look-around and without
- * references to groups.
+ * Which regular expressions the API of a model takes as a pattern: `Dialects` names the language, and `Values` reads patterns in that
+ * language. A server writes them as in ECMAScript. OpenAI compiles them as Python does, and refuses look-around: its dialects have only
+ * patterns that mean the same in both languages, without look-around and without references to groups.
  */
 import * as Either from "effect/Either"
 

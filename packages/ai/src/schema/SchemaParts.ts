@@ -1,6 +1,7 @@
 /**
  * Reads and rebuilds objects and lists of JSON Schemas that a peer wrote, and follows references inside of a schema. No function throws,
- * whatever the value is. `Keywords` knows what keywords mean.
+ * whatever the value is. `Inlining`, `ObjectRoot`, `Values`, `Walk` and the other modules of this folder that read schemas call these
+ * functions; `Keywords` knows what keywords mean.
  */
 import type { JsonObject } from "@effect-mcp/core/protocol/Json"
 import * as Either from "effect/Either"

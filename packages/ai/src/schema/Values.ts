@@ -1,7 +1,7 @@
 /**
- * Reads the value of one keyword as the rules of a dialect say, or gives `undefined` where the value breaks the rules. What a value
- * clearly means is kept: the number in a text, the type in other letters, the members of a list that are right. Only the value itself is
- * read: the schemas inside of it are for `mapSchemas`.
+ * Reads the value of one keyword as the rules of a dialect say, for `Walk`, `Inlining` and `Keywords`, or gives `undefined` where the
+ * value breaks the rules. What a value clearly means is kept: the number in a text, the type in other letters, the members of a list that
+ * are right. Only the value itself is read: the schemas inside of it are for `mapSchemas`.
  */
 import * as Predicate from "effect/Predicate"
 import type * as Dialects from "./Dialects.js"

@@ -1,7 +1,7 @@
 /**
- * Makes a schema that keeps the rules of a dialect (`Dialects`), or says at which place a schema breaks a rule and has no other form. A
- * keyword whose value breaks the rules is mended or left out, and the description says what is left out. In a dialect with a subset of
- * the draft each schema gets a type and the keywords of the type.
+ * Makes a schema that keeps the rules of a dialect (`Dialects`), or says at which place a schema breaks a rule and has no other form, for
+ * `Conversion`. A keyword whose value breaks the rules is mended or left out, and the description says what is left out. In a dialect
+ * with a subset of the draft each schema gets a type and the keywords of the type.
  *
  * The input has no references where the dialect has none: `Inlining` has replaced them, and `ObjectRoot` has made the root an object.
  */

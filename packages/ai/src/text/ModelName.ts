@@ -1,6 +1,7 @@
 /**
- * Names of tools that every known model API accepts: letters, digits, "_" and "-", at most 64 characters, and no name twice in a
- * list. `ModelText` makes other text for models.
+ * Names of tools that every known model API accepts: letters, digits, "_" and "-", at most 64 characters, and no name twice in a list.
+ * `ModelNames` makes the names of a list here, `ClientToolkit` checks the names of a toolkit, and `SamplingPrompt` names a tool that the
+ * request does not have. `ModelText` makes other text for models.
  */
 import * as Hash from "effect/Hash"
 

@@ -1,8 +1,9 @@
 /**
- * Text for a model, of bounded length and with whole characters only. A server can send half of a character, and cutting a text
- * can leave half of a character; the APIs of models refuse a whole request that contains one.
+ * Text for a model, of bounded length and with whole characters only. A server can send half of a character, and cutting a text can leave
+ * half of a character; the APIs of models refuse a whole request that contains half of a character.
  *
- * `ModelName` makes the names of tools.
+ * `ToolList`, `ToolOutput`, `Conversion` and `SamplingPrompt` write lists, outputs, schemas and prompts with these functions; `ModelName`
+ * makes the names of tools.
  */
 
 const MAX_NAME = 100

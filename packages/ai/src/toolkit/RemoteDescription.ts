@@ -1,19 +1,19 @@
 /**
- * Describes tools of servers for `@effect/ai`: parameters with a JSON Schema, which the server of the tool checks, and the hints of MCP
- * as annotations of `@effect/ai`.
+ * Describes tools of servers for `@effect/ai`: parameters with a JSON Schema, which the server of the tool checks, and the hints of MCP as
+ * annotations of `@effect/ai`. `ClientToolkit` and `SamplingPrompt` describe tools of servers with these functions; `ServerToolkit` reads
+ * the annotations of a toolkit's tools.
  */
 import * as AiTool from "@effect/ai/Tool"
 import type { JsonObject } from "@effect-mcp/core/protocol/Json"
 import type * as Tools from "@effect-mcp/core/protocol/Tools"
 import * as Context from "effect/Context"
-import type * as JSONSchema from "effect/JSONSchema"
 import * as Schema from "effect/Schema"
 
 const AnyObject = Schema.Struct({}, Schema.Record({ key: Schema.String, value: Schema.Unknown }))
 
 /** The schema of any object, described by a JSON Schema. */
 export const parameters = (inputSchema: JsonObject): typeof AnyObject =>
-  AnyObject.annotations({ jsonSchema: inputSchema as unknown as JSONSchema.JsonSchema7 }) as typeof AnyObject
+  AnyObject.annotations({ jsonSchema: inputSchema }) as typeof AnyObject
 
 /**
  * The schema, described by a JSON Schema. In the strict form a model writes null for an argument that it leaves out: `restore` removes
@@ -27,7 +27,7 @@ export const described = (
   (restore === undefined
     ? schema
     : Schema.transform(AnyObject, schema, { strict: false, decode: restore, encode: (args: unknown) => args }))
-    .annotations({ jsonSchema: inputSchema as unknown as JSONSchema.JsonSchema7 })
+    .annotations({ jsonSchema: inputSchema })
 
 type Described = Pick<Tools.Tool, "annotations" | "title">
 

@@ -5,7 +5,7 @@
  */
 import { deflateSync, gzipSync } from "node:zlib"
 import { grows } from "../Growth.js"
-import { type Exchange, initialized, notification, range, result, type ServerAttack } from "./Server.js"
+import { error, type Exchange, initialized, notification, range, result, type ServerAttack } from "./Server.js"
 
 const attack = (name: string, http: ServerAttack["http"], more: Partial<ServerAttack> = {}): ServerAttack => ({
   name: `http: ${name}`,
@@ -257,6 +257,14 @@ const streams: ReadonlyArray<ServerAttack> = [
     toCalls(({ response }, id) => {
       response.writeHead(200, { "content-type": "multipart/mixed; boundary=x" }).end(result(id, "{\"content\":[]}"))
     })
+  ),
+  attack(
+    "an error that repeats the token",
+    toCalls(({ request, response }, id) => {
+      const message = JSON.stringify(`not for ${request.headers.authorization}`)
+      response.writeHead(200, json).end(error(id, `{"code":-32000,"message":${message},"data":${message}}`))
+    }),
+    { expect: "fails", says: /^(?![^]*hostile-token)[^]*not for/ }
   ),
   attack("204 for a call", toCalls(({ response }) => void response.writeHead(204).end()), { expect: "fails" }),
   attack("202 for a call", toCalls(({ response }) => void response.writeHead(202).end()), { expect: "fails" }),

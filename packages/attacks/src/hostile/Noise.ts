@@ -50,7 +50,24 @@ const floods: ReadonlyArray<
   ["answers to nothing", 10_000, (n) => result(`"x${n}"`, "{}")]
 ]
 
+/** A page of a list that does not end. */
+const page = (id: string, params: any): string =>
+  result(id, `{"tools":[],"nextCursor":"${Number(params?.cursor ?? 0) + 1}"}`)
+
+const changed = notification("notifications/tools/list_changed", "{}")
+
 const noise: ReadonlyArray<ServerAttack> = [
+  {
+    name: "in each of 100 calls it says that its list of tools has changed, which does not end",
+    on: {
+      "tools/list": (id, params) => [page(id, params)],
+      "tools/call": (id) => [changed, result(id, "{\"content\":[]}"), changed]
+    },
+    use: "calls",
+    expect: "ok",
+    // The calls, and few listings of 64 pages.
+    atMost: 100 + 6 * 64
+  },
   ...floods.map(([name, count, text]) =>
     grows(count, (size) => ({
       ...sentInCall(

@@ -28,7 +28,7 @@ export interface ServerAttack extends Growing<ServerAttack> {
   /** How many HTTP requests the client may send. Default: any number. */
   readonly atMost?: number | undefined
   /** What the client does. Default: it calls the tool `echo`. */
-  readonly use?: "call" | "list" | "all" | "connect" | "read" | "prompts" | "subscribe" | "stay" | undefined
+  readonly use?: "call" | "calls" | "list" | "all" | "connect" | "read" | "prompts" | "subscribe" | "stay" | undefined
   /** Whether the client's effect may succeed, or may fail. Default: both may be. */
   readonly expect?: "ok" | "fails" | undefined
   /** What the error says with which the client's effect fails. */

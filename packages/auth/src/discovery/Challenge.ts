@@ -1,6 +1,7 @@
 /**
- * Reads `WWW-Authenticate`: several challenges in one header, with tokens, quoted strings and `token68`, and finds the one
- * that names where to get a token. It never fails: what is malformed ends the reading.
+ * Reads `WWW-Authenticate`: several challenges in one header, with tokens, quoted strings and `token68`, and finds the challenge that
+ * names where to get a token, for `ServerTokens`, `Login` and `Discovery`. Reading never fails: what is malformed ends the reading.
+ * `ResourceMetadata`, `ServerMetadata`, `TokenEndpoint` and `TokenRules` split lists of scopes by `scopesOf`.
  *
  * @see https://www.rfc-editor.org/rfc/rfc9110#section-11.6.1
  */
@@ -76,9 +77,9 @@ export const wanted = (header: string | undefined): Wanted => {
   }
 }
 
-/** How many scopes a server may name. */
-const MAX_SCOPES = 200
-
 /** The scopes of a list, each once; what is no scope is left out. */
-export const scopesOf = (list: string): ReadonlyArray<string> =>
-  [...new Set(list.split(" ").filter((scope) => /^[\x21\x23-\x5b\x5d-\x7e]{1,256}$/.test(scope)))].slice(0, MAX_SCOPES)
+export const scopesOf = (
+  list: string
+): ReadonlyArray<string> => [
+  ...new Set(list.split(" ").filter((scope) => /^[\x21\x23-\x5b\x5d-\x7e]{1,256}$/.test(scope)))
+]

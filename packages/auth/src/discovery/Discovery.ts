@@ -1,6 +1,7 @@
 /**
- * Finds out, from a refusal, which resource a server is and which authorization server issues tokens for it. The steps are
- * those of the specification; each document has a module of its own.
+ * Finds out, from a refusal, the resource that a server is and the authorization server that issues tokens for the resource.
+ * `TokenRequests` begins with this module, and `TokenState` keeps what was found. The steps are those of the specification;
+ * `ResourceMetadata` and `ServerMetadata` read the two documents, which `Documents` fetches.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/authorization
  */
@@ -9,8 +10,11 @@ import type { AuthorizationError } from "../AuthorizationError.js"
 import type { AuthorizationServer } from "../AuthorizationServer.js"
 import type { Wanted } from "./Challenge.js"
 import type { Documents } from "./Documents.js"
+import * as Exceptions from "./Exceptions.js"
+import { failure } from "./Failure.js"
 import * as ResourceMetadata from "./ResourceMetadata.js"
 import * as ServerMetadata from "./ServerMetadata.js"
+import * as ServerText from "./ServerText.js"
 
 export interface Discovered {
   /** The identifier of the resource that tokens are requested for. */
@@ -22,15 +26,21 @@ export interface Discovered {
   readonly isPublished: boolean
 }
 
-/**
- * Where the resource names several authorization servers, takes the first of them that `isKnown` accepts: one that this
- * client has credentials for. Otherwise the first. `documentsOf` gives the rules for requests to that one.
- */
+/** What the application says about authorization servers. */
+export interface Choice {
+  readonly exceptions: Exceptions.Exceptions
+  /** Chooses and orders the named authorization servers. Default: first a server that `isKnown`, then the others as they are named. */
+  readonly order: ((named: ReadonlyArray<string>, server: URL) => ReadonlyArray<string>) | undefined
+  /** Whether this client has credentials for an issuer. */
+  readonly isKnown: (issuer: string) => boolean
+  /** The rules for requests to an authorization server, by the text that names it. */
+  readonly documentsOf: (documents: Documents, named: string) => Documents
+}
+
 export const discover = Effect.fnUntraced(function*(
   documents: Documents,
   wanted: Pick<Wanted, "resourceMetadata">,
-  isKnown: (issuer: string) => boolean,
-  documentsOf: (documents: Documents, issuer: string) => Documents = (documents) => documents
+  choice: Choice
 ): Effect.fn.Return<Discovered, AuthorizationError> {
   const { server } = documents.policy
   const metadata = yield* ResourceMetadata.find(documents, wanted.resourceMetadata)
@@ -38,12 +48,67 @@ export const discover = Effect.fnUntraced(function*(
     return {
       resource: ResourceMetadata.canonical(server),
       scopes: undefined,
-      server: yield* ServerMetadata.findAtOrigin(documents),
+      server: yield* atOrigin(documents, choice),
       isPublished: false
     }
   }
   const { authorizationServers, resource, scopes } = metadata
-  const issuer = authorizationServers.find(isKnown) ?? authorizationServers[0]
-  const found = yield* ServerMetadata.find(documentsOf(documents, issuer), issuer)
-  return { resource, scopes, server: found, isPublished: true }
+  const [first, ...others] = candidates(authorizationServers, server, choice)
+  if (first === undefined) {
+    return yield* failure(
+      "UnsafeUrl",
+      `The client uses none of the authorization servers that ${
+        ServerText.location(server)
+      } names: the option \`authorizationServers\` gave none of them`
+    )
+  }
+  return { resource, scopes, server: yield* firstUsable(documents, choice, first, others), isPublished: true }
 })
+
+/** A server without metadata of its resource is named by its origin. */
+const atOrigin = (documents: Documents, { documentsOf, exceptions }: Choice) => {
+  const { origin } = documents.policy.server
+  const named = [origin, `${origin}/`].find((one) => Exceptions.find(exceptions, one) !== undefined)
+  return named === undefined
+    ? ServerMetadata.findAtOrigin(documents)
+    : ServerMetadata.find(documentsOf(documents, named), exceptions, named)
+}
+
+/** How many authorization servers of one resource are tried. */
+const MAX_SERVERS = 4
+
+const candidates = (named: ReadonlyArray<string>, server: URL, choice: Choice): ReadonlyArray<string> => {
+  const { order = () => byDefault(named, choice) } = choice
+  // The application chooses among those that the resource names.
+  return [...new Set(order(named, server))].filter((one) => named.includes(one)).slice(0, MAX_SERVERS)
+}
+
+const byDefault = (named: ReadonlyArray<string>, choice: Choice): ReadonlyArray<string> => {
+  const known = named.find((one) => isKnown(choice, one))
+  return known === undefined ? named : [known, ...named]
+}
+
+const isKnown = ({ exceptions, isKnown }: Choice, named: string): boolean =>
+  isKnown(Exceptions.issuerOf(exceptions, named))
+
+/**
+ * The first authorization server whose metadata can be used. An authorization server that has credentials and does not answer is not passed
+ * over: its credentials would be lost.
+ */
+const firstUsable = (
+  documents: Documents,
+  choice: Choice,
+  named: string,
+  [next, ...others]: ReadonlyArray<string>
+): Effect.Effect<AuthorizationServer, AuthorizationError> =>
+  Effect.catchAll(
+    ServerMetadata.find(choice.documentsOf(documents, named), choice.exceptions, named),
+    (error) =>
+      next === undefined || (error.reason === "Unreachable" && isKnown(choice, named))
+        ? error
+        : Effect.mapError(
+          firstUsable(documents, choice, next, others),
+          ({ message }) =>
+            failure(error.reason, `${error.message}. Nor can the next authorization server be used: ${message}`)
+        )
+  )

@@ -1,16 +1,19 @@
 /**
- * Requests JSON from authorization servers and well-known addresses: within a time and a size, over checked URLs, without
- * spans, cookies and headers of the application. Metadata may be redirected within its origin; what is posted never is.
+ * Requests JSON from authorization servers and well-known addresses: within a time and a size, over checked URLs, without spans, cookies
+ * and headers of the application. Metadata may be redirected within its origin; what is posted never is.
  *
- * It knows no document. `ResourceMetadata`, `ServerMetadata`, `Registration` and `TokenEndpoint` read them.
+ * This module knows no document. `ResourceMetadata`, `ServerMetadata` and `resource/KeySet` request documents with these functions;
+ * `flow/TokenEndpoint`, `flow/Revocation` and the grants post with them. `UrlPolicy` checks the URLs.
  */
 import * as HttpClient from "@effect/platform/HttpClient"
 import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
 import type * as HttpClientResponse from "@effect/platform/HttpClientResponse"
 import * as PlatformClient from "@effect-mcp/core/unstable/client/PlatformClient"
+import * as Reach from "@effect-mcp/core/unstable/client/Reach"
 import * as Redirect from "@effect-mcp/core/unstable/client/Redirect"
 import * as ResponseBody from "@effect-mcp/core/unstable/client/ResponseBody"
 import * as JsonText from "@effect-mcp/core/unstable/jsonrpc/JsonText"
+import * as EffectInternals from "@effect-mcp/core/unstable/kit/EffectInternals"
 import * as TimeLimit from "@effect-mcp/core/unstable/kit/TimeLimit"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -45,7 +48,7 @@ export const find = (
   text: string
 ): Effect.Effect<Readonly<Record<string, unknown>> | undefined, AuthorizationError> =>
   Effect.gen(function*() {
-    const url = yield* UrlPolicy.check(documents.policy, what, text)
+    const url = yield* EffectInternals.fromEither(UrlPolicy.check(documents.policy, what, text))
     const request = HttpClientRequest.get(url, { headers: { ...documents.headers, accept: "application/json" } })
     const { json, status } = yield* exchange(documents, what, request, MAX_REDIRECTS)
     if (status >= 500 || status === 408 || status === 429) {
@@ -60,7 +63,7 @@ export const send = (
   what: string,
   request: HttpClientRequest.HttpClientRequest
 ): Effect.Effect<Answer, AuthorizationError> =>
-  Effect.flatMap(UrlPolicy.check(documents.policy, what, request.url), (url) => {
+  Effect.flatMap(EffectInternals.fromEither(UrlPolicy.check(documents.policy, what, request.url)), (url) => {
     const checked = request.pipe(
       HttpClientRequest.setUrl(url),
       HttpClientRequest.setHeader("accept", "application/json")
@@ -81,9 +84,12 @@ const exchange = (
     request: HttpClientRequest.HttpClientRequest,
     redirects?: number
   ): Effect.Effect<Answer, AuthorizationError, Scope.Scope> =>
-    Effect.matchEffect(execute(request), {
-      // The error of a client may hold the request, with its secrets.
-      onFailure: () => unreachable(`The client could not reach ${where}`),
+    Effect.matchEffect(reaching(documents, request, execute(request)), {
+      onFailure: ({ cause }) =>
+        cause instanceof Reach.UnreachableAddress
+          ? failure("UnsafeUrl", `The client does not use ${where}: ${cause.message}. ${ALLOW}`)
+          // The error of a client may hold the request, with its secrets.
+          : unreachable(`The client could not reach ${where}`),
       onSuccess: (response) =>
         redirects !== undefined && isRedirect(response)
           ? Effect.flatMap(
@@ -104,9 +110,21 @@ const exchange = (
         )
     ),
     Effect.scoped,
-    PlatformClient.configure(false)
+    PlatformClient.configure
   )
 }
+
+const ALLOW = "If it should be used, name its host in the option `privateHosts`"
+
+/** The name of a URL may resolve to an address that the URL does not show. */
+const reaching = <A, E, R>(
+  { policy }: Documents,
+  { url }: HttpClientRequest.HttpClientRequest,
+  effect: Effect.Effect<A, E, R>
+): Effect.Effect<A, E, R> =>
+  EffectInternals.withValue(effect, Reach.current, UrlPolicy.reach(policy, new URL(url)) ?? NOTHING)
+
+const NOTHING: Reach.Reach = new Set()
 
 const unreachable = (message: string) => failure("Unreachable", Str.capitalize(message))
 
@@ -132,7 +150,9 @@ const follow = (
   if (request.method !== "GET") return refuse("what the client posts is meant for this address only")
   if (redirects <= 0) return refuse("it was redirected too often")
   const target = Redirect.targetOf(response)
-  return typeof target === "string" ? refuse(ServerText.shorten(target)) : UrlPolicy.check(policy, what, target.href)
+  return typeof target === "string"
+    ? refuse(ServerText.shorten(target))
+    : EffectInternals.fromEither(UrlPolicy.check(policy, what, target.href))
 }
 
 const read = (
@@ -148,7 +168,7 @@ const read = (
         status >= 400 || reason === "Decode"
           ? Effect.succeed({ status, headers, json: undefined })
           : unreachable(`The client could not read ${where}: ${message}`),
-      onSuccess: (text) => Effect.succeed({ status, headers, json: objectOf(text) })
+      onSuccess: (text) => Effect.succeed({ status, headers, json: isForm(headers) ? formOf(text) : objectOf(text) })
     })
   })
 
@@ -157,21 +177,31 @@ const objectOf = (text: string): Readonly<Record<string, unknown>> | undefined =
   return Predicate.isRecord(value) && !(value instanceof JsonText.Refused) ? value : undefined
 }
 
+/** Some authorization servers answer the request for a token with a form, although the client accepts JSON. */
+const isForm = (headers: HttpClientResponse.HttpClientResponse["headers"]): boolean =>
+  /^application\/x-www-form-urlencoded(;|$)/i.test(headers["content-type"] ?? "")
+
+/** The members of a form; `undefined` when a member occurs twice, because it is not known which one holds. */
+const formOf = (text: string): Readonly<Record<string, unknown>> | undefined => {
+  const form = new URLSearchParams(text)
+  const members = new Map<string, string>()
+  form.forEach((value, name) => members.set(name, value))
+  return members.size === form.size ? Object.fromEntries(members) : undefined
+}
+
 export const make = (client: HttpClient.HttpClient, server: URL, options: RequestOptions): Documents => ({
   client,
-  policy: { server, allowPrivate: options.allowPrivateAddresses === true },
+  policy: { server, chosen: [], privateHosts: options.privateHosts ?? [] },
   timeout: options.requestTimeout ?? "30 seconds",
   maxBytes: options.maxDocumentBytes ?? 256 * 1024,
   headers: {}
 })
 
-/** For an address that the application gives: it has chosen that, as it has chosen the issuer. */
+/** For an address that the application gives: the application has chosen its host, as it has chosen the issuer. */
 export const at = (documents: Documents, address: string | undefined): Documents =>
-  address === undefined || !URL.canParse(address)
-    ? documents
-    : { ...documents, policy: { ...documents.policy, server: new URL(address) } }
+  address === undefined ? documents : { ...documents, policy: UrlPolicy.choosing(documents.policy, address) }
 
-/** The host of the issuer is allowed, because the application has chosen it, and other private addresses only by option. */
+/** The application has chosen the issuer. */
 export const ofIssuer = (
   client: HttpClient.HttpClient,
   issuer: string,

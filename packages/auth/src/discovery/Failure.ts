@@ -1,6 +1,6 @@
 /**
- * Makes the errors of this package. An error is also an effect that fails with the error: a function can return or yield it. The
- * caller writes the message; `ServerText` makes what a server says fit for a message.
+ * Makes the errors of this package, for all its modules. An error is also an effect that fails with the error: a function can return or
+ * yield it. The caller writes the message; `ServerText` makes what a server says fit for a message.
  */
 import { AuthorizationError, type Reason } from "../AuthorizationError.js"
 import type { Answer } from "../Grant.js"
@@ -22,5 +22,9 @@ export const refusal = (
   const error = ServerText.errorCode(json["error"])
   const code = error === undefined ? "" : ` and "${error}"`
   const why = typeof json["error_description"] === "string" ? `: ${ServerText.shorten(json["error_description"])}` : ""
-  return failure(reason, `${who} answered with ${status}${code}${why}${advice}`, { error })
+  return failure(reason, withAdvice(`${who} answered with ${status}${code}${why}`, advice), { error })
 }
+
+/** The text may end with a sentence of the server. */
+export const withAdvice = (text: string, advice: string): string =>
+  advice === "" ? text : `${text.replace(/\.$/, "")}${advice}`

@@ -1,6 +1,8 @@
 /**
- * Finds the metadata of a protected resource: at the address that the challenge names, else at the two well-known addresses
- * of the server. Accepts it only if it describes this server.
+ * Finds the metadata of a protected resource, for `Discovery`: at the address that the challenge names, else at the two well-known
+ * addresses of the server. Accepts the metadata only if it describes this server. `DpopProofs` compares URLs in the same canonical form.
+ * A resource above the path of the server is accepted only from the well-known address of that resource: otherwise one of several
+ * servers of a host could get tokens that are for all of them.
  *
  * @see https://www.rfc-editor.org/rfc/rfc9728
  */
@@ -20,41 +22,41 @@ export interface ResourceMetadata {
   readonly scopes: ReadonlyArray<string> | undefined
 }
 
-/** How many authorization servers a resource may name. */
-const MAX_SERVERS = 20
-
 const WELL_KNOWN = "/.well-known/oauth-protected-resource"
 
 /** The address with the path of the server, then the one without. */
 export const wellKnown = ({ origin, pathname }: URL): ReadonlyArray<string> =>
   pathname === "/" ? [`${origin}${WELL_KNOWN}`] : [`${origin}${WELL_KNOWN}${pathname}`, `${origin}${WELL_KNOWN}`]
 
-/** Gives `undefined` when the server has no metadata at its well-known addresses, as servers of 2025-03-26. */
+/** Gives `undefined` when the server has no metadata, and its challenge names none, as servers of 2025-03-26. */
 export const find = Effect.fnUntraced(function*(documents: Documents.Documents, challenged: string | undefined) {
   const { server } = documents.policy
-  // An address that the challenge names is the only one.
-  const addresses = challenged === undefined ? wellKnown(server) : [challenged]
+  // A challenge may name an address that has nothing.
+  const addresses = new Set(challenged === undefined ? wellKnown(server) : [challenged, ...wellKnown(server)])
   for (const address of addresses) {
     const json = yield* Documents.find(documents, WHAT, address)
-    if (json !== undefined) return yield* accept(server, json)
+    if (json !== undefined) return yield* accept(server, address, json)
   }
   return challenged === undefined
     ? undefined
-    : yield* invalid(`The server's challenge names ${WHAT}, and there is none at that address`)
+    : yield* invalid(
+      `The server's challenge names ${WHAT}, and there is none at that address, nor at the server's well-known addresses`
+    )
 })
 
 const WHAT = "the metadata of the resource"
 
 const accept = (
   server: URL,
+  address: string,
   json: Readonly<Record<string, unknown>>
 ): Effect.Effect<ResourceMetadata, AuthorizationError> => {
   const { authorization_servers: servers, resource, scopes_supported: scopes } = json
-  if (typeof resource !== "string" || !describes(resource, server)) {
+  if (typeof resource !== "string" || !describes(resource, server, address)) {
     const whose = typeof resource === "string" ? `"${ServerText.shorten(resource)}"` : "no resource"
     return invalid(`${WHAT} is for ${whose}, and not for ${ServerText.location(server)}; it is not used`)
   }
-  const issuers = Array.isArray(servers) ? servers.filter((one) => typeof one === "string").slice(0, MAX_SERVERS) : []
+  const issuers = Array.isArray(servers) ? servers.filter((one) => typeof one === "string") : []
   const [first, ...others] = issuers as Array<string>
   if (first === undefined) return invalid(`${WHAT} names no authorization server`)
   return Effect.succeed({
@@ -66,14 +68,23 @@ const accept = (
   })
 }
 
-/** Whether an identifier is that of a server: its URL, or a URL above it on the same origin. */
-const describes = (resource: string, server: URL): boolean => {
+/**
+ * Whether an identifier is that of a server: its URL, or a URL above it on the same origin, whose well-known address has the document.
+ *
+ * @see https://www.rfc-editor.org/rfc/rfc9728#section-3.3
+ */
+const describes = (resource: string, server: URL, address: string): boolean => {
   if (!URL.canParse(resource)) return false
   const { hash, origin, password, pathname, search, username } = new URL(resource)
   if (origin !== server.origin || hash !== "" || username !== "" || password !== "") return false
   if (search !== "" && search !== server.search) return false
-  return `${server.pathname.replace(/\/$/, "")}/`.startsWith(pathname.endsWith("/") ? pathname : `${pathname}/`)
+  const path = withoutSlash(pathname)
+  if (path === withoutSlash(server.pathname)) return true
+  const isAbove = `${server.pathname}/`.startsWith(`${path}/`)
+  return isAbove && withoutSlash(new URL(address).href) === `${origin}${WELL_KNOWN}${path}`
 }
+
+const withoutSlash = (path: string): string => path.replace(/\/$/, "")
 
 /** The identifier of a server that publishes none: its URL without fragment, query and last slash. */
 export const canonical = ({ origin, pathname }: URL): string => `${origin}${pathname}`.replace(/\/$/, "")

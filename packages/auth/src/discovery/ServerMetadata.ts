@@ -1,18 +1,25 @@
 /**
- * Finds the metadata of an authorization server by its issuer, by RFC 8414 and by OpenID Connect Discovery. Accepts it only if
- * it names that issuer and has usable endpoints. `AuthorizationCode` requires PKCE.
+ * Finds the metadata of an authorization server by its issuer, for `Discovery` and `TokenRequests`, by RFC 8414 and by OpenID Connect
+ * Discovery, or by the exceptions that the application has for the issuer. Accepts the metadata only if it names that issuer and has
+ * usable endpoints. `IntrospectionVerifier` and `KeySet` of a resource server read the metadata of their issuer by `document`.
+ * `AuthorizationCode` requires PKCE.
  *
  * @see https://www.rfc-editor.org/rfc/rfc8414
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/authorization#authorization-server-metadata-discovery
  */
+import * as EffectInternals from "@effect-mcp/core/unstable/kit/EffectInternals"
 import * as Effect from "effect/Effect"
 import type { AuthorizationError } from "../AuthorizationError.js"
 import type { AuthorizationServer } from "../AuthorizationServer.js"
+import type { Endpoints, ProviderExceptions } from "../ProviderExceptions.js"
 import * as Challenge from "./Challenge.js"
 import * as Documents from "./Documents.js"
+import * as Exceptions from "./Exceptions.js"
 import { failure } from "./Failure.js"
 import * as ServerText from "./ServerText.js"
 import * as UrlPolicy from "./UrlPolicy.js"
+
+type Json = Readonly<Record<string, unknown>>
 
 /** The addresses at which the metadata of an issuer is looked for, in order. */
 export const wellKnown = (issuer: URL): ReadonlyArray<string> => {
@@ -25,25 +32,63 @@ export const wellKnown = (issuer: URL): ReadonlyArray<string> => {
   return path === "" ? inserted : [...inserted, `${origin}${path}/.well-known/openid-configuration`]
 }
 
-/** The metadata of an issuer that the metadata of a resource names. */
-export const find = (
+/** The metadata of an authorization server, by the text that the metadata of a resource names it with. */
+export const find = Effect.fnUntraced(function*(
   documents: Documents.Documents,
-  issuer: string
-): Effect.Effect<AuthorizationServer, AuthorizationError> =>
-  Effect.flatMap(document(documents, issuer), (json) => serverOf(documents, issuer, json))
+  exceptions: Exceptions.Exceptions,
+  named: string
+): Effect.fn.Return<AuthorizationServer, AuthorizationError> {
+  const exception = Exceptions.find(exceptions, named)
+  if (exception === undefined) {
+    return yield* serverOf(documents, named, yield* published(documents, [named], undefined, true))
+  }
+  const why = Exceptions.whyNot(exception, documents.policy.server)
+  if (why !== undefined) return yield* failure("UnsafeUrl", why)
+  const { endpoints, issuer, metadataUrl, namedAs = issuer } = exception
+  const json = endpoints === undefined
+    ? yield* published(documents, [namedAs, issuer], metadataUrl, true)
+    : byHand(issuer, endpoints)
+  return yield* serverOf(documents, issuer, json, exception)
+})
 
-/** The same with all its members, as they are. */
-export const document = Effect.fnUntraced(function*(documents: Documents.Documents, issuer: string) {
-  const url = yield* UrlPolicy.check(documents.policy, "the authorization server", issuer)
-  for (const address of wellKnown(url)) {
-    const json = yield* read(documents, address, [issuer])
+/** All members of the metadata of an issuer, as they are. */
+export const document = (documents: Documents.Documents, issuer: string): Effect.Effect<Json, AuthorizationError> =>
+  published(documents, [issuer], undefined, false)
+
+/** The metadata has to name one of the issuers; it is looked for by the first, unless there is an address. */
+const published = Effect.fnUntraced(function*(
+  documents: Documents.Documents,
+  issuers: readonly [string, ...Array<string>],
+  address: string | undefined,
+  isCurable: boolean
+) {
+  const [named] = issuers
+  const url = yield* EffectInternals.fromEither(UrlPolicy.check(documents.policy, "the authorization server", named))
+  const addresses = address === undefined ? wellKnown(url) : [address]
+  for (const one of addresses) {
+    const json = yield* read(documents, one, issuers, isCurable)
     if (json !== undefined) return json
   }
+  const where = address === undefined
+    ? `its ${addresses.length} well-known addresses`
+    : ServerText.location(new URL(address))
   return yield* invalid(
-    `The authorization server ${ServerText.shorten(issuer)} publishes no metadata at its ${
-      wellKnown(url).length
-    } well-known addresses`
+    `The authorization server ${ServerText.shorten(named)} publishes no metadata at ${where}${
+      isCurable
+        ? Exceptions.cure("its metadata is at another address, or it has endpoints without metadata", "endpoints")
+        : ""
+    }`
   )
+})
+
+/** As metadata would have them. */
+const byHand = (issuer: string, endpoints: Endpoints): Json => ({
+  issuer,
+  authorization_endpoint: endpoints.authorization,
+  token_endpoint: endpoints.token,
+  registration_endpoint: endpoints.registration,
+  revocation_endpoint: endpoints.revocation,
+  token_endpoint_auth_methods_supported: endpoints.authMethods
 })
 
 /**
@@ -52,9 +97,9 @@ export const document = Effect.fnUntraced(function*(documents: Documents.Documen
  */
 export const findAtOrigin = Effect.fnUntraced(function*(documents: Documents.Documents) {
   const { origin } = documents.policy.server
-  yield* UrlPolicy.check(documents.policy, "the authorization server", origin)
+  yield* EffectInternals.fromEither(UrlPolicy.check(documents.policy, "the authorization server", origin))
   const [address] = wellKnown(new URL(origin))
-  const json = (yield* read(documents, address!, [origin, `${origin}/`])) ?? {
+  const json = (yield* read(documents, address!, [origin, `${origin}/`], true)) ?? {
     issuer: origin,
     authorization_endpoint: `${origin}/authorize`,
     token_endpoint: `${origin}/token`,
@@ -69,7 +114,8 @@ export const findAtOrigin = Effect.fnUntraced(function*(documents: Documents.Doc
 const read = Effect.fnUntraced(function*(
   documents: Documents.Documents,
   address: string,
-  issuers: ReadonlyArray<string>
+  issuers: ReadonlyArray<string>,
+  isCurable: boolean
 ) {
   const json = yield* Documents.find(documents, "the metadata of the authorization server", address)
   if (json === undefined) return undefined
@@ -77,10 +123,15 @@ const read = Effect.fnUntraced(function*(
   // The same string, not the same URL.
   if (typeof issuer !== "string" || !issuers.includes(issuer)) {
     const whose = typeof issuer === "string" ? `"${ServerText.shorten(issuer)}"` : "no issuer"
+    const advice = typeof issuer !== "string" || !isCurable
+      ? ""
+      : issuer.includes("{tenantid}")
+      ? ": it is for the users of many tenants. The MCP server has to name the authorization server of one tenant; or name the tenant yourself, by `Providers.entra`"
+      : Exceptions.cure("the provider documents that both are one authorization server", "namedAs")
     return yield* invalid(
       `The metadata at ${ServerText.location(new URL(address))} is for ${whose}, and not for "${
         ServerText.shorten(issuers[0]!)
-      }"; it is not used`
+      }"; it is not used${advice}`
     )
   }
   return json
@@ -89,14 +140,17 @@ const read = Effect.fnUntraced(function*(
 const serverOf = Effect.fnUntraced(function*(
   documents: Documents.Documents,
   issuer: string,
-  json: Readonly<Record<string, unknown>>
+  json: Json,
+  exceptions?: ProviderExceptions
 ) {
   const endpoint = (name: string, isRequested: boolean) =>
     Effect.gen(function*() {
       const value = json[name]
       if (typeof value !== "string") return undefined
       const what = `the ${name.replace("_", " ")} of ${ServerText.shorten(issuer)}`
-      yield* isRequested ? UrlPolicy.check(documents.policy, what, value) : UrlPolicy.browsable(what, value)
+      yield* EffectInternals.fromEither(
+        isRequested ? UrlPolicy.check(documents.policy, what, value) : UrlPolicy.browsable(what, value)
+      )
       return value
     })
   const tokenEndpoint = yield* endpoint("token_endpoint", true)
@@ -108,20 +162,25 @@ const serverOf = Effect.fnUntraced(function*(
     authorizationEndpoint: yield* endpoint("authorization_endpoint", false),
     tokenEndpoint,
     registrationEndpoint: yield* endpoint("registration_endpoint", true),
-    // Checked when it is used: a login does not need it.
+    // Checked when they are used: most logins do not need them.
     revocationEndpoint: typeof json["revocation_endpoint"] === "string" ? json["revocation_endpoint"] : undefined,
+    deviceAuthorizationEndpoint: typeof json["device_authorization_endpoint"] === "string"
+      ? json["device_authorization_endpoint"]
+      : undefined,
     scopes: Challenge.scopesOf((strings(json["scopes_supported"]) ?? []).join(" ")),
     grantTypes: strings(json["grant_types_supported"]),
     authMethods: strings(json["token_endpoint_auth_methods_supported"]) ?? ["client_secret_basic"],
     takesMetadataDocuments: json["client_id_metadata_document_supported"] === true,
     sendsIssuer: json["authorization_response_iss_parameter_supported"] === true,
+    responseIssuer: exceptions?.responseIssuer ?? json["issuer"] as string,
     codeChallengeMethods: strings(json["code_challenge_methods_supported"]),
-    dpopAlgorithms: strings(json["dpop_signing_alg_values_supported"]) ?? []
+    dpopAlgorithms: strings(json["dpop_signing_alg_values_supported"]) ?? [],
+    exceptions
   }
   return metadata
 })
 
 export const strings = (value: unknown): ReadonlyArray<string> | undefined =>
-  Array.isArray(value) ? value.filter((one): one is string => typeof one === "string").slice(0, 200) : undefined
+  Array.isArray(value) ? value.filter((one): one is string => typeof one === "string") : undefined
 
 const invalid = (message: string) => failure("InvalidMetadata", message)

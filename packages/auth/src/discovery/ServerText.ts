@@ -1,6 +1,6 @@
 /**
- * Makes texts of a server fit for an error message: short, on one line, without control characters. `TokenEndpoint`
- * removes the secrets that a server repeats.
+ * Makes texts of a server fit for an error message: short, on one line, without control characters. `flow/TokenEndpoint` removes the
+ * secrets that a server repeats.
  */
 
 const MAX = 200

@@ -1,9 +1,10 @@
 /**
  * Decides when the client gets tokens for an MCP server, whether the user's browser opens for that, and when the client gives up. The
- * first condition that holds decides. Nothing here has effects: `ServerTokens` asks these questions, in this order, and does what they say.
+ * first condition that holds decides. Nothing here has effects: `ServerTokens` asks these questions, in this order, and does what they
+ * say.
  * - `beforeRequest`, `mayRenew`: are tokens renewed before a request? `afterRefusal`: what happens to a request that was refused?
  * - `mayBeStored`, `whyNotBegin`, `mayRefresh`, `whyNotAsk`: how far does a run that gets tokens go, until it asks the user?
- * - `learn`: what does the client remember of it?
+ * - `learn`: what does the client remember of the run?
  */
 import * as Headers from "@effect/platform/Headers"
 import * as RefusedResponse from "@effect-mcp/core/unstable/client/RefusedResponse"
@@ -35,6 +36,8 @@ export interface Rules {
   readonly server: URL
   /** Whether the grant asks the user. */
   readonly isInteractive: boolean
+  /** Whether the grant asks the user only when the program calls `login`. */
+  readonly needsLogin: boolean
 }
 
 /** Why a request needs tokens. */
@@ -83,7 +86,9 @@ export const mayRenew = ({ isInteractive }: Rules, { refreshToken }: Tokens): bo
 
 export type Answer =
   /** `GetTokens` begins or joins a run, which may ask the user; `Renew` never asks the user. */
-  | { readonly _tag: "SendAgain" | "LeaveRefused" | "Renew" | "GetTokens" }
+  | { readonly _tag: "SendAgain" | "LeaveRefused" | "GetTokens" }
+  /** `otherwise`: the request fails with this error when there are no other tokens then; without it the request stays refused. */
+  | { readonly _tag: "Renew"; readonly otherwise?: AuthorizationError | undefined }
   | { readonly _tag: "Fail"; readonly error: AuthorizationError }
 
 /** `isQuiet`: the user did not cause the request, so it is not a reason to ask the user. */
@@ -98,10 +103,12 @@ export const afterRefusal = (
   // The server would refuse other tokens, too.
   const isForbidden = status === 403 && (wanted.error !== "insufficient_scope" || missing === undefined)
   if (isForbidden) return { _tag: "LeaveRefused" }
-  if (!rules.isInteractive || !isQuiet) return forNeed(rules, known, need)
-  if (status !== 401 || known.tokens === undefined) return { _tag: "LeaveRefused" }
+  if (!rules.isInteractive || (!isQuiet && !rules.needsLogin)) return forNeed(rules, known, need)
+  const otherwise = isQuiet ? undefined : loginRequired(rules.server, missing)
+  const refused: Answer = otherwise === undefined ? { _tag: "LeaveRefused" } : { _tag: "Fail", error: otherwise }
+  if (status !== 401 || known.tokens === undefined) return refused
   if (isOther(known, sent)) return { _tag: "SendAgain" }
-  return { _tag: attempt === 1 && known.tokens.refreshToken !== undefined ? "Renew" : "LeaveRefused" }
+  return attempt === 1 && known.tokens.refreshToken !== undefined ? { _tag: "Renew", otherwise } : refused
 }
 
 /** What happens to a request that may ask the user: another request may have got tokens for it, and new tokens may be of no use. */
@@ -187,6 +194,26 @@ export const learn = (history: History, event: Event, now: number): History => {
   }
 }
 
+const loginRequired = (server: URL, missing: Scopes.Scopes | undefined) => {
+  const where = ServerText.location(server)
+  return missing === undefined
+    ? failure(
+      "LoginRequired",
+      `${where} accepts no token that there is, and this grant does not ask the user because a server has refused a request: ` +
+        "call `login` of `Authorization` when the user wants to log in"
+    )
+    : failure(
+      "LoginRequired",
+      `${where} requires the scopes ${
+        named(missing)
+      }, and this grant does not ask the user because a server has refused a request: ` +
+        "name the scopes in the option `scopes` of `Authorization`, then call `logout` and `login`",
+      { error: "insufficient_scope" }
+    )
+}
+
+const named = (scopes: Scopes.Scopes): string => ServerText.shorten(scopes.map((scope) => `"${scope}"`).join(", "))
+
 const tooOften = (server: URL) =>
   failure(
     "InsufficientScope",
@@ -200,7 +227,7 @@ const insufficient = (server: URL, missing: Scopes.Scopes) =>
   failure(
     "InsufficientScope",
     `${ServerText.location(server)} still requires the scopes ${
-      ServerText.shorten(missing.map((scope) => `"${scope}"`).join(", "))
+      named(missing)
     }, which were requested and not granted. When the user has got these rights, \`logout\` lets the next request log in again`,
     { error: "insufficient_scope" }
   )

@@ -1,8 +1,10 @@
 /**
  * Tells the authorization server that the client needs its tokens no longer (RFC 7009), and deletes a registration that no other tokens
- * use (RFC 7592). `TokenState` forgets the tokens.
+ * use (RFC 7592). `ServerTokens` revokes by this module, and `TokenState` forgets the tokens. `Registered` knows which tokens use a
+ * registration.
  */
 import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
+import * as EffectInternals from "@effect-mcp/core/unstable/kit/EffectInternals"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import type { AuthorizationError } from "../AuthorizationError.js"
@@ -35,7 +37,7 @@ const revoking = Effect.fnUntraced(function*(self: TokenRequests.Self) {
     const request = HttpClientRequest.bearerToken(HttpClientRequest.del(management.url), management.token)
     yield* Documents.send(documents, "the registration of this client", request)
   }
-  yield* revoked
+  yield* EffectInternals.fromEither(revoked)
 })
 
 const revokeTokens = Effect.fnUntraced(

@@ -1,6 +1,6 @@
 /**
- * Which scopes to request: what the server's challenge names, else all that its resource supports, else none by name; and
- * together with what was requested before.
+ * Which scopes to request: what the server's challenge names, else all that its resource supports, else none by name; and together with
+ * what was requested before. `TokenRequests` chooses the scopes, `Login` compares scopes, and `AuthorizationCode` adds `offline_access`.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/authorization#scope-selection-strategy
  */
@@ -26,9 +26,19 @@ const capped = (scopes: Scopes): Scopes => {
     .reverse()
 }
 
-/** Those of the requested scopes that were granted; all of them when the authorization server does not say. */
-export const granted = (requested: Scopes | undefined, granted: Scopes | undefined): Scopes | undefined =>
-  granted === undefined ? requested : requested?.filter((scope) => granted.includes(scope))
+/**
+ * The requested scopes, without each scope that the authorization server did not grant and that the MCP server has refused again. Some
+ * authorization servers write commas between scopes.
+ */
+export const withoutRefused = (
+  requested: Scopes | undefined,
+  refused: Scopes,
+  granted: Scopes | undefined
+): Scopes | undefined => {
+  if (granted === undefined) return requested
+  const isGranted = new Set(granted.flatMap((scope) => [scope, ...scope.split(",")]))
+  return requested?.filter((scope) => isGranted.has(scope) || !refused.includes(scope))
+}
 
 export const covers = (have: Scopes | undefined, wanted: Scopes): boolean =>
   wanted.every((scope) => have?.includes(scope) === true)

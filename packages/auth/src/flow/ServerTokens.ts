@@ -1,8 +1,9 @@
 /**
- * The tokens for one MCP server: sends them with requests, renews them before they expire, and gets others when the server
- * refuses them. Only one fiber gets tokens at a time; all requests that need them wait for that one.
+ * The tokens for one MCP server: sends them with requests, renews them before they expire, and gets others when the server refuses them.
+ * Only one fiber gets tokens at a time; all requests that need them wait for that fiber.
  *
- * `Login` decides, and this module does it; `TokenRequests` speaks to the authorization server, and `TokenState` keeps the tokens.
+ * `Authorization` makes a `ServerTokens` for each server. `Login` decides what this module does; `TokenRequests` speaks to the
+ * authorization server, and `TokenState` keeps the tokens.
  */
 import type * as HttpClientRequest from "@effect/platform/HttpClientRequest"
 import type { RefusedRequest } from "@effect-mcp/core/Authorizer"
@@ -39,7 +40,7 @@ export const make = (settings: TokenRequests.Settings, scope: Scope.Scope): Serv
   const self: Self = {
     settings,
     scope,
-    rules: { server, isInteractive: grant.isInteractive },
+    rules: { server, isInteractive: grant.isInteractive, needsLogin: grant.needsLogin === true },
     state: TokenState.make(server, store, dpop),
     history: Ref.unsafeMake(Login.none),
     run: SingleFlight.make<Login.Need | undefined, AuthorizationError>(scope, closed(server))
@@ -132,11 +133,14 @@ const satisfy = Effect.fnUntraced(
         case "LeaveRefused":
           return false
         case "Fail":
+          if (need.missing !== undefined) yield* state.dropRefused(need.missing)
           yield* learn(self, { _tag: "RequestFailed", error: answer.error })
           return yield* answer.error
         case "Renew":
           yield* Effect.ignore(run.join(renew(self)))
-          return Login.isOther(yield* state.get, need.sent)
+          if (Login.isOther(yield* state.get, need.sent)) return true
+          if (answer.otherwise !== undefined) return yield* answer.otherwise
+          return false
         case "GetTokens":
           // A run that is under way is joined, and gives the need that it was begun for: then this need is looked at again.
           if ((yield* run.join(getTokens(self, need))) === need) return true
@@ -187,7 +191,7 @@ const refreshed = (self: Self, found: Login.Found, need: Login.Need): Result<boo
     const request = yield* TokenRequests.requestFor(self, found, need, now)
     return yield* Effect.catchIf(
       Effect.as(TokenRequests.refresh(self, request, tokens, tokens.refreshToken), true),
-      ({ reason }) => reason === "TokenRefused" || reason === "UnknownClient",
+      (error: AuthorizationError) => error.reason === "TokenRefused" || error.reason === "UnknownClient",
       () => Effect.succeed(false)
     )
   })

@@ -1,6 +1,7 @@
 /**
- * Requests tokens, and accepts a response only if it can be used: a bearer token, or a DPoP token when a proof was sent. It
- * knows no grant; `TokenRequests` gives it to the grants of the application.
+ * Requests tokens, and accepts a response only if it can be used: a bearer token, or a DPoP token when a proof was sent. This module knows
+ * no grant; `TokenRequests` gives the function `request` to the grants of the application. `Revocation` and `IntrospectionVerifier` post
+ * forms by `postForm`.
  *
  * @see https://www.rfc-editor.org/rfc/rfc6749#section-5
  */
@@ -15,11 +16,13 @@ import type { AuthorizationServer } from "../AuthorizationServer.js"
 import type { Client } from "../ClientIdentity.js"
 import * as Challenge from "../discovery/Challenge.js"
 import * as Documents from "../discovery/Documents.js"
+import * as Exceptions from "../discovery/Exceptions.js"
 import { failure, refusal } from "../discovery/Failure.js"
 import * as ServerText from "../discovery/ServerText.js"
 import type { Prover } from "../Dpop.js"
 import type { Answer } from "../Grant.js"
 import * as ClientAuthentication from "../identity/ClientAuthentication.js"
+import type { ProviderExceptions } from "../ProviderExceptions.js"
 import type { Tokens } from "../Tokens.js"
 
 /** A token is renewed a minute before it expires, but not before half of its life has passed. */
@@ -67,46 +70,83 @@ export const request = Effect.fnUntraced(function*(
 ) {
   const answer = yield* postForm(documents, server, "the token endpoint", server.tokenEndpoint, client, form, prover)
   const now = yield* Clock.currentTimeMillis
-  return { ...yield* read(answer, server, now, prover !== undefined), clientId: client.clientId }
+  const tokens = yield* read(answer, server, now, prover !== undefined)
+  yield* checkTarget(server, documents.policy.server, tokens)
+  return { ...tokens, clientId: client.clientId }
+})
+
+/** A token that is not for the MCP server must not be sent there: the application has looked at it. */
+const checkTarget = Effect.fnUntraced(function*(
+  { exceptions, issuer }: Pick<AuthorizationServer, "exceptions" | "issuer">,
+  server: URL,
+  { accessToken }: Tokens
+) {
+  if (exceptions?.isTokenFor === undefined) return
+  const who = `the token that ${ServerText.shorten(issuer)} has issued`
+  const isFor = yield* Effect.mapError(
+    exceptions.isTokenFor(accessToken, server),
+    (cause) => failure("TokenRefused", `\`isTokenFor\` failed for ${who}`, { cause })
+  )
+  if (!isFor) {
+    return yield* failure(
+      "TokenRefused",
+      `The client does not use ${who}: by \`isTokenFor\` it is not for ${ServerText.location(server)}`
+    )
+  }
 })
 
 /** Reads the response of a token endpoint. */
-const read = (
+const read = Effect.fnUntraced(function*(
   answer: Answer,
-  { issuer }: Pick<AuthorizationServer, "issuer">,
+  { exceptions, issuer }: Pick<AuthorizationServer, "exceptions" | "issuer">,
   now: number,
   isProven: boolean
-): Effect.Effect<Tokens, AuthorizationError> => {
+): Effect.fn.Return<Tokens, AuthorizationError> {
   const { json = {}, status } = answer
-  const { access_token: token, expires_in: expires, refresh_token: refresh, scope, token_type: type } = json
   const who = `The token endpoint of ${ServerText.shorten(issuer)}`
   if (status >= 500 || status === 429) {
-    return refusal("Unreachable", who, answer, "; it may serve the request later")
+    return yield* refusal("Unreachable", who, answer, "; it may serve the request later")
   }
   // Some servers answer an error with 200.
-  if (status < 200 || status >= 300 || ServerText.errorCode(json["error"]) !== undefined) {
-    return refusal("TokenRefused", who, answer)
+  const error = ServerText.errorCode(json["error"])
+  if (status < 200 || status >= 300 || error !== undefined) {
+    return yield* refusal("TokenRefused", who, answer, Exceptions.adviceFor(error))
   }
+  const fields = exceptions?.readTokens === undefined ? json : yield* readBy(exceptions.readTokens, json, who)
+  const { access_token: token, expires_in: expires, refresh_token: refresh, scope, token_type: type } = fields
   if (typeof token !== "string" || !/^[\x21-\x7e]+$/.test(token)) {
-    return failure("TokenRefused", `${who} issued no access token`)
+    return yield* failure("TokenRefused", `${who} issued no access token${ELSEWHERE}`)
   }
   const kind = typeof type === "string" ? type.toLowerCase() : ""
   if (kind !== "bearer" && !(kind === "dpop" && isProven)) {
-    return failure("TokenRefused", `${who} issued a token of a type that this client cannot send`)
+    return yield* failure("TokenRefused", `${who} issued a token of a type that this client cannot send${ELSEWHERE}`)
   }
   const seconds = typeof expires === "string" ? Number(expires) : expires
   const millis = typeof seconds === "number" ? seconds * 1000 : 0
   // Some servers say 0, or nothing, of a token that does not expire: it is sent until the MCP server refuses it.
   const life = millis > 0 && Number.isFinite(millis) ? millis : undefined
-  return Effect.succeed({
+  return {
     accessToken: Redacted.make(token),
     type: kind === "dpop" ? "DPoP" : "Bearer",
     expiresAt: life === undefined ? undefined : now + life,
     renewAt: life === undefined ? undefined : now + Math.max(life / 2, life - EARLY),
     refreshToken: typeof refresh === "string" && refresh !== "" ? Redacted.make(refresh) : undefined,
     scopes: typeof scope === "string" ? Challenge.scopesOf(scope) : undefined
+  }
+})
+
+const ELSEWHERE = Exceptions.cure("the provider documents that its answers have another form", "readTokens")
+
+/** The error may quote the answer, and is not repeated. */
+const readBy = (
+  readTokens: NonNullable<ProviderExceptions["readTokens"]>,
+  json: Readonly<Record<string, unknown>>,
+  who: string
+): Effect.Effect<Readonly<Record<string, unknown>>, AuthorizationError> =>
+  Effect.try({
+    try: () => readTokens(json),
+    catch: () => failure("TokenRefused", `${who} answered what \`readTokens\` could not read: it threw an error`)
   })
-}
 
 /** Parameters that an error may repeat. */
 const PUBLIC = new Set([

@@ -1,9 +1,11 @@
 /**
- * Requests tokens for one MCP server: finds its authorization server, chooses the scopes, and refreshes the tokens there or gets
- * others by the grant. `ServerTokens` says which, and `TokenState` keeps the tokens.
+ * Requests tokens for one MCP server: finds its authorization server, chooses the scopes, and refreshes the tokens there or gets others by
+ * the grant. `ServerTokens` says which of the two, `Discovery` finds the server, `Scopes` chooses, `TokenEndpoint` posts, and `TokenState`
+ * keeps the tokens.
  */
 import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
 import * as Version from "@effect-mcp/core/protocol/Version"
+import * as EffectInternals from "@effect-mcp/core/unstable/kit/EffectInternals"
 import * as TimeLimit from "@effect-mcp/core/unstable/kit/TimeLimit"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
@@ -12,6 +14,7 @@ import type { AuthorizationError } from "../AuthorizationError.js"
 import type { Binding, CredentialStoreService } from "../CredentialStore.js"
 import * as Discovery from "../discovery/Discovery.js"
 import * as Documents from "../discovery/Documents.js"
+import * as Exceptions from "../discovery/Exceptions.js"
 import * as ServerMetadata from "../discovery/ServerMetadata.js"
 import * as ServerText from "../discovery/ServerText.js"
 import * as UrlPolicy from "../discovery/UrlPolicy.js"
@@ -30,6 +33,8 @@ export interface Settings {
   readonly grant: Grant
   readonly scopes: Scopes.Scopes
   readonly dpop: Dpop | undefined
+  readonly exceptions: Exceptions.Exceptions
+  readonly authorizationServers: Discovery.Choice["order"]
 }
 
 /** What the functions of this module share. */
@@ -54,10 +59,14 @@ export const discover = (
   { version, wanted }: Login.Need
 ): Result<Discovery.Discovered> => {
   const documents = documentsOf(settings, version)
-  const isKnown = (issuer: string) => settings.grant.isRegistered(issuer) || issuer === known.binding?.issuer
   return Effect.zipRight(
-    UrlPolicy.browsable("the MCP server to send tokens to", documents.policy.server.origin),
-    Discovery.discover(documents, wanted, isKnown, (documents, issuer) => trusting(settings, documents, issuer))
+    EffectInternals.fromEither(UrlPolicy.browsable("the MCP server to send tokens to", documents.policy.server.origin)),
+    Discovery.discover(documents, wanted, {
+      exceptions: settings.exceptions,
+      order: settings.authorizationServers,
+      isKnown: (issuer) => settings.grant.isRegistered(issuer) || issuer === known.binding?.issuer,
+      documentsOf: (documents, named) => trusting(settings, documents, named)
+    })
   )
 }
 
@@ -94,7 +103,7 @@ export const asBefore = Effect.fnUntraced(function*(
   const { issuer, resource, scopes } = binding
   const documents = documentsAsBefore(settings, binding)
   const found = known.discovered ??
-    { resource, server: yield* ServerMetadata.find(documents, issuer), isPublished: true }
+    { resource, server: yield* ServerMetadata.find(documents, settings.exceptions, issuer), isPublished: true }
   return {
     context: contextOf(documents, found, { scopes, previousIssuer: undefined }, known.prover),
     known: { ...known, binding }
@@ -109,14 +118,16 @@ const documentsOf = ({ documents }: Settings, version: string): Documents.Docume
   headers: { "mcp-protocol-version": version }
 })
 
-/** An application that is registered at an issuer has chosen that server, whatever its address is. */
-const trusting = ({ grant }: Settings, documents: Documents.Documents, issuer: string): Documents.Documents =>
-  grant.isRegistered(issuer) ? allowingPrivate(documents) : documents
-
-const allowingPrivate = (documents: Documents.Documents): Documents.Documents => ({
-  ...documents,
-  policy: { ...documents.policy, allowPrivate: true }
-})
+/** An application that is registered at an issuer, or has exceptions for it, has chosen that server, whatever its address is. */
+const trusting = (
+  { exceptions, grant }: Settings,
+  documents: Documents.Documents,
+  named: string
+): Documents.Documents => {
+  const exception = Exceptions.find(exceptions, named)
+  if (exception !== undefined) return Exceptions.chosen(exception).reduce(Documents.at, documents)
+  return grant.isRegistered(named) ? Documents.at(documents, named) : documents
+}
 
 const contextOf = (
   documents: Documents.Documents,
@@ -130,10 +141,11 @@ const contextOf = (
   server,
   isPublished,
   // MUST name the resource in every token request (2026-07-28 basic/authorization)
-  token: (client, form) => TokenEndpoint.request(documents, server, client, { ...form, resource }, prover),
+  token: (client, form) =>
+    TokenEndpoint.request(documents, server, client, { ...form, ...Exceptions.parameters(server, resource) }, prover),
   get: (what, url) => Documents.send(documents, what, HttpClientRequest.get(url)),
   post: (what, url, body, { client, isConfigured = false } = {}) => {
-    const to = isConfigured ? allowingPrivate(documents) : documents
+    const to = isConfigured ? Documents.at(documents, url) : documents
     return "form" in body
       // The URL may be another server's, whose metadata is not known: the client proves who it is to this URL only.
       ? TokenEndpoint.postForm(to, { issuer: url, authMethods: [] }, what, url, client, body.form)
@@ -144,7 +156,8 @@ const contextOf = (
 /** Gets tokens by the grant. */
 export const obtain = ({ settings, state }: Self, { context, known }: TokenRequest): Result<void> =>
   Effect.flatMap(forgetting(settings, context, settings.grant.obtain(context)), (tokens) => {
-    const binding = { ...known.binding, scopes: Scopes.granted(context.scopes, tokens.scopes) }
+    // An authorization server may write scopes in another way than the client: what was requested counts.
+    const binding = { ...known.binding, scopes: context.scopes }
     const requested = Scopes.union(known.requested, context.scopes)
     return state.keep({ ...known, binding, requested, tokens, isFresh: true })
   })

@@ -1,9 +1,10 @@
 /**
- * What is known of one MCP server: its authorization server, the tokens, and the key that they are bound to. It is read from the
- * store once, and written to it after each change.
+ * What is known of one MCP server: its authorization server, the tokens, and the key that they are bound to. This state is read from the
+ * store once, and written to the store after each change.
  *
- * Two fibers may change it at the same time: the run in which `ServerTokens` gets tokens, and a refresh that goes on after its run was
- * interrupted. Where a fiber renews or revokes tokens, it does so in `exclusive`: the other one waits.
+ * Two fibers may change the state at the same time: the run in which `ServerTokens` gets tokens, and a refresh that goes on after its run
+ * was interrupted. A fiber that renews or revokes tokens does so in `exclusive`: the other fiber waits. `TokenRequests` and `Revocation`
+ * work on this state.
  */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -17,7 +18,7 @@ import * as ServerText from "../discovery/ServerText.js"
 import type { Dpop, Prover } from "../Dpop.js"
 import * as Registered from "../identity/Registered.js"
 import type { Tokens } from "../Tokens.js"
-import type { Scopes } from "./Scopes.js"
+import { type Scopes, union, withoutRefused } from "./Scopes.js"
 
 export interface State {
   readonly binding: Binding | undefined
@@ -49,6 +50,8 @@ export interface TokenState {
   readonly exclusive: CredentialStoreService["exclusive"]
   /** Lets the tokens be renewed at another time. */
   readonly renewAt: (millis: number) => Effect.Effect<void>
+  /** Does not request scopes for the next operation that the server has refused although they were requested. */
+  readonly dropRefused: (scopes: Scopes) => Effect.Effect<void>
   readonly forget: Effect.Effect<void, AuthorizationError>
 }
 
@@ -82,6 +85,7 @@ export const make = (
         self.state,
         (state) => state?.tokens === undefined ? state : { ...state, tokens: { ...state.tokens, renewAt: millis } }
       ),
+    dropRefused: (scopes) => dropRefused(self, scopes),
     forget: forget(self)
   }
 }
@@ -160,6 +164,24 @@ const isReplaced = (self: Self, tokens: Tokens | undefined): Effect.Effect<boole
     get(self),
     (known) => known.tokens?.accessToken !== tokens?.accessToken ? Effect.succeed(true) : adopt(self)
   )
+
+const dropRefused = Effect.fnUntraced(function*({ server, state, store }: Self, refused: Scopes) {
+  const next = yield* Ref.updateAndGet(state, (known) =>
+    known?.binding === undefined ? known : {
+      ...known,
+      binding: {
+        ...known.binding,
+        scopes: withoutRefused(known.binding.scopes, refused, known.tokens?.scopes)
+      },
+      // This process does not ask for them again.
+      requested: union(known.requested ?? known.binding.scopes, refused)
+    })
+  if (next?.binding === undefined) return
+  yield* Effect.catchAll(
+    store.bindings.set(next.binding, server.href),
+    (error) => Effect.logWarning(`The scopes for ${ServerText.location(server)} were not stored`, error)
+  )
+})
 
 const forget = Effect.fnUntraced(function*(self: Self) {
   const { server, store } = self

@@ -1,5 +1,5 @@
 /**
- * Authenticates the client at a token endpoint, with the method that the client has chosen or that the server takes.
+ * Authenticates the client at a token endpoint, for `TokenEndpoint`, with the method that the client has chosen or that the server takes.
  * `Identities` and the grants decide which client that is.
  *
  * @see https://www.rfc-editor.org/rfc/rfc6749#section-2.3

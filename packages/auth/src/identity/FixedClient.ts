@@ -1,6 +1,7 @@
 /**
- * The grants of programs: their client is known at one authorization server and has no other way to be known. What proves it is
- * sent to that one only.
+ * Makes the `Grant` of a client that is registered at one authorization server, for the grants without a login: `ClientCredentials`,
+ * `EnterpriseManaged`, `TokenExchange` and `WorkloadIdentity`. What proves the client is sent to that server only: when the MCP server uses
+ * another authorization server, the grant fails and sends nothing.
  */
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"

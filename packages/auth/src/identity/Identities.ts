@@ -1,23 +1,23 @@
 /**
- * Chooses who this client is at an authorization server. What was registered is stored by issuer, and registered anew when it
- * has expired or does not have the redirect URI.
+ * Chooses who this client is at an authorization server, for `AuthorizationCode`. A registration (`Registration`) is stored by issuer
+ * (`Registered`), and made anew when it has expired or does not have the redirect URI.
  */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import type { AuthorizationError } from "../AuthorizationError.js"
 import type { Client, ClientIdentity } from "../ClientIdentity.js"
-import type { CredentialStoreService, Registration } from "../CredentialStore.js"
+import type * as CredentialStore from "../CredentialStore.js"
 import { failure } from "../discovery/Failure.js"
 import * as ServerText from "../discovery/ServerText.js"
 import type { GrantContext } from "../Grant.js"
 import * as Registered from "./Registered.js"
-import * as Registrations from "./Registration.js"
+import * as Registration from "./Registration.js"
 
 /** `redirectUri` is `undefined` when the client is needed to refresh tokens only. */
 export const choose = Effect.fnUntraced(function*(
   identity: ClientIdentity,
   context: GrantContext,
-  store: CredentialStoreService,
+  store: CredentialStore.CredentialStoreService,
   redirectUri: string | undefined
 ) {
   const { previousIssuer, resource, server } = context
@@ -44,22 +44,15 @@ export const choose = Effect.fnUntraced(function*(
   if (stored !== undefined && isUsable(stored, redirectUri, now)) {
     if (redirectUri === undefined || (yield* Registered.use(store, issuer, resource, stored))) return stored as Client
   }
-  if (
-    identity.dynamicRegistration !== false && server.registrationEndpoint !== undefined && redirectUri !== undefined
-  ) {
-    const registration = yield* Registrations.register(context, identity, redirectUri)
+  const { ask } = identity
+  if (mayRegister(identity) && server.registrationEndpoint !== undefined && redirectUri !== undefined) {
+    const registration = yield* registerAnew(identity, context, redirectUri)
     yield* Registered.replace(store, issuer, { ...registration, resources: [resource] })
     return registration as Client
   }
-  if (identity.ask === undefined) {
-    return yield* unknown(
-      `This client has no identity at the authorization server ${
-        ServerText.shorten(issuer)
-      }: register it there and give it as \`preRegistered\``
-    )
-  }
+  if (ask === undefined) return yield* unknown(whyUnknown(identity, context))
   const given = yield* Effect.mapError(
-    identity.ask({ issuer }),
+    ask({ issuer }),
     (cause) => failure("UnknownClient", "`ask` gave no client", { cause })
   )
   const { authMethod, clientId, clientSecret, privateKey } = given
@@ -75,8 +68,39 @@ export const choose = Effect.fnUntraced(function*(
   return given
 })
 
+/** A hostile server could give the id that the client has elsewhere, and so get a code of that server. */
+const registerAnew = Effect.fnUntraced(function*(identity: ClientIdentity, context: GrantContext, redirectUri: string) {
+  const registration = yield* Registration.register(context, identity, redirectUri)
+  const owner = identity.preRegistered?.find(({ clientId }) => clientId === registration.clientId)
+  if (owner === undefined) return registration
+  return yield* unknown(
+    `${ServerText.shorten(context.server.issuer)} has registered this client with the id that it has at ${
+      ServerText.shorten(owner.issuer)
+    }; the client does not log in there`
+  )
+})
+
+/** An application that has registered by hand, and knows no other way, has not asked for a registration at another issuer. */
+const isFixed = ({ ask, metadataDocument, preRegistered = [] }: ClientIdentity): boolean =>
+  preRegistered.length > 0 && metadataDocument === undefined && ask === undefined
+
+const mayRegister = (identity: ClientIdentity): boolean => identity.dynamicRegistration ?? !isFixed(identity)
+
+const whyUnknown = (identity: ClientIdentity, { server, url }: GrantContext): string => {
+  const { dynamicRegistration, preRegistered = [] } = identity
+  const elsewhere = preRegistered.length === 0
+    ? ""
+    : `: it is registered at ${ServerText.shorten(preRegistered.map((client) => client.issuer).join(", "))} only`
+  const mayAllow = dynamicRegistration === undefined && isFixed(identity) && server.registrationEndpoint !== undefined
+  return `This client has no identity at ${ServerText.shorten(server.issuer)}, the authorization server of ${
+    ServerText.location(new URL(url))
+  }${elsewhere}. If that server is right, register the client there and give it as \`preRegistered\`${
+    mayAllow ? ", or let the client register itself with `dynamicRegistration: true`" : ""
+  }`
+}
+
 const isUsable = (
-  { redirectUris, secretExpiresAt }: Registration,
+  { redirectUris, secretExpiresAt }: CredentialStore.Registration,
   redirectUri: string | undefined,
   now: number
 ): boolean =>

@@ -1,6 +1,9 @@
 /**
- * The registrations of this client in the store: at each issuer the one for the next login, and those that it has replaced,
- * because only the client that tokens were issued to can refresh them.
+ * The registrations of this client in the store. For each issuer the store has the registration for the next login, and the registrations
+ * before it, because only the client that got a token can refresh that token. `Identities` finds and replaces a registration, and notes
+ * which resources use the registration; `TokenState` and `AuthorizationCode` retire a registration, so that the next login makes a new
+ * one; `TokenRequests` forgets a registration that the issuer refuses; `Revocation` releases a registration that no resource uses any
+ * more.
  */
 import * as Effect from "effect/Effect"
 import type { AuthorizationError } from "../AuthorizationError.js"

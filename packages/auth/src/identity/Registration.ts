@@ -1,10 +1,11 @@
 /**
- * Registers the client at an authorization server. It asks for no more than the authorization code and refresh tokens.
+ * Registers the client at an authorization server. The request asks for no more than the authorization code and refresh tokens.
  * `Identities` decides when, and stores the registration.
  *
  * @see https://www.rfc-editor.org/rfc/rfc7591
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/authorization#dynamic-client-registration
  */
+import { isLoopback } from "@effect-mcp/core/unstable/kit/HostName"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import type { AuthorizationError } from "../AuthorizationError.js"
@@ -13,7 +14,6 @@ import type { ClientIdentity } from "../ClientIdentity.js"
 import type { Registration } from "../CredentialStore.js"
 import { refusal } from "../discovery/Failure.js"
 import * as ServerText from "../discovery/ServerText.js"
-import { isLoopback } from "../discovery/UrlPolicy.js"
 import type { Answer, GrantContext } from "../Grant.js"
 
 const methods = ["none", "client_secret_basic", "client_secret_post"] as const

@@ -5,28 +5,54 @@
  *
  * @since 0.1.0
  */
-import { SystemError } from "@effect/platform/Error"
-import * as KeyValueStore from "@effect/platform/KeyValueStore"
+import type * as KeyValueStore from "@effect/platform/KeyValueStore"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import * as Option from "effect/Option"
 import { randomUUID } from "node:crypto"
 import * as fs from "node:fs/promises"
 import { join } from "node:path"
 import * as CredentialStore from "../CredentialStore.js"
+import * as DirectoryError from "../identity/DirectoryError.js"
+import * as TextStore from "../stored/TextStore.js"
 import * as LockFile from "./credentials/LockFile.js"
+import * as Permissions from "./credentials/Permissions.js"
+
+/** @category models */
+export interface Options {
+  /**
+   * Whether a folder and files are used that other users of the machine can read, write or own: for a folder that a container mounts, whose
+   * modes cannot be changed. Default: false.
+   */
+  readonly allowOthers?: boolean | undefined
+}
 
 /**
- * A store in a directory, which is created with mode 0700; its files have mode 0600. On Windows the files have the permissions
- * of the directory above. The secrets in the files are not encrypted.
+ * A store in a directory, which is created with mode 0700; its files have mode 0600. Everything fails with reason `Store` where other users
+ * can read, write or own the directory or a file in it. On Windows that is not checked, and the files have the permissions of the
+ * directory above. The secrets in the files are not encrypted.
  *
  * @category layers
  */
-export const layer = (directory: string): Layer.Layer<CredentialStore.CredentialStore> =>
-  Layer.succeed(CredentialStore.CredentialStore, CredentialStore.make(make(directory), exclusive(directory)))
+export const layer = (
+  directory: string,
+  { allowOthers = false }: Options = {}
+): Layer.Layer<CredentialStore.CredentialStore> => {
+  const { bindings, exclusive, registrations, tokens } = CredentialStore.make(make(directory), locked(directory))
+  const check = allowOthers ? Effect.void : Permissions.check(directory)
+  const checked = <A>({ get, set }: CredentialStore.Records<A>): CredentialStore.Records<A> => ({
+    get: (...key) => Effect.zipRight(check, get(...key)),
+    set: (value, ...key) => Effect.zipRight(check, set(value, ...key))
+  })
+  return Layer.succeed(CredentialStore.CredentialStore, {
+    registrations: checked(registrations),
+    tokens: checked(tokens),
+    bindings: checked(bindings),
+    exclusive: (effect, ...key) => Effect.zipRight(check, exclusive(effect, ...key))
+  })
+}
 
 /** Where no lock can be created, no token can be stored either, and the effect runs without a lock. */
-const exclusive = (directory: string): CredentialStore.Exclusive => (name, effect) =>
+const locked = (directory: string): CredentialStore.Exclusive => (name, effect) =>
   Effect.scoped(Effect.zipRight(
     Effect.catchAll(
       LockFile.hold(join(directory, `${name}.lock`)),
@@ -40,12 +66,12 @@ const make = (directory: string): KeyValueStore.KeyValueStore => {
   const files = attempt("readDirectory", directory, () => fs.readdir(directory).catch(orElse<Array<string>>([]))).pipe(
     Effect.map((names) => names.filter((name) => name.endsWith(".json")))
   )
-  return KeyValueStore.makeStringOnly({
+  return TextStore.make({
     get: (key) =>
       attempt(
         "readFile",
         pathOf(key),
-        () => fs.readFile(pathOf(key), "utf8").then((text) => Option.some(text)).catch(orElse(Option.none<string>()))
+        () => fs.readFile(pathOf(key), "utf8").catch(orElse<string | undefined>(undefined))
       ),
     set: (key, value) =>
       attempt("writeFile", pathOf(key), () => {
@@ -66,23 +92,16 @@ const make = (directory: string): KeyValueStore.KeyValueStore => {
           () => Promise.all(names.map((name) => fs.rm(join(directory, name), { force: true }))).then(() => undefined)
         )
     ),
-    size: Effect.map(files, (names) => names.length)
+    keys: Effect.map(files, (names) => names.map((name) => decodeURIComponent(name.slice(0, -".json".length))))
   })
 }
 
 const orElse = <A>(value: A) => (cause: NodeJS.ErrnoException): A | Promise<never> =>
   cause.code === "ENOENT" ? value : Promise.reject(cause)
 
-const attempt = <A>(method: string, path: string, run: () => Promise<A>): Effect.Effect<A, SystemError> =>
-  Effect.tryPromise({
-    try: run,
-    catch: (cause) =>
-      new SystemError({
-        reason: "Unknown",
-        module: "KeyValueStore",
-        method,
-        pathOrDescriptor: path,
-        description: (cause as NodeJS.ErrnoException).code ?? "failed",
-        cause
-      })
-  })
+const attempt = <A>(
+  method: string,
+  path: string,
+  run: () => Promise<A>
+): Effect.Effect<A, DirectoryError.DirectoryError> =>
+  Effect.tryPromise({ try: run, catch: (cause) => DirectoryError.make(method, path, cause) })

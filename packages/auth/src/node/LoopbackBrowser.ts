@@ -15,7 +15,7 @@ import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
 import { randomBytes, timingSafeEqual } from "node:crypto"
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http"
-import type { AddressInfo } from "node:net"
+import type { AddressInfo, Socket } from "node:net"
 import { AuthorizationError } from "../AuthorizationError.js"
 import { Browser, type Login } from "../Browser.js"
 import * as OpenUrl from "./browser/OpenUrl.js"
@@ -87,6 +87,7 @@ const login = (
     const server = yield* Effect.acquireRelease(
       listen(wantedPort, (request, response) => {
         const target = request.url ?? "/"
+        if (target.length > MAX_TARGET) return page(response, 431, "The response is too long.")
         // `//` alone is no URL.
         if (!URL.canParse(target, origin)) return page(response, 404, NOTHING)
         const url = new URL(target, origin)
@@ -122,13 +123,32 @@ const login = (
     }
   })
 
+/** The oldest connection is closed when there are more. */
+const MAX_CONNECTIONS = 16
+
+/** How many characters a response may have. */
+const MAX_TARGET = 16 * 1024
+
+/** In bytes. A browser sends the cookies of every program that has listened at this address, whatever the port: as many as it keeps for a host. */
+const MAX_HEADERS = 1024 * 1024
+
 const listen = (
   port: number,
   onRequest: (request: IncomingMessage, response: ServerResponse) => void
 ): Effect.Effect<Server, AuthorizationError> =>
   Effect.async((resume) => {
-    const server = createServer({ requestTimeout: 10_000, headersTimeout: 10_000, maxHeaderSize: 16 * 1024 }, onRequest)
-    server.maxConnections = 16
+    const server = createServer(
+      { requestTimeout: 10_000, headersTimeout: 10_000, maxHeaderSize: MAX_HEADERS },
+      onRequest
+    )
+    // A browser opens connections in advance, and any page can open some that send nothing: the newest one may bring the response.
+    const open = new Set<Socket>()
+    server.on("connection", (socket) => {
+      open.add(socket)
+      socket.once("close", () => open.delete(socket))
+      const [oldest] = open
+      if (open.size > MAX_CONNECTIONS) oldest?.destroy()
+    })
     // The event also reports a later connection that cannot be accepted: without a listener it would end the process.
     server.on("error", (cause) =>
       resume(

@@ -1,7 +1,7 @@
 /**
- * Checks the proofs of DPoP: that the sender of a request has the key that its token is bound to. A proof is for one request,
- * one token and a short time, and is accepted once: the proofs that were used are remembered until they are too old, by all
- * nodes of the server where they share `SharedLimits`, otherwise by this process.
+ * Checks the proofs of DPoP, for `ResourceServer`: that the sender of a request has the key that its token is bound to. `Challenges` makes
+ * the answer to a proof that is refused. A proof is for one request, one token and a short time, and is accepted once: the proofs that
+ * were used are remembered until they are too old, by all nodes of the server where they share `SharedLimits`, otherwise by this process.
  *
  * @see https://www.rfc-editor.org/rfc/rfc9449#section-4.3
  */

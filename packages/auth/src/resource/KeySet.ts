@@ -1,6 +1,6 @@
 /**
- * The public keys of one issuer, from its JSON Web Key Set: which of them may have signed a token, and the cache of the set.
- * Symmetric keys and keys for encryption are never used.
+ * The public keys of one issuer, from its JSON Web Key Set, for `JwtVerifier`: which of the keys may have signed a token, and the cache of
+ * the set (`Refreshed`). Symmetric keys and keys for encryption are never used.
  *
  * @see https://www.rfc-editor.org/rfc/rfc7517
  */
@@ -33,9 +33,6 @@ export interface Options {
 const MAX_AGE = Duration.toMillis("10 minutes")
 const STALE_FOR = Duration.toMillis("1 hour")
 
-/** How many keys of a set are used. */
-const MAX_KEYS = 100
-
 /** How many keys a token without a key id is verified with. */
 const MAX_TRIES = 8
 
@@ -44,18 +41,49 @@ const MEMBERS = ["kty", "kid", "use", "alg", "key_ops", "crv", "x", "y", "n", "e
 
 const keysOf = (keys: ReadonlyArray<unknown>): Keys =>
   Jose.createLocalJWKSet({
-    keys: keys.slice(0, MAX_KEYS).flatMap((key) =>
-      Predicate.isRecord(key) && (key["kty"] === "RSA" || key["kty"] === "EC" || key["kty"] === "OKP")
-        ? [Struct.pick(key, ...MEMBERS) as unknown as Jose.JWK]
-        : []
+    keys: keys.flatMap((key) =>
+      Predicate.isRecord(key) && isUsable(key) ? [Struct.pick(key, ...MEMBERS) as unknown as Jose.JWK] : []
     )
   })
+
+/** The algorithms that each curve is for. */
+const CURVES: ReadonlyMap<unknown, readonly [kty: string, algorithms: ReadonlyArray<unknown>]> = new Map([
+  ["P-256", ["EC", ["ES256"]]],
+  ["P-384", ["EC", ["ES384"]]],
+  ["P-521", ["EC", ["ES512"]]],
+  ["Ed25519", ["OKP", ["EdDSA", "Ed25519"]]]
+])
+
+/** In base64url: 2,048 bits, fewer are refused when a signature is verified. */
+const MIN_MODULUS = 341
+
+const isText = (value: unknown, length = 1): boolean =>
+  typeof value === "string" && value.length >= length && /^[A-Za-z0-9_-]+$/.test(value)
+
+type Key = Readonly<Record<string, unknown>>
+
+/** Whether a key can have signed a token: a set without such a key must not take the place of a set that has one. */
+const isUsable = (key: Key): boolean => {
+  const { key_ops: operations, kty, use } = key
+  const isForSignatures = (use === undefined || use === "sig") &&
+    !(Array.isArray(operations) && !operations.includes("verify"))
+  return isForSignatures && (kty === "RSA" ? isUsableRsa(key) : isUsableOnCurve(key))
+}
+
+const isUsableRsa = ({ alg, e, n }: Key): boolean =>
+  isText(n, MIN_MODULUS) && isText(e) && (alg === undefined || /^[RP]S(256|384|512)$/.test(String(alg)))
+
+const isUsableOnCurve = ({ alg, crv, kty, x, y }: Key): boolean => {
+  const curve = CURVES.get(crv)
+  return curve !== undefined && curve[0] === kty && isText(x, 42) && (kty === "OKP" || isText(y, 42)) &&
+    (alg === undefined || curve[1].includes(alg))
+}
 
 /** Whether one of the keys has signed the token; `undefined` when none of them is for its header. */
 export const isSigned = (keys: Keys, token: string): Effect.Effect<boolean | undefined> =>
   Effect.catchAll(
-    Effect.as(Effect.tryPromise(() => Jose.compactVerify(token, keys)), true),
-    ({ error }) =>
+    Effect.as(Effect.tryPromise({ try: () => Jose.compactVerify(token, keys), catch: identity }), true),
+    (error) =>
       error instanceof Jose.errors.JWKSMultipleMatchingKeys
         ? Stream.fromAsyncIterable(error, identity).pipe(
           Stream.take(MAX_TRIES),
@@ -99,7 +127,7 @@ const request = Effect.fnUntraced(
     const keys = keysOf(Array.isArray(json?.["keys"]) ? json["keys"] : [])
     return keys.jwks().keys.length > 0
       ? keys
-      : yield* invalid(`The key set of ${ServerText.shorten(issuer)} has no key`)
+      : yield* invalid(`The key set of ${ServerText.shorten(issuer)} has no key that can sign a token`)
   }
 )
 

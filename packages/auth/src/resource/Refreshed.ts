@@ -1,11 +1,13 @@
 /**
- * A value of an authorization server that is requested when it is needed, kept, and requested again when it is old. While it
- * cannot be requested the old value serves on, for a bounded time. One request is under way at most.
+ * A value of an authorization server that is requested when it is needed, kept, and requested again when it is old. `KeySet`,
+ * `JwtVerifier` and `IntrospectionVerifier` keep what an authorization server publishes. While the value cannot be requested, the old
+ * value serves on, for a bounded time. One request is under way at most.
  *
- * Three fields change, and only the request that is under way writes them:
+ * Two fields change, and only the request that is under way writes them:
  * - `current`: the value, and when it was requested last.
  * - `problem`: why the last request failed, and when; a request that succeeds removes it.
- * - `attempted`: when the last request began, successful or not.
+ *
+ * `sought` is changed by `newer` only: what the value lacked, and when that caused a request; an entry is of no use after `interval`.
  */
 import * as SingleFlight from "@effect-mcp/core/unstable/kit/SingleFlight"
 import * as TimeLimit from "@effect-mcp/core/unstable/kit/TimeLimit"
@@ -19,10 +21,10 @@ import { failure } from "../discovery/Failure.js"
 export interface Refreshed<A> {
   readonly get: Effect.Effect<A, AuthorizationError>
   /**
-   * Another value than this one; `undefined` when there is none, or when it was requested a short time ago. Fails when the last
-   * request has failed: there may be one.
+   * Another value than this one, which lacks what is sought; `undefined` when there is none, when the same was sought a short time ago, or
+   * when other values were sought too often. Fails when the last request has failed: there may be another value.
    */
-  readonly newer: (seen: A) => Effect.Effect<A | undefined, AuthorizationError>
+  readonly newer: (seen: A, sought: string) => Effect.Effect<A | undefined, AuthorizationError>
   /** Whether this is the value now, and not an old one. */
   readonly isFresh: (value: A, millis: number) => boolean
 }
@@ -43,6 +45,9 @@ export interface Options<A> {
 /** How long a problem is the answer, before the next request. */
 const RETRY = 5000
 
+/** How many requests there are in an interval because something was sought: what one client invents keeps no other from finding. */
+const MAX_SOUGHT = 4
+
 export const make = <A>(options: Options<A>, scope: Scope.Scope): Refreshed<A> => {
   const self: Self<A> = {
     options,
@@ -50,11 +55,11 @@ export const make = <A>(options: Options<A>, scope: Scope.Scope): Refreshed<A> =
     flight: SingleFlight.make<A, AuthorizationError>(scope),
     current: undefined,
     problem: undefined,
-    attempted: -Infinity
+    sought: new Map()
   }
   return {
     get: get(self),
-    newer: (seen) => newer(self, seen),
+    newer: (seen, sought) => newer(self, seen, sought),
     isFresh: (value, millis) => self.current?.value === value && millis - self.current.since < options.maxAge
   }
 }
@@ -66,7 +71,7 @@ interface Self<A> {
   readonly flight: SingleFlight.SingleFlight<A, AuthorizationError>
   current: { readonly value: A; readonly since: number } | undefined
   problem: { readonly error: AuthorizationError; readonly at: number } | undefined
-  attempted: number
+  readonly sought: Map<string, number>
 }
 
 const get = <A>(self: Self<A>): Effect.Effect<A, AuthorizationError> =>
@@ -84,11 +89,13 @@ const get = <A>(self: Self<A>): Effect.Effect<A, AuthorizationError> =>
       : Effect.as(Effect.forkIn(Effect.ignore(join(self)), scope), value)
   })
 
-const newer = <A>(self: Self<A>, seen: A): Effect.Effect<A | undefined, AuthorizationError> =>
+const newer = <A>(self: Self<A>, seen: A, wanted: string): Effect.Effect<A | undefined, AuthorizationError> =>
   Effect.flatMap(Clock.currentTimeMillis, (now) => {
-    const { attempted, current, flight, options: { interval }, problem } = self
+    const { current, flight, options: { interval }, problem, sought } = self
     if (current !== undefined && current.value !== seen) return Effect.succeed(current.value)
-    if (flight.isRunning() || now - attempted >= interval) {
+    for (const [one, at] of sought) if (now - at >= interval) sought.delete(one)
+    if (flight.isRunning() || (sought.size < MAX_SOUGHT && !sought.has(wanted))) {
+      if (!flight.isRunning()) sought.set(wanted, now)
       return Effect.map(join(self), (value) => value === seen ? undefined : value)
     }
     return problem === undefined ? Effect.succeed(undefined) : Effect.fail(problem.error)
@@ -99,7 +106,6 @@ const join = <A>(self: Self<A>): Effect.Effect<A, AuthorizationError> => self.fl
 const request = <A>(self: Self<A>): Effect.Effect<A, AuthorizationError> =>
   Effect.flatMap(Clock.currentTimeMillis, (now) => {
     const { options } = self
-    self.attempted = now
     return options.request.pipe(
       TimeLimit.call(options.timeout, () => Effect.fail(noAnswer(options.what))),
       Effect.matchEffect({

@@ -53,7 +53,7 @@ export const make = <A, E>(
         flights.set(token, flight)
         return flight
       }),
-      (flight) => flight.join(Effect.tap(run, (entry) => add(token, entry))),
+      (flight) => flight.join(Effect.tap(run, (entry) => Effect.sync(() => add(token, entry)))),
       (flight) =>
         Effect.sync(() => {
           waiting--

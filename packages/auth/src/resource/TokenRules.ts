@@ -1,6 +1,6 @@
 /**
- * Decides whether a token that was verified is for this server and for now, whatever has verified it. Texts are compared
- * exactly: URLs that mean the same are different audiences and different issuers.
+ * Decides whether a token that was verified is for this server and for now, whatever has verified it. `ResourceServer` asks for each
+ * request. Texts are compared exactly: URLs that mean the same are different audiences and different issuers.
  *
  * @see https://www.rfc-editor.org/rfc/rfc9068#section-4
  */
@@ -13,6 +13,8 @@ import * as TokenVerifier from "../TokenVerifier.js"
 export interface Rules {
   readonly issuers: ReadonlyArray<string>
   readonly audiences: ReadonlyArray<string>
+  /** The claims that have the scopes of a token. */
+  readonly scopeClaims: ReadonlyArray<string>
   /** In milliseconds. */
   readonly clockTolerance: number
 }
@@ -37,7 +39,7 @@ export const accept = (
   if (!rules.issuers.includes(issuer)) {
     return TokenVerifier.invalid("The access token is from an issuer that this server does not trust")
   }
-  const { aud, azp, client_id, cnf, exp, nbf, scope, scp, sub } = claims
+  const { aud, azp, client_id, cnf, exp, nbf, sub } = claims
   const audiences = Array.isArray(aud) ? aud : [aud]
   if (!audiences.some((one) => rules.audiences.includes(one))) {
     return TokenVerifier.invalid("The access token is for another resource than this server")
@@ -59,10 +61,10 @@ export const accept = (
   if (another !== undefined && another !== clientId) {
     return TokenVerifier.invalid("The access token names two clients: client_id and azp differ")
   }
-  const scopes = [scopesOf(scope), scopesOf(scp)]
+  const scopes = rules.scopeClaims.map((name) => scopesOf(claims[name]))
   if (scopes.includes(malformed)) {
     return TokenVerifier.invalid(
-      "The access token has scopes (scope or scp) that are neither a text nor a list of texts"
+      `The access token has scopes (${rules.scopeClaims.join(" or ")}) that are neither a text nor a list of texts`
     )
   }
   // An issuer has no fragment and no query, so that no two of these are the same.
@@ -78,7 +80,7 @@ export const accept = (
       issuer,
       subject,
       clientId,
-      scopes: Challenge.scopesOf((scopes as ReadonlyArray<string | undefined>).find(Predicate.isNotUndefined) ?? ""),
+      scopes: Challenge.scopesOf(scopes.filter(Predicate.isString).join(" ")),
       expiresAt: exp === undefined ? undefined : exp * 1000,
       claims
     },
@@ -130,12 +132,12 @@ const subjectOf = (sub: unknown): Claim => sub === undefined || isText(sub) ? su
 const clientOf = (client: unknown): Claim =>
   client === undefined || client === null ? undefined : isText(client) ? client : malformed
 
-/** The scopes, separated by spaces. */
+/** The scopes, separated by spaces. An entry of a list is one scope: `Notes Admin` must not become `Notes` and `Admin`. */
 const scopesOf = (scopes: unknown): Claim =>
   scopes === undefined || scopes === null || scopes === ""
     ? undefined
     : typeof scopes === "string"
     ? scopes
     : Array.isArray(scopes) && scopes.every(Predicate.isString)
-    ? scopes.join(" ")
+    ? scopes.filter((one) => !one.includes(" ")).join(" ")
     : malformed

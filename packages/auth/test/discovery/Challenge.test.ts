@@ -51,8 +51,8 @@ describe("WWW-Authenticate", () => {
     }
   })
 
-  it("gives scopes that can be sent back, and not more than 200", () => {
+  it("gives scopes that can be sent back, each of them once", () => {
     assert.deepStrictEqual(Challenge.scopesOf("a  b\" c\\ d\u0001 é  a"), ["a"])
-    assert.lengthOf(Challenge.scopesOf(Array.from({ length: 1000 }, (_, n) => `s${n}`).join(" ")), 200)
+    assert.lengthOf(Challenge.scopesOf(Array.from({ length: 1000 }, (_, n) => `s${n % 500}`).join(" ")), 500)
   })
 })

@@ -18,27 +18,39 @@ const metadata = (issuer: string, more: object = {}) => ({
   ...more
 })
 
-const discover = (net: Net.Net, options: { readonly challenged?: string; readonly server?: string } = {}) =>
+interface Options extends Partial<Pick<Discovery.Choice, "exceptions" | "order">> {
+  readonly challenged?: string
+  readonly server?: string
+  /** The issuers that there are credentials for. */
+  readonly known?: ReadonlyArray<string>
+}
+
+const discover = (net: Net.Net, options: Options = {}) =>
   Discovery.discover(
     {
       client: net.client,
-      policy: { server: new URL(options.server ?? resource), allowPrivate: false },
+      policy: { server: new URL(options.server ?? resource), chosen: [], privateHosts: [] },
       timeout: "30 seconds",
       maxBytes: 10_000,
       headers: { "mcp-protocol-version": "2025-11-25" }
     },
     { resourceMetadata: options.challenged },
-    () => false
+    {
+      exceptions: options.exceptions ?? [],
+      order: options.order,
+      isKnown: (issuer) => options.known?.includes(issuer) === true,
+      documentsOf: (documents) => documents
+    }
   )
 
-const failing = (net: Net.Net, options?: Parameters<typeof discover>[1]) =>
+const failing = (net: Net.Net, options?: Options) =>
   Effect.map(Effect.flip(discover(net, options)), ({ message, reason }: AuthorizationError) => ({ message, reason }))
 
 const issuer = "https://auth.test"
 const published = { resource, authorization_servers: [issuer] }
 
 describe("The metadata of a resource", () => {
-  it.effect("MUST be taken from the address that the challenge names, and from no other", () =>
+  it.effect("MUST be taken from the address that the challenge names", () =>
     Effect.gen(function*() {
       const net = Net.make({
         "https://mcp.test": Net.documents({ "/custom.json": published }),
@@ -47,9 +59,27 @@ describe("The metadata of a resource", () => {
       const found = yield* discover(net, { challenged: "https://mcp.test/custom.json" })
       assert.strictEqual(found.resource, resource)
       assert.deepStrictEqual(net.log(), ["GET https://mcp.test/custom.json", `GET ${issuer}${OAUTH}`])
-      const missing = yield* failing(net, { challenged: "https://mcp.test/gone.json" })
-      assert.strictEqual(missing.reason, "InvalidMetadata")
-      assert.lengthOf(net.log(), 3)
+    }))
+
+  it.effect("is looked for at the well-known addresses when the challenge names an address that has none", () =>
+    Effect.gen(function*() {
+      const challenged = "https://mcp.test/gone.json"
+      const net = Net.make({
+        "https://mcp.test": Net.documents({ [`${PRM}/mcp`]: published }),
+        [issuer]: Net.documents({ [OAUTH]: metadata(issuer) })
+      })
+      assert.strictEqual((yield* discover(net, { challenged })).server.issuer, issuer)
+      assert.deepStrictEqual(net.log().slice(0, 2), [`GET ${challenged}`, `GET https://mcp.test${PRM}/mcp`])
+      // The server has said that it has metadata: the rules for servers without any are not used.
+      const none = Net.make({ "https://mcp.test": Net.notFound })
+      const { message, reason } = yield* failing(none, { challenged })
+      assert.strictEqual(reason, "InvalidMetadata")
+      assert.include(message, "nor at the server's well-known addresses")
+      assert.lengthOf(none.log(), 3)
+      // Nor is the document of another server taken there.
+      const evil = { ...published, resource: "https://evil.test/mcp" }
+      const other = Net.make({ "https://mcp.test": Net.documents({ [`${PRM}/mcp`]: evil }) })
+      assert.strictEqual((yield* failing(other, { challenged })).reason, "InvalidMetadata")
     }))
 
   it.effect("MUST be looked for with the path of the server, then without", () =>

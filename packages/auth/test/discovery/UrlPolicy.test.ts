@@ -2,7 +2,11 @@ import { assert, describe, it } from "@effect/vitest"
 import { Either } from "effect"
 import * as UrlPolicy from "../../src/discovery/UrlPolicy.js"
 
-const server = (url: string, allowPrivate = false): UrlPolicy.UrlPolicy => ({ server: new URL(url), allowPrivate })
+const server = (url: string, privateHosts: ReadonlyArray<string> = []): UrlPolicy.UrlPolicy => ({
+  server: new URL(url),
+  chosen: [],
+  privateHosts
+})
 
 const isUsed = (policy: UrlPolicy.UrlPolicy, url: string) =>
   Either.isRight(UrlPolicy.check(policy, "the endpoint", url))
@@ -115,7 +119,7 @@ describe("A URL that a server names", () => {
   for (const url of privateAddresses) {
     it(`SHOULD NOT be requested when it is a private address: ${url}`, () => {
       assert.isFalse(isUsed(remote, url))
-      assert.isTrue(isUsed(server("https://mcp.example.com/mcp", true), url))
+      assert.isTrue(isUsed(server("https://mcp.example.com/mcp", [new URL(url).hostname]), url))
     })
   }
 
@@ -126,7 +130,9 @@ describe("A URL that a server names", () => {
         160
       ),
       () => {
-        for (const policy of [remote, server("http://localhost:3000/mcp", true)]) assert.isFalse(isUsed(policy, url))
+        for (const policy of [remote, server("http://localhost:3000/mcp", ["169.254.169.254"])]) {
+          assert.isFalse(isUsed(policy, url))
+        }
         assert.isTrue(Either.isLeft(UrlPolicy.browsable("the endpoint", url)))
       }
     )
@@ -151,12 +157,41 @@ describe("A URL that a server names", () => {
 
   it("may be on the host that the application has chosen, also when that is private", () => {
     assert.isTrue(isUsed(server("https://10.0.0.5/mcp"), "https://10.0.0.5:8443/token"))
-    assert.isFalse(isUsed(server("https://10.0.0.5/mcp"), "https://10.0.0.6/token"))
+    assert.isTrue(isUsed(server("https://169.254.1.1/mcp"), "https://169.254.1.1/token"))
     assert.isTrue(isUsed(server("http://localhost:3000/mcp"), "http://127.0.0.1:9000/token"))
     assert.isFalse(isUsed(server("http://localhost:3000/mcp"), "https://10.0.0.6/token"))
     // The names of a test.
     assert.isTrue(isUsed(server("https://mcp.test/mcp"), "https://login.test/token"))
     assert.isFalse(isUsed(server("https://mcp.test/mcp"), "https://login.consul/token"))
+  })
+
+  it("may be private where the named server is private itself, in the same network", () => {
+    const rows: ReadonlyArray<readonly [from: string, to: string, isUsed: boolean]> = [
+      ["10.0.0.5", "10.0.0.6", true],
+      ["10.0.0.5", "login.corp", true],
+      ["intranet", "[fd12::1]", true],
+      ["10.0.0.5", "127.0.0.1", false],
+      ["10.0.0.5", "169.254.169.254", false],
+      ["10.0.0.5", "100.100.100.200", false],
+      ["10.0.0.5", "metadata.google.internal", false],
+      ["[fd12::1]", "[fd00:ec2::254]", false],
+      ["169.254.1.1", "169.254.169.254", false],
+      ["localhost", "[::1]", true],
+      ["localhost", "[::ffff:127.0.0.1]", true],
+      ["localhost", "0.0.0.0", false],
+      ["localhost", "10.0.0.6", false]
+    ]
+    for (const [from, to, expected] of rows) {
+      assert.strictEqual(isUsed(server(`https://${from}/mcp`), `https://${to}/token`), expected, `${from} names ${to}`)
+    }
+  })
+
+  it("may be private near a further server that the application has chosen", () => {
+    const chosen = UrlPolicy.choosing(remote, "https://10.0.0.9/realm")
+    assert.isTrue(isUsed(chosen, "https://10.0.0.9/token"))
+    assert.isTrue(isUsed(chosen, "https://10.0.0.8/token"))
+    assert.isFalse(isUsed(chosen, "https://127.0.0.1/token"))
+    assert.isFalse(isUsed(server("https://mcp.example.com/mcp", ["10.0.0.9"]), "https://10.0.0.8/token"))
   })
 
   it("MUST be https to be opened in a browser, or http on this machine", () => {

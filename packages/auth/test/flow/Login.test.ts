@@ -7,7 +7,8 @@ import { nothing, type State } from "../../src/flow/TokenState.js"
 
 const NOW = 1_000_000
 
-const user: Login.Rules = { server: new URL("https://mcp.test/mcp"), isInteractive: true }
+const user: Login.Rules = { server: new URL("https://mcp.test/mcp"), isInteractive: true, needsLogin: false }
+const atLogin: Login.Rules = { ...user, needsLogin: true }
 const program: Login.Rules = { ...user, isInteractive: false }
 
 const binding = { issuer: "https://auth.test", resource: "https://mcp.test/mcp", scopes: ["read"], key: undefined }
@@ -46,7 +47,7 @@ const failing = (reason: AuthorizationError["reason"]) => new AuthorizationError
 
 const word = (answer: Login.Answer): string => answer._tag === "Fail" ? `Fail with ${answer.error.reason}` : answer._tag
 
-describe("Before a request", () => {
+describe("Login before a request:", () => {
   const due = { renewAt: NOW, expiresAt: NOW + 1 }
   const over = { renewAt: NOW - 1, expiresAt: NOW }
   const asking = { ...Login.none, running: 1 }
@@ -77,7 +78,7 @@ describe("Before a request", () => {
   }
 })
 
-describe("After a refusal", () => {
+describe("Login after a refusal:", () => {
   const caused = { status: 401, isQuiet: false }
   const quiet = { status: 401, isQuiet: true }
   const forbidden = { status: 403, isQuiet: false }
@@ -169,6 +170,22 @@ describe("After a refusal", () => {
   ]
   for (const [sentence, state, why, refusal, expected] of rows) {
     it(sentence, () => assert.strictEqual(word(Login.afterRefusal(user, state, why, refusal)), expected))
+  }
+
+  const only: ReadonlyArray<readonly [string, State, Login.Need, typeof caused, string]> = [
+    ["does not ask for tokens", nothing, need(without), caused, "Fail with LoginRequired"],
+    ["does not ask for scopes", known(), lacks("write"), forbidden, "Fail with LoginRequired"],
+    ["refreshes", known(), need(), caused, "Renew or fail with LoginRequired"],
+    ["refreshes once", known(), need({ attempt: 2 }), caused, "Fail with LoginRequired"],
+    ["is sent with the tokens of another request", known(), need(before), caused, "SendAgain"],
+    ["stays refused when it is quiet", nothing, need(without), quiet, "LeaveRefused"]
+  ]
+  for (const [sentence, state, why, refusal, expected] of only) {
+    it(`a request of a grant that needs a call of login ${sentence}`, () => {
+      const answer = Login.afterRefusal(atLogin, state, why, refusal)
+      const otherwise = answer._tag === "Renew" && answer.otherwise !== undefined
+      assert.strictEqual(word(answer) + (otherwise ? ` or fail with ${answer.otherwise.reason}` : ""), expected)
+    })
   }
 
   it("a program gets tokens for a quiet request", () =>

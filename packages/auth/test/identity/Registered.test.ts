@@ -2,7 +2,7 @@ import * as KeyValueStore from "@effect/platform/KeyValueStore"
 import { assert, describe, it } from "@effect/vitest"
 import type { AuthorizationError } from "@effect-mcp/auth/AuthorizationError"
 import * as CredentialStore from "@effect-mcp/auth/CredentialStore"
-import { Deferred, Effect, Redacted } from "effect"
+import { Deferred, Effect, Fiber, Redacted } from "effect"
 import * as Registered from "../../src/identity/Registered.js"
 
 const ISSUER = "https://auth.test"
@@ -56,7 +56,7 @@ describe("the registration of a client that logs in and out at the same moment",
         const first = yield* Effect.fork<unknown, AuthorizationError, never>(isLoginFirst ? login : logout)
         yield* Deferred.await(reading)
         const second = yield* isLoginFirst ? logout : login
-        const [isUsed, deleted] = isLoginFirst ? [yield* first, second] : [second, yield* first]
+        const [isUsed, deleted] = isLoginFirst ? [yield* Fiber.join(first), second] : [second, yield* Fiber.join(first)]
         assert.strictEqual(isUsed, isLoginFirst)
         assert.strictEqual(deleted === undefined, isLoginFirst)
         const left = yield* store.registrations.get(ISSUER)

@@ -5,6 +5,7 @@ import { Clock, Deferred, Effect, Fiber, Redacted, TestClock } from "effect"
 import * as fs from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import * as Laws from "../CredentialStoreLaws.js"
 
 const directory = Effect.acquireRelease(
   Effect.promise(() => fs.mkdtemp(join(tmpdir(), "credentials-"))),
@@ -47,6 +48,9 @@ const ISSUER = "https://auth.test"
 
 // One after the other, because a full disk is one for all of them.
 describe.sequential("Credentials in a directory", () => {
+  const pair = Effect.flatMap(directory, (path) => Effect.zip(storeOf(path), storeOf(path)))
+  for (const { check, name } of Laws.laws) it.scoped(name, () => check(pair))
+
   it.scopedLive("are readable by the user only, and are found by another process", () =>
     Effect.gen(function*() {
       const path = join(yield* directory, "deep", "er")
@@ -106,36 +110,6 @@ describe.sequential("Credentials in a directory", () => {
       const error = yield* Effect.flip(store.tokens.set(tokens("a-secret-token"), ISSUER, "r"))
       assert.strictEqual(error.reason, "Store")
       assert.notInclude(String(error.cause), "a-secret-token")
-    }))
-
-  it.scoped("are renewed by one process at a time", () =>
-    Effect.gen(function*() {
-      const path = join(yield* directory, "deep")
-      const [one, other] = [yield* storeOf(path), yield* storeOf(path)]
-      const isHeld = yield* Deferred.make<void>()
-      const mayEnd = yield* Deferred.make<void>()
-      const log: Array<string> = []
-      const holding = yield* Effect.fork(one.exclusive(
-        Effect.zipRight(Deferred.succeed(isHeld, undefined), Deferred.await(mayEnd)).pipe(
-          Effect.ensuring(Effect.sync(() => log.push("first")))
-        ),
-        ISSUER,
-        "r"
-      ))
-      yield* Deferred.await(isHeld)
-      // Another resource has another lock.
-      yield* other.exclusive(Effect.void, ISSUER, "s")
-      const waiting = yield* Effect.fork(other.exclusive(Effect.sync(() => log.push("second")), ISSUER, "r"))
-      const given = yield* Effect.fork(Effect.interruptible(other.exclusive(Effect.void, ISSUER, "r")))
-      // The process that holds it is alive, so nothing takes it away.
-      for (let step = 0; step < 300; step++) yield* passing
-      assert.deepStrictEqual(log, [])
-      yield* Fiber.interrupt(given)
-      yield* Deferred.succeed(mayEnd, undefined)
-      yield* Fiber.join(holding)
-      while (waiting.unsafePoll() === null) yield* passing
-      assert.deepStrictEqual(log, ["first", "second"])
-      assert.deepStrictEqual(yield* Effect.promise(() => fs.readdir(path)), [])
     }))
 
   it.scoped("are renewed after 15 seconds when the process that renewed them has ended without a word", () =>
@@ -219,4 +193,68 @@ describe.sequential("Credentials in a directory", () => {
       while (second.unsafePoll() === null) yield* passing
       assert.deepStrictEqual(yield* Effect.promise(() => fs.readdir(path)), [])
     }))
+
+  describe.skipIf(process.platform === "win32")("that others can read, write or own", () => {
+    for (const mode of [0o755, 0o750, 0o701, 0o722]) {
+      it.scopedLive(`are refused in a folder with mode 0${mode.toString(8)}, unless the application allows it`, () =>
+        Effect.gen(function*() {
+          const path = yield* directory
+          const store = yield* storeOf(path)
+          yield* store.tokens.set(tokens("t1"), ISSUER, "r")
+          yield* Effect.promise(() => fs.chmod(path, mode))
+          const calls = [
+            store.tokens.get(ISSUER, "r"),
+            store.tokens.set(tokens("t2"), ISSUER, "r"),
+            store.bindings.get("server"),
+            store.exclusive(Effect.void, ISSUER, "r")
+          ]
+          for (const call of calls) {
+            const error = yield* Effect.flip(Effect.asVoid(call))
+            assert.strictEqual(error.reason, "Store")
+            const said = [path, `mode 0${mode.toString(8)}`, `chmod 700 ${path}`, "`allowOthers`"]
+            for (const part of said) assert.include(error.message, part)
+          }
+          const allowed = yield* Effect.provide(CredentialStore, CredentialDirectory.layer(path, { allowOthers: true }))
+          assert.strictEqual(Redacted.value((yield* allowed.tokens.get(ISSUER, "r"))!.accessToken), "t1")
+          yield* allowed.exclusive(allowed.tokens.set(tokens("t3"), ISSUER, "r"), ISSUER, "r")
+          yield* Effect.promise(() => fs.chmod(path, 0o700))
+          assert.strictEqual(Redacted.value((yield* store.tokens.get(ISSUER, "r"))!.accessToken), "t3")
+        }))
+    }
+
+    it.scopedLive("are refused in a file, also behind a link", () =>
+      Effect.gen(function*() {
+        const path = join(yield* directory, "folder")
+        const link = `${path}-link`
+        yield* Effect.promise(() => fs.symlink(path, link))
+        const store = yield* storeOf(path)
+        yield* store.tokens.set(tokens("t1"), ISSUER, "r")
+        const [name] = yield* Effect.promise(() => fs.readdir(path))
+        assert.isDefined(yield* (yield* storeOf(link)).tokens.get(ISSUER, "r"))
+        yield* Effect.promise(() => fs.chmod(join(path, name!), 0o644))
+        for (const place of [path, link]) {
+          const { message } = yield* Effect.flip((yield* storeOf(place)).tokens.get(ISSUER, "r"))
+          assert.include(message, `The file of credentials ${join(place, name!)} has mode 0644`)
+          assert.include(message, `chmod 600 ${join(place, name!)}`)
+        }
+        yield* Effect.promise(() => fs.chmod(join(path, name!), 0o600))
+        yield* Effect.promise(() => fs.chmod(path, 0o777))
+        assert.include((yield* Effect.flip((yield* storeOf(link)).tokens.get(ISSUER, "r"))).message, "mode 0777")
+      }))
+
+    it.scopedLive("are refused when another user owns them", () =>
+      Effect.gen(function*() {
+        const path = yield* directory
+        const store = yield* storeOf(path)
+        yield* store.tokens.set(tokens("t1"), ISSUER, "r")
+        const { getuid } = process
+        const user = getuid!()
+        yield* Effect.acquireRelease(
+          Effect.sync(() => process.getuid = () => user + 1),
+          () => Effect.sync(() => process.getuid = getuid!)
+        )
+        const { message } = yield* Effect.flip(store.tokens.get(ISSUER, "r"))
+        assert.include(message, `belongs to user ${user}, and this program runs as user ${user + 1}`)
+      }))
+  })
 })

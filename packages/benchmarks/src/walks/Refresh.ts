@@ -94,9 +94,10 @@ export const walk: Walk = async () => {
     open: (_url, state) => Effect.succeed(new URLSearchParams({ code: "code", state, iss: origin }))
   })
   const preRegistered = [{ issuer: origin, clientId: "walk", clientSecret: Redacted.make("secret") }]
-  const authorization = Authorization.layer(AuthorizationCode.make({ name: "walk", preRegistered }), {
-    allowPrivateAddresses: true
-  }).pipe(Layer.provide([browser, CredentialStore.layerMemory]), Layer.provideMerge(FetchHttpClient.layer))
+  const authorization = Authorization.layer(AuthorizationCode.make({ name: "walk", preRegistered })).pipe(
+    Layer.provide([browser, CredentialStore.layerMemory]),
+    Layer.provideMerge(FetchHttpClient.layer)
+  )
   const context = await built(Layer.build(authorization))
   const connector = Remote.connector(`${origin}/mcp`, { authorize: Authorization.authorize })
   const session = await built(Effect.provide(Client.make(connector), context))

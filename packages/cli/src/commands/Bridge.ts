@@ -1,6 +1,7 @@
 /**
- * `bridge`: a server behind another transport. Without `--port`, a server that a host launches: it speaks over standard input
- * and output what a server with a URL speaks over HTTP, with its login. With `--port`, an HTTP server for a server of a pipe.
+ * `bridge`: a server behind another transport. Without `--port`, a server that a host launches: it speaks over standard input and output
+ * what a server with a URL speaks over HTTP, with its login. With `--port`, an HTTP server for a server of a pipe. `Cli` runs the command;
+ * `Dev` serves a host over standard input and output by `overStdio`.
  */
 import * as Args from "@effect/cli/Args"
 import * as Command from "@effect/cli/Command"
@@ -55,7 +56,7 @@ export const command = (after: ReadonlyArray<string>) =>
       const { connector } = yield* Target.find(words, after, given)
       const serve = Option.match(port, { onNone: () => overStdio, onSome: (port) => overHttp(port, host) })
       yield* Effect.provide(serve, proxied(connector))
-    }).pipe(Effect.provide(Target.live), Effect.provide(outputLayer(false)))).pipe(
+    }).pipe(Effect.provide(Target.live(given)), Effect.provide(outputLayer(false)))).pipe(
       Command.withDescription(
         "Serves a server of a URL over standard input and output, or with --port any server over HTTP"
       )

@@ -1,6 +1,7 @@
 /**
  * The commands that send one request: `call` a tool, `read` a resource, get a `prompt`, `complete` an argument, and `ping`.
- * `ArgumentWords` reads arguments, `TerminalQuestions` asks the user for those that are missing.
+ * `ArgumentWords` reads arguments, `TerminalQuestions` asks the user for those that are missing. `Cli` runs the commands; `Tasks` shows
+ * progress and results with functions of this module.
  */
 import * as Args from "@effect/cli/Args"
 import * as Command from "@effect/cli/Command"
@@ -11,15 +12,15 @@ import type { CallToolOptions, ClientSessionService } from "@effect-mcp/core/Cli
 import type { ContentBlock } from "@effect-mcp/core/protocol/Content"
 import type { JsonObject } from "@effect-mcp/core/protocol/Json"
 import type { CallToolResult } from "@effect-mcp/core/protocol/Tools"
-import * as Chunk from "effect/Chunk"
+import * as StreamArrays from "@effect-mcp/core/unstable/kit/StreamArrays"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import * as Stream from "effect/Stream"
+import type * as Stream from "effect/Stream"
 import { join } from "node:path"
 import * as ArgumentWords from "../ArgumentWords.js"
 import * as CommandClient from "../CommandClient.js"
-import { refused, usage } from "../CommandFailure.js"
+import { type Failure, refused, usage } from "../CommandFailure.js"
 import { lines, type OutputService, paint } from "../CommandOutput.js"
 import { ofBlock, ofResource } from "../ContentText.js"
 import { jsonText } from "../Escape.js"
@@ -50,13 +51,65 @@ export const progressOf = (output: OutputService): Pick<CallToolOptions, "onProg
   }
 })
 
-const extensionOf = (mimeType: string | undefined): string => /^[\w.-]+\/([\w.-]+)/.exec(mimeType ?? "")?.[1] ?? "bin"
+/** The extensions of media types that programs only show; a file of another type cannot be opened by mistake. */
+const EXTENSIONS: Readonly<Record<string, string>> = {
+  ...{
+    "image/png": "png",
+    "image/jpeg": "jpg",
+    "image/gif": "gif",
+    "image/webp": "webp",
+    "image/avif": "avif",
+    "image/bmp": "bmp"
+  },
+  ...{
+    "audio/wav": "wav",
+    "audio/x-wav": "wav",
+    "audio/mpeg": "mp3",
+    "audio/mp3": "mp3",
+    "audio/ogg": "ogg",
+    "audio/flac": "flac"
+  },
+  ...{ "audio/aac": "aac", "audio/mp4": "m4a", "audio/webm": "weba", "video/mp4": "mp4", "video/webm": "webm" },
+  ...{
+    "application/pdf": "pdf",
+    "application/json": "json",
+    "text/plain": "txt",
+    "text/csv": "csv",
+    "text/markdown": "md"
+  },
+  ...{ "application/zip": "zip", "application/gzip": "gz" }
+}
+
+const extensionOf = (mimeType = ""): string => {
+  const type = mimeType.split(";")[0]!.trim().toLowerCase()
+  return Object.hasOwn(EXTENSIONS, type) ? EXTENSIONS[type]! : "bin"
+}
+
+const MAX_FILES = 1000
+
+/** Writes a file of a name that no other file has, and gives its path. */
+const writeNew = (
+  folder: string,
+  index: number,
+  type: string | undefined,
+  bytes: Uint8Array,
+  count = 1
+): Effect.Effect<string, Failure, FileSystem.FileSystem> =>
+  Effect.gen(function*() {
+    const files = yield* FileSystem.FileSystem
+    const path = join(folder, `${index}${count === 1 ? "" : `-${count}`}.${extensionOf(type)}`)
+    // The flag refuses a file or a link that exists.
+    return yield* Effect.as(files.writeFile(path, bytes, { flag: "wx" }), path)
+  }).pipe(Effect.catchAll((error) =>
+    error._tag === "SystemError" && error.reason === "AlreadyExists" && count < MAX_FILES
+      ? writeNew(folder, index, type, bytes, count + 1)
+      : Effect.fail(refused(error.message))
+  ))
 
 /** Writes what is not text to files, and says where. */
 const save = (folder: Option.Option<string>, blocks: ReadonlyArray<ContentBlock>, output: OutputService) =>
   Effect.gen(function*() {
     if (Option.isNone(folder)) return
-    const files = yield* FileSystem.FileSystem
     for (const [index, block] of blocks.entries()) {
       const [data, type] = block.type === "image" || block.type === "audio"
         ? [block.data, block.mimeType]
@@ -64,8 +117,7 @@ const save = (folder: Option.Option<string>, blocks: ReadonlyArray<ContentBlock>
         ? [block.resource.blob, block.resource.mimeType]
         : []
       if (data === undefined) continue
-      const path = join(folder.value, `${index + 1}.${extensionOf(type)}`)
-      yield* Effect.mapError(files.writeFile(path, Buffer.from(data, "base64")), (error) => refused(error.message))
+      const path = yield* writeNew(folder.value, index + 1, type, Buffer.from(data, "base64"))
       yield* output.note(`Written to ${path}`)
     }
   })
@@ -90,7 +142,7 @@ const named = <A extends { readonly name: string }>(
 ) =>
   Effect.gen(function*() {
     if (word === undefined) return yield* usage(`Name the ${kind}; \`inspect\` lists the ${kind}s of a server`)
-    const all = Chunk.toReadonlyArray(yield* Stream.runCollect(entries))
+    const all = yield* StreamArrays.collect(entries)
     return all.find(({ name }) => name === word) ??
       (yield* ArgumentWords.unknown(kind, word, all.map(({ name }) => name)))
   })

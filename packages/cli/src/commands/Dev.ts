@@ -1,6 +1,6 @@
 /**
- * `dev`: runs the user's server behind a connection of the host that stays open. When a file changes, the server is launched
- * anew, and the host hears that the lists have changed.
+ * `dev`: runs the user's server behind a connection of the host that stays open (`Bridge`). When a file changes, the server is launched
+ * anew, and the host hears that the lists have changed. `Cli` runs the command.
  */
 import * as Command from "@effect/cli/Command"
 import * as Options from "@effect/cli/Options"

@@ -1,6 +1,6 @@
 /**
- * `init`: writes a project that runs (a server for a host's pipe, a server over HTTP, or a host), with a test, a bundle and a
- * workflow for continuous integration, and prints the entries for hosts.
+ * `init`: writes a project that runs (a server for a host's pipe, a server over HTTP, or a host), with a test, a bundle and a workflow for
+ * continuous integration, and prints the entries for hosts. `Cli` runs the command.
  */
 import * as Args from "@effect/cli/Args"
 import * as Command from "@effect/cli/Command"

@@ -1,15 +1,15 @@
 /**
- * `inspect`: what a server is and what it has, as tables; with a name, everything about one entry, with its schemas. Every page of
- * every list is read.
+ * `inspect`: what a server is and what it has, as tables; with a name, everything about one entry, with its schemas. Every page of every
+ * list is read. `Cli` runs the command.
  */
 import * as Args from "@effect/cli/Args"
 import * as Command from "@effect/cli/Command"
 import type { ClientError } from "@effect-mcp/core/ClientError"
 import type { ClientSessionService } from "@effect-mcp/core/ClientSession"
 import type { JsonObject } from "@effect-mcp/core/protocol/Json"
-import * as Chunk from "effect/Chunk"
+import * as StreamArrays from "@effect-mcp/core/unstable/kit/StreamArrays"
 import * as Effect from "effect/Effect"
-import * as Stream from "effect/Stream"
+import type * as Stream from "effect/Stream"
 import { propertiesOf, typesOf } from "../ArgumentWords.js"
 import * as CommandClient from "../CommandClient.js"
 import { usage } from "../CommandFailure.js"
@@ -18,7 +18,7 @@ import { table } from "../ContentText.js"
 import { jsonText } from "../Escape.js"
 
 const all = <A>(has: unknown, entries: Stream.Stream<A, ClientError>): Effect.Effect<ReadonlyArray<A>, ClientError> =>
-  has === undefined ? Effect.succeed([]) : Effect.map(Stream.runCollect(entries), Chunk.toReadonlyArray)
+  has === undefined ? Effect.succeed([]) : StreamArrays.collect(entries)
 
 /** Everything that the server lists. */
 export const inventory = (client: ClientSessionService) => {

@@ -1,9 +1,10 @@
 /**
- * `listen`: what a server sends by itself, line by line until the command is interrupted: changes of lists, log messages,
- * updates of the resources that are named.
+ * `listen`: what a server sends by itself, line by line until the command is interrupted: changes of lists, log messages, updates of the
+ * resources that are named. `Cli` runs the command.
  */
 import * as Args from "@effect/cli/Args"
 import * as Command from "@effect/cli/Command"
+import * as Listening from "@effect-mcp/core/unstable/kit/Listening"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import * as CommandClient from "../CommandClient.js"
@@ -31,8 +32,7 @@ export const command = (after: ReadonlyArray<string>) =>
         Stream.map(client.elicitationsCompleted, (id) => shown("elicitation", id, id))
       ], { concurrency: "unbounded" })
       return Effect.gen(function*() {
-        yield* Effect.forkScoped(Stream.runForEach(events, (print) => print))
-        yield* Effect.yieldNow()
+        yield* Listening.fork(events, (print) => print)
         yield* Effect.forEach(uris, (uri) => client.subscribeResource(uri), { discard: true })
         yield* client.awaitSubscription
         yield* output.note(paint("dim", `Listening to ${client.serverInfo.name}; Ctrl+C ends the command`))

@@ -1,6 +1,6 @@
 /**
- * `tasks`: calls that outlive their client. `start` prints the id of a task, `watch` its status until it ends, `result` waits for
- * the outcome, `cancel` cancels, and `list` shows the tasks of a server of 2025-11-25.
+ * `tasks`: calls that outlive their client. `start` prints the id of a task, `watch` its status until it ends, `result` waits for the
+ * outcome, `cancel` cancels, and `list` shows the tasks of a server of 2025-11-25. `Cli` runs the commands.
  */
 import * as Args from "@effect/cli/Args"
 import * as Command from "@effect/cli/Command"

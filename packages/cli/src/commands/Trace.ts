@@ -1,19 +1,33 @@
 /**
  * `trace`: stands between a host and a server and prints every message, both eras alike. A host launches it in place of a server
- * of a pipe, and connects to it in place of a URL; what passes is not changed. Messages go to standard error or to a file.
+ * of a pipe, and connects to it in place of a URL; what passes is not changed. Messages go to standard error or to a file, without the
+ * secrets that `Redaction` knows. The server is reached as other commands reach it, also through a proxy of the environment. A page of
+ * the web cannot use the port of a trace: its Host or Origin is refused. `Cli` runs the command.
  */
 import * as Args from "@effect/cli/Args"
 import * as Command from "@effect/cli/Command"
 import * as Options from "@effect/cli/Options"
+import * as Cookies from "@effect/platform/Cookies"
+import * as HttpBody from "@effect/platform/HttpBody"
+import * as HttpClient from "@effect/platform/HttpClient"
+import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
+import type { HttpClientResponse } from "@effect/platform/HttpClientResponse"
+import type { HttpMethod } from "@effect/platform/HttpMethod"
+import * as NodeStream from "@effect/platform-node/NodeStream"
+import * as Redaction from "@effect-mcp/core/Redaction"
+import * as Race from "@effect-mcp/core/unstable/kit/Race"
 import * as TimeLimit from "@effect-mcp/core/unstable/kit/TimeLimit"
+import * as Guard from "@effect-mcp/core/unstable/server/Guard"
+import * as GuardedHttpClient from "@effect-mcp/node/GuardedHttpClient"
 import * as Effect from "effect/Effect"
+import type * as Fiber from "effect/Fiber"
+import * as FiberSet from "effect/FiberSet"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import { spawn } from "node:child_process"
 import { createWriteStream } from "node:fs"
 import * as Http from "node:http"
-import * as Https from "node:https"
-import { type Readable, Transform } from "node:stream"
+import { pipeline, type Readable, Transform } from "node:stream"
 import { Failure, refused, usage } from "../CommandFailure.js"
 import { paint, render, say, type Styled } from "../CommandOutput.js"
 import { jsonLine, jsonText } from "../Escape.js"
@@ -31,12 +45,11 @@ const MAX = 2000
 /** The longest line that is kept to be shown; longer ones pass unseen. */
 const MAX_LINE = 16 * 1024 * 1024
 
-const SECRET = /^(authorization|token|access_token|refresh_token|password|secret|api_?key)$/i
-
-const redacted = (key: string, value: unknown): unknown => SECRET.test(key) && Predicate.isString(value) ? "***" : value
+/** The most requests that are remembered until their answers; the oldest are forgotten first. */
+const MAX_REQUESTS = 10_000
 
 const shown = (value: unknown): string => {
-  const text = jsonText(value, 0, redacted)
+  const text = jsonText(value, 0)
   return text.length > MAX ? `${text.slice(0, MAX)}… (${text.length} characters)` : text
 }
 
@@ -48,7 +61,10 @@ const make = (write: (line: Styled) => void, json: boolean, now: () => number): 
     const name = Predicate.isString(id) ? id : shown(id)
     const key = (of: Direction) => `${of} ${JSON.stringify(id)}`
     if (Predicate.isString(method)) {
-      if (id !== undefined) methods.set(key(direction), { method, at: now() })
+      if (id !== undefined) {
+        methods.set(key(direction), { method, at: now() })
+        if (methods.size > MAX_REQUESTS) methods.delete(methods.keys().next().value!)
+      }
       return [id === undefined ? "" : [paint("dim", `#${name}`), " "], paint("bold", method), ` ${shown(params)}`]
     }
     const asked = key(direction === "sent" ? "received" : "sent")
@@ -60,8 +76,11 @@ const make = (write: (line: Styled) => void, json: boolean, now: () => number): 
       error === undefined ? shown(result) : [paint("red", "error"), ` ${shown(error)}`]
     ]
   }
-  const line = (direction: Direction, message: unknown, text: string) => {
-    if (json) return write(jsonLine({ at: now(), direction, message: message ?? text }))
+  const line = (direction: Direction, given: unknown, text: string) => {
+    const message = Redaction.value(given)
+    if (json) {
+      return write(jsonLine({ at: now(), direction, message: given === undefined ? Redaction.text(text) : message }))
+    }
     const arrow = direction === "sent" ? paint("cyan", "->") : paint("green", "<-")
     const time = `${((now() - started) / 1000).toFixed(3)} s`.padStart(10)
     write([
@@ -69,7 +88,7 @@ const make = (write: (line: Styled) => void, json: boolean, now: () => number): 
       [" ", arrow, " "],
       Predicate.isRecord(message)
         ? describe(direction, message)
-        : [paint("yellow", "no message:"), ` ${text.slice(0, MAX)}`]
+        : [paint("yellow", "no message:"), ` ${Redaction.text(text).slice(0, MAX)}`]
     ])
   }
   return {
@@ -83,20 +102,33 @@ const make = (write: (line: Styled) => void, json: boolean, now: () => number): 
   }
 }
 
-/** Passes bytes on, and gives each line of them to `see`. */
+/** Passes bytes on, and gives each line of them to `see`; a line that is too long passes unseen. */
 const lines = (see: (line: string) => void): Transform => {
-  let rest = ""
+  let parts: Array<string> = []
+  let size = 0
   const decoder = new TextDecoder()
+  const keep = (text: string) => {
+    size += text.length
+    if (size <= MAX_LINE) parts.push(text)
+    else parts = []
+  }
+  const end = () => {
+    see(parts.join(""))
+    parts = []
+    size = 0
+  }
   return new Transform({
     transform(chunk: Buffer, _, done) {
-      const parts = (rest + decoder.decode(chunk, { stream: true })).split("\n")
-      rest = parts.pop() ?? ""
-      if (rest.length > MAX_LINE) rest = ""
-      parts.forEach(see)
+      const [first = "", ...more] = decoder.decode(chunk, { stream: true }).split("\n")
+      keep(first)
+      for (const part of more) {
+        end()
+        keep(part)
+      }
       done(null, chunk)
     },
     flush(done) {
-      see(rest)
+      end()
       done()
     }
   })
@@ -104,6 +136,23 @@ const lines = (see: (line: string) => void): Transform => {
 
 const closed = (stream: Readable): Effect.Effect<void> =>
   Effect.async((resume) => stream.closed ? resume(Effect.void) : void stream.once("close", () => resume(Effect.void)))
+
+/** Waits until a stream has closed, or has had nothing to read for a second, while its reader has taken everything. */
+const drained = (stream: Readable): Effect.Effect<void> => {
+  let size = 0
+  let before = -1
+  const count = (chunk: Buffer) => void (size += chunk.length)
+  const look: Effect.Effect<void> = Effect.suspend(() => {
+    if (size === before && stream.readableLength === 0 && !stream.isPaused()) return Effect.void
+    before = size
+    return Effect.zipRight(Effect.sleep("1 second"), look)
+  })
+  return Effect.acquireUseRelease(
+    Effect.sync(() => stream.on("data", count)),
+    () => Race.raceFirst(closed(stream), look),
+    () => Effect.sync(() => void stream.off("data", count).destroy())
+  )
+}
 
 const ofPipe = (program: string, args: ReadonlyArray<string>, { say, see }: Tracer) =>
   Effect.async<number, Failure>((resume) => {
@@ -119,8 +168,8 @@ const ofPipe = (program: string, args: ReadonlyArray<string>, { say, see }: Trac
     )
     child.once("exit", (code, signal) =>
       resume(
-        closed(child.stdout).pipe(
-          // A child of the server may hold the standard error open.
+        // A child of the server may hold both streams open.
+        drained(child.stdout).pipe(
           Effect.zipRight(TimeLimit.end(closed(child.stderr), "1 second")),
           Effect.map(() => {
             child.stderr.destroy()
@@ -144,12 +193,16 @@ const ofPipe = (program: string, args: ReadonlyArray<string>, { say, see }: Trac
 /** The data of an event stream: its messages. */
 const events = (see: (text: string) => void): Transform => {
   let data: Array<string> = []
+  let size = 0
   return lines((line) => {
     const text = line.replace(/\r$/, "")
-    if (text.startsWith("data:")) data.push(text.slice(5).trimStart())
-    else if (text === "" && data.length > 0) {
-      see(data.join("\n"))
+    if (text.startsWith("data:")) {
+      size += text.length
+      if (size <= MAX_LINE) data.push(text.slice(5).trimStart())
+    } else if (text === "") {
+      if (data.length > 0 && size <= MAX_LINE) see(data.join("\n"))
       data = []
+      size = 0
     }
   })
 }
@@ -164,14 +217,36 @@ const whole = (see: (text: string) => void): Transform => {
       done(null, chunk)
     },
     flush(done) {
-      see(Buffer.concat(chunks).toString())
+      if (size <= MAX_LINE) see(Buffer.concat(chunks).toString())
       done()
     }
   })
 }
 
-const forward = (to: URL, { say, see }: Tracer): Http.RequestListener => (request, response) => {
-  const { "accept-encoding": ___, connection: _, host: __, ...headers } = request.headers
+/** The trace listens at the loopback interface, so it is for programs and pages of this machine. */
+const guard = Guard.make()
+
+const headersOf = ({ headers }: Http.IncomingMessage) => ({ host: headers.host, origin: headers.origin })
+
+/** Headers of the connection between two programs, which are not passed on. undici refuses requests with some of them. */
+const HOP = new Set(["connection", "expect", "host", "keep-alive", "te", "trailer", "transfer-encoding", "upgrade"])
+
+const passed = (headers: Http.IncomingHttpHeaders, without: ReadonlyArray<string> = []): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(headers).flatMap(([name, value]) =>
+      value === undefined || HOP.has(name) || without.includes(name) ? [] : [[name, String(value)]]
+    )
+  )
+
+type Run = (effect: Effect.Effect<void, never, HttpClient.HttpClient>) => Fiber.RuntimeFiber<void>
+
+const forward = (to: URL, tracer: Tracer, run: Run): Http.RequestListener => (request, response) => {
+  const { say, see } = tracer
+  const refusal = guard.check(headersOf(request))
+  if (refusal !== undefined) {
+    say(`${request.method} was refused: ${refusal.message}`)
+    return void response.writeHead(403).end()
+  }
   // Servers of 2024-11-05 have a second path.
   const [path = "/", base] = [request.url, "http://127.0.0.1"] as const
   if (!URL.canParse(path, base)) return void response.writeHead(400).end()
@@ -179,43 +254,77 @@ const forward = (to: URL, { say, see }: Tracer): Http.RequestListener => (reques
   const { pathname, search } = new URL(path, base)
   url.pathname = pathname
   url.search = search
-  const upstream = (to.protocol === "https:" ? Https : Http).request(
-    url,
-    { method: request.method, headers },
-    (answer) => {
-      const { statusCode = 502 } = answer
-      const { connection: _, "keep-alive": __, "transfer-encoding": ___, ...headers } = answer.headers
-      response.writeHead(statusCode, headers)
-      response.flushHeaders()
-      const isStream = /^text\/event-stream/i.test(answer.headers["content-type"] ?? "")
-      if (statusCode >= 300) say(`${request.method} was answered with ${statusCode}`)
-      answer.pipe((isStream ? events : whole)((text) => see("received", text))).pipe(response)
-    }
-  )
-  upstream.once("error", (error) => {
-    say(`${request.method} failed: ${error.message}`)
-    if (!response.headersSent) response.writeHead(502)
-    response.end()
+  if (request.method !== "POST") say(`${request.method} ${Redaction.text(path)}`)
+  const { "content-length": length = "0", "transfer-encoding": encoding } = request.headers
+  const outgoing = HttpClientRequest.make(request.method as HttpMethod)(url.href, {
+    headers: passed(request.headers, ["accept-encoding"]),
+    // Not by `pipeline`, which would close the connection to the host where the server cannot be reached.
+    ...(encoding !== undefined || length !== "0"
+      ? { body: HttpBody.raw(request.pipe(whole((text) => see("sent", text)))) }
+      : undefined)
   })
-  response.once("close", () => upstream.destroy())
-  if (request.method !== "POST") say(`${request.method} ${request.url}`)
-  request.pipe(whole((text) => see("sent", text))).pipe(upstream)
+  const fiber = run(
+    HttpClient.execute(outgoing).pipe(
+      Effect.matchEffect({
+        onFailure: (error) =>
+          Effect.sync(() => {
+            say(`${request.method} failed: ${reasonOf(error)}`)
+            response.writeHead(502).end()
+          }),
+        onSuccess: (answer) => answerWith(answer, request, response, tracer)
+      }),
+      // A span would add headers to the request.
+      Effect.withTracerEnabled(false)
+    )
+  )
+  // The host has gone: the request to the server ends.
+  response.once("close", () => fiber.unsafeInterruptAsFork(fiber.id()))
 }
 
+const reasonOf = (error: Error): string => error.cause instanceof Error ? error.cause.message : error.message
+
+const answerWith = (
+  answer: HttpClientResponse,
+  request: Http.IncomingMessage,
+  response: Http.ServerResponse,
+  { say, see }: Tracer
+): Effect.Effect<void> =>
+  Effect.flatMap(NodeStream.toReadable(answer.stream), (body) =>
+    Effect.async((resume) => {
+      const { status } = answer
+      const cookies = Cookies.toSetCookieHeaders(answer.cookies)
+      response.writeHead(status, {
+        ...passed(answer.headers, ["set-cookie"]),
+        ...(cookies.length === 0 ? undefined : { "set-cookie": cookies })
+      })
+      response.flushHeaders()
+      const isStream = /^text\/event-stream/i.test(answer.headers["content-type"] ?? "")
+      if (status >= 300) say(`${request.method} was answered with ${status}`)
+      // An answer that is cut short cuts the answer to the host.
+      pipeline(body, (isStream ? events : whole)((text) => see("received", text)), response, (error) => {
+        if (error) say(`The answer to ${request.method} was cut: ${reasonOf(error)}`)
+        resume(Effect.void)
+      })
+    }))
+
 const ofUrl = (to: URL, port: number, tracer: Tracer) =>
-  Effect.async<never, Failure>((resume) => {
-    const server = Http.createServer(forward(to, tracer))
-    server.once("error", (error) => resume(Effect.fail(refused(error.message))))
-    server.listen(port, "127.0.0.1", () => {
-      const address = server.address()
-      const own = typeof address === "object" && address !== null ? address.port : port
-      tracer.say(`Connect the host to http://127.0.0.1:${own}${to.pathname}${to.search}`)
-    })
-    return Effect.sync(() => {
-      server.close()
-      server.closeAllConnections()
-    })
-  })
+  Effect.flatMap(
+    FiberSet.makeRuntime<HttpClient.HttpClient, void, never>(),
+    (run) =>
+      Effect.async<never, Failure>((resume) => {
+        const server = Http.createServer(forward(to, tracer, run))
+        server.once("error", (error) => resume(Effect.fail(refused(error.message))))
+        server.listen(port, "127.0.0.1", () => {
+          const address = server.address()
+          const own = typeof address === "object" && address !== null ? address.port : port
+          tracer.say(`Connect the host to http://127.0.0.1:${own}${to.pathname}${to.search}`)
+        })
+        return Effect.sync(() => {
+          server.close()
+          server.closeAllConnections()
+        })
+      })
+  )
 
 /** Appends lines to a file. */
 const toFile = (path: string) =>
@@ -248,7 +357,7 @@ export const command = (after: ReadonlyArray<string>) =>
         const code = yield* ofPipe(program, args, tracer)
         if (code !== 0) return yield* refused(`The server ended with code ${code}`)
       } else if (url !== undefined && URL.canParse(url)) {
-        yield* ofUrl(new URL(url), port, tracer)
+        yield* Effect.provide(ofUrl(new URL(url), port, tracer), GuardedHttpClient.layer)
       } else return yield* usage("Give the URL of the server, or its command line after --")
     }).pipe(Effect.scoped)).pipe(
       Command.withDescription("Prints every message between a host and a server")

@@ -11,7 +11,7 @@ export type Outcome =
   /** The result names the call and the client that the handler has served. */
   | { readonly type: "result"; readonly echo: string; readonly served: string; readonly node: string }
   /** A JSON-RPC error. */
-  | { readonly type: "error"; readonly code: number }
+  | { readonly type: "error"; readonly code: number; readonly message?: string | undefined }
   /** An HTTP status from 400 on: the server says that it has not run the call. */
   | { readonly type: "refused"; readonly status: number }
   /** The connection was lost before the client had an event that it could resume from. */

@@ -35,7 +35,7 @@ export const seen = (client: string, data: string): Seen => ({
 
 /** How a response ends a call. */
 export const outcomeOf = ({ error, result }: Message): Outcome => {
-  if (error !== undefined) return { type: "error", code: error.code }
+  if (error !== undefined) return { type: "error", code: error.code, message: error.message }
   const [content] = (result?.content ?? []) as ReadonlyArray<{ readonly text?: string }>
   // Before 2025-06-18 the same is there as text.
   const answer = result?.structuredContent ?? JsonText.parse(content?.text ?? "")

@@ -17,7 +17,15 @@ const TASKS = "io.modelcontextprotocol/tasks"
 
 const PAUSE = "100 millis"
 
-const requestOf = (client: string, id: number, method: string, named: string | undefined, params: object): Request => ({
+/** A request of 2026-07-28. */
+export const requestOf = (
+  client: string,
+  id: number,
+  method: string,
+  named: string | undefined,
+  params: object,
+  capabilities: object = {}
+): Request => ({
   method: "POST",
   headers: {
     "content-type": "application/json",
@@ -31,7 +39,7 @@ const requestOf = (client: string, id: number, method: string, named: string | u
     _meta: {
       [`${prefix}protocolVersion`]: "2026-07-28",
       [`${prefix}clientInfo`]: { name: client, version: "1" },
-      [`${prefix}clientCapabilities`]: { extensions: { [TASKS]: {} } },
+      [`${prefix}clientCapabilities`]: { ...capabilities, extensions: { [TASKS]: {} } },
       progressToken: client
     }
   })

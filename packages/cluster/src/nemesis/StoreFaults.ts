@@ -23,7 +23,7 @@ export interface StoreFaults {
 const PREFIX = "mcp:"
 
 const redis = (url: string): Effect.Effect<StoreFaults, never, Scope.Scope> =>
-  Effect.map(Effect.orDie(RedisConnection.make({ url })), ({ command }) => {
+  Effect.map(Effect.orDie(RedisConnection.make({ url, timeout: "20 seconds" })), ({ command }) => {
     const run = (...[name, ...args]: readonly [string, ...ReadonlyArray<string>]) =>
       Effect.retry(command(name, ...args), { times: 5 }).pipe(Effect.orDie)
     const keys = (pattern: string) =>

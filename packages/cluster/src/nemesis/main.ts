@@ -3,11 +3,14 @@
  * it has found. The exit code is 1 when a run has found that a promise is broken, or has not found a mistake that was built into
  * the server.
  */
+import * as Command from "@effect/platform/Command"
+import * as NodeContext from "@effect/platform-node/NodeContext"
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import { writeFileSync } from "node:fs"
+import { fileURLToPath } from "node:url"
 import { ProcessError } from "../processes/Child.js"
 import * as Postgres from "../processes/Postgres.js"
 import * as Redis from "../processes/Redis.js"
@@ -133,7 +136,26 @@ const attempted = ([name, plan]: typeof runs[number]) =>
     ? one(name, plan)
     : Effect.repeat(one(name, plan), { times: ATTEMPTS - 1, until: (isFine) => isFine })
 
-const all = Effect.forEach(chosen, attempted, { concurrency: 2 })
+const itself = fileURLToPath(import.meta.url)
+
+/**
+ * A process for each run: the proxies of one run would stand still, and with them all its stores, while this program checks the history
+ * of the run beside it.
+ */
+const apart = ([name]: typeof runs[number]) =>
+  Command.make(process.execPath, itself, name, seeded).pipe(
+    Command.stdout("inherit"),
+    Command.stderr("inherit"),
+    Command.exitCode,
+    Effect.map((code) => code === 0),
+    Effect.orDie
+  )
+
+const all = Effect.suspend(() =>
+  chosen.length === 1
+    ? Effect.map(attempted(chosen[0]!), (isFine) => [isFine])
+    : Effect.forEach(chosen, apart, { concurrency: 2 })
+)
 
 // Two installations at the same time refuse each other.
 const installed = Effect.zipRight(Redis.install, Postgres.install)
@@ -141,7 +163,7 @@ const installed = Effect.zipRight(Redis.install, Postgres.install)
 const isFine = Effect.map(
   Effect.zipRight(installed, all),
   (verdicts) => verdicts.length > 0 && verdicts.every(Boolean)
-)
+).pipe(Effect.provide(NodeContext.layer))
 
 const program = Effect.tap(isFine, (isFine) =>
   Effect.sync(() => {

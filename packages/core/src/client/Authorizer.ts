@@ -1,6 +1,6 @@
 /**
- * Who adds credentials to the requests of a connection over HTTP, and finds new ones when the server refuses them. `Remote` takes an
- * authorizer as its option `authorize`.
+ * Who adds credentials to the requests of a connection over HTTP, and finds new credentials when the server refuses them. `Remote` takes
+ * an authorizer as its option `authorize`, and `http/HttpSender` asks the authorizer. `Authorization` of package `auth` makes authorizers.
  *
  * @since 0.1.0
  */

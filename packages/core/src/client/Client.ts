@@ -1,7 +1,7 @@
 /**
- * A client of one server. It is connected when its effect or layer is built, and closed with its scope. It takes any
- * `Connector`: of a subprocess, a URL, a server in the same process, or a transport of the application's own. `of` makes functions of
- * what a definition says that the server has.
+ * A client of one server. A client is connected when its effect or layer is built, and closed with its scope. A client takes any
+ * `Connector`: of a subprocess, a URL, a server in the same process, or a transport of the application's own. `of` makes functions of what
+ * a definition says that the server has. `negotiation/Negotiation` opens the session, and `session/Verbs` makes its verbs.
  *
  * @since 0.1.0
  */
@@ -10,6 +10,7 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import { dual } from "effect/Function"
 import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
 import type * as Schema from "effect/Schema"
 import * as Scope from "effect/Scope"
 import type * as Definition from "../definition/Definition.js"
@@ -35,6 +36,7 @@ import * as Negotiation from "./negotiation/Negotiation.js"
 import * as FeatureFibers from "./session/FeatureFibers.js"
 import * as ServerTools from "./session/ServerTools.js"
 import * as TaskWatch from "./session/TaskWatch.js"
+import { Tracing } from "./session/Tracing.js"
 import * as TypedTool from "./session/TypedTool.js"
 import * as Verbs from "./session/Verbs.js"
 
@@ -46,7 +48,7 @@ import * as Verbs from "./session/Verbs.js"
 export class Client extends Context.Tag("@effect-mcp/core/Client")<Client, ClientSession.ClientSessionService>() {}
 
 /** @category models */
-export interface Options<E = never, R = never> extends ClientSession.Options {
+export interface Options<E = never, R = ClientFeatures.ClientFeatures> extends ClientSession.Options {
   /** What the client can do for the server; see `ClientFeatures`. Default: nothing. */
   readonly features?: Layer.Layer<never, E, R> | undefined
 }
@@ -111,6 +113,7 @@ const connect = <R>(
       ...Array.from(features.results.keys(), ({ extension }) => extension)
     ])
     const tools = new ServerTools.ServerToolsService()
+    const tracing = Option.map(yield* Effect.serviceOption(Tracing), (of) => of(connector))
     const watch = TaskWatch.make()
     const negotiated = yield* Negotiation.connect(connector, {
       ...options,
@@ -119,6 +122,7 @@ const connect = <R>(
       features,
       extensions,
       tools,
+      tracing: Option.getOrUndefined(tracing),
       onNotification: (notification) => {
         if (notification.method === "notifications/tools/list_changed") tools.forget()
         watch.onNotification(notification)

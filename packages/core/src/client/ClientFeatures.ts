@@ -1,7 +1,8 @@
 /**
- * What a client can do for its server: sample from a model, elicit input from the user, list roots, read the server's log
- * messages. Each feature is a layer; together they are an option of the client, which builds them before it connects. A
- * client advertises only the features that it has, and refuses requests for others.
+ * What a client can do for its server: sample from a model, elicit input from the user, list roots, read the server's log messages. Each
+ * feature is a layer; together they are an option of the client, which builds them before it connects. A client advertises only the
+ * features that it has, and refuses requests for others. `session/FeatureAnswers` runs the features that answer requests,
+ * `session/FeatureFibers` the other features.
  *
  * @since 0.1.0
  */
@@ -19,10 +20,11 @@ import type * as Extension from "../protocol/Extension.js"
 import * as Issue from "../protocol/Issue.js"
 import type { JsonObject } from "../protocol/Json.js"
 import type { LoggingMessage } from "../protocol/Logging.js"
-import { InternalError, isMcpError, type McpError, type NameOf, ofIssue } from "../protocol/McpError.js"
+import { InternalError, InvalidParams, isMcpError, type McpError, type NameOf, ofIssue } from "../protocol/McpError.js"
 import type { Root } from "../protocol/Roots.js"
 import * as FileUri from "../protocol/rules/FileUri.js"
 import * as MetaKey from "../protocol/rules/MetaKey.js"
+import * as PageUrl from "../protocol/rules/PageUrl.js"
 import type { CreateMessageParams, CreateMessageResult } from "../protocol/Sampling.js"
 import type { ClientError } from "./ClientError.js"
 import type { ExtensionCalls } from "./ClientSession.js"
@@ -191,7 +193,8 @@ export interface ElicitationOptions {
 
 /**
  * Has the user open web pages. The handler must show the whole URL, and open it only when the user agrees. The client's
- * `elicitationsCompleted` tells when the user has completed the page.
+ * `elicitationsCompleted` tells when the user has completed the page. The handler does not get URLs of `javascript:`, `data:`, `file:` and
+ * other schemes that are not of pages: the client refuses them.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/client/elicitation#url-mode-elicitation-requests
  * @category utils
@@ -201,7 +204,17 @@ export const urlElicitation = <Answered extends Effect.Effect<ElicitAction, any,
   options: ElicitationOptions = {}
 ): Feature<ContextOf<Answered>> =>
   feature("url", (features, context) => {
-    features.url = { handler: answering(handler), context, settings: options.settings ?? {} }
+    const answer = answering(handler)
+    features.url = {
+      handler: (params) => {
+        const problem = PageUrl.problem(params.url)
+        return problem === undefined
+          ? answer(params)
+          : Effect.fail(new InvalidParams({ message: `Invalid params: the url ${problem}` }))
+      },
+      context,
+      settings: options.settings ?? {}
+    }
   })
 
 /**
@@ -241,8 +254,9 @@ const checkRoots = (roots: ReadonlyArray<Root>): Effect.Effect<void> => {
 }
 
 /**
- * Handles the server's log messages, as long as the client is connected. `setLoggingLevel` sets which levels the server
- * sends.
+ * Handles the server's log messages, one after another, as long as the client is connected. `setLoggingLevel` sets which levels the
+ * server sends. When the scope of the client closes after a success, closing waits until the messages that have arrived are handled, but
+ * not longer than `closeTimeout`. After a failure or an interruption, it interrupts the handler at once.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/server/utilities/logging
  * @deprecated since 2026-07-28 (SEP-2577); a revision may be without it from 2027-07-28 on.

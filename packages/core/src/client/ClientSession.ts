@@ -1,6 +1,6 @@
 /**
  * A session with one server: its type, with one verb for each method that a client calls, and the options of the session and of its calls.
- * `Client` opens a session, in the era that both sides speak, over any transport.
+ * `Client` opens a session, in the era that both sides speak, over any transport. `session/Verbs` makes the verbs.
  *
  * @since 0.1.0
  */
@@ -243,8 +243,16 @@ export interface Options {
    * listeners that may be slower than the server; this must return at once, and must not throw.
    */
   readonly onNotification?: ((notification: Notification) => void) | undefined
-  /** Whether calls are recorded as spans and metrics. See `Telemetry`. Default: false. */
-  readonly telemetry?: boolean | undefined
+  /**
+   * Called with the caching hints of each list and each content that the server sends, for a program that passes results on, as a proxy
+   * does. `method` is the method of the request. Results that the client has kept call nothing. It must return at once, and must not
+   * throw. Servers up to 2025-11-25 send no hints.
+   *
+   * @see https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/caching
+   */
+  readonly onCacheHints?:
+    | ((method: string, hints: { readonly ttlMs: number; readonly cacheScope: "public" | "private" }) => void)
+    | undefined
 }
 
 /**

@@ -1,6 +1,6 @@
 /**
- * Many servers as one: their entries together, calls that go to the server that has the entry, and entries that follow
- * their servers while these come, change and go. A server that ends takes only its own entries with it.
+ * Many servers as one: their entries together, calls that go to the server that has the entry, and entries that follow their servers while
+ * servers come, change and go. A server that ends takes only its own entries with it.
  *
  * `Members` holds the connections, `CurrentEntries` the entries; this module connects the two and routes calls.
  *
@@ -14,7 +14,7 @@ import * as Option from "effect/Option"
 import * as Ref from "effect/Ref"
 import type * as Schedule from "effect/Schedule"
 import type * as Scope from "effect/Scope"
-import type * as Stream from "effect/Stream"
+import * as Stream from "effect/Stream"
 import type { Connector } from "../jsonrpc/Connector.js"
 import { raceFirst } from "../kit/Race.js"
 import type { JsonObject } from "../protocol/Json.js"
@@ -30,9 +30,17 @@ import { readable } from "./group/Entries.js"
 import * as Members from "./group/Members.js"
 import * as Reconnect from "./group/Reconnect.js"
 import * as ServerLists from "./group/ServerLists.js"
-import type { Entries, Entry, Kind, NameHook } from "./GroupEntries.js"
-import { type DuplicateEntry, type DuplicateServer, UnknownEntry, type UnknownServer } from "./GroupError.js"
+import type { Entries, Kind, NameHook } from "./GroupEntries.js"
+import {
+  type DuplicateEntry,
+  type DuplicateServer,
+  ToolRefused,
+  UnknownEntry,
+  type UnknownServer
+} from "./GroupError.js"
 import * as KnownVersions from "./negotiation/KnownVersions.js"
+import * as ListPace from "./session/ListPace.js"
+import type { ToolFingerprints } from "./ToolFingerprints.js"
 
 /** @category models */
 export interface Options {
@@ -53,10 +61,17 @@ export interface Options {
    * which every known model API accepts.
    */
   readonly maxNameLength?: number | undefined
+  /**
+   * Which tools and prompts have the name of their server before their name in the group, as `git_log`: `always`, each; or those whose name
+   * an earlier server has. Default: `onCollision`.
+   */
+  readonly prefix?: "onCollision" | "always" | undefined
+  /** Notices tools that change, and refuses their calls if the fingerprints say so. Default: none. */
+  readonly fingerprints?: ToolFingerprints | undefined
 }
 
 /** @category models */
-export interface ServerOptions<E = never, R = never> extends Client.Options<E, R> {
+export interface ServerOptions<E = never, R = ClientFeatures.ClientFeatures> extends Client.Options<E, R> {
   /**
    * When to connect again after the session with the server has ended. Meanwhile the group does not have its entries, and
    * their names stay reserved. Default: never; the server leaves the group.
@@ -96,12 +111,14 @@ export interface ClientSessionGroupService {
   readonly entries: Effect.Effect<Entries>
   /** The entries of all servers, now and after each change. A slow reader misses older ones, never the newest. */
   readonly changes: Stream.Stream<Entries>
-  /** Calls a tool by its name in the group. */
+  /**
+   * Calls a tool by its name in the group. Fails with `ToolRefused` when the `fingerprints` of the group refuse the tool.
+   */
   readonly callTool: (
     name: string,
     args?: JsonObject,
     options?: CallToolOptions
-  ) => Effect.Effect<Tools.CallToolResult, ClientError | UnknownEntry>
+  ) => Effect.Effect<Tools.CallToolResult, ClientError | ToolRefused | UnknownEntry>
   /** Reads a resource by its URI in the group from the server that lists it, or else from the first with a matching template. */
   readonly readResource: (
     uri: string,
@@ -134,30 +151,37 @@ export const make = (
       nameHook: options.nameHook ?? identity,
       uriHook: options.uriHook ?? identity,
       maxNameLength: options.maxNameLength ?? 64,
-      refuseCollisions: options.onCollision === "fail"
+      isPrefixed: options.prefix === "always",
+      refuseCollisions: options.onCollision === "fail",
+      fingerprints: options.fingerprints
     })
+    if (options.fingerprints !== undefined) {
+      yield* Effect.forkScoped(Stream.runForEach(options.fingerprints.changes, () => shared.renew))
+    }
     const members = yield* Members.make(shared.remove)
     const known = KnownVersions.byOrigin()
+    const ownCalls = new ListPace.OwnCalls()
     return {
       connect: (name, connector, { reconnect, ...client } = {}) =>
         members.join(name, (member, joined) =>
           Reconnect.run(
             Effect.flatMap(
               Effect.provideService(Client.make(connector, client), KnownVersions.KnownVersions, known),
-              (session) => enter(shared, member, session)
+              (session) => enter(shared, ownCalls, member, session)
             ),
             reconnect && { name: `The server "${name}" of the group`, schedule: reconnect },
             joined
           )) as never,
       add: (name, session) =>
         Effect.asVoid(
-          members.join(name, (member, joined) => Reconnect.run(enter(shared, member, session), undefined, joined))
+          members.join(name, (member, joined) =>
+            Reconnect.run(enter(shared, ownCalls, member, session), undefined, joined))
         ),
       disconnect: members.remove,
       sessions: members.sessions,
       entries: shared.entries,
       changes: shared.changes,
-      ...calls(members, shared)
+      ...calls(members, shared, ownCalls)
     }
   })
 
@@ -167,6 +191,7 @@ const SUBSCRIPTION_WAIT = "5 seconds"
 /** Puts a connected server into the group, until the scope closes. */
 const enter = (
   shared: CurrentEntries.CurrentEntries,
+  calls: ListPace.OwnCalls,
   member: Members.Member,
   session: ClientSessionService
 ): Effect.Effect<Reconnect.Connection<ClientSessionService>, ClientError | DuplicateEntry, Scope.Scope> =>
@@ -174,28 +199,29 @@ const enter = (
     const change = yield* ServerLists.changes(session)
     yield* raceFirst(session.awaitSubscription, Effect.sleep(SUBSCRIPTION_WAIT))
     yield* Effect.addFinalizer(() => Effect.zipRight(Ref.set(member.session, Option.none()), shared.hide(member)))
-    const isComplete = yield* shared.add(member, session)
+    const { isComplete } = yield* shared.add(member, session)
     yield* Ref.set(member.session, Option.some(session))
-    return [session, ServerLists.follow(session, isComplete, change, shared.refresh(member, session))]
+    return [session, ServerLists.follow(session, isComplete, change, shared.refresh(member, session), calls)]
   })
 
 const calls = (
   members: Members.Members,
-  { entries }: CurrentEntries.CurrentEntries
+  { entries, refusal }: CurrentEntries.CurrentEntries,
+  ownCalls: ListPace.OwnCalls
 ): Pick<ClientSessionGroupService, "callTool" | "readResource" | "getPrompt"> => {
   /** Runs a call at the server of an entry. */
-  const route = <A, B>(
+  const route = <A extends { readonly server: string }, B, E>(
     kind: Kind,
     name: string,
-    find: (entries: Entries) => Effect.Effect<Entry<A> | undefined>,
-    call: (session: ClientSessionService, value: A) => Effect.Effect<B, ClientError>
-  ): Effect.Effect<B, ClientError | UnknownEntry> =>
+    find: (entries: Entries) => Effect.Effect<A | undefined>,
+    call: (session: ClientSessionService, entry: A) => Effect.Effect<B, E>
+  ): Effect.Effect<B, E | UnknownEntry> =>
     Effect.gen(function*() {
       const entry = yield* Effect.flatMap(entries, find)
       if (entry === undefined) return yield* new UnknownEntry({ kind, entry: name })
       const session = yield* members.session(entry.server)
       if (Option.isNone(session)) return yield* new UnknownEntry({ kind, entry: name })
-      return yield* call(session.value, entry.value)
+      return yield* call(session.value, entry)
     })
   return {
     callTool: (name, args, options) =>
@@ -203,21 +229,27 @@ const calls = (
         "tools",
         name,
         ({ tools }) => Effect.succeed(tools.get(name)),
-        (session, tool) => session.callTool(tool.name, args, options)
+        (session, tool): Effect.Effect<Tools.CallToolResult, ClientError | ToolRefused> => {
+          const { listed, server } = tool
+          const reason = refusal(tool)
+          return reason === undefined
+            ? ownCalls.around(session.callTool(listed.name, args, options))
+            : Effect.fail(new ToolRefused({ server, tool: listed.name, reason }))
+        }
       ),
     readResource: (uri, options) =>
       route(
         "resources",
         uri,
         (entries) => readable(entries, uri),
-        (session, original) => session.readResource(original, options)
+        (session, { uri: original }) => session.readResource(original, options)
       ),
     getPrompt: (name, args, options) =>
       route(
         "prompts",
         name,
         ({ prompts }) => Effect.succeed(prompts.get(name)),
-        (session, prompt) => session.getPrompt(prompt.name, args, options)
+        (session, { value }) => session.getPrompt(value.name, args, options)
       )
   }
 }

@@ -1,12 +1,28 @@
 /**
- * The metrics of a client. A client records them, and a span for each call, when its `telemetry` option is on; then it
- * also sends each span to the server, in `_meta`. Spans and metrics go to Effect's own `Tracer` and `Metric`, under the
- * names of the OpenTelemetry conventions for MCP.
+ * Spans and metrics of a client, through Effect's `Tracer` and `Metric`, under the names of the OpenTelemetry conventions for MCP. A client
+ * has them only with `layer`; then it also sends the span of each call to the server, in `_meta`, and over HTTP the spans of the
+ * `HttpClient` are below the span of their call. The client finds the layer by `session/Tracing`.
  *
  * @since 0.1.0
  */
-import type * as Metric from "effect/Metric"
+import * as Cause from "effect/Cause"
+import * as Effect from "effect/Effect"
+import type * as Exit from "effect/Exit"
+import * as Layer from "effect/Layer"
+import * as Metric from "effect/Metric"
+import * as Option from "effect/Option"
+import type * as Tracer from "effect/Tracer"
+import { JsonRpcError } from "../jsonrpc/JsonRpcError.js"
+import type { CallError, Outbound } from "../jsonrpc/Outbound.js"
+import * as EffectInternals from "../kit/EffectInternals.js"
+import * as Baggage from "../protocol/Baggage.js"
+import type { JsonObject } from "../protocol/Json.js"
+import { keys } from "../protocol/Meta.js"
 import * as Telemetry from "../protocol/telemetry/Telemetry.js"
+import * as TraceContext from "../protocol/telemetry/TraceContext.js"
+import * as PlatformClient from "./http/PlatformClient.js"
+import { Surrounding } from "./http/Surrounding.js"
+import { type ClientTracing, Tracing } from "./session/Tracing.js"
 
 /**
  * How long calls take, in seconds, by method and kind of error.
@@ -27,3 +43,174 @@ export const sessionDuration: Metric.Metric.Histogram<number> = Telemetry.histog
   Telemetry.metrics.clientSession,
   "How long the session with a server lasts, in seconds"
 )
+
+/**
+ * What leaves for which servers. With `keys` alone, these entries for every server; with `servers` alone, every entry for these servers;
+ * with both, these entries for these servers.
+ *
+ * @category models
+ */
+export interface Sent {
+  /** The keys of the entries. */
+  readonly keys?: ReadonlyArray<string> | undefined
+  /** The `name` or the `origin` of the connectors of servers: for `Remote` the URL, or its origin. */
+  readonly servers?: ReadonlyArray<string> | undefined
+}
+
+/** @category models */
+export interface Options {
+  /** Which entries of `protocol/Baggage` the server gets. Default: none. */
+  readonly baggage?: Sent | undefined
+  /** Which members of the `tracestate` of the trace the server gets. Default: none. */
+  readonly tracestate?: Sent | undefined
+}
+
+/**
+ * Makes a span for each call and notification of the clients that are built with this layer, and records durations. The server gets the
+ * span as `traceparent`, in place of one that the application has put into `_meta` itself; `tracestate` and `baggage` leave for it only as
+ * far as the options say so. A span contains no arguments and no results.
+ *
+ * @example
+ * ```ts
+ * import * as Client from "@effect-mcp/core/Client"
+ * import * as ClientTelemetry from "@effect-mcp/core/ClientTelemetry"
+ * import * as Remote from "@effect-mcp/core/Remote"
+ * import { Layer } from "effect"
+ *
+ * export const Notes = Client.layer(Remote.connector("https://example.com/mcp")).pipe(
+ *   Layer.provide(ClientTelemetry.layer({ baggage: { keys: ["tenant"], servers: ["https://example.com"] } }))
+ * )
+ * ```
+ * @category layers
+ */
+export const layer = (options: Options = {}): Layer.Layer<never> => {
+  const tracing: typeof Tracing.Service = ({ name, origin }) => {
+    const isServer = (server: string): boolean => server === name || server === origin
+    return {
+      session,
+      traced: traced({ baggage: isSent(options.baggage, isServer), tracestate: isSent(options.tracestate, isServer) })
+    }
+  }
+  // The client finds it although no type says so, as it finds a tracer.
+  return Layer.succeed(Tracing, tracing) as unknown as Layer.Layer<never>
+}
+
+/** Tells by its key whether an entry leaves; `undefined` where none does. */
+type IsSent = ((key: string) => boolean) | undefined
+
+const isSent = ({ keys, servers }: Sent = {}, isServer: (server: string) => boolean): IsSent => {
+  if (keys === undefined && servers === undefined) return undefined
+  if (servers !== undefined && !servers.some(isServer)) return undefined
+  return keys === undefined ? () => true : (key) => keys.includes(key)
+}
+
+const session: ClientTracing["session"] = Effect.flatMap(Effect.clock, (clock) => {
+  const started = EffectInternals.millis(clock)
+  return Effect.addFinalizer(() => Metric.update(sessionDuration, (EffectInternals.millis(clock) - started) / 1000))
+})
+
+const record = Telemetry.recorder(operationDuration)
+
+interface Leaving {
+  readonly baggage: IsSent
+  readonly tracestate: IsSent
+}
+
+const traced = (leaving: Leaving): ClientTracing["traced"] => (outbound, version, table, { methods }): Outbound => {
+  const known: Telemetry.Table = { has: (method) => table.has(method) || methods.has(method) }
+  return {
+    notify: (method, params) =>
+      spanned(
+        method,
+        params,
+        version(),
+        known,
+        (span) =>
+          Effect.flatMap(
+            Effect.zip(withContext(params, span, leaving), Effect.tracer),
+            ([params, tracer]) =>
+              Effect.provideService(outbound.notify(method, params), Surrounding, PlatformClient.below(span, tracer))
+          )
+      ),
+    request: (method, params, options) =>
+      Effect.flatMap(Effect.clock, (clock) => {
+        const started = EffectInternals.millis(clock)
+        return spanned(method, params, version(), known, (span) =>
+          Effect.flatMap(Effect.zip(withContext(params, span, leaving), Effect.tracer), ([params, tracer]) =>
+            Effect.onExit(
+              outbound.request(method, params, {
+                ...options,
+                onId: (id) => {
+                  span.attribute(Telemetry.attributes.requestId, String(id))
+                  options?.onId?.(id)
+                },
+                around: PlatformClient.below(span, tracer)
+              }),
+              (exit) => {
+                const { code, error } = endOf(exit)
+                if (error !== undefined) {
+                  span.attribute(Telemetry.attributes.error, error)
+                }
+                if (code !== undefined) {
+                  span.attribute(Telemetry.attributes.status, String(code))
+                }
+                return record(
+                  Telemetry.methodName(method, known),
+                  error,
+                  (EffectInternals.millis(clock) - started) / 1000
+                )
+              }
+            )))
+      })
+  }
+}
+
+const spanned = <A, E>(
+  method: string,
+  params: JsonObject | undefined,
+  version: string,
+  known: Telemetry.Table,
+  use: (span: Tracer.Span) => Effect.Effect<A, E>
+): Effect.Effect<A, E> => {
+  const operation = { id: undefined, method, params }
+  return Effect.useSpan(Telemetry.spanName(operation, known), {
+    kind: "client",
+    captureStackTrace: false,
+    attributes: Telemetry.spanAttributes(operation, version, known)
+  }, use)
+}
+
+/** The parameters with the span and, as far as they leave, `tracestate` and `baggage`. */
+const withContext = (
+  params: JsonObject | undefined,
+  span: Tracer.Span,
+  { baggage, tracestate }: Leaving
+): Effect.Effect<JsonObject> =>
+  Effect.map(Baggage.Baggage, (entries) => {
+    const state = tracestate && TraceContext.stateOf(span, tracestate)
+    const text = baggage && Baggage.format(entries, baggage)
+    return {
+      ...params,
+      _meta: {
+        ...(params?._meta as JsonObject | undefined),
+        ...TraceContext.inject(span),
+        ...(state === undefined ? undefined : { [keys.tracestate]: state }),
+        ...(text === undefined ? undefined : { [keys.baggage]: text })
+      }
+    }
+  })
+
+/** The kind of error of a call, and the code of the error that the server answered. */
+const endOf = (
+  exit: Exit.Exit<JsonObject, CallError>
+): { readonly error: string | undefined; readonly code?: number | undefined } => {
+  if (exit._tag === "Success") return { error: Telemetry.errorOfResult(exit.value) }
+  if (Cause.isInterruptedOnly(exit.cause)) return { error: "cancelled" }
+  return Option.match(Cause.failureOption(exit.cause), {
+    onNone: () => ({ error: Telemetry.OTHER }),
+    onSome: (error) =>
+      error instanceof JsonRpcError
+        ? { error: Telemetry.errorOfCode(error.code), code: error.code }
+        : { error: error._tag }
+  })
+}

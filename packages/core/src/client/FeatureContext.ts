@@ -1,7 +1,6 @@
 /**
- * What a feature of the client has while it answers one request of the server: the facts of the request, and a way to
- * report progress. `legacy/InboundHandlers` and `modern/Connect` provide it
- * to every handler of a request.
+ * What a feature of the client has while it answers one request of the server: the facts of the request, and a way to report progress.
+ * `legacy/InboundHandlers` and `modern/Connect` provide this service to every handler of a request.
  *
  * @since 0.1.0
  */
@@ -17,6 +16,11 @@ export interface FeatureContextService {
   /** The id of the request, as the server wrote it. */
   readonly id: RequestId
   readonly method: string
+  /**
+   * The id, as `onId` gives it, of the client's call on whose stream the server asks; `undefined` where the server does not say which
+   * call it serves: over a pipe up to 2025-11-25, outside of calls, and in a task.
+   */
+  readonly call: RequestId | undefined
   /** `_meta` of the request, with all its members. */
   readonly meta: RequestMeta
   /**

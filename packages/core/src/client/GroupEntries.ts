@@ -18,10 +18,20 @@ import type * as Tools from "../protocol/Tools.js"
 export interface Entry<out A> {
   /** The name of the server in the group. */
   readonly server: string
-  /** The definition that the server listed, under the name that the server uses. */
+  /**
+   * The definition that the server listed, under the name that the server uses. Characters that people do not see are left out of its
+   * title and descriptions, because models read them.
+   */
   readonly value: A
+  /** The definition as the server sent it. */
+  readonly listed: A
   /** Why the entry has another name in the group; `undefined` when no other entry has its name. */
   readonly collision: Collision | undefined
+  /**
+   * Why calls of a tool are refused: the application has not agreed to it (`ToolFingerprints`). Do not give such a tool to a model.
+   * `undefined` when they are not.
+   */
+  readonly refusal: string | undefined
 }
 
 /**
@@ -40,7 +50,8 @@ export interface Collision {
  * Tools and prompts by their names in the group, resources by URI, templates by URI template.
  *
  * The first entry with a name keeps it, in the order in which the servers were connected. A later one is renamed: a tool or
- * prompt `name` of the server `two` is `two_name` in the group, a resource `uri` is `two:uri`.
+ * prompt `name` of the server `two` is `two_name` in the group, a resource `uri` is `two:uri`. With the option `prefix: "always"` of a
+ * group, each tool and prompt has such a name.
  *
  * @category models
  */

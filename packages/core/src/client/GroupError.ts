@@ -1,10 +1,12 @@
 /**
- * The errors of a group of servers: a name that another server has, and a server or an entry that the group does not have.
- * The group makes them itself; errors of servers are in `ClientError`.
+ * The errors of a group of servers: a name that another server has, a server or an entry that the group does not have, and a refused tool.
+ * `ClientSessionGroup`, and `group/Members` and `group/CurrentEntries` inside of the group, fail with them; errors of servers are in
+ * `ClientError`.
  *
  * @since 0.1.0
  */
 import * as Data from "effect/Data"
+import * as HiddenCharacters from "../protocol/rules/HiddenCharacters.js"
 import * as Names from "./group/Names.js"
 import type { Kind } from "./GroupEntries.js"
 
@@ -61,5 +63,25 @@ export class UnknownEntry extends Data.TaggedError("UnknownEntry")<{
     return `No server of the group that is connected now has a ${Names.noun[this.kind]} named ${
       Names.listed([this.entry])
     }`
+  }
+}
+
+/**
+ * The application has not agreed to the tool, or the tool has changed since; see `ToolFingerprints`.
+ *
+ * @category errors
+ */
+export class ToolRefused extends Data.TaggedError("ToolRefused")<{
+  readonly server: string
+  /** The name that the server uses. */
+  readonly tool: string
+  /** What is wrong with the tool, as the end of a sentence. */
+  readonly reason: string
+}> {
+  override get message(): string {
+    const [tool, server] = [this.tool, this.server].map((name) =>
+      JSON.stringify(HiddenCharacters.removed(name.slice(0, 100)))
+    )
+    return `The tool ${tool} of ${server} cannot be called: it ${this.reason}. The application must agree to the tool first`
   }
 }

@@ -1,8 +1,9 @@
 /**
- * An HTTP response that refuses a request: its status, its headers, and the beginning of its body. Applications find it as
- * the `cause` of a `TransportError` and can match on it. `http/RefusedResponse` makes it from a response.
+ * An HTTP response that refuses a request: its status, its headers, and the beginning of its body. Applications find this error as the
+ * `cause` of a `LocalError.TransportError`, and can match on the error. `http/RefusedResponse` makes the error from a response, and
+ * `http/EraEvidence` reads what the error shows.
  *
- * Its message holds no secret of the client, even when the server sends one back.
+ * Its message holds no secret of the client, even when the server sends a secret back.
  *
  * @since 0.1.0
  */

@@ -1,5 +1,5 @@
 /**
- * A call and its progress as one stream: the progress notifications, then the result. It works with every call that takes
+ * A call and its progress as one stream: the progress notifications, then the result. The stream works with every call that takes
  * `onProgress`.
  *
  * @since 0.1.0

@@ -1,6 +1,6 @@
 /**
- * Reaches a server by its URL: over Streamable HTTP of either era, and over HTTP+SSE when the server implements only that.
- * It uses the platform's `HttpClient`, whichever layer the application provides.
+ * Reaches a server by its URL: over Streamable HTTP of either era, and over HTTP+SSE when the server implements only that. `Remote` uses
+ * the platform's `HttpClient`, whichever layer the application provides. `negotiation/HttpTransport` opens the transport.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#streamable-http
  * @since 0.1.0
@@ -46,7 +46,10 @@ export interface RemoteSession {
 export interface Limits extends MessageText.Limits {
   /** How many attempts in a row may bring no event before the request of that stream fails. Default: 5. */
   readonly maxResumes?: number | undefined
-  /** How many redirects are followed, all of them to the same origin. Default: 3. */
+  /**
+   * How many redirects of a request are followed, all of them to the same origin. A connection remembers the target of a permanent redirect.
+   * Default: 3.
+   */
   readonly maxRedirects?: number | undefined
   /** How many requests may be in flight, each in an HTTP exchange of its own; more wait. Default: 64. */
   readonly maxExchanges?: number | undefined
@@ -127,8 +130,6 @@ export interface Options<out R = never> {
    * How long closing waits for each of its steps: for messages in flight, then for the session's end. Default: 1 second.
    */
   readonly closeTimeout?: Duration.DurationInput | undefined
-  /** Whether the `HttpClient` makes spans, which have no parent. Default: false. */
-  readonly tracing?: boolean | undefined
 }
 
 /**

@@ -1,7 +1,8 @@
 /**
- * The servers of a host's configuration (`mcpServers`): each is a program to launch or a URL. `decode` reads an unknown value entry by
- * entry, in the spellings of the hosts that exist; `expand` fills in variables; `layer` connects a group. What cannot be read of an entry
- * leaves that entry out, with a reason, and nothing else. The application gives the function that makes connectors.
+ * The servers of a host's configuration (`mcpServers`): each server is a program to launch or a URL. `decode` reads an unknown value entry
+ * by entry, in the spellings of the hosts that exist; `expand` fills in variables; `layer` connects a `ClientSessionGroup`. An entry that
+ * cannot be read is left out, with a reason; the other entries stay. The application gives the function that makes connectors.
+ * `configuration/Member` and `configuration/Variable` read the members of an entry.
  *
  * @see https://modelcontextprotocol.io/docs/develop/connect-local-servers
  * @since 0.1.0

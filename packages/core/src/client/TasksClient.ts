@@ -1,9 +1,9 @@
 /**
- * Tasks of a server: calls of tools that go on after the server has answered their requests. A client starts one, reads its
- * status, answers its questions, cancels it and collects its result; with its id, also after a restart.
+ * Tasks of a server: calls of tools that go on after the server has answered their requests. A client starts a task, reads its status,
+ * answers its questions, cancels the task and collects its result; with the id of the task, also after a restart.
  *
- * At 2025-11-25 that is all. From 2026-07-28 on, tasks are the extension `io.modelcontextprotocol/tasks`, and the client needs
- * `extension` among its `extensions`. A client that has no interest in tasks calls the tool: `callTool` waits for the result.
+ * At 2025-11-25 that is all. From 2026-07-28 on, tasks are the extension `io.modelcontextprotocol/tasks`, and the client needs `extension`
+ * among its `extensions`. A client that has no interest in tasks calls the tool: `callTool` waits for the result.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/tasks
  * @since 0.1.0

@@ -1,8 +1,8 @@
 /**
- * What a server offers, as one value: its tools, resources, resource templates and prompts. Names that collide are an
- * error where the definition is made, not where an entry is called.
+ * What a server offers, as one value: its tools, resources, resource templates and prompts. Names that collide are an error where the
+ * definition is made, not where an entry is called.
  *
- * `McpServer.implement` of the server implements a definition, `Client.of` of the client calls it.
+ * `McpServer.implement` of the server implements a definition, `Client.of` of the client calls its entries.
  *
  * @since 0.1.0
  */

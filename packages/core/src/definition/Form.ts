@@ -11,6 +11,7 @@
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import type * as Schema from "effect/Schema"
+import * as EffectInternals from "../kit/EffectInternals.js"
 import type { ElicitContent } from "../protocol/Elicitation.js"
 import { RequestedSchema } from "../protocol/ElicitationSchema.js"
 import * as Issue from "../protocol/Issue.js"
@@ -61,7 +62,7 @@ const forms = new WeakMap<Schema.Schema.Any, Form<unknown>>()
  */
 export const fromFields = (requestedSchema: RequestedSchema): Form<ElicitContent> => ({
   requestedSchema,
-  decode: (content) => Effect.suspend(() => answerOf(requestedSchema, content))
+  decode: (content) => Effect.suspend(() => EffectInternals.fromEither(answerOf(requestedSchema, content)))
 })
 
 /**
@@ -102,7 +103,7 @@ const compile = <A, I>(schema: Schema.Schema<A, I>): Form<A> => {
     requestedSchema,
     decode: (content) =>
       Effect.flatMap(
-        Effect.suspend(() => answerOf(checked, content)),
+        Effect.suspend(() => EffectInternals.fromEither(answerOf(checked, content))),
         (answer) => Effect.mapError(decode(answer), Issue.sentence)
       )
   }

@@ -1,7 +1,7 @@
 /**
  * A prompt as a value: its name, and the schemas of its arguments, which clients send as strings.
  *
- * The server turns arguments into messages with `McpServer.prompt`.
+ * `McpServer.prompt` takes the handler that makes the messages.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/server/prompts
  * @since 0.1.0

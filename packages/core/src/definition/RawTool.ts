@@ -10,6 +10,7 @@
  */
 import * as Either from "effect/Either"
 import * as Schema from "effect/Schema"
+import * as EffectInternals from "../kit/EffectInternals.js"
 import type { JsonObject } from "../protocol/Json.js"
 import * as ExternalSchema from "./schema/ExternalSchema.js"
 import * as JsonSchemaValidator from "./schema/JsonSchemaValidator.js"
@@ -97,7 +98,9 @@ const compile = (name: string, part: string, given: JsonObject, trust: Trust) =>
       const validate = yield* JsonSchemaValidator.make(json, trust)
       const parse: ExternalSchema.Parse<any> = (u) => {
         const errors = Either.getOrElse(validate(u), (why) => [{ path: [], message: why }])
-        return errors.length === 0 ? Either.right(u) : Either.left(ExternalSchema.toIssue(errors, u))
+        return EffectInternals.fromEither(
+          errors.length === 0 ? Either.right(u) : Either.left(ExternalSchema.toIssue(errors, u))
+        )
       }
       return { json, schema: ExternalSchema.make({ decode: parse, encode: parse }) }
     }),

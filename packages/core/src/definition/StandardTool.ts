@@ -11,6 +11,7 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
+import * as EffectInternals from "../kit/EffectInternals.js"
 import type { JsonObject } from "../protocol/Json.js"
 import type { ParseIssue } from "../protocol/McpError.js"
 import * as ExternalSchema from "./schema/ExternalSchema.js"
@@ -151,14 +152,16 @@ const advertise = (name: string, part: string, option: string, schema: unknown):
     )
 
 const parserOf = ({ "~standard": schema }: Any): ExternalSchema.Parse<any> => (u) => {
-  const toEither = (result: Result<any>): Either.Either<any, ParseIssue> =>
-    result.issues === undefined
-      ? Either.right(result.value)
-      : Either.left(ExternalSchema.toIssue(result.issues.map(errorOf), u))
+  const outcomeOf = (result: Result<any>): Effect.Effect<any, ParseIssue> =>
+    EffectInternals.fromEither(
+      result.issues === undefined
+        ? Either.right(result.value)
+        : Either.left(ExternalSchema.toIssue(result.issues.map(errorOf), u))
+    )
   return Either.match(Either.try({ try: () => schema.validate(u), catch: (defect) => defect }), {
     onLeft: Effect.die,
     onRight: (result) =>
-      Predicate.isPromiseLike(result) ? Effect.flatMap(Effect.promise(() => result), toEither) : toEither(result)
+      Predicate.isPromiseLike(result) ? Effect.flatMap(Effect.promise(() => result), outcomeOf) : outcomeOf(result)
   })
 }
 

@@ -1,9 +1,9 @@
 /**
- * A tool as a value: its name, the schemas of its parameters, its success and its failure, and a description. The
- * server implements it, the client calls it, and the compiler checks both against it.
+ * A tool as a value: its name, the schemas of its parameters, its success and its failure, and a description. The server implements the
+ * tool, the client calls the tool, and the compiler checks both against this value.
  *
- * What `tools/list` advertises and the functions of `codec` are prepared once, here. `RawTool` declares a tool with
- * JSON Schemas, `StandardTool` with the schemas of another library.
+ * What `tools/list` advertises (`tool/AdvertisedSchema`) and the functions of `codec` (`tool/ToolCodec`) are prepared once, here.
+ * `RawTool` declares a tool with JSON Schemas, `StandardTool` with the schemas of another library.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/server/tools
  * @since 0.1.0
@@ -121,7 +121,8 @@ export interface Options<Parameters, Success, Failure> extends Description {
   readonly parameters?: Parameters | undefined
   /**
    * The value of a successful call, advertised as the output schema and sent as `structuredContent`. Up to revision
-   * 2025-11-25 structured content must be an object: clients of those revisions get any other value as text.
+   * 2025-11-25 structured content must be an object: clients of these revisions get any other value as `{ result }`, and where
+   * the schema allows values that are not objects, every value.
    * Default, and for `Schema.Void`: the tool returns content only.
    */
   readonly success?: Success | undefined

@@ -1,17 +1,17 @@
 /**
- * URI templates of RFC 6570: `parse` reads a template once, `expand` makes a URI from values, `match` finds the values
- * in a URI. Matching an expanded URI gives the values back, with one exception: `{name*}` writes a list of one empty value
- * like an empty list, and `match` finds the empty list. A template whose values cannot be told apart has an `ambiguity`,
- * and matches nothing.
+ * URI templates of RFC 6570: `parse` reads a template once, `expand` makes a URI from values, `match` finds the values in a URI. Matching
+ * an expanded URI gives the values back, with one exception: `{name*}` writes a list of one empty value like an empty list, and `match`
+ * finds the empty list. A template whose values cannot be told apart has an `ambiguity`, and matches nothing.
  *
- * Values are strings here. `ResourceTemplate` gives them schemas; whether a path in a value is safe to open is for the
- * application to check.
+ * Values are strings here; `uri/UriExpression` expands, and `uri/UriMatcher` matches. `ResourceTemplate` gives them schemas; whether a
+ * path in a value is safe to open is for the application to check.
  *
  * @see https://www.rfc-editor.org/rfc/rfc6570
  * @since 0.1.0
  */
 import * as Either from "effect/Either"
 import * as Option from "effect/Option"
+import * as UriKey from "../protocol/rules/UriKey.js"
 import * as UriExpression from "./uri/UriExpression.js"
 import * as UriMatcher from "./uri/UriMatcher.js"
 import * as UriPattern from "./uri/UriPattern.js"
@@ -47,7 +47,8 @@ export interface UriTemplate {
   /** The functions behind `expand` and `match`. */
   readonly [TypeId]: {
     readonly expand: (values: Values) => string
-    readonly match: (uri: string) => Option.Option<Match>
+    /** `key` gives the key of the URI, which a search in many templates finds once. */
+    readonly match: (uri: string, key: () => string) => Option.Option<Match>
   }
   readonly template: string
   /** In the order in which the template names them. */
@@ -86,6 +87,11 @@ export const parse = (template: string): Either.Either<UriTemplate, string> =>
     )
     if (variables.length > limits.variables) return Either.left(`more than ${limits.variables} variables`)
     const pattern = UriPattern.make(parts)
+    const normal = UriPattern.make(
+      parts.map((part, index) =>
+        typeof part === "object" ? part : index === 0 ? UriKey.ofStart(part) : UriKey.ofPart(part)
+      )
+    )
     const ambiguity = new Set(variables.map(({ name }) => name)).size < variables.length
       ? "the same variable appears twice"
       : variables.some(({ prefix }) => prefix !== undefined)
@@ -95,10 +101,13 @@ export const parse = (template: string): Either.Either<UriTemplate, string> =>
       [TypeId]: {
         expand: (values) =>
           parts.map((part) => typeof part === "string" ? part : UriExpression.expand(part, values)).join(""),
-        match: (uri) =>
+        match: (uri, key) =>
           ambiguity !== undefined || uri.length > limits.uri
             ? Option.none()
-            : Option.map(Option.fromNullable(UriMatcher.match(pattern, uri)), Object.fromEntries)
+            : Option.map(
+              Option.fromNullable(UriMatcher.match(pattern, uri) ?? UriMatcher.match(normal, key())),
+              Object.fromEntries
+            )
       },
       template,
       variables: variables.map(({ explode, name, operator }) => ({
@@ -139,10 +148,11 @@ const split = (template: string): Either.Either<ReadonlyArray<string | UriExpres
 export const expand = (self: UriTemplate, values: Values): string => self[TypeId].expand(values)
 
 /**
- * The values with which a template expands to a URI; none when there are no such values, when the template is
- * ambiguous, or when the URI is longer than `limits.uri`. The parameters of a query may come in any order, and
- * parameters that the template does not name are ignored.
+ * The values with which a template expands to a URI, or to an equal one: `NOTE:///caf%c3%a9` equals `note:///café`. None when there are no
+ * such values, when the template is ambiguous, or when the URI is longer than `limits.uri`. The parameters of a query may come in any
+ * order, and parameters that the template does not name are ignored.
  *
  * @category utils
  */
-export const match = (self: UriTemplate, uri: string): Option.Option<Match> => self[TypeId].match(uri)
+export const match = (self: UriTemplate, uri: string): Option.Option<Match> =>
+  self[TypeId].match(uri, () => UriKey.of(uri))

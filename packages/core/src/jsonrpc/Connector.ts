@@ -1,6 +1,6 @@
 /**
- * How a client reaches a server: a value that opens a transport in a scope. A subprocess, a URL and a server in the
- * same process each have a connector; `make` builds one for any other transport.
+ * How a client reaches a server: a value that opens a transport in a scope. A subprocess, a URL and a server in the same process each have
+ * a connector; `make` builds a connector for any other transport.
  *
  * @since 0.1.0
  */

@@ -1,11 +1,11 @@
 /**
- * A conversation over one transport: requests in both directions, each with one answer, until one side ends the
- * conversation. It passes responses and progress to the calls that wait for them, and the requests and notifications of
- * the peer to its `Side`. `make` reads the transport on a fiber of its own; `factory` leaves reading to the caller.
+ * A conversation over one transport: requests in both directions, each with one answer, until one side ends the conversation. A
+ * conversation passes responses and progress to the calls that wait for them, and the requests and notifications of the peer to its
+ * `Side`. `make` reads the transport on a fiber of its own; `factory` leaves reading to the caller.
  *
- * Receiving is ordered and never waits; requests run concurrently. A conversation knows two method names only,
- * `notifications/cancelled` and `notifications/progress`: the packages above know what methods mean. `Transport` reads
- * and writes; `runtime/Requests` and `runtime/Calls` hold the requests of the two directions.
+ * Receiving is ordered and never waits; requests run concurrently. A conversation knows two method names only, `notifications/cancelled`
+ * and `notifications/progress`: `client` and `server` know what methods mean. `Transport` reads and writes; `runtime/Requests` and
+ * `runtime/Calls` hold the requests of the two directions.
  *
  * @since 0.1.0
  */
@@ -327,7 +327,7 @@ class PassiveConversation implements Passive, Requests.Owner {
     if (Message.isMalformed(incoming)) return this.onMalformed(incoming, channel)
     if (Message.isResponse(incoming)) return this.onResponse(incoming)
     if (Message.isRequest(incoming)) {
-      const side = this.side.of === undefined ? this.side : this.side.of(incoming)
+      const side = this.side.sideOf === undefined ? this.side : this.side.sideOf(incoming)
       return void this.requests.start(channel, incoming, side)
     }
     this.onNotification(incoming, channel)
@@ -345,8 +345,10 @@ class PassiveConversation implements Passive, Requests.Owner {
     return (endsNow) =>
       Effect.suspend(() => {
         this.requests.isQuiet = true
-        const timer = this.calls.close()
+        // Before the handlers are interrupted, so that they cancel no call; they are interrupted, and do not see their calls fail.
+        this.calls.seal()
         this.requests.abandon(({ method }) => endsNow(method))
+        const timer = this.calls.close()
         return Effect.zipRight(
           timer === undefined ? this.requests.awaitIdle : Effect.zipRight(Fiber.await(timer), this.requests.awaitIdle),
           this.close
@@ -386,7 +388,8 @@ class PassiveConversation implements Passive, Requests.Owner {
 
   private shutDown(error: TransportError | undefined): Effect.Effect<unknown> {
     return Effect.flatMap(this.closeTimeout, (limited) => {
-      // Handlers first, so that one that waits for the peer is interrupted and does not fail with `ConnectionClosed`.
+      // Handlers first, so that one that waits for the peer is interrupted and does not fail with `ConnectionClosed`, nor cancels its call.
+      this.calls.seal(error)
       this.requests.interruptAll()
       const timer = this.calls.close(error)
       return this.requests.close(limited).pipe(
@@ -424,11 +427,11 @@ class PassiveConversation implements Passive, Requests.Owner {
     if (messages !== undefined) return messages.forEach((message) => this.receive(message, channel))
     const malformed = isAllowed ? Batch.refused(given) : given
     const { id, kind } = malformed
-    if (malformed.batch !== undefined) this.calls.onRefusedBatch(malformed.batch, malformed.message)
     const isResponse = (kind === "response" || kind === "unknown") && this.calls.onMalformed(malformed)
     if (isResponse && kind === "unknown") channel.onUnanswered?.(id!)
     else if (this.isAnswered(malformed)) channel.unsafeSend(Message.malformedResponse(malformed))
     this.diagnostics.report(Diagnostic.Malformed({ malformed }))
+    if (malformed.batch !== undefined) this.calls.onRefusedBatch(malformed.batch, malformed.message)
   }
 
   private isAnswered({ id, kind }: Message.Malformed): boolean {

@@ -11,6 +11,7 @@ import * as Effect from "effect/Effect"
 import { type ErrorObject, PARSE_ERROR } from "./JsonRpcError.js"
 import type * as Message from "./Message.js"
 import * as MessageText from "./MessageText.js"
+import * as Redaction from "./Redaction.js"
 import * as JsonText from "./runtime/JsonText.js"
 
 /**
@@ -22,6 +23,10 @@ import * as JsonText from "./runtime/JsonText.js"
  *   these arguments; `names` has the first five, each with the nearest name that the tool has, if a name is near. The names are shortened,
  *   and written as JSON strings. `subject` is the tool: `tool "search"`.
  * - `Unchecked`: something that the peer sent was accepted without the usual check; `reason` says why.
+ * - `HiddenCharacters`: names, titles or descriptions of a list have characters that people do not see, which were left out of what models
+ *   read. `subject` is the list: `the tools of "search"`. `count` is the number of entries; `names` has the names of the first five.
+ * - `LookAlikes`: names of a list look alike, or mix scripts whose letters look alike. `names` has the first five groups of names, a name
+ *   that mixes scripts alone. Characters outside of ASCII are escaped in the names, here and above.
  * - `UnknownResponse`: a response for which no call waits; `late` when we issued its id before.
  * - `UnattributedError`: an error response without an id: the peer could not read one of our messages.
  * - `DuplicateRequest`: a request whose id is already in flight. It was refused; the first request continues.
@@ -52,6 +57,12 @@ export type Diagnostic = Data.TaggedEnum<{
     readonly names: ReadonlyArray<{ readonly name: string; readonly nearest: string | undefined }>
   }
   Unchecked: { readonly subject: string; readonly reason: string }
+  HiddenCharacters: { readonly subject: string; readonly count: number; readonly names: ReadonlyArray<string> }
+  LookAlikes: {
+    readonly subject: string
+    readonly count: number
+    readonly names: ReadonlyArray<ReadonlyArray<string>>
+  }
   UnknownResponse: { readonly response: Message.Response; readonly late: boolean }
   UnattributedError: { readonly error: ErrorObject }
   DuplicateRequest: { readonly id: Message.RequestId; readonly method: string }
@@ -94,6 +105,18 @@ export const log: (diagnostic: Diagnostic) => Effect.Effect<void> = Diagnostic.$
         )
     ),
   Unchecked: ({ reason, subject }) => Effect.logWarning(`${shown(subject)} was accepted unchecked: ${shown(reason)}`),
+  HiddenCharacters: ({ count, names, subject }) =>
+    Effect.logWarning(
+      `Left out characters that people do not see, in ${count === 1 ? "1 entry" : `${count} entries`} of ${
+        shown(subject)
+      }: ${listed(count, names.map((name) => quoted(name)))}`
+    ),
+  LookAlikes: ({ count, names, subject }) =>
+    Effect.logWarning(
+      `Names of ${shown(subject)} look alike, or mix scripts: ${
+        listed(count, names.map((group) => group.map((name) => quoted(name)).join(" and ")))
+      }`
+    ),
   UnknownResponse: ({ late, response }) =>
     Effect.logDebug(`${late ? "Late" : "Unknown"} response: id ${idOf(response.id)}`),
   UnattributedError: ({ error }) =>
@@ -143,6 +166,10 @@ const OWN: ReadonlySet<Diagnostic["_tag"]> = new Set(["HandlerDied", "FlawedAnsw
 
 const idOf = (id: Message.RequestId | null | undefined): string => shown(JsonText.stringify(id) ?? "undefined")
 
+/** The first of `count` texts, and how many more there are. */
+const listed = (count: number, texts: ReadonlyArray<string>): string =>
+  texts.join("; ") + (count > texts.length ? `; and ${count - texts.length} more` : "")
+
 const handled = (method: string, subject: string | undefined): string =>
   subject === undefined ? quoted(method) : shown(subject)
 
@@ -152,10 +179,11 @@ const isOfAnyKind = ({ code, kind }: Message.Malformed): boolean => kind === "un
 /** How many characters of a text are logged. */
 const MAX_TEXT = 200
 
-/** A text that the peer may have chosen, shortened, with a space for each character that ends a line or controls a terminal. */
+/** A text that the peer may have chosen, shortened, without secrets, with a space for each character that ends a line or controls a terminal. */
 const shown = (text: string, max: number = MAX_TEXT): string => {
-  const line = text.slice(0, max).replace(/[\p{Cc}\p{Zl}\p{Zp}]/gu, " ")
-  return text.length > max ? `${line}…` : line
+  const clean = Redaction.text(text.slice(0, 2 * max))
+  const line = clean.slice(0, max).replace(/[\p{Cc}\p{Zl}\p{Zp}]/gu, " ")
+  return text.length > 2 * max || clean.length > max ? `${line}…` : line
 }
 
 /** The same in double quotes. */

@@ -1,9 +1,10 @@
 /**
- * A pair of transports in one process, without JSON and without a queue: `unsafeSend` calls the receiver of the other
- * side before it returns. Messages that are sent while the other side is still receiving one are delivered next.
+ * A pair of transports in one process, without JSON and without a queue: `unsafeSend` calls the receiver of the other side before it
+ * returns. Messages that are sent while the other side is still receiving a message are delivered next.
  *
- * The contract is that of any other transport; `Transport.memory` is a pair with queues. Messages are passed by
- * reference: neither side may change a message that it has sent or received.
+ * The contract is the contract of any other transport; `Transport.memory` is a pair with queues. A receiver gets what it would get over
+ * JSON: no members that are `undefined`, for example. Messages that have only values of JSON are passed by reference: neither side may
+ * change a message that it has sent or received.
  *
  * @since 0.1.0
  */
@@ -15,6 +16,7 @@ import * as Outbox from "../kit/Outbox.js"
 import { TransportError } from "./LocalError.js"
 import type * as Message from "./Message.js"
 import * as Diagnostics from "./runtime/Diagnostics.js"
+import * as JsonForm from "./runtime/JsonForm.js"
 import { closed, type Transport } from "./Transport.js"
 
 /**
@@ -30,7 +32,10 @@ class DirectTransport implements Transport {
   private receive: ((incoming: Message.Incoming) => void) | undefined
   private onClose: ((exit: Exit.Exit<void>) => void) | undefined
 
-  readonly unsafeSend = (message: Message.Message): boolean => this.peer.accept(message)
+  readonly unsafeSend = (message: Message.Message): boolean => {
+    const received = JsonForm.of(message)
+    return received !== undefined && this.peer.accept(received)
+  }
 
   get congestion(): Effect.Effect<void> | undefined {
     return this.peer.waiting.congestion
@@ -40,7 +45,11 @@ class DirectTransport implements Transport {
     return Outbox.canSend(this)
   }
 
-  readonly send = (message: Message.Message): Effect.Effect<void, TransportError> => Outbox.send(this, message, closed)
+  readonly send = (message: Message.Message): Effect.Effect<void, TransportError> =>
+    Effect.mapError(
+      Outbox.send(this, message, closed),
+      (error) => JsonForm.of(message) === undefined ? JsonForm.noForm : error
+    )
 
   readonly run = (receive: (incoming: Message.Incoming) => void): Effect.Effect<void, TransportError> =>
     Effect.acquireUseRelease(this.claim, () => this.read(receive), () => Effect.sync(() => this.close(Exit.void)))

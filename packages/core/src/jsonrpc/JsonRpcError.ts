@@ -1,6 +1,6 @@
 /**
- * The error object of a JSON-RPC response, and the codes that both JSON-RPC and its users give such errors. The codes of MCP are in
- * `@effect-mcp/core/protocol/McpError`; failures on this side, without a response, are in `LocalError`.
+ * The error object of a JSON-RPC response, and the codes that both JSON-RPC and its users give such errors. `protocol/ErrorCodes` has the
+ * codes of MCP, and `protocol/McpError` its errors; failures on this side, without a response, are in `LocalError`.
  *
  * @since 0.1.0
  */

@@ -8,10 +8,9 @@
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#stdio
  * @since 0.1.0
  */
-import * as Chunk from "effect/Chunk"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
-import * as EffectInternals from "../kit/EffectInternals.js"
+import * as StreamArrays from "../kit/StreamArrays.js"
 import * as JsonRpcError from "./JsonRpcError.js"
 import * as Message from "./Message.js"
 import * as MessageText from "./MessageText.js"
@@ -103,7 +102,7 @@ export class Decoder {
   }
 
   private tooLong(ends: Oversized.Ends): Message.Malformed {
-    return Oversized.report(ends, `a line is longer than ${this.maxLineBytes} bytes`)
+    return Oversized.ofLine(ends, this.maxLineBytes)
   }
 
   private line(last: Uint8Array, messages: Array<Message.Incoming>): void {
@@ -157,12 +156,7 @@ export const decode = <E, R>(
   Stream.unwrap(Effect.sync(() => {
     const decoder = new Decoder(options)
     return Stream.concat(
-      Stream.mapChunks(bytes, (chunk) => {
-        const pieces = Chunk.toReadonlyArray(chunk)
-        return EffectInternals.chunk(
-          pieces.length === 1 ? decoder.push(pieces[0]!) : pieces.flatMap((one) => decoder.push(one))
-        )
-      }),
+      StreamArrays.mapConcat(bytes, (piece) => decoder.push(piece)),
       Stream.suspend(() => Stream.fromIterable(decoder.end()))
     )
   }))

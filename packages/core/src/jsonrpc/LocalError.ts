@@ -10,7 +10,7 @@ import * as Data from "effect/Data"
  * The transport failed on this side.
  *
  * `Open`: the transport could not be opened. `Read` and `Write`: reading or writing failed. `Encode`: our message has
- * no JSON form. `Decode`: the peer sent a response that is malformed.
+ * no JSON form. `Decode`: the peer sent a response that is malformed, or larger than a limit of this side.
  *
  * @category errors
  */
@@ -28,6 +28,11 @@ export class TransportError extends Data.TaggedError("TransportError")<{
 export class ConnectionClosed extends Data.TaggedError("ConnectionClosed")<{
   /** The failure of the transport that ended the conversation, if it ended with one. */
   readonly cause?: TransportError | undefined
+  /**
+   * True when the request was not sent: the peer has not served this request, which may be sent in another conversation. Otherwise the peer
+   * may have served the request. Of a call in several rounds this is the last request: the peer has served those before.
+   */
+  readonly isUnsent?: boolean | undefined
 }> {
   override get message(): string {
     return this.cause === undefined ? "Connection closed" : `Connection closed: ${this.cause.message}`

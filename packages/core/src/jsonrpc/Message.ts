@@ -27,12 +27,22 @@ export interface Params {
   readonly [key: string]: unknown
 }
 
+/**
+ * The key under which a message that was received names the receiver's own request on whose stream the message came, as over HTTP.
+ * A pipe has one stream for all requests, so its messages name no request. A peer cannot write the key, no message is sent with the key,
+ * and a copy by spreading is without the key.
+ *
+ * @category constants
+ */
+export const stream: unique symbol = Symbol.for("@effect-mcp/core/Message/stream")
+
 /** @category models */
 export interface Request {
   readonly jsonrpc: "2.0"
   readonly id: RequestId
   readonly method: string
   readonly params?: Params
+  readonly [stream]?: RequestId
 }
 
 /** @category models */
@@ -40,6 +50,7 @@ export interface Notification {
   readonly jsonrpc: "2.0"
   readonly method: string
   readonly params?: Params
+  readonly [stream]?: RequestId
 }
 
 /** @category models */
@@ -124,6 +135,16 @@ export const request = (id: RequestId, method: string, params?: Params): Request
 /** @category utils */
 export const notification = (method: string, params?: Params): Notification =>
   params === undefined ? { jsonrpc: "2.0", method } : { jsonrpc: "2.0", method, params }
+
+/**
+ * The message as it came on the stream of the request with this id. A response belongs to the request whose id it has, and stays as it is.
+ *
+ * @category utils
+ */
+export const onStream = <A extends Incoming>(incoming: A, id: RequestId): A =>
+  isMalformed(incoming) || isResponse(incoming)
+    ? incoming
+    : Object.defineProperty({ ...incoming }, stream, { value: id })
 
 /** @category utils */
 export const success = (id: RequestId, result: Params): Success => ({ jsonrpc: "2.0", id, result })

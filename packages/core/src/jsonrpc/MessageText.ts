@@ -7,6 +7,7 @@
 import * as Predicate from "effect/Predicate"
 import * as JsonRpcError from "./JsonRpcError.js"
 import * as Message from "./Message.js"
+import * as Redaction from "./Redaction.js"
 import * as JsonText from "./runtime/JsonText.js"
 import * as MessageOutline from "./runtime/MessageOutline.js"
 
@@ -42,6 +43,28 @@ export const parse = (text: string, limits: Limits = {}): Message.Incoming => {
   else if (text.length > SHORT) lengths.set(incoming, text.length)
   return incoming
 }
+
+/**
+ * Checks a value as `parse` checks its JSON text, for values that come from a peer without a text of their own, such as the body that a
+ * platform has parsed. The message is a copy. A value that has no JSON form, or too long a form, is `Malformed`.
+ *
+ * @category utils
+ */
+export const fromValue = (value: unknown, limits: Limits = {}): Message.Incoming => {
+  if (value instanceof Message.Malformed) return value
+  const text = JsonText.stringify(value)
+  return text === undefined
+    ? refusedValue("it has no JSON form")
+    : text.length > MAX_LENGTH
+    ? refusedValue(`more than ${MAX_LENGTH} characters`)
+    : parse(text, limits)
+}
+
+/** As `maxLineBytes` of a pipe. */
+const MAX_LENGTH = 10 * 1024 * 1024
+
+const refusedValue = (why: string): Message.Malformed =>
+  new Message.Malformed("request", JsonRpcError.INVALID_REQUEST, `Invalid request: ${why}`)
 
 /** A text that may have too many values. */
 const parseLong = (
@@ -124,7 +147,10 @@ const beginnings = new WeakMap<Message.Malformed, string>()
  *
  * @category getters
  */
-export const beginningOf = (malformed: Message.Malformed): string | undefined => beginnings.get(malformed)
+export const beginningOf = (malformed: Message.Malformed): string | undefined => {
+  const text = beginnings.get(malformed)
+  return text === undefined ? undefined : Redaction.text(text)
+}
 
 const lengths = new WeakMap<Message.Message, number>()
 

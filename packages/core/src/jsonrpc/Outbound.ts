@@ -1,7 +1,7 @@
 /**
- * How one side sends to the other: a request, whose answer it waits for, or a notification. `Conversation` implements
- * `Outbound`; the packages above send with it and know no transport. A channel that cannot carry requests refuses them
- * itself (`none`), so callers need no flag for it.
+ * How one side sends to the other: a request, whose answer the side waits for, or a notification. `Conversation` implements `Outbound`;
+ * clients and servers send with it and know no transport. A channel that cannot carry requests refuses them itself (`none`), so callers
+ * need no flag.
  *
  * @since 0.1.0
  */

@@ -1,6 +1,6 @@
 /**
- * What one side of a conversation does with the peer's requests and notifications: the contract between a
- * `Conversation`, which runs the work and sends the answers, and the packages above, which know the methods.
+ * What one side of a conversation does with the peer's requests and notifications: the contract between a `Conversation`, which runs the
+ * work and sends the answers, and the modules of `client` and `server`, which know the methods.
  *
  * @since 0.1.0
  */
@@ -54,7 +54,7 @@ export interface OwnLimit {
  */
 export interface Side extends RequestSide {
   /** Gives what serves a request, where that depends on the request. Called once per request. Default: the side itself. */
-  readonly of?: ((request: Message.Request) => RequestSide) | undefined
+  readonly sideOf?: ((request: Message.Request) => RequestSide) | undefined
   /**
    * Called in the order of arrival, like `onRequest`. Returns the effect that handles the notification, if there is one. A
    * defect of the effect is reported.

@@ -85,6 +85,7 @@ export interface Options {
 
 const LF = 0x0a
 const CR = 0x0d
+const LINE_END = Uint8Array.of(LF)
 
 /**
  * Decodes chunks of bytes to events. A class with mutable fields, because it runs for every chunk: `held` has a copy of
@@ -147,9 +148,8 @@ export class Decoder {
     const held = this.held.all
     // So that the start is the same however the bytes are cut into chunks.
     const kept = Math.min(Oversized.KEPT_BYTES, this.maxEventBytes - this.bytes)
-    const start = this.data === undefined
-      ? dataOf(this.text.decode(Oversized.beginning(held, piece, kept)))
-      : this.data[0]!.slice(0, Oversized.KEPT_BYTES)
+    const last = dataOf(this.text.decode(Oversized.beginning(held, piece, kept)))
+    const start = [...this.data ?? [], last].join("\n").slice(0, Oversized.KEPT_BYTES)
     const isReportedAtEnd = this.reportAtEnd(start)
     this.clear()
     this.skipped = new Oversized.Skipped(start, held, piece, isReportedAtEnd)
@@ -172,6 +172,8 @@ export class Decoder {
       const bytes = isWhole ? last : this.held.all
       this.bytes += bytes.length
       this.field(this.text.decode(bytes))
+    } else {
+      this.skipped?.add(LINE_END)
     }
     this.held.clear()
   }
@@ -195,7 +197,7 @@ export class Decoder {
     this.first = false
     const { data, event, id, retry } = this
     if (this.skipped?.end !== undefined) {
-      events.push(new TooLarge(this.maxEventBytes, this.skipped.start, this.skipped.end))
+      events.push(new TooLarge(this.maxEventBytes, this.skipped.start, dataAtEnd(this.skipped.end)))
     } else if (data !== undefined || event !== undefined || id !== undefined || retry !== undefined) {
       events.push({ event, id, retry, data: data?.join("\n") })
     }
@@ -212,6 +214,12 @@ export class Decoder {
       this.data =
         undefined
   }
+}
+
+/** The data in the last lines of an event; the first of the lines may have lost its beginning. */
+const dataAtEnd = (text: string): string => {
+  const [first = "", ...lines] = text.replace(/\n$/, "").split("\n")
+  return [dataOf(first) || first, ...lines.filter((line) => line.startsWith("data:")).map(dataOf)].join("\n")
 }
 
 /** The data of a line of data; empty for any other line. */

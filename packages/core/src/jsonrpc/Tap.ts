@@ -2,8 +2,7 @@
  * Shows every message that crosses a transport, in both directions, for an operator who looks for a fault. Secrets are left out.
  * What is not tapped pays nothing.
  *
- * Secrets are known by the names of members (tokens, passwords, keys, `requestState` …) and by their form (credentials of HTTP, JSON Web
- * Tokens, parameters of URLs). A secret under another name, such as an argument of a tool, is shown.
+ * `Redaction` knows the secrets, by their names and by their forms. A secret under another name, such as an argument of a tool, is shown.
  *
  * @since 0.1.0
  */
@@ -12,6 +11,7 @@ import * as Either from "effect/Either"
 import * as Stream from "effect/Stream"
 import * as EffectInternals from "../kit/EffectInternals.js"
 import type { Connector } from "./Connector.js"
+import * as Redaction from "./Redaction.js"
 import { type Delivery, run, type Transport } from "./Transport.js"
 
 /**
@@ -114,24 +114,7 @@ export const connector = <R>(self: Connector<R>, tap: Tap = log): Connector<R> =
 })
 
 const textOf = (value: object): string =>
-  Either.getOrElse(Either.try(() => JSON.stringify(value, shown)), () => "\"a message without a JSON form\"")
-
-const HIDDEN = "<hidden>"
-
-const SECRET =
-  /token|secret|passw|passphrase|authorization|api[-_]?key|private[-_]?key|cookie|credential|assertion|^requestState$/i
-
-// The peer chose the text, so each pattern takes linear time: a token begins where a word does, and a name has a limit.
-const CREDENTIALS = /\b(bearer|basic|dpop)\s+[\w.~+/=-]+|(?<![\w-])eyJ[\w-]*\.[\w-]+\.[\w-]*/gi
-
-const PARAMETERS =
-  /([?&#](?=[^?=&#\s"]{0,100}?(?:token|secret|passw|key|code|signature|state))[^?=&#\s"]{1,120}=)[^&#\s"]+/gi
-
-/** Numbers and flags are no secrets: `maxTokens`, for example. */
-const shown = (name: string, value: unknown): unknown =>
-  (typeof value === "string" || (typeof value === "object" && value !== null)) && SECRET.test(name) &&
-    name !== "progressToken"
-    ? HIDDEN
-    : typeof value === "string"
-    ? value.replace(CREDENTIALS, HIDDEN).replace(PARAMETERS, `$1${HIDDEN}`)
-    : value
+  Either.getOrElse(
+    Either.try(() => JSON.stringify(Redaction.value(value))),
+    () => "\"a message without a JSON form\""
+  )

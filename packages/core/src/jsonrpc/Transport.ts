@@ -1,12 +1,11 @@
 /**
  * One duplex pipe of messages: a stream of what the peer sends, and effects that send to the peer.
  *
- * A transport knows no method; `Conversation` reads it. `make` builds a transport from a stream and a function that writes,
+ * A transport knows no method; `Conversation` reads the transport. `make` builds a transport from a stream and a function that writes,
  * `LineFraming` turns bytes to messages, `memory` is a pair of transports with queues, and `Direct` a pair without.
  *
  * @since 0.1.0
  */
-import * as Chunk from "effect/Chunk"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -15,9 +14,11 @@ import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import * as Outbox from "../kit/Outbox.js"
 import { raceFirst } from "../kit/Race.js"
+import * as StreamArrays from "../kit/StreamArrays.js"
 import * as TimeLimit from "../kit/TimeLimit.js"
 import { type LocalError, TransportError } from "./LocalError.js"
 import type * as Message from "./Message.js"
+import * as JsonForm from "./runtime/JsonForm.js"
 
 /**
  * Reported by the transport itself: a request of ours did not reach the peer, or its answer was lost. Only the call that
@@ -54,6 +55,11 @@ export interface SendOptions {
   readonly resumptionToken?: string | undefined
   /** Runs whenever the request can be resumed from a later point, once everything before that point was read. */
   readonly onResumptionToken?: ((token: string) => Effect.Effect<void>) | undefined
+  /**
+   * What a transport that sends each request on its own runs the sending of this request in, such as the span of the call. A pipe
+   * does not read it.
+   */
+  readonly around?: (<A, E, R>(sending: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>) | undefined
 }
 
 /**
@@ -167,13 +173,7 @@ export const run = (
 ): Effect.Effect<void, TransportError> =>
   transport.run !== undefined
     ? transport.run(receive)
-    : consume(transport.incoming, receive)
-
-const consume = (
-  incoming: Stream.Stream<Delivery, TransportError>,
-  receive: (incoming: Delivery) => void
-): Effect.Effect<void, TransportError> =>
-  Stream.runForEachChunk(incoming, (chunk) => Effect.sync(() => Chunk.forEach(chunk, (message) => receive(message))))
+    : StreamArrays.forEach(transport.incoming, receive)
 
 /**
  * A transport made of a stream and a function that writes one message after another. Messages wait in a queue until
@@ -212,14 +212,14 @@ export const make = (options: {
     return {
       incoming: Stream.interruptWhenDeferred(options.incoming, over),
       // Once for the pipe, not once for each message.
-      run: (receive) => raceFirst(consume(options.incoming, receive), Deferred.await(over)),
+      run: (receive) => raceFirst(StreamArrays.forEach(options.incoming, receive), Deferred.await(over)),
       ...sender(outbox)
     }
   })
 
 /**
- * Two connected transports in memory: each receives what the other sends, as the same value. Each direction has a queue;
- * `send` suspends while `capacity` messages (default: 256) wait in the queue. Closing the scope ends both transports.
+ * Two connected transports in memory: each receives what the other sends, as over JSON: without members that are `undefined`, for
+ * example. A message that has only values of JSON is received as the same value. Each direction has a queue; `send` suspends while `capacity` messages (default: 256) wait in the queue. Closing the scope ends both transports.
  *
  * @category constructors
  */
@@ -255,8 +255,15 @@ class InMemory implements Transport {
   ) {
     this.incoming = Stream.ensuring(mine.stream, this.close)
     const { send, unsafeSend } = sender(theirs)
-    this.send = send
-    this.unsafeSend = unsafeSend
+    this.send = (message) =>
+      Effect.suspend(() => {
+        const received = JsonForm.of(message)
+        return received === undefined ? Effect.fail(JsonForm.noForm) : send(received)
+      })
+    this.unsafeSend = (message) => {
+      const received = JsonForm.of(message)
+      return received !== undefined && unsafeSend(received)
+    }
   }
 
   canSend(): boolean {
@@ -276,7 +283,8 @@ class InMemory implements Transport {
   }
 }
 
-const sender = <A, E>(outbox: Outbox.Outbox<A | Message.Message, E>): Pick<Sender, "send" | "unsafeSend"> => ({
-  send: (message) => Effect.flatMap(outbox.offer(message), (taken) => taken ? Effect.void : Effect.fail(closed)),
-  unsafeSend: (message) => outbox.unsafeOffer(message)
+const sender = <A, E>(outbox: Outbox.Outbox<A | Message.Message, E>) => ({
+  send: (message: A | Message.Message): Effect.Effect<void, TransportError> =>
+    Effect.flatMap(outbox.offer(message), (taken) => taken ? Effect.void : Effect.fail(closed)),
+  unsafeSend: (message: A | Message.Message): boolean => outbox.unsafeOffer(message)
 })

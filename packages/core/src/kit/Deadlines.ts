@@ -1,11 +1,11 @@
 /**
- * Any number of deadlines, and one fiber that sleeps until the first of them: the timeouts of calls and of commands, idle
- * sessions, stalled readers. Everything that expires knows its own deadline; a sweep calls all of it when one may be due.
+ * Any number of deadlines, and one fiber that sleeps until the first of them: the timeouts of calls and of commands, idle sessions,
+ * stalled readers. Everything that expires knows its own deadline; a sweep calls all of it when one may be due.
  *
- * Mutable fields, because a timer per request (`Effect.timeout`) adds 39 µs to a call of 3 µs, and a sleeping fiber per
- * session doubles the memory of an idle session; here a later deadline costs one comparison. When Effect has a timeout at
- * such a cost, and test/kit/Deadlines and test/runtime/Calls.deadlines pass on it, this part can be deleted. `at` is the
- * time of the next sweep, `Infinity` for none and `-Infinity` after `stop`; a fiber sleeps exactly while `at` is finite.
+ * Mutable fields, because a timer per request (`Effect.timeout`) adds 39 µs to a call of 3 µs, and a sleeping fiber per session doubles
+ * the memory of an idle session; here a later deadline costs one comparison. When Effect has a timeout at such a cost, and
+ * test/kit/Deadlines and test/jsonrpc/runtime/Calls.deadlines pass on that timeout, this module can be deleted. `at` is the time of the
+ * next sweep, `Infinity` for none and `-Infinity` after `stop`; a fiber sleeps exactly while `at` is finite.
  */
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
@@ -18,7 +18,8 @@ import * as EffectInternals from "./EffectInternals.js"
 const LONGEST_SLEEP = 2 ** 30
 
 /** The milliseconds of a duration: never negative, `Infinity` for no deadline. */
-export const millis = (duration: Duration.DurationInput): number => Duration.toMillis(Duration.decode(duration))
+export const millis = (duration: Duration.DurationInput): number =>
+  Math.max(0, Duration.toMillis(Duration.decode(duration)))
 
 export interface Expirable {
   /** Does what is due at this time, in milliseconds, and returns when to sweep again: `Infinity` for never. */
@@ -50,7 +51,7 @@ export class Deadlines {
 
   /** The milliseconds of a clock that does not jump. Deadlines are times of this clock. */
   now(): number {
-    return Number(this.clock.unsafeCurrentTimeNanos()) / 1_000_000
+    return Number(EffectInternals.nanos(this.clock)) / 1_000_000
   }
 
   /** Sweeps `expirable` no later than at this time, and at each time that its `sweep` returns, until `unwatch`. */

@@ -1,11 +1,12 @@
 /**
- * Lets the event loop of the process turn, so that timers, signals and sockets are served while fibers never wait: handlers
- * whose notifications are dropped or buffered, readers whose events come faster than they are read, and long work.
+ * Lets the event loop of the process turn, so that timers, signals and sockets are served while fibers never wait: `Conversation`,
+ * `Requests` and `Outbox`, whose notifications are dropped or buffered, `client/http/Events`, whose events come faster than they are read,
+ * and `group/Entries` and package `sql`, whose work is long.
  *
- * Effect's scheduler has no such turn: `Effect.yieldNow` lets other fibers run, but no socket. When Effect has a turn of the
- * event loop, and test/kit/EventLoop passes on it, this part can be deleted. Two mutable fields for the whole process,
- * because all senders and readers share its event loop: `left` is what they may still spend in this turn, and `waiting`
- * holds the fibers that wait for the next turn; it is set exactly while `begin` is due.
+ * Effect's scheduler has no such turn: after `Effect.yieldNow`, sockets are served only when the scheduler has run its limit of
+ * microtasks. When test/kit/EventLoop passes on a turn of Effect's own, this module can be deleted. Two mutable fields serve the whole
+ * process, because all fibers share its event loop: `left` is what they may still spend in this turn, and `waiting` holds the fibers that
+ * wait for the next turn, for as long as `begin` is due.
  */
 import * as Effect from "effect/Effect"
 
@@ -35,8 +36,8 @@ interface Host {
 
 const { setImmediate, setTimeout } = globalThis as unknown as Host
 
-// In Node, timers that are due again at once run before sockets; an immediate runs after them.
-const onNextTurn = setImmediate ?? ((run: () => void) => setTimeout(run, 0))
+/** Calls back in the next turn of the event loop. In Node, timers that are due again at once run before sockets; an immediate runs after them. */
+export const onNextTurn: (run: () => void) => unknown = setImmediate ?? ((run) => setTimeout(run, 0))
 
 /** Waits for the next turn of the event loop: input that has arrived at sockets is read first. */
 export const turn: Effect.Effect<void> = Effect.async<void>((resume) => {

@@ -1,20 +1,21 @@
 /**
- * A queue between senders and one writer. A sender that can wait is suspended while the queue is full; `unsafeOffer`
- * (for answers and requests, whose number is bounded elsewhere) always adds its value. Transports use the queue, or `send`
- * where they have a buffer of their own. Streams whose readers may be slow use `unsafeSlide`.
+ * A queue between senders and one writer. A sender that can wait is suspended while the queue is full; `unsafeOffer` (for answers and
+ * requests, whose number is bounded elsewhere) always adds its value. Transports use the queue, or `send` where they have a buffer of
+ * their own. Streams whose readers may be slow use `unsafeSlide`.
  *
- * A class with mutable fields, because every message passes here, Effect's `Queue` can neither exceed its capacity nor end
- * with an exit, and the reader of its `Mailbox` can miss a value that arrives between two of its steps. When test/kit/Outbox
- * passes on a queue of Effect, this part can be deleted. `values` are the values that wait, in order; `reader` is set while
- * the writer waits for a value; once `exit` is set no value is added. `text` is the sum of `sizes`, those of the values of `unsafeSlide`.
+ * A class with mutable fields, because every message passes here, Effect's `Queue` can neither exceed its capacity nor end with an exit,
+ * and the reader of its `Mailbox` can miss a value that arrives between two of its steps. When test/kit/Outbox passes on a queue of
+ * Effect, this module can be deleted. `values` are the values that wait, in order; `reader` is set while the writer waits for a value;
+ * once `exit` is set no value is added. `text` is the sum of `sizes`, the sizes of the values of `unsafeSlide`.
  */
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
-import * as Stream from "effect/Stream"
-import * as EffectInternals from "./EffectInternals.js"
+import type * as Stream from "effect/Stream"
 import * as EventLoop from "./EventLoop.js"
+import * as StreamArrays from "./StreamArrays.js"
+import * as Waking from "./Waking.js"
 
 /** How many values may wait before `offer` suspends, by default. */
 export const CAPACITY = 256
@@ -125,7 +126,7 @@ export class Outbox<in out A, in out E = never> {
 
   /** The values, in order, until the outbox has ended and is empty. */
   get stream(): Stream.Stream<A, E> {
-    return Stream.repeatEffectChunkOption(Effect.map(this.takeAll, EffectInternals.chunk))
+    return StreamArrays.fromPull(this.takeAll)
   }
 
   /** Passes the values to `f`, in order, until the outbox has ended and is empty. */
@@ -153,7 +154,7 @@ export class Outbox<in out A, in out E = never> {
     const reader = this.reader
     if (reader !== undefined) {
       this.reader = undefined
-      reader()
+      Waking.wake(reader)
     }
   }
 
@@ -161,7 +162,7 @@ export class Outbox<in out A, in out E = never> {
     // Each sender checks again when it runs; a sender that finds the outbox full waits once more, in the same order.
     const woken = [...this.suspended]
     this.suspended.clear()
-    for (const wake of woken) wake()
+    for (const wake of woken) Waking.wake(wake)
   }
 }
 

@@ -1,7 +1,7 @@
 /**
- * `Effect.raceFirst`, and `Effect.all` with concurrency, for a fiber that may be interrupted at any step. Effect's own
- * functions make their fibers one step before they start them; an interruption in between makes them wait for ever. When
- * test/kit/Race passes on Effect's functions, this part can be deleted.
+ * `Effect.raceFirst`, and `Effect.all` with concurrency, for a fiber that may be interrupted at any step. Modules of nearly all packages
+ * use these functions. Effect's own functions make each fiber in one step and start the fiber in the next; after an interruption between
+ * the two steps, the functions wait for ever. When test/kit/Race passes on Effect's functions, this module can be deleted.
  */
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"

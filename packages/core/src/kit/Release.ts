@@ -1,6 +1,8 @@
 /**
- * Waits for what an application releases, and for a limited time only. A release cannot be interrupted, so one that hangs
- * goes on without being waited for, and is reported.
+ * Waits for what an application releases, such as its session layer (`server/runtime/SessionLayer`), and for a limited time only. A
+ * release cannot be interrupted: when the time is over, a release that hangs goes on, nobody waits for the release any more, and the
+ * release is reported. The server's parts that end sessions, queues and features call this module, such as `server/dispatch/Conversations` and `server/dispatch/Build`, and so does
+ * `client/Client`.
  */
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"

@@ -1,8 +1,8 @@
 /**
- * Closes scopes for fibers that go on afterwards. In Effect 3.22 such a fiber may lose an interruption that arrives while a finalizer
- * waits: `Effect.addFinalizer` puts back the FiberRefs of the fiber, and one of them is the interruption. It happens with finalizers that
- * another fiber has added. These functions run the finalizers on a fiber that nobody interrupts. When test/kit/ScopeEnd passes on
- * Effect's functions, this module can be deleted.
+ * Closes scopes for fibers that go on afterwards, such as the fiber that connects again (`client/group/Reconnect`). In Effect 3.22 such a
+ * fiber may lose an interruption that arrives while a finalizer waits: `Effect.addFinalizer` puts back the FiberRefs of the fiber, and
+ * one of them is the interruption. It happens with finalizers that another fiber has added. These functions run the finalizers on a fiber
+ * that nobody interrupts. When test/kit/ScopeEnd passes on Effect's functions, this module can be deleted.
  */
 import * as Effect from "effect/Effect"
 import type * as Exit from "effect/Exit"

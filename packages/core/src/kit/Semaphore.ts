@@ -1,13 +1,13 @@
 /**
- * Limits of what runs at the same time, with a waiting line in the order of arrival. `Permits` counts and decides for what has
- * no fiber yet, such as a request that waits; a `Semaphore` is a limit for effects, made of `Permits`. No permit is lost,
- * though any fiber may be interrupted at any step. Effect's own semaphore loses a permit when a fiber is interrupted in the
- * step after it took the permit (https://github.com/Effect-TS/effect/pull/6910 mends version 4 only), and wakes all waiting
- * fibers at each release. When test/kit/Semaphore and test/runtime/Limits pass on Effect's, `Semaphore` can be deleted.
+ * Limits of what runs at the same time, with a waiting line in the order of arrival. `Permits` limits what has no fiber yet, such as a
+ * request in `jsonrpc/runtime/Requests`; a `Semaphore`, made of `Permits`, limits effects. No permit is lost, though any fiber may be
+ * interrupted at any step. Effect's own semaphore loses a permit when a fiber is interrupted in the step after it took the permit
+ * (https://github.com/Effect-TS/effect/pull/6910 mends version 4 only), and wakes all waiting fibers at each release. When
+ * test/kit/Semaphore and test/jsonrpc/runtime/Limits pass on Effect's, `Semaphore` can be deleted.
  *
- * `Permits` has mutable fields, because each request of a peer takes a permit in the read loop, where no Effect can run.
- * `running` counts the permits that are taken; `waiting` is the line, `order` reads it, `size` is its length, and `text` the
- * number of its characters.
+ * `Permits` has mutable fields, because each request of a peer takes a permit in the read loop, where no Effect can run. `running` counts
+ * the permits that are taken; `waiting` is the line, `order` reads it, `size` is its length, and `text` counts the characters of
+ * the messages in the line.
  */
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
@@ -138,6 +138,10 @@ export const make = (limit = 1, capacity = Infinity): Semaphore => {
     if (permits.size > 0) giveTurns()
   })
 
+  // A fiber that was woken looks again, because another hold may have begun since.
+  const pass: Semaphore["pass"] = (effect) =>
+    Effect.suspend(() => holders === 0 ? effect : Effect.zipRight(notHeld.await, pass(effect)))
+
   return {
     // Several fibers wake at once. Each fiber looks again, and waits once more when there is no space.
     awaitSpace: Effect.whileLoop({ while: isFull, body: () => notFull.await, step: () => {} }),
@@ -155,7 +159,7 @@ export const make = (limit = 1, capacity = Infinity): Semaphore => {
         })
         return Effect.zipRight(Effect.onInterrupt(restore(Deferred.await(turn)), () => leave), use)
       }),
-    pass: (effect) => Effect.suspend(() => holders === 0 ? effect : Effect.zipRight(notHeld.await, effect)),
+    pass,
     hold: (effect) =>
       Effect.acquireUseRelease(
         Effect.sync(() => {

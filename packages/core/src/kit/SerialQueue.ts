@@ -1,17 +1,19 @@
 /**
- * Runs tasks one after another, each on a fiber of its own; a task that does not wait has ended when `add` returns. So an
- * event store never gets two calls about one stream at the same time, progress is delivered in order, and a client that
- * does not read gets two notifications of each kind at most. A task with a key replaces the waiting task of the same key.
+ * Runs tasks one after another, each on a fiber of its own; a task that does not wait has ended when `add` returns. So an event store
+ * never gets two calls about one stream at the same time (`server/legacy/StreamStore`), progress is delivered in order
+ * (`jsonrpc/runtime/Calls`), and a client that does not read gets two notifications of each kind at most. A task with a key replaces the
+ * waiting task of the same key.
  *
- * Effect has no such queue at this cost: a task takes 2 µs here and 30 µs under a semaphore, a queue with a consumer costs
- * a fiber for each stream, and a sliding `Queue` replaces no element by its key. When Effect has such a queue, and
- * test/kit/SerialQueue passes on it, this part can be deleted. `waiting` holds the tasks in order, and `order` reads them;
- * `isRunning` is true exactly while a task runs, `key` is the key of that task until it begins; after `stop` no task waits or is added.
+ * Effect has no such queue at this cost: a task takes 2 µs here and 30 µs under a semaphore, a queue with a consumer costs a fiber for
+ * each stream, and a sliding `Queue` replaces no element by its key. When Effect has such a queue, and test/kit/SerialQueue passes on that
+ * queue, this module can be deleted. `waiting` holds the tasks in order, and `order` reads them; `isRunning` is true exactly while a task
+ * runs, `key` is the key of that task until it begins; after `stop` no task waits or is added.
  */
 import * as Effect from "effect/Effect"
 import type * as Fiber from "effect/Fiber"
 import * as EffectInternals from "./EffectInternals.js"
 import { MAX_TEXT } from "./Outbox.js"
+import * as Waking from "./Waking.js"
 
 type Make = () => Effect.Effect<void> | undefined
 
@@ -44,7 +46,7 @@ export class SerialQueue {
   private isStopped = false
   private waiting: Map<unknown, Task> | undefined
   private order: Iterator<Task> | undefined
-  private notFull: Effect.Latch | undefined
+  private notFull: EffectInternals.Latch | undefined
   private onIdle: (() => void) | undefined
   private readonly runtime: EffectInternals.Services
   private readonly capacity: number
@@ -105,11 +107,13 @@ export class SerialQueue {
 
   /** Drops the tasks that wait, calls no function again, and interrupts the task that runs. Returns the fiber of that task. */
   stop(): Fiber.RuntimeFiber<void> | undefined {
+    const { fiber } = this
     this.isStopped = true
     this.onIdle = undefined
     this.clear()
-    if (this.fiber !== undefined) EffectInternals.interrupt(this.fiber)
-    return this.fiber
+    this.wake()
+    if (fiber !== undefined) EffectInternals.interrupt(fiber)
+    return fiber
   }
 
   private push(task: Task, runFork: typeof EffectInternals.runFork): void {
@@ -121,9 +125,11 @@ export class SerialQueue {
     const { surplus } = this
     if (surplus === "drop") {
       while (waiting.size > this.capacity || (this.text > MAX_TEXT && waiting.size > 1)) this.take()
+      this.wake()
     } else if (surplus !== undefined && waiting.size > this.capacity) {
       this.clear()
       this.push({ make: () => surplus, key: "surplus", then: undefined, runtime: task.runtime, size: 0 }, runFork)
+      this.wake()
     }
   }
 
@@ -141,6 +147,7 @@ export class SerialQueue {
           if (!this.isStopped) then?.()
           this.run(EffectInternals.runFork)
         })
+        this.wake()
         // Its first steps have stopped the queue.
         if (this.isStopped) EffectInternals.interrupt(fiber)
         return
@@ -150,6 +157,7 @@ export class SerialQueue {
     this.isRunning = false
     this.key = undefined
     this.onIdle?.()
+    this.wake()
   }
 
   private take(): Task | undefined {
@@ -160,7 +168,6 @@ export class SerialQueue {
     waiting.delete(task.key ?? task)
     this.text -= task.size
     if (waiting.size === 0) this.order = undefined
-    this.wake()
     return task
   }
 
@@ -168,12 +175,13 @@ export class SerialQueue {
     this.waiting?.clear()
     this.text = 0
     this.order = undefined
-    this.wake()
   }
 
+  /** Wakes all that wait for space, when there is some. */
   private wake(): void {
-    if (this.notFull === undefined || this.isFull) return
-    EffectInternals.open(this.notFull)
+    const { notFull } = this
+    if (notFull === undefined || this.isFull) return
     this.notFull = undefined
+    Waking.wake(() => EffectInternals.open(notFull))
   }
 }

@@ -1,10 +1,10 @@
 /**
- * Runs an effect once for all callers that wait for it. The effect runs in a fiber of its own: a caller that is interrupted
- * stops waiting, and the last such caller interrupts the run. `coalesced` stores a state that many callers change. Effect's
- * `cached` keeps the exit, and the interruption of its first caller reaches all others. When test/kit/SingleFlight passes on
- * a part of Effect, this part can be deleted.
+ * Runs an effect once for all callers that wait for it, such as a session layer (`server/runtime/SessionLayer`) or new tokens. The effect
+ * runs in a fiber of its own: a caller that is interrupted stops waiting, and the last such caller interrupts the run. `coalesced` stores
+ * a state that many callers change. Effect's `cached` keeps the exit, and the interruption of its first caller reaches all others. When
+ * test/kit/SingleFlight passes on a part of Effect, this module can be deleted.
  *
- * `current` is the run that callers join: it has not ended, was not replaced, and `waiting`, the number of its callers, is not 0.
+ * `current` is the run that callers join: the run has not ended, was not replaced, and `waiting`, the number of its callers, is not 0.
  */
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"

@@ -1,6 +1,7 @@
 /**
  * The content of messages, tool results and prompts: text, images, audio, links to resources and embedded resources.
- * Base64 stays text. A peer of a revision that does not know a kind of content receives text in its place.
+ * Base64 stays text. `Projection` replaces a kind of content that the revision of a peer does not know by text. `Tools`, `Prompts`,
+ * `Sampling` and `Resources` have messages with content.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/server/tools#tool-result
  * @since 0.1.0

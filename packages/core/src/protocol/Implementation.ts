@@ -1,5 +1,5 @@
 /**
- * The name and version with which clients and servers introduce themselves, and the icons that many types have. They
+ * The name and version with which clients and servers introduce themselves, and the icons that many types have. Names, versions and icons
  * are shown to people; no behaviour may depend on them.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle#initialization

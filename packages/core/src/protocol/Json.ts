@@ -1,6 +1,6 @@
 /**
- * Schemas of arbitrary JSON, for the members whose content the protocol leaves open, and of JSON integers. Parsing text
- * is in `jsonrpc`.
+ * Schemas of arbitrary JSON, for the members whose content the protocol leaves open, and of JSON integers. `jsonrpc/runtime/JsonText`
+ * parses text.
  *
  * @since 0.1.0
  */

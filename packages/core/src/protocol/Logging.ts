@@ -1,6 +1,6 @@
 /**
- * The types of logging: the messages that a server sends to its client about its work, and the level from which a
- * client wants them.
+ * The types of logging: the messages that a server sends to its client about its work, and the level from which a client wants them.
+ * `server/ClientLogger` sends such messages, a feature of `client/ClientFeatures` reads them.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/server/utilities/logging
  * @since 0.1.0
@@ -8,6 +8,7 @@
 import * as Schema from "effect/Schema"
 import { JsonValue } from "./Json.js"
 import * as Meta from "./Meta.js"
+import * as EffectParser from "./schema/EffectParser.js"
 import { harmless } from "./schema/Mendable.js"
 
 const levels = ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"] as const
@@ -17,9 +18,9 @@ const levels = ["debug", "info", "notice", "warning", "error", "critical", "aler
  *
  * @category schemas
  */
-export const LoggingLevel: Schema.Literal<[...typeof levels]> = Schema.Literal(...levels).annotations({
-  message: () => ({ message: `must be one of ${levels.join(", ")}`, override: true })
-})
+export const LoggingLevel: Schema.Literal<[...typeof levels]> = Schema.Literal(...levels).annotations(
+  EffectParser.words(`must be one of ${levels.join(", ")}`)
+)
 
 /** @category models */
 export type LoggingLevel = typeof LoggingLevel.Type

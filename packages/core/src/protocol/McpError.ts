@@ -1,8 +1,7 @@
 /**
- * The errors that can answer a request, one class for each meaning. `toWire` chooses the code of an error by era, and
- * `fromWire` finds the class of a received error; `ErrorCodes` has the table of codes. `LocalError` of
- * `jsonrpc` has the failures that no peer sent (a timeout, a closed connection): the two families have no
- * type in common.
+ * The errors that can answer a request, one class for each meaning. `toWire` chooses the code of an error by era, and `fromWire` finds
+ * the class of a received error; `ErrorCodes` has the table of codes. `jsonrpc/LocalError` has the failures that no peer sent (a timeout,
+ * a closed connection): the two families have no type in common.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic#error-codes
  * @since 0.1.0
@@ -15,6 +14,7 @@ import type { ClientCapabilities } from "./Capabilities.js"
 import { codes } from "./ErrorCodes.js"
 import * as Issue from "./Issue.js"
 import type { JsonObject } from "./Json.js"
+import * as IssueText from "./schema/IssueText.js"
 import type { Era } from "./Version.js"
 
 /**
@@ -114,7 +114,7 @@ const pathsOf = (capabilities: JsonObject): ReadonlyArray<string> => {
   const paths: Array<string> = []
   const visit = (inner: unknown, path: ReadonlyArray<string>): void => {
     const members = typeof inner === "object" && inner !== null ? Object.entries(inner) : []
-    if (members.length === 0 && path.length > 0) paths.push(Issue.pathText(path))
+    if (members.length === 0 && path.length > 0) paths.push(IssueText.pathText(path))
     for (const [name, member] of members) {
       if (paths.length === MAX_NAMED) return
       visit(member, [...path, name])

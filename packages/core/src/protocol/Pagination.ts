@@ -1,6 +1,6 @@
 /**
  * Lists in pages: an opaque cursor marks where the next page begins. Only the server that made a cursor reads it; the
- * client sends it back unchanged.
+ * client sends it back unchanged. The lists of `Tools`, `Prompts`, `Resources` and `Tasks` have these fields.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/server/utilities/pagination
  * @since 0.1.0

@@ -1,6 +1,6 @@
 /**
- * The types of progress and cancellation: how far a request is, and that its sender no longer waits.
- * `jsonrpc` delivers both.
+ * The types of progress and cancellation: how far a request is, and that its sender no longer waits. `jsonrpc/Conversation` delivers
+ * both.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/progress
  * @since 0.1.0

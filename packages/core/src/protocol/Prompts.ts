@@ -1,6 +1,6 @@
 /**
- * The types of prompts: how a server lists the messages it has prepared, and how a client gets one with its arguments
- * filled in.
+ * The types of prompts: how a server lists the messages it has prepared, and how a
+ * client gets a prompt with its arguments filled in.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/server/prompts
  * @since 0.1.0

@@ -1,7 +1,7 @@
 /**
- * The types of resources: how a server lists resources and templates, how a client reads a resource, and how it learns
- * of a change. How a client subscribes differs between eras: see `legacy/Subscriptions` and `modern/Subscriptions`.
- * `Content` has the contents of resources and links to resources.
+ * The types of resources: how a server lists resources and templates, how a client reads a resource, and how a client learns of a change.
+ * How a client subscribes differs between eras: see `legacy/Subscriptions` and `modern/Subscriptions`. `Content` has the contents of
+ * resources and links to resources.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/server/resources
  * @since 0.1.0

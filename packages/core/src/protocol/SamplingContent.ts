@@ -1,6 +1,6 @@
 /**
- * The content of messages to and from a model: text, images, audio, uses of tools and their results. A peer of a
- * revision that does not know a kind of content receives text in its place.
+ * The content of messages to and from a model: text, images, audio, uses of tools and their results. A peer of a revision that does not
+ * know a kind of content receives text in its place. `Sampling` has the messages.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/client/sampling#message-content
  * @since 0.1.0

@@ -1,7 +1,7 @@
 /**
- * The experimental tasks of 2025-11-25: a request may be answered with a task at once, and its result fetched later.
- * This module has the types of both eras' tasks and says which statuses are final; it runs no task.
- * `modern/TasksExtension` has the tasks of 2026-07-28.
+ * The experimental tasks of 2025-11-25: a request may be answered with a task at once, and its result fetched later. This module has the
+ * types of both eras' tasks and says which statuses are final; `server/tasks/TaskRunner` runs tasks. `modern/TasksExtension` has the tasks
+ * of 2026-07-28.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/tasks
  * @since 0.1.0

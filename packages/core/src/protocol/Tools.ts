@@ -1,6 +1,6 @@
 /**
- * The types of tools: how a server lists them, how a client calls one, and what the call returns. To define a tool with
- * schemas, see `definition/Tool`.
+ * The types of tools: how a server lists them, how a client calls a tool, and what the call returns. To define a tool with schemas, see
+ * `definition/Tool`.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/server/tools
  * @since 0.1.0
@@ -13,8 +13,10 @@ import { iconFields, nameFields } from "./Implementation.js"
 import { JsonObject, JsonValue } from "./Json.js"
 import * as Meta from "./Meta.js"
 import { pageFields } from "./Pagination.js"
+import * as WrappedOutput from "./rules/WrappedOutput.js"
+import * as EffectParser from "./schema/EffectParser.js"
 import { absentAs, harmless, nullAs, sieved } from "./schema/Mendable.js"
-import { limitedUntil, rewritten, since, until } from "./schema/Since.js"
+import { rewritten, since, until } from "./schema/Since.js"
 import * as Tasks from "./Tasks.js"
 
 /**
@@ -50,7 +52,7 @@ const isObject: (value: unknown) => value is JsonObject = Predicate.isRecord
 
 const namesDialect = (schema: JsonObject) =>
   schema.$schema === undefined || typeof schema.$schema === "string" ||
-  { path: ["$schema"], message: "Expected string" }
+  EffectParser.refusedMember("$schema", "Expected string")
 
 const Arguments: Schema.Schema<{ readonly type: "object"; readonly [key: string]: unknown }> = Schema.Struct(
   { type: absentAs("object", Schema.Literal("object")) },
@@ -74,6 +76,10 @@ const Output: Schema.Schema<JsonObject> = JsonObject.pipe(Schema.filter(namesDia
       {}
     )
 }))
+
+/** The output schema of a tool for clients up to 2025-11-25. */
+const objectOutput = (schema: JsonObject): JsonObject | undefined =>
+  WrappedOutput.allowsOthers(schema) ? WrappedOutput.schema(schema) : objectSchema(schema)
 
 /** Up to 2025-11-25 a tool's schema has the type `object`, and the schemas of its properties are objects. */
 const objectSchema = (schema: JsonObject): JsonObject | undefined => {
@@ -107,7 +113,7 @@ export const Tool = Schema.Struct({
   /** JSON Schema of `structuredContent`. */
   outputSchema: rewritten(
     { until: "2025-11-25" },
-    objectSchema,
+    objectOutput,
     since("2025-06-18", harmless(Schema.optional(Output)))
   ),
   annotations: since("2025-03-26", harmless(Schema.optional(ToolAnnotations))),
@@ -139,8 +145,12 @@ export interface CallToolResult extends Schema.Schema.Type<typeof CallToolResult
 export const CallToolResult = Schema.Struct({
   /** Read by the model. */
   content: absentAs([], sieved(Schema.Array(ContentBlock))),
-  /** Read by programs; conforms to the tool's output schema. An object up to 2025-11-25. */
-  structuredContent: limitedUntil("2025-11-25", isObject, since("2025-06-18", Schema.optional(JsonValue))),
+  /** Read by programs; conforms to the tool's output schema. Up to 2025-11-25 `{ result }` stands for a value that is not an object. */
+  structuredContent: rewritten(
+    { until: "2025-11-25" },
+    (value) => isObject(value) ? value : WrappedOutput.value(value),
+    since("2025-06-18", Schema.optional(JsonValue))
+  ),
   /** Whether the tool failed. The model reads the content and may call again. */
   isError: Schema.optional(Schema.Boolean),
   ...Meta.any

@@ -1,12 +1,13 @@
 /**
- * The dated revisions of the Model Context Protocol: their order, how two sides agree on one, and what an
- * implementation does differently in some of them.
+ * The dated revisions of the Model Context Protocol: their order, how two sides agree on a revision, and what an implementation does
+ * differently in some of them.
  *
  * Revisions have one of two eras, in the specification's words: *legacy*, which begins with a handshake and may have a session, and
- * *modern*, in which every request carries all that the server needs to know. A server classifies each message once, where it arrives;
- * the modules after that point belong to one era or to both.
+ * *modern*, in which every request carries all that the server needs to know. A server classifies each message once, where it arrives; the
+ * modules after that point belong to one era or to both.
  *
  * Fields and methods name their own revisions: see `Since` for fields and the tables in `legacy/Methods` and `modern/Methods` for methods.
+ *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/versioning
  *
  * @since 0.1.0

@@ -15,6 +15,7 @@ import type { ElicitAction, ElicitContent, ElicitResult } from "../protocol/Elic
 import type { RequestedSchema } from "../protocol/ElicitationSchema.js"
 import type { JsonObject } from "../protocol/Json.js"
 import type { ListRootsResult, Root } from "../protocol/Roots.js"
+import * as PageUrl from "../protocol/rules/PageUrl.js"
 import * as ToolUseRules from "../protocol/rules/ToolUseRules.js"
 import * as Sampling from "../protocol/Sampling.js"
 import * as TextFormat from "../protocol/schema/TextFormat.js"
@@ -112,10 +113,15 @@ export const url = (options: {
   requires: { elicitation: { url: {} } },
   params: { mode: "url", ...options },
   problem: TextFormat.matches("uri", options.url)
-    ? undefined
+    ? urlProblem(options.url)
     : "the url is not valid: begin it with a scheme, such as https:, and percent-encode other characters",
   decode: ({ action }: ElicitResult) => Effect.succeed(action)
 })
+
+const urlProblem = (url: string): string | undefined => {
+  const problem = PageUrl.problem(url)
+  return problem === undefined ? undefined : `the url ${problem}`
+}
 
 /**
  * Messages for the client's model to continue.

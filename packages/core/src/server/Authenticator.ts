@@ -1,10 +1,11 @@
 /**
- * Identifies the sender of a message: the user of a server, a service of the application's own type. Features, the session
- * layer and the middleware require the user as any other service, and `McpServer.layer` provides it to them.
+ * Identifies the sender of a message: the user of a server, a service of the application's own type. Features, the session layer and the
+ * middleware require the user as any other service, and `McpServer.layer` provides the user to them. `runtime/Authentication` runs the
+ * authenticator.
  *
- * Over HTTP each request is authenticated on its own, before its session is looked up and its body is read; a request that goes
- * on to another node is authenticated at both. On a pipe the conversation is authenticated once, before its first message is read;
- * each message of `Dispatcher.serve` is authenticated on its own.
+ * Over HTTP each request is authenticated on its own, before its session is looked up and its body is read; a request that goes on to
+ * another node is authenticated at both. On a pipe the conversation is authenticated once, before its first message is read; each message
+ * of `Dispatcher.serve` is authenticated on its own.
  *
  * @since 0.1.0
  */

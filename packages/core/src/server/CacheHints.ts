@@ -57,3 +57,14 @@ export const toHints = (options: CacheOptions | undefined): Hints | undefined =>
     ttlMs: options.ttl === undefined ? undefined : Duration.toMillis(options.ttl),
     cacheScope: options.scope
   }
+
+/**
+ * The hints of a result that is made of several: the shortest time, and `public` only where all are. A hint that is missing counts as its
+ * default.
+ *
+ * @category utils
+ */
+export const least = (all: ReadonlyArray<Hints>): Hints => ({
+  ttlMs: Math.min(...all.map(({ ttlMs = 0 }) => ttlMs)),
+  cacheScope: all.every(({ cacheScope }) => cacheScope === "public") ? "public" : "private"
+})

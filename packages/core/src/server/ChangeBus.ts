@@ -1,9 +1,10 @@
 /**
  * Carries changes from each node of a server to all others: that a list has changed, that a resource has new content, and the
- * notifications of extensions. A client is connected to one node, and the change may happen on another.
+ * notifications of extensions. A client is connected to one node, and the change may happen on another node.
  *
- * Provide one to the layer of a server that runs on several nodes. This module has the interface, for buses of any kind, and a
- * bus in memory, for several servers in one process. Without a bus each node notifies its own clients only.
+ * Provide a bus to the layer of a server that runs on several nodes; `nodes/NodeChanges` shares the changes. This module has the
+ * interface, for buses of any kind, and a bus in memory, for several servers in one process. Without a bus each node notifies its own
+ * clients only.
  *
  * @since 0.1.0
  */
@@ -13,6 +14,7 @@ import * as Layer from "effect/Layer"
 import * as Queue from "effect/Queue"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
+import * as EffectInternals from "../kit/EffectInternals.js"
 import type { ExtensionNotification, Kind } from "./Registry.js"
 
 /**
@@ -73,11 +75,11 @@ export const memory = ({ capacity = 1024 }: MemoryOptions = {}): Effect.Effect<C
       Effect.flatMap(Queue.offer(inbox, change), (isTaken) =>
         isTaken
           ? Effect.void
-          : Effect.zipRight(Queue.takeAll(inbox), Queue.offer(inbox, { _tag: "Unknown" })))
+          : Effect.zipRight(EffectInternals.takeWaiting(inbox), Queue.offer(inbox, { _tag: "Unknown" })))
     return {
       join: Effect.map(
         Effect.acquireRelease(
-          Effect.tap(Queue.dropping<Change>(Math.max(1, capacity)), (inbox) => inboxes.add(inbox)),
+          Effect.tap(Queue.dropping<Change>(Math.max(1, capacity)), (inbox) => Effect.sync(() => inboxes.add(inbox))),
           (inbox) => Effect.zipRight(Effect.sync(() => inboxes.delete(inbox)), Queue.shutdown(inbox))
         ),
         (own): Member => ({

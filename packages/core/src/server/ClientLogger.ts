@@ -1,20 +1,19 @@
 /**
- * A logger that sends what handlers log with Effect to the client of their request. The application's other loggers remain.
- * It ignores what is logged outside of a request.
+ * A logger that sends what handlers log with Effect to the client of their request. The application's other loggers remain. The logger
+ * ignores what is logged outside of a request.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/server/utilities/logging
  * @since 0.1.0
  */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import * as HashMap from "effect/HashMap"
 import * as Inspectable from "effect/Inspectable"
 import type * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
-import type * as LogLevel from "effect/LogLevel"
 import * as Option from "effect/Option"
 import * as JsonText from "../jsonrpc/runtime/JsonText.js"
 import * as EffectInternals from "../kit/EffectInternals.js"
+import * as LogEntry from "../kit/LogEntry.js"
 import type { LoggingLevel } from "../protocol/Logging.js"
 import { RequestContext, type RequestContextService } from "./RequestContext.js"
 
@@ -32,18 +31,18 @@ const MAX_WAITING = 64
  * @category constructors
  */
 export const make = (options: { readonly name?: string | undefined } = {}): Logger.Logger<unknown, void> =>
-  Logger.make(({ annotations, context, logLevel, message }) => {
-    const level = levels[logLevel._tag]
-    const request = Context.getOption(EffectInternals.contextIn(context), RequestContext)
+  LogEntry.logger(({ annotations, context, level: logged, message }) => {
+    const level = levels[logged]
+    const request = Context.getOption(context, RequestContext)
     if (level === undefined || Option.isNone(request)) return
     const data = dataOf(message)
     if (data === undefined || data === TERMINATED) return
     send(
       request.value,
       level,
-      HashMap.isEmpty(annotations)
+      annotations.length === 0
         ? data
-        : { message: data, ...Object.fromEntries(HashMap.toEntries(HashMap.map(annotations, plain))) },
+        : { message: data, ...Object.fromEntries(annotations.map(([key, value]) => [key, plain(value)])) },
       options.name
     )
   })
@@ -78,7 +77,7 @@ export const forOperator: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Ef
 /** What Effect's runtime logs at debug for each fiber that fails, of this library's too. */
 const TERMINATED = "Fiber terminated with an unhandled error"
 
-const levels: Partial<Record<LogLevel.LogLevel["_tag"], LoggingLevel>> = {
+const levels: Partial<Record<LogEntry.LogEntry["level"], LoggingLevel>> = {
   Trace: "debug",
   Debug: "debug",
   Info: "info",

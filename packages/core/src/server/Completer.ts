@@ -1,7 +1,6 @@
 /**
- * Completers: functions that complete the arguments of a prompt, or the parameters of a resource template, by the name of
- * the argument. An argument whose schema accepts only certain strings needs no completer: the server completes it with
- * those strings.
+ * Completers: functions that complete the arguments of a prompt, or the parameters of a resource template, by the name of the argument. An
+ * argument whose schema accepts only certain strings needs no completer: the server completes the argument with these strings.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/server/utilities/completion
  * @since 0.1.0

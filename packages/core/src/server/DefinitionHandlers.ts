@@ -1,6 +1,6 @@
 /**
- * The types of the handlers that implement a definition, computed from the definition. `McpServer.implement` takes them, and
- * its result requires the services that they require.
+ * The types of the handlers that implement a definition, computed from the definition. `McpServer.implement` takes these handlers, and its
+ * result requires the services that they require.
  *
  * @since 0.1.0
  */

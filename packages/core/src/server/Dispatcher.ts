@@ -1,7 +1,11 @@
 /**
- * The one service that all transports of a server use: a transport with many messages gives it a conversation (`accept`), and a transport
- * that has one message at a time gets the answer to it as a stream (`serve`). Both run as fibers in the scope of the server, and end with it.
- * `McpServer.layer` provides the service. A transport is a layer that requires the service; `listening` tells which transports are there.
+ * The service by which all transports of a server give their messages to the server. A transport with many messages gives a conversation
+ * (`accept`), or every client that a listener yields (`listen`); a transport that has one message at a time gets the answer as a stream
+ * (`serve`). All this work runs as fibers in the scope of the server, and ends with the scope.
+ *
+ * `McpServer.layer` provides the service; a transport is a layer that requires the service. `listening` counts a listener for as long as
+ * the listener runs, and `listeners` is the number of these listeners. The server's endpoint over HTTP also enters by `dispatch/Dispatch`,
+ * which implements the service.
  *
  * @since 0.1.0
  */
@@ -41,7 +45,8 @@ export interface DispatcherService {
    *
    * The stream of a request has the notifications of the request, and ends with its answer, the only response; every failure is
    * an error in that answer. A handler is suspended while 256 messages wait for the reader. The stream of a notification or a
-   * response is empty. A malformed message is answered with an error; each message of a batch needs a call of its own.
+   * response is empty. A malformed message is answered with an error; each message of a batch needs a call of its own. Any value is
+   * checked as if its JSON text had been parsed, so a body that the platform has parsed may be given as it is.
    *
    * Closing the stream before the answer interrupts a request from 2026-07-28 on, without waiting for its finalizers. The
    * handler of an older request runs on, for 30 seconds at most.

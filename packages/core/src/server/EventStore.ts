@@ -1,9 +1,9 @@
 /**
- * The events that a server has sent on the streams of a session, stored so that a client that lost its connection can read
- * what it missed. Provide one to an HTTP endpoint, and clients of the legacy revisions can resume their streams; without
- * one, the events of a lost connection are lost.
+ * The events that a server has sent on the streams of a session, stored so that a client that lost its connection can read what it missed.
+ * Provide a store to an HTTP endpoint, and clients of the legacy revisions can resume their streams; without a store, the events of a lost
+ * connection are lost.
  *
- * This module has the interface, for stores of any kind, and a store in memory. The endpoint numbers the events.
+ * This module has the interface, for stores of any kind, and a store in memory. The endpoint numbers the events (`legacy/StreamStore`).
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#resumability-and-redelivery
  * @since 0.1.0
@@ -15,7 +15,10 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
+import type * as Scope from "effect/Scope"
 import type { RequestId } from "../jsonrpc/Message.js"
+import * as Deadlines from "../kit/Deadlines.js"
+import * as EffectInternals from "../kit/EffectInternals.js"
 
 /** @category models */
 export interface StoredEvent {
@@ -107,12 +110,16 @@ export interface MemoryOptions {
 }
 
 /**
- * A store in memory: its events are lost when the process ends.
+ * A store in memory: its events are lost when the process ends. A timer removes the streams whose `retention` has passed, also while
+ * nobody uses the store; it ends with the scope.
  *
  * @category constructors
  */
-export const memory = (options: MemoryOptions = {}): Effect.Effect<EventStoreService> =>
-  Effect.sync(() => new Memory(options))
+export const memory = (options: MemoryOptions = {}): Effect.Effect<EventStoreService, never, Scope.Scope> =>
+  Effect.zipWith(Deadlines.make(SWEEP), Effect.clock, (deadlines, clock) => new Memory(options, deadlines, clock))
+
+/** The least time between two looks for streams whose `retention` has passed, in milliseconds. */
+const SWEEP = 1000
 
 /**
  * `layerMemory` with options.
@@ -120,7 +127,7 @@ export const memory = (options: MemoryOptions = {}): Effect.Effect<EventStoreSer
  * @category layers
  */
 export const layerMemoryWith = (options?: MemoryOptions): Layer.Layer<EventStore> =>
-  Layer.effect(EventStore, memory(options))
+  Layer.scoped(EventStore, memory(options))
 
 /** @category layers */
 export const layerMemory: Layer.Layer<EventStore> = layerMemoryWith()
@@ -144,7 +151,7 @@ const STREAM = 512
  * `size` is the sum of `sizeOf` over all events and `STREAM` over all logs; `sessions` and `logs` hold the same logs, but
  * for a running stream without events, because none came yet or all were dropped: such a stream is in `sessions` alone.
  */
-class Memory implements EventStoreService {
+class Memory implements EventStoreService, Deadlines.Expirable {
   private readonly sessions = new Map<string, Map<string, Log>>()
   /** In the order of their last event, the oldest first. */
   private readonly logs = new Set<Log>()
@@ -157,7 +164,12 @@ class Memory implements EventStoreService {
   private readonly retention: number
   private size = 0
 
-  constructor(options: MemoryOptions) {
+  constructor(
+    options: MemoryOptions,
+    private readonly deadlines: Deadlines.Deadlines,
+    private readonly clock: Clock.Clock
+  ) {
+    deadlines.watch(this, Infinity)
     this.maxEvents = Math.max(1, options.maxEvents ?? 1000)
     this.maxSize = options.maxSize ?? 64 * 1024 * 1024
     this.retention = Duration.toMillis(options.retention ?? "5 minutes")
@@ -206,6 +218,7 @@ class Memory implements EventStoreService {
       if (log === undefined) return
       log.until = now + this.retention
       this.finished.add(log)
+      this.deadlines.set(this.deadlines.now() + this.retention)
     })
   }
 
@@ -227,12 +240,24 @@ class Memory implements EventStoreService {
 
   private afterSweep<A>(f: (now: number) => A): Effect.Effect<A> {
     return Effect.map(Clock.currentTimeMillis, (now) => {
-      for (const log of this.finished) {
-        if (log.until > now) break
-        this.remove(log)
-      }
+      this.removeExpired(now)
       return f(now)
     })
+  }
+
+  /** Removes the streams whose retention has passed. Gives when to look again. */
+  sweep(now: number): number {
+    const wall = EffectInternals.millis(this.clock)
+    this.removeExpired(wall)
+    const [next] = this.finished
+    return next === undefined ? Infinity : now + next.until - wall
+  }
+
+  private removeExpired(now: number): void {
+    for (const log of this.finished) {
+      if (log.until > now) break
+      this.remove(log)
+    }
   }
 
   private find({ session, stream }: StreamKey): Log | undefined {

@@ -1,6 +1,7 @@
 /**
- * A feature: a layer that registers entries with a server. Their handlers run with the context that the layer was built
- * with, and with the services of the request; where both have a service, a handler gets that of the request.
+ * A feature: a layer that registers entries with a server. Their handlers run with the context that the layer was built with, and with the
+ * services of the request; where both have a service, a handler gets the service of the request. `McpServer` makes features;
+ * `features/Surroundings` runs handlers inside what `visible`, `requires` and `provide` say. `FeatureMiddleware` runs around each use.
  *
  * @since 0.1.0
  */
@@ -8,6 +9,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import { dual } from "effect/Function"
 import * as Layer from "effect/Layer"
+import * as Predicate from "effect/Predicate"
 import * as Scope from "effect/Scope"
 import type { CallError } from "../jsonrpc/Outbound.js"
 import type { ExtendedResult } from "../protocol/Extension.js"
@@ -15,7 +17,7 @@ import type { McpError, NameOf } from "../protocol/McpError.js"
 import * as SurroundedRegistry from "./features/SurroundedRegistry.js"
 import * as Surroundings from "./features/Surroundings.js"
 import type { HttpRefusal } from "./HttpRefusal.js"
-import { type Registered, Registry, type RegistryService } from "./Registry.js"
+import { type FeatureEntry, type Registered, Registry, type RegistryService } from "./Registry.js"
 import type { RequestContext } from "./RequestContext.js"
 import * as HandlerResult from "./runtime/HandlerResult.js"
 import type { ServerSession } from "./ServerSession.js"
@@ -119,9 +121,11 @@ export const requires: {
  * completed or subscribed to, and calling, reading or getting it fails as if the server did not have it. A resource that is
  * hidden is not read through a template either. The capabilities of the server stay.
  *
- * The effect may require the user, what the session layer and the middleware provide, and `RequestContext`. It runs for each
- * use of a feature, and once for a list, however many features there are; for `resources/list` once more for each template with
- * a list of its own. It runs inside of middleware that is around it: where that refuses, a list leaves the features out.
+ * The check is an effect, which decides for all entries of the features alike, or a function that gets the entry: its kind, its name, the
+ * entry as lists show it, and its scopes. The effect may require the user, what the session layer, the middleware of the server and
+ * `Feature.provide` provide, and `RequestContext`. An effect runs for each use of a feature, and once for a list, however many features
+ * there are; for `resources/list` once more for each template with a list of its own. A function runs for each entry of a list. Where a
+ * `Feature.provide` around the check refuses, a list leaves the features out.
  *
  * Clients are not notified when its answer changes: see `ServerSession` for the notifications to one client, and
  * `Registry.changed` for those to all. From 2026-07-28 on, its lists and contents are cached for the sender alone.
@@ -131,39 +135,118 @@ export const requires: {
  * import * as Feature from "@effect-mcp/core/Feature"
  * import * as McpServer from "@effect-mcp/core/McpServer"
  * import * as Tool from "@effect-mcp/core/Tool"
- * import { Context, Effect } from "effect"
+ * import { Context, Effect, Layer } from "effect"
  *
- * class User extends Context.Tag("User")<User, { readonly isAdmin: boolean }>() {}
+ * class User extends Context.Tag("User")<User, { readonly isAdmin: boolean; readonly tools: ReadonlySet<string> }>() {}
  *
  * export const Delete = McpServer.tool(Tool.make("delete"), () => Effect.void).pipe(
  *   Feature.visible(Effect.map(User, ({ isAdmin }) => isAdmin))
  * )
+ *
+ * // Works for the features of a proxy, too.
+ * export const byUser = <E, R>(features: Layer.Layer<never, E, R>) =>
+ *   Feature.visible(features, (entry) => Effect.map(User, ({ tools }) => entry.kind !== "tool" || tools.has(entry.name)))
  * ```
  * @category combinators
  */
 export const visible: {
   <VR>(
-    check: Effect.Effect<boolean, never, VR>
+    check: Check<VR>
   ): <E, R>(
     feature: Layer.Layer<never, E, R>
   ) => Layer.Layer<never, E, R | Registry | Exclude<VR, RequestServices>>
   <E, R, VR>(
     feature: Layer.Layer<never, E, R>,
-    check: Effect.Effect<boolean, never, VR>
+    check: Check<VR>
   ): Layer.Layer<never, E, R | Registry | Exclude<VR, RequestServices>>
 } = dual(
   2,
   <E, R, VR>(
     feature: Layer.Layer<never, E, R>,
-    check: Effect.Effect<boolean, never, VR>
+    check: Check<VR>
   ): Layer.Layer<never, E, R | Registry | Exclude<VR, RequestServices>> =>
-    SurroundedRegistry.layer(feature, (own) => ({
-      _tag: "Visibility",
-      check: Effect.mapInputContext(
-        HandlerResult.effect(check, "Feature.visible") as Effect.Effect<boolean>,
-        (request: Context.Context<never>) => Context.merge(own, request)
-      )
-    }))
+    SurroundedRegistry.layer(feature, (own) => {
+      const checked = (given: Effect.Effect<boolean, never, VR>): Effect.Effect<boolean> =>
+        Effect.mapInputContext(
+          HandlerResult.effect(given, "Feature.visible") as Effect.Effect<boolean>,
+          (request: Context.Context<never>) => Context.merge(own, request)
+        )
+      if (!Predicate.isFunction(check)) {
+        const always = checked(check)
+        return { _tag: "Visibility", check: () => always }
+      }
+      return (describe) => ({
+        _tag: "Visibility",
+        check: (entry) => Effect.suspend(() => checked(check(describe(entry))))
+      })
+    })
+)
+
+/**
+ * Whether a request sees an entry: an effect, or a function that gets the entry.
+ *
+ * @category models
+ */
+export type Check<R = never> =
+  | Effect.Effect<boolean, never, R>
+  | ((entry: FeatureEntry) => Effect.Effect<boolean, never, R>)
+
+/**
+ * Provides a service to the handlers of a feature, or of a group of features, and to the checks and the middleware inside: the effect
+ * makes the service anew for each use, for a list for each check, and for each list of a resource template. Of a request that takes
+ * several rounds it runs in each round. It may require the user, and what the session layer and the middleware of the server provide.
+ *
+ * When the effect fails with an `McpError`, the request is refused; for a tool it may also fail with a failure that the tool declares,
+ * which the model reads. Any other failure is a defect.
+ *
+ * @example
+ * ```ts
+ * import * as Feature from "@effect-mcp/core/Feature"
+ * import * as McpServer from "@effect-mcp/core/McpServer"
+ * import * as Tool from "@effect-mcp/core/Tool"
+ * import { Context, Effect } from "effect"
+ *
+ * class User extends Context.Tag("User")<User, { readonly tenant: string }>() {}
+ * class Tenant extends Context.Tag("Tenant")<Tenant, string>() {}
+ *
+ * export const Where = McpServer.tool(Tool.make("where"), () => Effect.map(Tenant, (tenant) => `at ${tenant}`)).pipe(
+ *   Feature.provide(Tenant, Effect.map(User, ({ tenant }) => tenant))
+ * )
+ * ```
+ * @category combinators
+ */
+export const provide: {
+  <I, S, SR>(
+    tag: Context.Tag<I, S>,
+    service: Effect.Effect<S, unknown, SR>
+  ): <E, R>(
+    feature: Layer.Layer<never, E, R>
+  ) => Layer.Layer<never, E, Exclude<R, I> | Registry | Exclude<SR, RequestServices>>
+  <E, R, I, S, SR>(
+    feature: Layer.Layer<never, E, R>,
+    tag: Context.Tag<I, S>,
+    service: Effect.Effect<S, unknown, SR>
+  ): Layer.Layer<never, E, Exclude<R, I> | Registry | Exclude<SR, RequestServices>>
+} = dual(
+  3,
+  <E, R, I, S>(
+    feature: Layer.Layer<never, E, R>,
+    tag: Context.Tag<I, S>,
+    service: Effect.Effect<S, unknown, any>
+  ): Layer.Layer<never, E, any> =>
+    SurroundedRegistry.layer(feature, (own) => {
+      const made = HandlerResult.effect(service, `Feature.provide of ${tag.key}`)
+      return {
+        _tag: "Services",
+        run: (next) =>
+          Effect.contextWithEffect((request: Context.Context<never>) =>
+            Effect.flatMap(
+              Effect.mapInputContext(made as Effect.Effect<S, unknown>, () => Context.merge(own, request)),
+              (service) => Effect.mapInputContext(next, () => Context.add(request, tag, service))
+            )
+          )
+      }
+    })
 )
 
 /**

@@ -1,7 +1,8 @@
 /**
- * The HTTP endpoint of a server as an `HttpApp` of `@effect/platform`: for applications that have an HTTP server of it. On
- * Node, `HttpServer` of `@effect-mcp/node` serves the same endpoint faster. For a function from `Request` to `Response`,
- * `WebHandler` costs less than `HttpApp.toWebHandler` of this app, and notices each client that disconnects.
+ * The HTTP endpoint of a server as an `HttpApp` of `@effect/platform`: for applications that have an HTTP server of that library.
+ * `http/AppExchange` translates requests and answers. On Node, `HttpServer` of `@effect-mcp/node` serves the same endpoint faster. For a
+ * function from `Request` to `Response`, `WebHandler` costs less than `HttpApp.toWebHandler` of this app, and notices each client that
+ * disconnects.
  *
  * @since 0.1.0
  */
@@ -15,12 +16,14 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
+import * as Tracer from "effect/Tracer"
 import * as EffectInternals from "../kit/EffectInternals.js"
 import * as Endpoint from "./dispatch/Endpoint.js"
 import type { Dispatcher } from "./Dispatcher.js"
 import { AppExchange } from "./http/AppExchange.js"
 import * as Guard from "./http/Guard.js"
 import * as ListensOn from "./http/ListensOn.js"
+import * as ServerAddress from "./http/ServerAddress.js"
 import type { HostedOptions, HttpOptions } from "./WebHandler.js"
 
 /**
@@ -29,7 +32,10 @@ import type { HostedOptions, HttpOptions } from "./WebHandler.js"
  * Without `allowedHosts`, a server on a loopback address allows the hosts of this machine only, and so does one whose address
  * is not known, such as that of a web handler; on other addresses any host is allowed. Without `allowedOrigins`, only pages
  * of this machine are allowed. With the option `user`, the app requires the user, which middleware of the application
- * provides, and hands it to the authenticator of the server.
+ * provides, and hands it to the authenticator of the server; the same holds for the option `services`.
+ *
+ * The handlers of the messages of a POST also have what middleware of the application has set for the fiber of that POST, such as
+ * annotations of logs. Neither reaches session layers, tasks, or messages that another node has passed on.
  *
  * Mount the app without request logger and tracer: they cost more than the app itself. Close the app before its HTTP server,
  * which waits for open streams; a layer built on top of the server's layer is closed first. `drainFirst` lets `health.grace` and
@@ -49,11 +55,23 @@ import type { HostedOptions, HttpOptions } from "./WebHandler.js"
  * ```
  * @category constructors
  */
-export const make = <User = never>(
-  options: HostedOptions<User> = {}
-): Effect.Effect<HttpApp.Default<never, User>, never, Dispatcher | Scope.Scope> =>
+export const make = <User = never, Services extends ReadonlyArray<Context.Tag<any, any>> = readonly []>(
+  options: HostedOptions<User> & {
+    /**
+     * The services that HTTP middleware of the application provides with each request, and that the handlers of its messages
+     * get: see `HttpServices.get`. Default: none.
+     */
+    readonly services?: Services | undefined
+  } = {}
+): Effect.Effect<
+  HttpApp.Default<never, User | Context.Tag.Identifier<Services[number]>>,
+  never,
+  Dispatcher | Scope.Scope
+> =>
   Effect.gen(function*() {
-    const { user } = options
+    const { services = [], user } = options
+    const named = user === undefined ? services : [...services, user]
+    const before = yield* EffectInternals.currentServices()
     const endpoint = yield* Endpoint.make(options, serversIsLocal(yield* Effect.context<never>()) === false)
     const { drain } = endpoint
     const reading = new Set<AppExchange>()
@@ -65,15 +83,17 @@ export const make = <User = never>(
       () => Effect.sync(() => draining?.delete(drain))
     )
     return Effect.withFiberRuntime((fiber) => {
-      const context = fiber.currentContext
+      const context = EffectInternals.contextOfFiber(fiber)
       const request = Context.get(context as Context.Context<HttpServerRequest>, HttpServerRequest)
-      const given = user === undefined ? undefined : Context.pick(user)(context as Context.Context<User>)
+      const given = named.length === 0 ? undefined : Context.pick(...named)(context as Context.Context<any>)
       const exchange = new AppExchange(
         request,
         () => EffectInternals.interrupt(fiber),
         reading,
         given as Context.Context<never> | undefined,
-        () => ListensOn.isLocal(request.source) ?? serversIsLocal(context)
+        () => ListensOn.isLocal(request.source) ?? serversIsLocal(context),
+        EffectInternals.changedValues(before, fiber),
+        EffectInternals.entries(context).get(Tracer.ParentSpan.key) as Tracer.AnySpan | undefined
       )
       return exchange.answer(() => endpoint.handle(exchange))
     })
@@ -82,7 +102,7 @@ export const make = <User = never>(
 /** The same where only the server of the platform knows its address, such as that of Bun. */
 const serversIsLocal = (context: Context.Context<never>): boolean | undefined => {
   const address = Option.getOrUndefined(Context.getOption(context, HttpServer.HttpServer))?.address
-  return address === undefined ? undefined : address._tag === "TcpAddress" && Guard.isLoopback(address.hostname)
+  return address === undefined ? undefined : Guard.isLoopback(ServerAddress.hostname(address))
 }
 
 /** The `drain` of each endpoint in a layer: it has ended when the endpoint no longer needs its routes. */

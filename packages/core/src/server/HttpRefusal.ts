@@ -1,7 +1,6 @@
 /**
- * How a server refuses a request over HTTP: a status, headers, and a JSON-RPC error. An `Authenticator` fails with one to
- * refuse a client, and so may middleware and handlers. Other transports send the error alone, and so does an HTTP response
- * that has begun.
+ * How a server refuses a request over HTTP: a status, headers, and a JSON-RPC error. An `Authenticator` fails with an `HttpRefusal` to
+ * refuse a client, and so may middleware and handlers. Other transports send the error alone, and so does an HTTP response that has begun.
  *
  * @since 0.1.0
  */

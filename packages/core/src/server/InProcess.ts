@@ -1,6 +1,6 @@
 /**
- * Connects a client to a server in the same process, without a transport and without JSON. The client needs only the
- * `Connector`.
+ * Connects a client to a server in the same process, without a transport and without JSON. The client needs only the `Connector`. `Direct`
+ * passes the messages.
  *
  * @since 0.1.0
  */

@@ -1,9 +1,9 @@
 /**
- * Passes texts between the nodes of a server: requests that arrived at a node which does not serve their session, and the
- * answers. What the texts mean is up to the endpoint.
+ * Passes texts between the nodes of a server: requests that arrived at a node which does not serve their session, and the answers. The
+ * endpoint gives the texts their meaning (`nodes/NodeMessage`).
  *
- * Provide one, with a `SessionDirectory`, to an HTTP endpoint that runs on several nodes. This module has the interface, for
- * inboxes of any kind, and inboxes in memory, for several endpoints in one process.
+ * Provide an inbox, with a `SessionDirectory`, to an HTTP endpoint that runs on several nodes. This module has the interface, for inboxes
+ * of any kind, and inboxes in memory, for several endpoints in one process.
  *
  * @since 0.1.0
  */

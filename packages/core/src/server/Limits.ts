@@ -39,7 +39,10 @@ export interface ServerLimits {
   readonly elicitationTimeout?: Duration.DurationInput | undefined
   /** How many rounds a request may have in which its handler asks, from 2026-07-28 on. Default: 10. */
   readonly maxRounds?: number | undefined
-  /** How many entries a page of a list has. Default: 1,000. */
+  /**
+   * How many entries a page of a list has. A page also ends before 2,097,152 characters, so that clients can read the page; a longer entry
+   * is left out of the list and logged. Default: 1,000.
+   */
   readonly pageSize?: number | undefined
   /**
    * How many resources one client may subscribe to. From 2026-07-28 on, how many resources, and keys of extensions, one
@@ -71,8 +74,11 @@ export interface HttpLimits {
    */
   readonly bodyTimeout?: Duration.DurationInput | undefined
   /**
-   * How many bytes all bodies together may take that have not come completely. Then the oldest one is answered with 503, and its
-   * connection is closed. Default: 128 MiB.
+   * How many bytes all bodies together may take that have not come completely. Then one of these bodies is answered with 503, and its
+   * connection is closed: the oldest body that names neither a user nor a session of this server, or, where there is none, the oldest
+   * body of the user or session that holds the most. Complete bodies of more than 16 KiB are read as messages one after another, so that
+   * the server serves other clients meanwhile; as many characters of them may wait, half of them of one user. Further ones get 503.
+   * Default: 128 MiB.
    */
   readonly maxIncompleteBytes?: number | undefined
   /** How deep the JSON of a message may nest; a deeper message is answered with 400. Default: 64 levels. */

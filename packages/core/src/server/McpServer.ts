@@ -1,7 +1,8 @@
 /**
  * Makes a server from its name and its features, and features from definitions and their handlers.
  *
- * The features are an argument of the server's layer, so the server answers no request before all of them are registered.
+ * The features are an argument of the server's layer, so the server answers no request before all features are registered.
+ * `dispatch/Build` builds the server.
  *
  * @since 0.1.0
  */
@@ -120,7 +121,7 @@ export interface Options<
   /**
    * The middleware around every message of a session that exists, inside of `middleware`: every request and notification but
    * the handshake and a `ping` before it. It may require what the session layer provides, the user, and what `middleware`
-   * provides; handlers may use the services that it provides. `Middleware.around` is for single features.
+   * provides; handlers may use the services that it provides. `FeatureMiddleware` is for single features.
    */
   readonly sessionMiddleware?: InSession | undefined
   /**
@@ -330,10 +331,7 @@ export const tool = <const Name extends string, Parameters, Arguments, Success, 
   } = {}
 ): Feature.Feature<Exclude<R, Feature.RequestServices>> =>
   Feature.make((registry, context) =>
-    Effect.zipRight(
-      Effect.zipRight(Build.checkHeaderMarks(definition.advertised), NamingRules.warn("tool", definition.advertised)),
-      registry.tools.register(Tools.entry(definition, handler, context, registry, options.startsTask === true))
-    )
+    Build.registerTool(registry, Tools.entry(definition, handler, context, registry, options.startsTask === true))
   )
 
 /**

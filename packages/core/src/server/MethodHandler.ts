@@ -1,6 +1,7 @@
 /**
- * Handlers of whole methods: of methods that the application or an extension defines, or of a method of the specification
- * in place of what the server would do. A proxy consists of such handlers.
+ * Registers handlers of whole methods. A method may belong to the application or to an extension. A handler may also replace what the server
+ * does for a method of the specification. `TasksServer` registers its methods here, and a proxy the methods of extensions. `runtime/Routes`
+ * finds the handler of a method.
  *
  * @since 0.1.0
  */

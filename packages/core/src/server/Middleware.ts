@@ -1,26 +1,22 @@
 /**
- * Middleware runs around every message of a server: requests and notifications, the handshake and unknown methods
- * included. It sees a message before its parameters are decoded, and how its handler ends. It can provide services to
- * handlers, refuse messages, measure and trace.
+ * Middleware runs around every message of a server: requests and notifications, the handshake and unknown methods included. Middleware
+ * sees a message before its parameters are decoded, and how its handler ends. Middleware can provide services to handlers, refuse
+ * messages, measure and trace; `runtime/Pipeline` runs middleware. Middleware around single features, which knows the feature and its
+ * decoded arguments, is in `FeatureMiddleware`.
  *
- * Up to 2025-11-25 it does not see notifications to an HTTP endpoint without sessions: they belong to no conversation, and the
- * server drops them.
+ * Up to 2025-11-25 middleware does not see notifications to an HTTP endpoint without sessions: such notifications belong to no
+ * conversation, and the server drops them.
  *
  * @since 0.1.0
  */
-import * as Context from "effect/Context"
+import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import { dual } from "effect/Function"
-import type * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
 import type { RequestId } from "../jsonrpc/Message.js"
 import type { JsonObject } from "../protocol/Json.js"
-import * as SurroundedRegistry from "./features/SurroundedRegistry.js"
-import type { Registry } from "./Registry.js"
-import { RequestContext, type RequestContextService } from "./RequestContext.js"
+import type { RequestContext } from "./RequestContext.js"
 import * as HandlerResult from "./runtime/HandlerResult.js"
 import * as MiddlewareContext from "./runtime/MiddlewareContext.js"
-import type { ServerSession } from "./ServerSession.js"
 
 /** @category symbols */
 export const TypeId: unique symbol = Symbol.for("@effect-mcp/core/Middleware")
@@ -110,67 +106,6 @@ export const compose = <P1, R1, P2, R2>(
   inner: Middleware<P2, R2>
 ): Middleware<P1 | P2, R1 | Exclude<R2, P1>> =>
   of((call, next) => outer.run(call, Effect.suspend(() => inner.run(call, next) as Effect.Effect<unknown, unknown>)))
-
-/**
- * Runs the middleware around the handlers of a feature, or of a group of features: tools, resources, templates with their
- * lists, prompts, completers, and handlers of whole methods. It runs once for each request that one of them serves, inside the
- * middleware of the server; of a request that takes several rounds, in each round. It does not run for the lists of tools and
- * prompts, which no handler of the features serves.
- *
- * It may require what the session layer provides, the user, and what the middleware outside provides; the features may use
- * what it provides. When it fails with an `McpError`, the request is refused. Around a tool it may also fail with a failure
- * that the tool declares, which the model reads; any other failure is a defect.
- *
- * @example
- * ```ts
- * import * as McpServer from "@effect-mcp/core/McpServer"
- * import * as Middleware from "@effect-mcp/core/Middleware"
- * import { InvalidRequest } from "@effect-mcp/core/protocol/McpError"
- * import * as RequestContext from "@effect-mcp/core/RequestContext"
- * import * as Tool from "@effect-mcp/core/Tool"
- * import { Effect } from "effect"
- *
- * const needsName = Middleware.make((_, next) =>
- *   Effect.flatMap(RequestContext.RequestContext, ({ client }) =>
- *     client.info === undefined ? Effect.fail(new InvalidRequest({ message: "Give your client a name" })) : next))
- *
- * export const Delete = McpServer.tool(Tool.make("delete"), () => Effect.void).pipe(Middleware.around(needsName))
- * ```
- * @category combinators
- */
-export const around: {
-  <P, MR>(
-    middleware: Middleware<P, MR>
-  ): <E, R>(
-    feature: Layer.Layer<never, E, R>
-  ) => Layer.Layer<never, E, Exclude<R, P> | Registry | Exclude<MR, ServerSession>>
-  <E, R, P, MR>(
-    feature: Layer.Layer<never, E, R>,
-    middleware: Middleware<P, MR>
-  ): Layer.Layer<never, E, Exclude<R, P> | Registry | Exclude<MR, ServerSession>>
-} = dual(
-  2,
-  <E, R>(feature: Layer.Layer<never, E, R>, middleware: Middleware<unknown, unknown>): Layer.Layer<never, E, any> =>
-    SurroundedRegistry.layer(feature, (own) => ({
-      _tag: "Middleware",
-      run: (next) =>
-        Effect.contextWithEffect((request: Context.Context<never>) =>
-          MiddlewareContext.run(
-            middleware.run,
-            callOf(request),
-            own,
-            request,
-            (inside) => Effect.mapInputContext(next, () => inside)
-          )
-        )
-    }))
-)
-
-/** The message that is being handled. Every request context of a server has it. */
-const callOf = (request: Context.Context<never>): Call =>
-  (Context.get(request as Context.Context<RequestContext>, RequestContext) as RequestContextService & {
-    readonly call: Call
-  }).call
 
 const of = <Provides, R>(run: Middleware<any, any>["run"]): Middleware<Provides, R> => ({
   [TypeId]: { _Provides: undefined as Provides },

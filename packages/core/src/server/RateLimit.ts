@@ -1,8 +1,8 @@
 /**
- * Limits how often clients send requests: of one user, or of what a function names, for a server, a feature or an address.
- * All nodes count together with the `SharedLimits` that the server is provided with; without it, each counts by itself.
+ * Limits how often clients send requests: of one user, or of what a function names, for a server, a feature or an address. All nodes count
+ * together with the `SharedLimits` that the server is provided with; without that service, each node counts by itself.
  *
- * A request beyond the limit is refused with an `HttpRefusal`: status 429 with `Retry-After` over HTTP, and its error where no
+ * A request beyond the limit is refused with an `HttpRefusal`: status 429 with `Retry-After` over HTTP, and the error alone where no
  * status can be sent, as on stdio and in a batch.
  *
  * @since 0.1.0
@@ -13,10 +13,12 @@ import * as Effect from "effect/Effect"
 import * as Encoding from "effect/Encoding"
 import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
+import type { RequestServices } from "./Feature.js"
+import * as FeatureMiddleware from "./FeatureMiddleware.js"
 import * as Refusal from "./http/Refusal.js"
 import type { HttpRefusal } from "./HttpRefusal.js"
 import * as Middleware from "./Middleware.js"
-import { Running } from "./Registry.js"
+import { Running, type Use } from "./Registry.js"
 import { RequestContext } from "./RequestContext.js"
 import { IsCounted } from "./runtime/Authentication.js"
 import * as SharedLimits from "./SharedLimits.js"
@@ -119,24 +121,16 @@ export interface MiddlewareOptions<R = never> extends Options {
 }
 
 /**
- * Middleware that limits requests: as `middleware` of a server all but `initialize` and `ping`, with `Middleware.around` those
- * to some features. Notifications have no limit, because they get no response that could refuse them. From 2026-07-28 on, each
- * round of a request counts.
+ * Middleware of a server, which limits all requests but `initialize` and `ping`. Notifications have no limit, because they get no response
+ * that could refuse them. From 2026-07-28 on, each round of a request counts.
  *
  * @example
  * ```ts
  * import * as McpServer from "@effect-mcp/core/McpServer"
- * import * as Middleware from "@effect-mcp/core/Middleware"
  * import * as RateLimit from "@effect-mcp/core/RateLimit"
- * import * as Tool from "@effect-mcp/core/Tool"
- * import { Effect } from "effect"
+ * import { Layer } from "effect"
  *
- * // Three reports in a row, and one more each minute.
- * const rare = RateLimit.middleware("reports", { burst: 3, every: "1 minute" })
- *
- * export const Report = McpServer.tool(Tool.make("report"), () => Effect.succeed("…")).pipe(Middleware.around(rare))
- *
- * export const Server = McpServer.layer({ name: "reports", version: "1.0.0" }, Report, {
+ * export const Server = McpServer.layer({ name: "reports", version: "1.0.0" }, Layer.empty, {
  *   // For each user, at most 20 requests at once and 10 in a second.
  *   middleware: RateLimit.middleware("requests", { burst: 20, every: "100 millis" })
  * })
@@ -164,6 +158,49 @@ export const middleware = <R = never>(
             : next
       )
     })
+  })
+}
+
+/** @category models */
+export interface FeatureOptions<R = never> extends Options {
+  /**
+   * Names the sender that a use is counted for; `undefined` for one without a limit. It may use the user. Default: the principal, and all
+   * clients without one together.
+   */
+  readonly by?: ((use: Use) => Effect.Effect<string | undefined, never, R>) | undefined
+}
+
+/**
+ * Middleware around features, for `FeatureMiddleware.around`, which limits their uses. All features that it is around count together. A
+ * use whose arguments are refused does not count, nor does a notification.
+ *
+ * @example
+ * ```ts
+ * import * as FeatureMiddleware from "@effect-mcp/core/FeatureMiddleware"
+ * import * as McpServer from "@effect-mcp/core/McpServer"
+ * import * as RateLimit from "@effect-mcp/core/RateLimit"
+ * import * as Tool from "@effect-mcp/core/Tool"
+ * import { Effect } from "effect"
+ *
+ * // Three reports in a row, and one more each minute.
+ * const rare = RateLimit.featureMiddleware("reports", { burst: 3, every: "1 minute" })
+ *
+ * export const Report = McpServer.tool(Tool.make("report"), () => Effect.succeed("…")).pipe(FeatureMiddleware.around(rare))
+ * ```
+ * @category utils
+ */
+export const featureMiddleware = <R = never>(
+  name: string,
+  { by, ...options }: FeatureOptions<R>
+): FeatureMiddleware.FeatureMiddleware<Exclude<R, RequestServices>> => {
+  const { take } = make(name, options)
+  return FeatureMiddleware.make<R | RequestContext>((use) => {
+    if (use.kind === "method" && use.isNotification) return use.next
+    const sender: Effect.Effect<string | undefined, never, R | RequestContext> = by === undefined ? principal : by(use)
+    return Effect.flatMap(
+      sender,
+      (key): Effect.Effect<unknown, unknown> => key === undefined ? use.next : Effect.zipRight(take(key), use.next)
+    )
   })
 }
 

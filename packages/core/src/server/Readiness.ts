@@ -1,13 +1,12 @@
 /**
- * What a process needs before it can serve clients, such as a store that it must reach. A layer adds a check, and the
- * readiness endpoint of the HTTP servers above that layer (option `health`) runs it.
+ * What a process needs before it can serve clients, such as a store that it must reach. A layer adds a check, and the readiness endpoint
+ * of the HTTP servers above that layer (option `health`, `http/Health`) runs the check.
  *
  * The layers of `@effect-mcp/redis` and `@effect-mcp/sql` add their own checks.
  *
  * @since 0.1.0
  */
 import * as Effect from "effect/Effect"
-import * as HashSet from "effect/HashSet"
 import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
 import * as EffectInternals from "../kit/EffectInternals.js"
@@ -33,10 +32,10 @@ export const add = <E, R>(
   check: Effect.Effect<unknown, E, R>
 ): Effect.Effect<void, never, Exclude<R, Scope.Scope> | Scope.Scope> =>
   Effect.contextWithEffect((context) =>
-    Effect.locallyScopedWith(
-      checks,
-      HashSet.add<Check>({ name, run: Effect.scoped(Effect.provide(check as Effect.Effect<unknown, E>, context)) })
-    )
+    EffectInternals.addTo(checks, {
+      name,
+      run: Effect.scoped(Effect.provide(check as Effect.Effect<unknown, E>, context))
+    })
   )
 
 /**

@@ -17,7 +17,7 @@ import * as Scope from "effect/Scope"
 import * as SchemaParser from "../definition/schema/SchemaParser.js"
 import type { UriTemplate } from "../definition/UriTemplate.js"
 import type { ClientCapabilities } from "../protocol/Capabilities.js"
-import type { Suggestions } from "../protocol/Completion.js"
+import type * as Completion from "../protocol/Completion.js"
 import type * as Extension from "../protocol/Extension.js"
 import * as Issue from "../protocol/Issue.js"
 import type { JsonObject } from "../protocol/Json.js"
@@ -25,6 +25,7 @@ import type { ParseIssue } from "../protocol/McpError.js"
 import type * as Method from "../protocol/Method.js"
 import type * as Prompts from "../protocol/Prompts.js"
 import type * as Resources from "../protocol/Resources.js"
+import * as UriKey from "../protocol/rules/UriKey.js"
 import type * as Tools from "../protocol/Tools.js"
 import type { Hints } from "./CacheHints.js"
 import { FeatureError } from "./FeatureError.js"
@@ -44,6 +45,11 @@ export interface Registered {
   readonly around?: ReadonlyArray<Surrounding> | undefined
   /** Whether lists include the entry. Clients find an entry that is not listed all the same. Default: true. */
   readonly isListed?: boolean | undefined
+  /**
+   * The hints for caches that lists with this entry have at most, asked for with each request: a list is for as short a time, and for as
+   * few clients, as its entries and the `cache` option of the server say. `undefined`: as the server's option says.
+   */
+  readonly listHints?: (() => Hints | undefined) | undefined
 }
 
 /**
@@ -63,18 +69,89 @@ export interface Subscribable extends Registered {
 }
 
 /**
- * A middleware, a check whether a request may see the entry, or scopes that the user must have. Its effects run with the
- * services of the request.
+ * What surrounds an entry: services for its effects, a check whether a request may see the entry, scopes that the user must have, or
+ * middleware around each use. All of them run with the services of the request.
  *
  * @category models
  */
 export type Surrounding =
   | {
-    readonly _tag: "Middleware"
+    readonly _tag: "Services"
     readonly run: (next: Effect.Effect<unknown, unknown>) => Effect.Effect<unknown, unknown>
   }
-  | { readonly _tag: "Visibility"; readonly check: Effect.Effect<boolean> }
+  | { readonly _tag: "Visibility"; readonly check: (entry: Registered) => Effect.Effect<boolean> }
   | { readonly _tag: "Requirement"; readonly scopes: ReadonlyArray<string> }
+  | { readonly _tag: "Use"; readonly run: (use: Use) => Effect.Effect<unknown, unknown> }
+
+/**
+ * An entry of one kind, as checks of visibility and middleware see it.
+ *
+ * @category models
+ */
+export interface EntryOf<Kind extends string, Advertised> {
+  readonly kind: Kind
+  /**
+   * The name of a tool, of a prompt, of a method, or of the filter of a subscription; the URI of a resource; the URI template of a
+   * resource template.
+   */
+  readonly name: string
+  /** The entry as the server lists it, with its title, its annotations and its `_meta`. Lists do not have methods and filters. */
+  readonly advertised: Advertised
+  /** All scopes that a use of the entry requires. */
+  readonly scopes: ReadonlyArray<string>
+}
+
+/**
+ * An entry, as checks of visibility and middleware see it.
+ *
+ * @category models
+ */
+export type FeatureEntry =
+  | EntryOf<"tool", Tools.Tool>
+  | EntryOf<"resource", Resources.Resource>
+  | EntryOf<"resourceTemplate", Resources.ResourceTemplate>
+  | EntryOf<"prompt", Prompts.Prompt>
+  | EntryOf<"method", undefined>
+  | EntryOf<"filter", undefined>
+
+/**
+ * One use of an entry of one kind: the entry, what its handler gets, and the effect that gives the result.
+ *
+ * @category models
+ */
+export interface UseOf<Entry, Arguments, Result> {
+  readonly entry: Entry
+  /** What the handler gets, decoded. In a proxy the arguments are as the client sent them. */
+  readonly arguments: Arguments
+  /** Runs the handler. A result is as it is sent; a declared failure of a tool is a result with `isError: true`. */
+  readonly next: Effect.Effect<Result, unknown>
+}
+
+/**
+ * One use of an entry: a tool is called, a resource is read by itself or through its template, a prompt is got, an argument of a prompt
+ * or of a resource template is completed, or a method of the application is handled.
+ *
+ * @category models
+ */
+export type Use =
+  | { readonly kind: "tool" } & UseOf<EntryOf<"tool", Tools.Tool>, unknown, Tools.CallToolResult>
+  | { readonly kind: "resource"; readonly uri: string }
+    & UseOf<
+      EntryOf<"resource", Resources.Resource> | EntryOf<"resourceTemplate", Resources.ResourceTemplate>,
+      unknown,
+      Resources.ReadResourceResult
+    >
+  | { readonly kind: "prompt" } & UseOf<EntryOf<"prompt", Prompts.Prompt>, unknown, Prompts.GetPromptResult>
+  | { readonly kind: "completion" }
+    & UseOf<
+      | EntryOf<"prompt", Prompts.Prompt>
+      | EntryOf<"resource", Resources.Resource>
+      | EntryOf<"resourceTemplate", Resources.ResourceTemplate>,
+      Completion.CompleteParams,
+      Completion.CompleteResult
+    >
+  | { readonly kind: "method"; readonly isNotification: boolean }
+    & UseOf<EntryOf<"method", undefined>, unknown, unknown>
 
 /** @category models */
 export interface RegisteredTool extends Registered {
@@ -94,8 +171,10 @@ export interface RegisteredTool extends Registered {
     readonly support: "optional" | "required"
     /** Whether the handler itself begins the task, with `startTask`. */
     readonly startsInHandler: boolean
+    /** The name of what runs its tasks outside of the nodes: its handler only starts the work. See `DetachedTask`. */
+    readonly detached?: string | undefined
   } | undefined
-  /** The result of a middleware around the tool that failed. Default: the failure is an error of the request. */
+  /** The result of a middleware around the tool, or of its services, that failed. Default: the failure is an error of the request. */
   readonly failed?: ((cause: Cause.Cause<unknown>) => Effect.Effect<Tools.CallToolResult, unknown>) | undefined
 }
 
@@ -113,9 +192,14 @@ export interface RegisteredTemplate extends Subscribable {
   /** The template as `resources/templates/list` describes it. */
   readonly advertised: Resources.ResourceTemplate
   readonly template: UriTemplate
-  /** Decodes the variables and runs the handler. Gives `undefined` when the template does not accept the variables. */
+  /** Decodes the variables. Where it fails, the template does not serve the URI. Absent: `read` gets the variables as they stand in the URI. */
+  readonly decode?: ((variables: Readonly<Record<string, unknown>>) => Effect.Effect<unknown, ParseIssue>) | undefined
+  /**
+   * Runs the handler. `variables` are decoded where there is `decode`. Gives `undefined` when the handler finds that the template does
+   * not serve the URI.
+   */
   readonly read: (
-    variables: Readonly<Record<string, unknown>>,
+    variables: any,
     uri: string
   ) => Effect.Effect<Resources.ReadResourceResult | undefined, unknown, any>
   /** The resources of this template that `resources/list` includes. Runs for each request. */
@@ -129,7 +213,9 @@ export interface RegisteredTemplate extends Subscribable {
 export interface RegisteredPrompt extends Registered {
   /** The prompt as `prompts/list` describes it. */
   readonly advertised: Prompts.Prompt
-  /** Decodes the arguments and runs the handler. */
+  /** Decodes the arguments. Absent: `get` gets them as the client sent them, as in a proxy. */
+  readonly decode?: ((args: unknown) => Effect.Effect<unknown, ParseIssue>) | undefined
+  /** Runs the handler. `args` are the decoded arguments where there is `decode`. */
   readonly get: (args: unknown) => Effect.Effect<Prompts.GetPromptResult, unknown, any>
   readonly completers: Completers
 }
@@ -141,7 +227,7 @@ export interface RegisteredPrompt extends Registered {
  */
 export type Completers = ReadonlyMap<
   string,
-  (value: string, others: Readonly<Record<string, string>>) => Effect.Effect<Suggestions, unknown, any>
+  (value: string, others: Readonly<Record<string, string>>) => Effect.Effect<Completion.Suggestions, unknown, any>
 >
 
 /**
@@ -160,6 +246,8 @@ export interface RegisteredHandler extends Registered {
   readonly isShared?: boolean | undefined
   /** `params` are decoded; `raw` are the same parameters as the client sent them. */
   readonly run: (params: any, raw: JsonObject | undefined, method: string) => Effect.Effect<unknown, unknown, any>
+  /** The handler without what stands in `around`, which the `run` of a surrounded handler runs, too. */
+  readonly inner?: Pick<RegisteredHandler, "context" | "run"> | undefined
 }
 
 /**
@@ -170,6 +258,8 @@ export interface RegisteredHandler extends Registered {
 export interface RegisteredFilter extends Registered {
   readonly name: string
   readonly accept: (keys: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<string>, unknown, any>
+  /** The filter without what stands in `around`, which the `accept` of a surrounded filter runs, too. */
+  readonly inner?: Pick<RegisteredFilter, "accept" | "context"> | undefined
 }
 
 /**
@@ -257,7 +347,7 @@ export interface Entries<in out A> extends Iterable<[key: string, entry: A]> {
 export interface RegistryService {
   /** By name. A tool named `*`, which no list should include, gets the calls of all names that no other tool has. */
   readonly tools: Entries<RegisteredTool>
-  /** By URI. */
+  /** By URI. `get` finds a resource by each URI that equals its own by RFC 3986. */
   readonly resources: Entries<RegisteredResource>
   /** By URI template. */
   readonly templates: Entries<RegisteredTemplate>
@@ -382,7 +472,7 @@ const all: ReadonlyArray<Kind> = ["tools", "resources", "prompts"]
  */
 export const make: Effect.Effect<RegistryService> = Effect.sync(() => {
   const tools = new EntryTable<RegisteredTool>("tools named", ({ advertised }) => advertised.name)
-  const resources = new EntryTable<RegisteredResource>("resources at", ({ advertised }) => advertised.uri)
+  const resources = new EntryTable<RegisteredResource>("resources at", ({ advertised }) => advertised.uri, UriKey.of)
   const templates = new EntryTable<RegisteredTemplate>(
     "resource templates of",
     ({ advertised }) => advertised.uriTemplate

@@ -1,6 +1,6 @@
 /**
- * What every handler can use while it handles a message: the facts of the message and of its sender, and the ways to send
- * progress, log messages and notifications meanwhile. The same service in both eras.
+ * What every handler can use while it handles a message: the facts of the message and of its sender, and the ways to send progress, log
+ * messages and notifications meanwhile. The service is the same in both eras; `runtime/HandlerContext` implements it.
  *
  * `ServerSession` adds requests to the client.
  *
@@ -81,6 +81,11 @@ export interface RequestContextService {
   readonly principal: Principal | undefined
   /** What is known of the client. */
   readonly client: ClientOfRequest
+  /**
+   * The id of the task that the call has become; `undefined` where the call is no task, and before its task begins. On a server without
+   * users, who knows the id can read the task, answer its questions and cancel it: do not log the id.
+   */
+  readonly taskId: string | undefined
   /**
    * The reason that the client gave when it cancelled the request; `None` before, and when it gave none. For finalizers of
    * the handler, such as those of `Effect.onInterrupt`.

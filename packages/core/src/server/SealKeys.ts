@@ -1,8 +1,9 @@
 /**
- * The keys that seal the state of requests between their rounds, from 2026-07-28 on. Every node of a server must open what any
- * other has sealed, so nodes share their keys; and keys are replaced from time to time, while old ones still open.
+ * The keys that seal the state of requests between their rounds, from 2026-07-28 on. Every node of a server must open what any other node
+ * has sealed, so nodes share their keys; and keys are replaced from time to time, while old keys still open. `modern/RequestState` seals
+ * and opens.
  *
- * Provide one to the layer of a server that runs on several nodes, or give it fixed secrets by its option `stateSecrets`.
+ * Provide `SealKeys` to the layer of a server that runs on several nodes, or give the server fixed secrets by its option `stateSecrets`.
  * Without either, a server seals with a random key that ends with the server.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/multi-round-trip-requests#security
@@ -134,7 +135,9 @@ export const memory = (rotation: Rotation = {}): Effect.Effect<SealKeysService> 
         newest !== undefined && now < newest.from + every
           ? Effect.succeed(newest.key)
           : Effect.tap(generate, (key) =>
-            keys = [{ key, from: now }, ...keys])),
+            Effect.sync(() =>
+              keys = [{ key, from: now }, ...keys]
+            ))),
       find: (id) =>
         Effect.map(opening, (keys) =>
           Option.fromNullable(

@@ -1,23 +1,35 @@
 /**
- * Spans and metrics of a server, through Effect's `Tracer` and `Metric`, so that an application exports them with its
- * others. A server has those of single messages only with this middleware; their names follow the conventions of
- * OpenTelemetry.
+ * Spans and metrics of a server, through Effect's `Tracer` and `Metric`, so that an application exports them with its others. A server has
+ * spans, and metrics of single messages, only with `layer`; their names follow the conventions of OpenTelemetry. `telemetry/Metrics`
+ * counts what is open. The server finds the layer by `dispatch/Tracing`.
  *
  * @since 0.1.0
  */
 import * as Cause from "effect/Cause"
+import type * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import type * as Exit from "effect/Exit"
+import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import * as Metric from "effect/Metric"
 import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
 import * as Tracer from "effect/Tracer"
 import * as EffectInternals from "../kit/EffectInternals.js"
+import * as Baggage from "../protocol/Baggage.js"
 import { ExtendedResult } from "../protocol/Extension.js"
 import { coreMethods } from "../protocol/extension/ExtensionTable.js"
+import { keys } from "../protocol/Meta.js"
 import * as Telemetry from "../protocol/telemetry/Telemetry.js"
+import * as TraceContext from "../protocol/telemetry/TraceContext.js"
+import * as Version from "../protocol/Version.js"
+import type { Principal } from "./Authenticator.js"
+import { Tracing, type TracingService } from "./dispatch/Tracing.js"
+import type { Headers, HttpExchange, Reader, SlowReaders, Writer } from "./http/HttpExchange.js"
 import * as Middleware from "./Middleware.js"
 import { RequestContext } from "./RequestContext.js"
+import type { HandlerContext } from "./runtime/HandlerContext.js"
+import type { RequestOrigin } from "./runtime/RequestOrigin.js"
 import * as Metrics from "./telemetry/Metrics.js"
 
 /**
@@ -85,9 +97,29 @@ export const runtime: {
 
 const record = Telemetry.recorder(operationDuration)
 
+/** @category models */
+export interface Options {
+  /**
+   * Whose messages begin a trace of their own, which links to the trace of the caller, in place of going on with that trace. What
+   * the caller says of a trace is not checked: it could add spans to the trace of somebody else, decide what is sampled, and send
+   * baggage. A new trace takes neither `tracestate` nor `baggage` of the caller.
+   *
+   * - "anonymous": HTTP requests whose sender is no user of the authenticator.
+   * - "always": all HTTP requests.
+   * - "never": none.
+   *
+   * Messages on other transports, such as standard streams, always go on with the trace of their caller. Default: "anonymous".
+   */
+  readonly newTrace?: "anonymous" | "always" | "never" | undefined
+}
+
 /**
- * Makes a span for each message, and records its duration. The parent of the span is the one that `_meta` names, if it
- * names one; inside the handler it is the current span. It contains no arguments and no results.
+ * Makes a span for each message of the servers that are built with this layer, for each POST of their HTTP endpoints, unless the
+ * application's HTTP server makes a span itself, and records durations. A span contains no arguments and no results.
+ *
+ * The parent of a message's span is the span that `_meta` names; then the span has a link to the span of the HTTP request. Where
+ * `_meta` names no span, the span of the HTTP request is the parent. Inside the handler the span of the message is the current span,
+ * and `protocol/Baggage` has the entries that came with the message.
  *
  * @example
  * ```ts
@@ -95,56 +127,272 @@ const record = Telemetry.recorder(operationDuration)
  * import * as ServerTelemetry from "@effect-mcp/core/ServerTelemetry"
  * import { Layer } from "effect"
  *
- * export const Server = McpServer.layer({ name: "seen", version: "1.0.0" }, Layer.empty, {
- *   middleware: ServerTelemetry.middleware,
- *   session: ServerTelemetry.session
- * })
+ * export const Server = McpServer.layer({ name: "seen", version: "1.0.0" }, Layer.empty).pipe(
+ *   Layer.provide(ServerTelemetry.layer())
+ * )
  * ```
- * @category combinators
+ * @category layers
  */
-export const middleware: Middleware.Middleware<never, never> = Middleware.make((call, next) =>
-  Effect.flatMap(Effect.zip(Effect.clock, RequestContext), ([clock, { version }]) => {
-    const started = EffectInternals.millis(clock)
-    return Effect.useSpan(
-      Telemetry.spanName(call, coreMethods),
-      {
-        kind: "server",
-        captureStackTrace: false,
-        attributes: Telemetry.spanAttributes(call, version, coreMethods),
-        parent: Option.getOrUndefined(Telemetry.parent(call.params?._meta))
-      },
-      (span) =>
-        Effect.onExit(Effect.provideService(next, Tracer.ParentSpan, span), (exit) => {
-          const error = errorOf(exit)
-          if (error !== undefined) span.attribute(Telemetry.attributes.error, error)
-          return record(
-            Telemetry.methodName(call.method, coreMethods),
-            error,
-            (EffectInternals.millis(clock) - started) / 1000
-          )
-        })
-    )
-  })
-)
+export const layer = ({ newTrace = "anonymous" }: Options = {}): Layer.Layer<never> => {
+  const isNew = (sender: Principal | undefined): boolean =>
+    newTrace === "always" || newTrace === "anonymous" && sender === undefined
+  const messages = ofMessages(isNew)
+  const tracing: TracingService = {
+    around: (middleware) => middleware === undefined ? messages : Middleware.compose(messages, middleware),
+    exchanges: (hasUsers) => exchanges(isNew, hasUsers && newTrace === "anonymous"),
+    session
+  }
+  // The server finds it although no type says so, as it finds a tracer.
+  return Layer.succeed(Tracing, tracing) as unknown as Layer.Layer<never>
+}
+
+/** Whether a message of this sender, which came over HTTP, begins a new trace. */
+type IsNew = (sender: Principal | undefined) => boolean
+
+/** Records each message. */
+const ofMessages = (isNew: IsNew): Middleware.Middleware<never, never> =>
+  Middleware.make((call, next) =>
+    Effect.flatMap(Effect.zip(Effect.clock, RequestContext), ([clock, context]) => {
+      const { origin, version } = context as HandlerContext
+      const started = EffectInternals.millis(clock)
+      const meta = call.params?._meta
+      const { isOwn, links, parent } = placeOf(meta, origin, isNew)
+      const baggage = isOwn
+        ? undefined
+        : Baggage.parse(Predicate.hasProperty(meta, keys.baggage) ? meta.baggage : undefined)
+      const era = Version.isModern(version) ? "modern" : "legacy"
+      return Effect.useSpan(
+        Telemetry.spanName(call, coreMethods),
+        {
+          kind: "server",
+          captureStackTrace: false,
+          attributes: {
+            ...Telemetry.spanAttributes(call, version, coreMethods),
+            ...(origin.listener === undefined ? undefined : Telemetry.overHttp)
+          },
+          parent,
+          root: parent === undefined,
+          links: links.map(EffectInternals.spanLink)
+        },
+        (span) =>
+          Effect.onExit(inside(next, span, baggage), (exit) => {
+            const { code, error } = endOf(exit, era)
+            if (error !== undefined) span.attribute(Telemetry.attributes.error, error)
+            if (code !== undefined) span.attribute(Telemetry.attributes.status, String(code))
+            return record(
+              Telemetry.methodName(call.method, coreMethods),
+              error,
+              (EffectInternals.millis(clock) - started) / 1000
+            )
+          })
+      )
+    })
+  )
+
+const inside = (
+  next: Effect.Effect<unknown, unknown>,
+  span: Tracer.Span,
+  baggage: ReadonlyMap<string, string> | undefined
+): Effect.Effect<unknown, unknown> => {
+  const below = Effect.provideService(next, Tracer.ParentSpan, span)
+  return baggage === undefined ? below : Effect.provideService(below, Baggage.Baggage, baggage)
+}
+
+/** Where the span of a message stands. */
+interface Place {
+  readonly parent: Tracer.AnySpan | undefined
+  /** At most two. */
+  readonly links: ReadonlyArray<Tracer.AnySpan>
+  /** Whether its trace is not that of the caller. */
+  readonly isOwn: boolean
+}
+
+const placeOf = (meta: unknown, { listener, principal, span }: RequestOrigin, isNew: IsNew): Place => {
+  const caller = Option.getOrUndefined(TraceContext.parent(meta))
+  if (listener !== undefined && isNew(principal)) {
+    // A span that the application's HTTP server has made may go on with the trace of the caller.
+    const parent = span !== undefined && !isOfCaller(span) ? span : undefined
+    return {
+      parent,
+      links: [caller, parent === undefined ? span : undefined].filter(Predicate.isNotUndefined),
+      isOwn: true
+    }
+  }
+  return caller === undefined
+    ? { parent: span, links: [], isOwn: false }
+    : { parent: caller, links: span === undefined ? [] : [span], isOwn: false }
+}
+
+/** How many spans of the application may stand above one another. */
+const MAX_ANCESTORS = 1024
+
+/** Whether a span belongs to a trace that another process has begun. */
+const isOfCaller = (span: Tracer.AnySpan): boolean => {
+  let above = span
+  for (let i = 0; i < MAX_ANCESTORS; i++) {
+    if (above._tag === "ExternalSpan") return true
+    if (Option.isNone(above.parent)) return false
+    above = above.parent.value
+  }
+  return true
+}
+
+/** Whether a span, or one above it, is that of a request. A program may have a span for all that it does. */
+const isOfRequest = (span: Tracer.AnySpan): boolean => {
+  let above = span
+  for (let i = 0; i < MAX_ANCESTORS && above._tag === "Span"; i++) {
+    if (above.kind === "server") return true
+    if (Option.isNone(above.parent)) return false
+    above = above.parent.value
+  }
+  return false
+}
+
+/** Makes a span for each POST. `isLate`: whether only its sender decides which trace it belongs to. */
+const exchanges = (isNew: IsNew, isLate: boolean): Effect.Effect<(exchange: HttpExchange) => HttpExchange> =>
+  Effect.zipWith(
+    EffectInternals.services,
+    Effect.clock,
+    (services, clock) => (exchange) =>
+      exchange.method === "POST" ? new TracedExchange(exchange, isNew, isLate, services, clock) : exchange
+  )
 
 /**
- * A session layer that records how long the session lasts. Merge it with the application's own session layer.
- *
- * @category utils
+ * A POST with a span. Its mutable fields: `own` is the span, once it is made, and `hasEnded` turns true once.
  */
-export const session: Layer.Layer<never> = Layer.scopedDiscard(
-  Effect.flatMap(Effect.clock, (clock) => {
-    const started = EffectInternals.millis(clock)
-    return Effect.addFinalizer(() => Metric.update(sessionDuration, (EffectInternals.millis(clock) - started) / 1000))
-  })
-)
+class TracedExchange implements HttpExchange {
+  readonly method: string
+  readonly url: string
+  readonly path: string
+  readonly headers: Headers
+  readonly rawHeaders: HttpExchange["rawHeaders"]
+  readonly services: HttpExchange["services"]
+  readonly values: HttpExchange["values"]
+  private readonly given: Tracer.AnySpan | undefined
+  private own: Tracer.Span | undefined
+  private hasEnded = false
 
-const errorOf = (exit: Exit.Exit<unknown, unknown>): string | undefined => {
-  if (exit._tag === "Success") return Telemetry.errorOfResult(exit.value)
-  if (Cause.isInterruptedOnly(exit.cause)) return "cancelled"
-  return Option.match(Cause.failureOption(exit.cause), {
-    onNone: () => Telemetry.OTHER,
-    // It answers the request.
-    onSome: (failure) => failure instanceof ExtendedResult ? undefined : Telemetry.errorOfFailure(failure)
-  })
+  constructor(
+    private readonly exchange: HttpExchange,
+    private readonly isNew: IsNew,
+    isLate: boolean,
+    private readonly runtime: EffectInternals.Services,
+    private readonly clock: Clock.Clock
+  ) {
+    const { headers, method, path, rawHeaders, services, span, url, values } = exchange
+    this.method = method
+    this.url = url
+    this.path = path
+    this.headers = headers
+    this.rawHeaders = rawHeaders
+    this.services = services
+    this.values = values
+    const ofApplication = span ??
+      (services && Option.getOrUndefined(Context.getOption(services as Context.Context<any>, Tracer.ParentSpan)))
+    this.given = ofApplication !== undefined && isOfRequest(ofApplication) ? ofApplication : undefined
+    if (this.given !== undefined) return
+    if (!isLate) this.begin(undefined)
+    exchange.onGone(() => this.end())
+  }
+
+  readonly spanOf = (sender: Principal | undefined): Tracer.AnySpan | undefined => this.given ?? this.begin(sender)
+
+  get isGone(): boolean {
+    return this.exchange.isGone
+  }
+
+  get remoteAddress(): string | undefined {
+    return this.exchange.remoteAddress
+  }
+
+  get encrypted(): boolean | undefined {
+    return this.exchange.encrypted
+  }
+
+  get isLocal(): boolean | undefined {
+    return this.exchange.isLocal
+  }
+
+  readonly body: HttpExchange["body"] = (into, then) => this.exchange.body(into, then)
+
+  reply(status: number, headers: Headers, body: string, slowReaders?: SlowReaders): void {
+    this.exchange.reply(status, headers, body, slowReaders)
+    this.end(status)
+  }
+
+  stream(status: number, headers: Headers, reader: Reader, slowReaders?: SlowReaders): Writer {
+    const gone = () => {
+      this.end(status)
+      reader.gone()
+    }
+    const writer = this.exchange.stream(status, headers, { drained: () => reader.drained(), gone }, slowReaders)
+    return {
+      write: (text) => writer.write(text),
+      end: () => {
+        writer.end()
+        this.end(status)
+      },
+      cut: () => {
+        writer.cut()
+        this.end(status)
+      }
+    }
+  }
+
+  onGone(listener: () => void): void {
+    this.exchange.onGone(() => {
+      this.end()
+      listener()
+    })
+  }
+
+  private begin(sender: Principal | undefined): Tracer.Span | undefined {
+    if (this.own !== undefined || this.hasEnded) return this.own
+    const caller = Option.getOrUndefined(TraceContext.parent(this.headers))
+    const isNew = this.isNew(sender)
+    const made = EffectInternals.exitOf(EffectInternals.runFork(
+      this.runtime,
+      Effect.makeSpan(`http.server ${this.method}`, {
+        kind: "server",
+        captureStackTrace: false,
+        attributes: { [Telemetry.http.method]: this.method, [Telemetry.http.path]: this.path },
+        parent: isNew ? undefined : caller,
+        root: isNew || caller === undefined,
+        links: isNew && caller !== undefined ? [EffectInternals.spanLink(caller)] : []
+      })
+    ))
+    return this.own = made !== undefined && Exit.isSuccess(made) ? made.value : undefined
+  }
+
+  private end(status?: number): void {
+    if (this.given !== undefined || this.hasEnded) return
+    const span = this.begin(undefined)
+    this.hasEnded = true
+    if (span === undefined) return
+    if (status === undefined) span.attribute(Telemetry.attributes.error, "cancelled")
+    else span.attribute(Telemetry.http.status, status)
+    if (status !== undefined && status >= 500) span.attribute(Telemetry.attributes.error, String(status))
+    span.end(EffectInternals.nanos(this.clock), Exit.void)
+  }
+}
+
+/** Records how long a session lasts. */
+const session: TracingService["session"] = Effect.map(Effect.clock, (clock) => {
+  const started = EffectInternals.millis(clock)
+  return Effect.suspend(() => Metric.update(sessionDuration, (EffectInternals.millis(clock) - started) / 1000))
+})
+
+/** The kind of error of a message, and the code of the error that answers it. */
+const endOf = (
+  exit: Exit.Exit<unknown, unknown>,
+  era: Version.Era
+): { readonly error: string | undefined; readonly code?: number | undefined } => {
+  if (exit._tag === "Success") return { error: Telemetry.errorOfResult(exit.value) }
+  if (Cause.isInterruptedOnly(exit.cause)) return { error: "cancelled" }
+  const failure = Cause.failureOption(exit.cause)
+  if (Option.isNone(failure)) return { error: Telemetry.OTHER }
+  // It answers the request.
+  if (failure.value instanceof ExtendedResult) return { error: undefined }
+  const code = Telemetry.codeOf(failure.value, era)
+  return { error: Telemetry.errorOfCode(code), code }
 }

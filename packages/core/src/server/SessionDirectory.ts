@@ -1,10 +1,10 @@
 /**
- * Which node of a server serves which session, of clients up to 2025-11-25. A request of a session may arrive at any node: that
- * node finds the one that serves the session, and passes the request on. When that node has ended, another one takes the
- * session over, with what the directory knows of it.
+ * Which node of a server serves which session, of clients up to 2025-11-25. A request of a session may arrive at any node: that node finds
+ * the node of the session, and passes the request on (`nodes/Routing`). When the node of the session has ended, another node takes the
+ * session over, with what the directory knows of the session.
  *
- * Provide one, with an `Inbox`, to an HTTP endpoint that runs on several nodes. This module has the interface, for directories
- * of any kind, and a directory in memory, for several endpoints in one process.
+ * Provide a directory, with an `Inbox`, to an HTTP endpoint that runs on several nodes. This module has the interface, for directories of
+ * any kind, and a directory in memory, for several endpoints in one process.
  *
  * @since 0.1.0
  */

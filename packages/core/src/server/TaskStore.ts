@@ -1,8 +1,9 @@
 /**
- * The tasks of a server: work that goes on after the request that began it, with its status, the questions that it waits for
- * and its outcome. A server that runs tasks stores them here, and answers every request about a task from here.
+ * The tasks of a server: work that goes on after the request that began it, with its status, the questions that it waits for and its
+ * outcome. A server that runs tasks stores them here, and answers every request about a task from here.
  *
- * This module has the interface, for stores of any kind, and a store in memory. `TasksServer` runs the tasks.
+ * This module has the interface, for stores of any kind, and a store in memory. `TasksServer` runs the tasks; `tasks/StoredTasks` reads
+ * and changes them here.
  *
  * @since 0.1.0
  */
@@ -13,9 +14,11 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
-import * as Queue from "effect/Queue"
+import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import type { ErrorObject } from "../jsonrpc/JsonRpcError.js"
+import * as Deadlines from "../kit/Deadlines.js"
+import * as EffectInternals from "../kit/EffectInternals.js"
 import * as Outbox from "../kit/Outbox.js"
 import type { JsonObject } from "../protocol/Json.js"
 import * as Tasks from "../protocol/Tasks.js"
@@ -51,6 +54,11 @@ export interface StoredTask {
   readonly owner: string | null
   /** The name of the node that runs it, where several nodes share a `SessionDirectory`. */
   readonly node?: string | undefined
+  /**
+   * The name of what runs the task outside of the nodes (`DetachedTask`). Such a task names no `node`, and no node ends the task. `undefined`
+   * where a node runs the task.
+   */
+  readonly detached?: string | undefined
   /** The revision of the request that began it. Clients of another era have no part in the task. */
   readonly revision: Version
   /**
@@ -150,13 +158,17 @@ export interface MemoryOptions {
   readonly maxOwnerSize?: number | undefined
 }
 
+/** The least time between two looks for tasks whose time has passed, in milliseconds. */
+const SWEEP = 1000
+
 /**
- * A store in memory: its tasks are lost when the process ends.
+ * A store in memory: its tasks are lost when the process ends. A timer removes the tasks whose time has passed, also while nobody uses the
+ * store; it ends with the scope.
  *
  * @category constructors
  */
-export const memory = (options: MemoryOptions = {}): Effect.Effect<TaskStoreService> =>
-  Effect.sync(() => new Memory(options))
+export const memory = (options: MemoryOptions = {}): Effect.Effect<TaskStoreService, never, Scope.Scope> =>
+  Effect.zipWith(Deadlines.make(SWEEP), Effect.clock, (deadlines, clock) => new Memory(options, deadlines, clock))
 
 /**
  * `layerMemory` with options.
@@ -164,27 +176,14 @@ export const memory = (options: MemoryOptions = {}): Effect.Effect<TaskStoreServ
  * @category layers
  */
 export const layerMemoryWith = (options: MemoryOptions = {}): Layer.Layer<TaskStore> =>
-  Layer.scoped(
-    TaskStore,
-    Effect.gen(function*() {
-      const created = yield* Queue.sliding<void>(1)
-      const store = new Memory(options, () => void Queue.unsafeOffer(created, undefined))
-      const sweeping = Effect.repeat(Effect.delay(store.sweep, SWEEP), { until: (isEmpty) => isEmpty })
-      // The layer may be built by an uninterruptible fiber, whose forks would be uninterruptible, too.
-      yield* Effect.forkScoped(Effect.interruptible(Effect.forever(Effect.zipRight(Queue.take(created), sweeping))))
-      return store
-    })
-  )
+  Layer.scoped(TaskStore, memory(options))
 
 /**
- * `memory` with a sweep once a minute: tasks expire also while nobody uses the store.
+ * The layer of `memory`.
  *
  * @category layers
  */
 export const layerMemory: Layer.Layer<TaskStore> = layerMemoryWith()
-
-/** How often tasks are removed whose time has passed. */
-const SWEEP = "1 minute"
 
 interface Entry {
   task: StoredTask
@@ -201,7 +200,7 @@ interface Owned {
 }
 
 /** Mutable maps: `size` is the sum over `tasks`; `owners` holds the same entries by owner, and no owner without. */
-class Memory implements TaskStoreService {
+class Memory implements TaskStoreService, Deadlines.Expirable {
   private readonly tasks = new Map<string, Entry>()
   private readonly owners = new Map<string | null, Owned>()
   private readonly maxTasks: number
@@ -211,8 +210,12 @@ class Memory implements TaskStoreService {
   private created = 0
   private swept = 0
 
-  /** `onCreate` is called for each task that is created. */
-  constructor(options: MemoryOptions, private readonly onCreate: () => void = () => {}) {
+  constructor(
+    options: MemoryOptions,
+    private readonly deadlines: Deadlines.Deadlines,
+    private readonly clock: Clock.Clock
+  ) {
+    deadlines.watch(this, Infinity)
     this.maxTasks = options.maxTasks ?? 1000
     this.maxSize = options.maxSize ?? 64 * 1024 * 1024
     this.maxOwnerSize = options.maxOwnerSize ?? this.maxSize / 4
@@ -230,11 +233,12 @@ class Memory implements TaskStoreService {
       if (full !== undefined) return full
       const entry: Entry = { task, size, order: ++this.created, watchers: new Set() }
       this.tasks.set(task.taskId, entry)
-      this.onCreate()
       this.owners.set(task.owner, owned)
       owned.entries.push(entry)
       owned.size += size
       this.size += size
+      // The last step: a task whose time has passed is removed at once.
+      this.expires(task)
       return Effect.void
     })
 
@@ -256,6 +260,7 @@ class Memory implements TaskStoreService {
       entry.task = task
       entry.size = size
       for (const watcher of entry.watchers) watcher(task)
+      this.expires(task)
       return Effect.succeed(true)
     })
 
@@ -311,8 +316,21 @@ class Memory implements TaskStoreService {
       return Effect.as(expiring, Stream.repeatEffectOption(last))
     }))
 
-  /** Removes the tasks whose time has passed. Whether there are no tasks then. */
-  readonly sweep: Effect.Effect<boolean> = Effect.suspend(() => this.now(() => Effect.succeed(this.tasks.size === 0)))
+  /** Removes the tasks whose time has passed. Gives when to look again. */
+  sweep(now: number): number {
+    const wall = EffectInternals.millis(this.clock)
+    this.swept = wall
+    let left = Infinity
+    for (const entry of this.tasks.values()) {
+      if (isExpired(entry.task, wall)) this.remove(entry)
+      else left = Math.min(left, entry.task.createdAt + entry.task.ttl - wall)
+    }
+    return now + left
+  }
+
+  private expires({ createdAt, ttl }: StoredTask): void {
+    this.deadlines.set(this.deadlines.now() + createdAt + ttl - EffectInternals.millis(this.clock))
+  }
 
   private now<A, E>(f: (now: number) => Effect.Effect<A, E>): Effect.Effect<A, E> {
     return Effect.flatMap(Clock.currentTimeMillis, (now) => {

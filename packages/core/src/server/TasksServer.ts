@@ -1,10 +1,10 @@
 /**
- * Tasks: calls of tools that go on after their request was answered. A client reads the status of a task, answers its
- * questions, cancels it, and fetches its result, also after it has lost its connection.
+ * Tasks: calls of tools that go on after their request was answered. A client reads the status of a task, answers its questions, cancels
+ * the task, and fetches its result, also after the client has lost its connection.
  *
- * A tool takes part with `task` in its definition. `layer`, among the features of a server, runs the tasks. At 2025-11-25 that
- * is all; from 2026-07-28 on, tasks are the extension `io.modelcontextprotocol/tasks`, and the server needs `extension` among
- * its `extensions` too.
+ * A tool takes part with `task` in its definition. `layer`, among the features of a server, runs the tasks (`tasks/TaskRunner`,
+ * `dispatch/ServerTasks`). At 2025-11-25 that is all; from 2026-07-28 on, tasks are the extension `io.modelcontextprotocol/tasks`, and the
+ * server needs `extension` among its `extensions` too.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/tasks
  * @since 0.1.0
@@ -14,15 +14,15 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import type { JsonObject } from "../protocol/Json.js"
-import * as Extension from "../protocol/modern/TasksExtension.js"
+import * as TasksExtension from "../protocol/modern/TasksExtension.js"
 import * as Version from "../protocol/Version.js"
 import * as ServerTasks from "./dispatch/ServerTasks.js"
 import * as Feature from "./Feature.js"
 import * as TaskCall from "./features/TaskCall.js"
-import * as LegacyWire from "./legacy/TaskWire.js"
+import * as LegacyTaskWire from "./legacy/TaskWire.js"
 import type { TaskLimits } from "./Limits.js"
 import * as MethodHandler from "./MethodHandler.js"
-import * as ModernWire from "./modern/TaskWire.js"
+import * as ModernTaskWire from "./modern/TaskWire.js"
 import * as NodeTasks from "./nodes/NodeTasks.js"
 import { Registry, type RegistryService } from "./Registry.js"
 import { RequestContext } from "./RequestContext.js"
@@ -47,7 +47,7 @@ export interface Options {
  *
  * @category constants
  */
-export const extension: typeof Extension.extension = Extension.extension
+export const extension: typeof TasksExtension.extension = TasksExtension.extension
 
 const LATE =
   "`TasksServer.layer` was added to a server that runs: put it among the features that the server begins with"
@@ -65,15 +65,15 @@ export const layerWith = (options: Options = {}): Layer.Layer<never, never, Regi
     if (Option.isNone(found)) return yield* Effect.dieMessage(LATE)
     const place = found.value
     const store = yield* NodeTasks.make(StoredTasks.logging(yield* TaskStore), () => place.tasks?.runner.ids() ?? [])
-    const runner = new TaskRunner.TaskRunner(store, TaskRunner.settings(options))
-    yield* place.register({ runner, call: TaskCall, legacy: LegacyWire.wire, modern: ModernWire.wire })
+    const runner = new TaskRunner.TaskRunner(store, TaskRunner.settings(options), place.engines)
+    yield* place.register({ runner, call: TaskCall, legacy: LegacyTaskWire.wire, modern: ModernTaskWire.wire })
     return requests(registry, runner.tasks)
   }))
 
 /**
  * Runs the tasks of a server, and stores them in the `TaskStore`. When the server shuts down, tasks that still run end as
- * `failed`. On several nodes those of a node that was killed do so when clients read them: for a client that polls, within 20
- * seconds of its first request about the task. No notification tells of it.
+ * `failed`. On several nodes those of a node that was killed do so when clients read them: for a client that polls each second, within
+ * 3 seconds after the lease of the node has ended, and within 12 when the store has started again, too. No notification tells of it.
  *
  * @example
  * ```ts
@@ -109,13 +109,13 @@ const requests = (registry: RegistryService, tasks: StoredTasks.StoredTasks): La
   return Layer.mergeAll(
     Feature.make(() =>
       tasks.onChange((task) =>
-        Version.isModern(task.revision) ? registry.notify(changed, ModernWire.toDetailedTask(task)) : Effect.void
+        Version.isModern(task.revision) ? registry.notify(changed, ModernTaskWire.toDetailedTask(task)) : Effect.void
       )
     ),
     MethodHandler.request(
       get,
       ({ taskId }) =>
-        Effect.flatMap(viewer, (viewer) => Effect.map(tasks.get(viewer, taskId), ModernWire.toDetailedTask))
+        Effect.flatMap(viewer, (viewer) => Effect.map(tasks.get(viewer, taskId), ModernTaskWire.toDetailedTask))
     ),
     MethodHandler.request(
       cancel,

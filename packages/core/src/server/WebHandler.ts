@@ -1,7 +1,7 @@
 /**
- * The HTTP endpoint of a server as a function from a web `Request` to a web `Response`: for Deno, Bun, Workers, Hono, Next and
- * whatever else serves such functions. It uses the Fetch API only. An application of `@effect/platform` uses `HttpEndpoint`;
- * on Node, `HttpServer` of `@effect-mcp/node` serves the same endpoint faster.
+ * The HTTP endpoint of a server as a function from a web `Request` to a web `Response`: for Deno, Bun, Workers, Hono, Next and whatever
+ * else serves such functions. The function uses the Fetch API only; `http/WebExchange` translates requests and answers. An application of
+ * `@effect/platform` uses `HttpEndpoint`; on Node, `HttpServer` of `@effect-mcp/node` serves the same endpoint faster.
  *
  * @since 0.1.0
  */

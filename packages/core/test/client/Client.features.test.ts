@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Client from "@effect-mcp/core/Client"
 import * as ClientFeatures from "@effect-mcp/core/ClientFeatures"
+import * as ClientTelemetry from "@effect-mcp/core/ClientTelemetry"
 import * as Connector from "@effect-mcp/core/Connector"
 import * as Definition from "@effect-mcp/core/Definition"
 import * as LocalError from "@effect-mcp/core/LocalError"
@@ -215,22 +216,20 @@ describe("The options of a client", () => {
       return { handshake: params!, ping: (yield* answered(server(), client.ping(), "ping", {})).params }
     })
 
-  it.scoped("with `telemetry`, send the span of every call, also of the handshake", () =>
+  it.scoped("with `ClientTelemetry`, send the span of every call, also of the handshake", () =>
     Effect.gen(function*() {
-      const { handshake, ping } = yield* requests({ telemetry: true })
+      const { handshake, ping } = yield* Effect.provide(requests({}), ClientTelemetry.layer())
       const ofSpan = /^00-[0-9a-f]{32}-[0-9a-f]{16}-01$/
       const parents = [handshake, ping!].map(({ _meta }) => String((_meta as JsonObject).traceparent))
       for (const parent of parents) assert.match(parent, ofSpan)
       assert.notStrictEqual(parents[0], parents[1])
     }))
 
-  it.scoped("without `telemetry`, send no span", () =>
+  it.scoped("without `ClientTelemetry`, send no span", () =>
     Effect.gen(function*() {
-      for (const options of [{}, { telemetry: false }, { telemetry: undefined }]) {
-        const { handshake, ping } = yield* Effect.withSpan(requests(options), "ours")
-        assert.notProperty(handshake, "_meta")
-        assert.isUndefined(ping)
-      }
+      const { handshake, ping } = yield* Effect.withSpan(requests({}), "ours")
+      assert.notProperty(handshake, "_meta")
+      assert.isUndefined(ping)
     }))
 
   const promise = { name: "count", inputSchema: { type: "object" }, outputSchema: { type: "object", required: ["n"] } }

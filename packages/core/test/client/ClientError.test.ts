@@ -5,7 +5,7 @@ import { ConnectionClosed, NoBackChannel, RequestTimeout, TransportError } from 
 import * as McpError from "@effect-mcp/core/protocol/McpError"
 import { ParseResult, Schema } from "effect"
 
-describe("fromCall", () => {
+describe("ClientError.fromCall", () => {
   it("gives the typed error for the code of the server's error", () => {
     const errors: ReadonlyArray<McpError.McpError> = [
       new McpError.ParseError({ message: "what?" }),
@@ -74,7 +74,7 @@ describe("ToolError", () => {
   })
 })
 
-describe("invalidResult", () => {
+describe("ClientError.invalidResult", () => {
   it("has reason `Decode` and names the place", () => {
     const decoded = ParseResult.decodeUnknownEither(Schema.Struct({ hits: Schema.Array(Schema.Int) }))({
       hits: [1, "2"]

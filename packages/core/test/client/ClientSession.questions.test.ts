@@ -41,7 +41,7 @@ const asking = (method: string, params: JsonObject, options?: CallOptions) =>
     return { calling, question, released, server }
   })
 
-describe("While the client answers a question of the server", () => {
+describe("A client that answers a question of the server:", () => {
   for (
     const [method, params] of [
       ["elicitation/create", form],

@@ -208,7 +208,7 @@ describe("A verb", () => {
     }))
 })
 
-describe("notify", () => {
+describe("ClientSession.notify", () => {
   it.scoped("sends a notification, without `params` when there are none", () =>
     Effect.gen(function*() {
       const { client, server } = yield* legacyClient()
@@ -227,7 +227,7 @@ describe("notify", () => {
     }))
 })
 
-describe("rootsListChanged", () => {
+describe("ClientSession.rootsListChanged", () => {
   it.scoped("sends one notification for each time it is run", () =>
     Effect.gen(function*() {
       const { client, server } = yield* legacyClient({

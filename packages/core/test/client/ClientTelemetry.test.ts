@@ -1,10 +1,16 @@
+import { FetchHttpClient } from "@effect/platform"
 import { assert, describe, it } from "@effect/vitest"
+import * as Client from "@effect-mcp/core/Client"
 import * as ClientTelemetry from "@effect-mcp/core/ClientTelemetry"
+import * as McpServer from "@effect-mcp/core/McpServer"
 import * as Message from "@effect-mcp/core/Message"
-import { Effect, Fiber, Metric, TestClock, Tracer } from "effect"
+import * as Baggage from "@effect-mcp/core/protocol/Baggage"
+import * as Remote from "@effect-mcp/core/Remote"
+import * as WebHandler from "@effect-mcp/core/WebHandler"
+import { Context, Effect, Fiber, Layer, Metric, Option, TestClock, Tracer } from "effect"
 import { exchange, legacyClient } from "./Scripts.js"
 
-const connected = legacyClient({ client: { telemetry: true } })
+const connected = Effect.provide(legacyClient(), ClientTelemetry.layer())
 
 const taken = (method: string, error?: string) => {
   const byMethod = Metric.tagged(ClientTelemetry.operationDuration, "mcp.method.name", method)
@@ -13,6 +19,20 @@ const taken = (method: string, error?: string) => {
     ({ count, sum }) => ({ count, sum })
   )
 }
+
+/** A tracer, and the spans that it has made. */
+const recorder = Effect.map(Effect.tracer, (tracer) => {
+  const spans: Array<Tracer.Span> = []
+  const recording = Tracer.make({
+    span: (...args) => {
+      const span = tracer.span(...args)
+      spans.push(span)
+      return span
+    },
+    context: tracer.context
+  })
+  return { recording, spans }
+})
 
 // One after another: metrics are of the whole process.
 describe.sequential("A call of a traced client", () => {
@@ -37,16 +57,7 @@ describe.sequential("A call of a traced client", () => {
 
   it.scoped("has a span with its method, its tool and its kind of error", () =>
     Effect.gen(function*() {
-      const spans: Array<Tracer.Span> = []
-      const tracer = yield* Effect.tracer
-      const recording = Tracer.make({
-        span: (...args) => {
-          const span = tracer.span(...args)
-          spans.push(span)
-          return span
-        },
-        context: tracer.context
-      })
+      const { recording, spans } = yield* recorder
       const { client, server } = yield* connected
       yield* Effect.withTracer(
         exchange(server, client.getPrompt("review"), "prompts/get", { messages: "none" }),
@@ -64,6 +75,7 @@ describe.sequential("A call of a traced client", () => {
         {
           "mcp.method.name": "prompts/get",
           "mcp.protocol.version": "2025-11-25",
+          "jsonrpc.request.id": "2",
           "gen_ai.prompt.name": "review"
         },
         {
@@ -71,7 +83,9 @@ describe.sequential("A call of a traced client", () => {
           "mcp.protocol.version": "2025-11-25",
           "gen_ai.tool.name": "echo",
           "gen_ai.operation.name": "execute_tool",
-          "error.type": "PeerError"
+          "jsonrpc.request.id": "3",
+          "error.type": "_OTHER",
+          "rpc.response.status_code": "42"
         }
       ])
       for (const { status } of spans) assert.strictEqual(status._tag, "Ended")
@@ -80,7 +94,7 @@ describe.sequential("A call of a traced client", () => {
   it.scoped("is measured, in seconds, by method and kind of error", () =>
     Effect.gen(function*() {
       const { client, server } = yield* connected
-      const [before, refused] = [yield* taken("ping"), yield* taken("tools/call", "InvalidParams")]
+      const [before, refused] = [yield* taken("ping"), yield* taken("tools/call", "-32602")]
       const ping = yield* Effect.fork(client.ping())
       const { id } = yield* server.expectRequest("ping")
       yield* TestClock.adjust("2 seconds")
@@ -91,7 +105,7 @@ describe.sequential("A call of a traced client", () => {
       yield* server.send(Message.failure(request.id, { code: -32602, message: "Unknown tool" }))
       yield* Fiber.join(call)
       assert.deepStrictEqual(yield* taken("ping"), { count: before.count + 1, sum: before.sum + 2 })
-      assert.strictEqual((yield* taken("tools/call", "InvalidParams")).count, refused.count + 1)
+      assert.strictEqual((yield* taken("tools/call", "-32602")).count, refused.count + 1)
     }))
 
   it.scoped("that is interrupted is counted as cancelled, and a tool's failure as a tool error", () =>
@@ -105,6 +119,75 @@ describe.sequential("A call of a traced client", () => {
       yield* exchange(server, client.callTool("fails"), "tools/call", { content: [], isError: true })
       assert.strictEqual((yield* taken("tools/call", "cancelled")).count, cancelled.count + 1)
       assert.strictEqual((yield* taken("tools/call", "tool_error")).count, failed.count + 1)
+    }))
+})
+
+describe("Baggage and `tracestate`", () => {
+  /** What the server gets beside the span. */
+  const sent = (options: ClientTelemetry.Options) =>
+    Effect.gen(function*() {
+      const { client, server } = yield* Effect.provide(legacyClient(), ClientTelemetry.layer(options))
+      const above = {
+        ...Tracer.externalSpan({ traceId: "a".repeat(32), spanId: "b".repeat(16), context: Context.empty() }),
+        tracestate: "rojo=1,congo=2"
+      }
+      const calling = Baggage.withEntries(client.ping({ meta: { traceparent: "mine" } }), {
+        tenant: "acme",
+        secret: "s"
+      })
+      const { params } = yield* exchange(server, Effect.withParentSpan(calling, above), "ping", {})
+      const { traceparent, ...rest } = params!._meta as Record<string, string>
+      assert.include(traceparent!, "a".repeat(32))
+      return rest
+    })
+  it.scoped("leave for no server that the application does not name", () =>
+    Effect.gen(function*() {
+      assert.deepStrictEqual(yield* sent({}), {})
+      assert.deepStrictEqual(yield* sent({ baggage: {}, tracestate: {} }), {})
+      const servers = ["https://example.com"]
+      assert.deepStrictEqual(yield* sent({ baggage: { servers }, tracestate: { keys: ["rojo"], servers } }), {})
+    }))
+
+  it.scoped("leave with the keys that the application names", () =>
+    Effect.gen(function*() {
+      assert.deepStrictEqual(yield* sent({ baggage: { keys: ["tenant", "other"] }, tracestate: { keys: ["congo"] } }), {
+        baggage: "tenant=acme",
+        tracestate: "congo=2"
+      })
+    }))
+
+  it.scoped("leave whole for a server that the application names", () =>
+    Effect.gen(function*() {
+      const named = { servers: ["a scripted server"] }
+      const all = yield* sent({ baggage: named, tracestate: named })
+      assert.deepStrictEqual(all, { baggage: "tenant=acme,secret=s", tracestate: "rojo=1,congo=2" })
+    }))
+})
+
+describe("A traced client over HTTP", () => {
+  it.scopedLive("has the span of each request of HTTP below the span of the call or notification that it sends, in both eras", () =>
+    Effect.gen(function*() {
+      for (const version of ["2025-11-25", "2026-07-28"] as const) {
+        const { recording, spans } = yield* recorder
+        const Server = McpServer.layer({ name: "traced", version: "1.0.0" }, Layer.empty)
+        const { handler } = yield* Effect.provide(WebHandler.make(), yield* Layer.build(Server))
+        const http = FetchHttpClient.layer.pipe(
+          Layer.provide(Layer.succeed(FetchHttpClient.Fetch, (input, init) => handler(new Request(input, init))))
+        )
+        const client = Client.make(Remote.connector("http://localhost/mcp"), { versions: [version] })
+        yield* Effect.scoped(Effect.flatMap(client, (client) => client.ping())).pipe(
+          Effect.provide([http, ClientTelemetry.layer()]),
+          Effect.withTracer(recording)
+        )
+        const above = spans.filter(({ name }) => name === "http.client POST").map(({ parent }) =>
+          Option.getOrUndefined(parent) as Tracer.Span | undefined
+        )
+        const sent = version === "2025-11-25"
+          ? ["initialize", "notifications/initialized", "ping"]
+          : ["server/discover"]
+        assert.includeMembers(above.map((span) => span?.name), sent)
+        assert.isTrue(above.every((span) => span?.kind === "client"))
+      }
     }))
 })
 

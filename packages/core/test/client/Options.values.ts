@@ -8,10 +8,12 @@ import type { ConnectError } from "@effect-mcp/core/ClientError"
 import * as ClientFeatures from "@effect-mcp/core/ClientFeatures"
 import type * as ClientSession from "@effect-mcp/core/ClientSession"
 import * as ClientSessionGroup from "@effect-mcp/core/ClientSessionGroup"
+import * as ClientTelemetry from "@effect-mcp/core/ClientTelemetry"
 import * as Extension from "@effect-mcp/core/protocol/Extension"
 import * as Remote from "@effect-mcp/core/Remote"
 import * as ServersConfig from "@effect-mcp/core/ServersConfig"
 import * as TasksClient from "@effect-mcp/core/TasksClient"
+import type * as ToolFingerprints from "@effect-mcp/core/ToolFingerprints"
 import { Context, Effect, Layer, Schedule, Schema, Stream } from "effect"
 import { expectTypeOf } from "vitest"
 import type * as Settings from "../../src/client/http/Settings.js"
@@ -40,6 +42,7 @@ const call = {
   onId: (id) => String(id),
   resumptionToken: "token",
   onResumptionToken: (token) => Effect.logDebug(token),
+  around: (sending) => sending,
   meta: { "example.com/trace": 1 },
   maxRetries: 2,
   capabilities: { roots: {} },
@@ -103,7 +106,7 @@ const session = {
   checkOutputs: false,
   cache: false,
   onNotification: ({ method }) => void method,
-  telemetry: true
+  onCacheHints: (method, { ttlMs }) => void [method, ttlMs]
 } satisfies Every<ClientSession.Options>
 
 const client = {
@@ -111,16 +114,33 @@ const client = {
   features: Layer.merge(features, Layer.effectDiscard(Effect.fail("no model" as const)))
 } satisfies Every<Client.Options<"no model", ClientFeatures.ClientFeatures | Home>>
 
+/** Without type arguments, options may have features that need nothing else. */
+const roots = ClientFeatures.roots(Effect.succeed([]))
+export const plain: Client.Options = { features: roots }
+export const plainServer: ClientSessionGroup.ServerOptions = { features: roots, timeout: "1 minute" }
+
 const server = {
   ...client,
   reconnect: Schedule.exponential("1 second")
 } satisfies Every<ClientSessionGroup.ServerOptions<"no model", ClientFeatures.ClientFeatures | Home>>
 
+declare const agreed: ReadonlyArray<ToolFingerprints.Agreement>
+
+export const options = {
+  agreed,
+  refuse: "unagreed",
+  maxTools: 100
+} satisfies Every<ToolFingerprints.Options>
+
+declare const fingerprints: ToolFingerprints.ToolFingerprints
+
 const group = {
   nameHook: (name, server, kind) => kind === "tools" ? `${server.name}_${name}` : undefined,
   uriHook: (uri, { info }) => `${info.name}:${uri}`,
   onCollision: "fail",
-  maxNameLength: 32
+  maxNameLength: 32,
+  prefix: "always",
+  fingerprints
 } satisfies Every<ClientSessionGroup.Options>
 
 const headers = Effect.gen(function*() {
@@ -151,8 +171,7 @@ const remote = {
   readTimeout: "1 minute",
   terminateOnClose: false,
   acceptTimeout: "1 minute",
-  closeTimeout: "5 seconds",
-  tracing: false
+  closeTimeout: "5 seconds"
 } satisfies Every<Remote.Options<Vault>>
 
 const connector = Remote.connector("https://example.com/mcp", remote)
@@ -208,6 +227,8 @@ const listen = { current: Effect.succeed([{ name: "one" }]) } satisfies Every<
   ClientSession.ListenOptions<{ readonly name: string }>
 >
 
+expectTypeOf(Client.layer(connector, plain)).toEqualTypeOf(Client.layer(connector))
+
 export const used = Effect.flatMap(Client.make(connector, session), (session) =>
   Effect.all([
     session.listTools(list),
@@ -221,3 +242,9 @@ export const used = Effect.flatMap(Client.make(connector, session), (session) =>
 // What the hidden module reads is what the public one has.
 expectTypeOf<keyof Settings.Given>().toEqualTypeOf<keyof Remote.Options>()
 expectTypeOf<keyof NonNullable<Settings.Given["limits"]>>().toEqualTypeOf<keyof Remote.Limits>()
+
+const sent = { keys: ["tenant"], servers: ["https://example.com"] } satisfies Every<ClientTelemetry.Sent>
+
+const telemetry = { baggage: sent, tracestate: sent } satisfies Every<ClientTelemetry.Options>
+
+export const traced = ClientTelemetry.layer(telemetry)

@@ -9,6 +9,7 @@ import * as Transport from "@effect-mcp/core/Transport"
 import * as TestClient from "@effect-mcp/testing/TestClient"
 import * as TestPeer from "@effect-mcp/testing/TestPeer"
 import { Effect, type Exit, Fiber, type Scope } from "effect"
+import { untilIdle } from "../../../testing/test/support/Suspended.js"
 
 /** A client of the legacy era and its scripted server, after the handshake. */
 export const legacyClient = <E = never, R = never>(options?: TestClient.Options<E, R>) =>
@@ -58,10 +59,7 @@ export const waiting = <A, E, R>(
 ): Effect.Effect<Fiber.RuntimeFiber<A, E>, never, R | Scope.Scope> =>
   Effect.tap(
     Effect.forkScoped(effect),
-    (fiber) =>
-      Effect.repeat(Effect.yieldNow(), {
-        until: () => Effect.map(Fiber.status(fiber), ({ _tag }) => _tag !== "Running")
-      })
+    (fiber) => untilIdle(fiber)
   )
 
 /** Connects to scripted servers, each over a pipe of its own, and counts the open pipes. */

@@ -11,7 +11,7 @@ import * as InProcess from "@effect-mcp/core/InProcess"
 import * as McpServer from "@effect-mcp/core/McpServer"
 import { ServerSession } from "@effect-mcp/core/ServerSession"
 import * as TasksClient from "@effect-mcp/core/TasksClient"
-import * as ServerTasks from "@effect-mcp/core/TasksServer"
+import * as TasksServer from "@effect-mcp/core/TasksServer"
 import * as TaskStore from "@effect-mcp/core/TaskStore"
 import * as Tool from "@effect-mcp/core/Tool"
 import { Effect, Exit, Fiber, Layer, Logger, LogLevel, Option, Schema } from "effect"
@@ -30,9 +30,9 @@ const server = McpServer.layer(
           ({ elicit }) => Effect.asVoid(elicit({ message: "?", schema: Schema.Struct({ sure: Schema.Boolean }) }))
         )
     ),
-    ServerTasks.layerWith({ pollInterval: 1, limits: { maxRunning: 1000 } })
+    TasksServer.layerWith({ pollInterval: 1, limits: { maxRunning: 1000 } })
   ),
-  { extensions: [ServerTasks.extension] }
+  { extensions: [TasksServer.extension] }
 ).pipe(Layer.provide(TaskStore.layerMemory))
 
 const accepts = ClientFeatures.elicitation(() =>

@@ -9,12 +9,12 @@ import type { Registry } from "@effect-mcp/core/Registry"
 import { RequestContext } from "@effect-mcp/core/RequestContext"
 import { ServerSession } from "@effect-mcp/core/ServerSession"
 import * as TasksClient from "@effect-mcp/core/TasksClient"
-import * as ServerTasks from "@effect-mcp/core/TasksServer"
+import * as TasksServer from "@effect-mcp/core/TasksServer"
 import * as TaskStore from "@effect-mcp/core/TaskStore"
 import * as Tool from "@effect-mcp/core/Tool"
 import * as TestFeatures from "@effect-mcp/testing/TestFeatures"
 import * as TestServer from "@effect-mcp/testing/TestServer"
-import { Chunk, Deferred, Effect, Either, Fiber, Layer, Option, Queue, Schema, Stream } from "effect"
+import { Chunk, Deferred, Effect, Either, Fiber, Layer, Option, Queue, Schema, type Scope, Stream } from "effect"
 
 const Sum = Tool.make("sum", {
   parameters: { values: Schema.Array(Schema.NumberFromString) },
@@ -70,21 +70,21 @@ const serving = <E, R>(
   features: Layer.Layer<never, E, R>,
   options: {
     readonly client?: Layer.Layer<never, never, ClientFeatures.ClientFeatures>
-    readonly tasks?: ServerTasks.Options
+    readonly tasks?: TasksServer.Options
     readonly store?: TaskStore.TaskStoreService
     readonly transport?: "direct"
   } = {}
 ) =>
   TestServer.layer(
     Definition.make(),
-    Layer.merge(features, ServerTasks.layerWith({ pollInterval: 50, ...options.tasks })) as Layer.Layer<
+    Layer.merge(features, TasksServer.layerWith({ pollInterval: 50, ...options.tasks })) as Layer.Layer<
       never,
       E,
       Registry | TaskStore.TaskStore
     >,
     {
       versions: [version],
-      extensions: [ServerTasks.extension],
+      extensions: [TasksServer.extension],
       transport: options.transport,
       client: { extensions: [TasksClient.extension], features: options.client }
     }
@@ -95,9 +95,9 @@ const serving = <E, R>(
 /** One test in both eras. */
 const both = (
   name: string,
-  test: (version: (typeof eras)[number]) => Effect.Effect<void, unknown>
+  test: (version: (typeof eras)[number]) => Effect.Effect<void, unknown, Scope.Scope>
 ) => {
-  for (const version of eras) it.live(`${name}, at ${version}`, () => test(version))
+  for (const version of eras) it.scopedLive(`${name}, at ${version}`, () => test(version))
 }
 
 const text = (text: string) => ({ content: [{ type: "text" as const, text }] })
@@ -257,7 +257,7 @@ describe.concurrent("The task of a tool", () => {
           yield* Effect.yieldNow()
           yield* Fiber.interrupt(first)
           const taskId = Option.getOrThrow(task.taskId)
-          const dispatcher = yield* TestServer.connector({ extensions: [ServerTasks.extension] })
+          const dispatcher = yield* TestServer.connector({ extensions: [TasksServer.extension] })
           yield* Deferred.succeed(go, undefined)
           yield* Effect.scoped(Effect.gen(function*() {
             const later = yield* Client.make(dispatcher, { versions: [version], extensions: [TasksClient.extension] })
@@ -352,7 +352,7 @@ describe.concurrent("The task of a tool", () => {
       assert.deepStrictEqual(results.map(({ sum }) => sum), results.map((_, i) => i))
     }).pipe(Effect.provide(serving(version, SumLive, { tasks: { limits: { maxRunning: 300 } }, transport: "direct" }))))
 
-  it.live("SHOULD be listed at 2025-11-25, and is not by later revisions", () =>
+  it.scopedLive("SHOULD be listed at 2025-11-25, and is not by later revisions", () =>
     Effect.gen(function*() {
       const client = yield* Client.Client
       const task = yield* TasksClient.start(client, Sum, { values: [1] })
@@ -361,7 +361,7 @@ describe.concurrent("The task of a tool", () => {
       assert.isTrue(Option.isSome(task.taskId))
     }).pipe(Effect.provide(serving("2026-07-28", SumLive))))
 
-  it.live("MUST carry one progress token through its life, at 2025-11-25", () =>
+  it.scopedLive("MUST carry one progress token through its life, at 2025-11-25", () =>
     Effect.gen(function*() {
       const go = yield* Deferred.make<void>()
       const reporting = Effect.flatMap(RequestContext, ({ progress }) =>

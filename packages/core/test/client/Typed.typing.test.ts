@@ -132,11 +132,11 @@ describe("A client's type", () => {
 
   it("refuses unknown options and unknown revisions", () => {
     const made = [
-      () => Client.make(addressed, { checkOutputs: false, telemetry: true, timeout: "1 second" }),
+      () => Client.make(addressed, { checkOutputs: false, cache: true, timeout: "1 second" }),
       // @ts-expect-error no such option
       () => Client.make(addressed, { validateOutputs: false }),
       // @ts-expect-error not of its type
-      () => Client.make(addressed, { telemetry: "on" }),
+      () => Client.make(addressed, { cache: "on" }),
       // @ts-expect-error no such revision
       () => Client.make(addressed, { versions: ["2024-10-07"] }),
       // @ts-expect-error at least one revision

@@ -95,3 +95,33 @@ describe("Tool's types", () => {
     assert.lengthOf(tools, 5)
   })
 })
+
+describe("The types of a tool's parameters and arguments", () => {
+  it("are those that Effect gives the same fields, for fields of every kind", () => {
+    const fields = {
+      text: Schema.String,
+      date: Schema.Date,
+      key: Schema.optional(Schema.String),
+      exact: Schema.optionalWith(Schema.NumberFromString, { exact: true }),
+      filled: Schema.optionalWith(Schema.Number, { default: () => 1 }),
+      maybe: Schema.optionalWith(Schema.Number, { as: "Option" }),
+      constructed: Schema.String.pipe(Schema.propertySignature, Schema.withConstructorDefault(() => "")),
+      renamed: Schema.propertySignature(Schema.Boolean).pipe(Schema.fromKey("other")),
+      "quoted-key": Schema.NullOr(Schema.Array(Schema.Unknown))
+    }
+    class Point extends Schema.Class<Point>("Point")({ x: Schema.Number, y: fields.filled }) {}
+    type Plain<T> = { [K in keyof T]: T[K] }
+    const _own = Tool.make("own", { parameters: fields })
+    expectTypeOf<Tool.Tool.Parameters<typeof _own>>().toEqualTypeOf<Plain<Schema.Struct.Type<typeof fields>>>()
+    expectTypeOf<Tool.Tool.Arguments<typeof _own>>().toEqualTypeOf<Plain<Schema.Struct.Constructor<typeof fields>>>()
+    const _struct = Tool.make("struct", { parameters: Schema.Struct(fields) })
+    expectTypeOf<Tool.Tool.Parameters<typeof _struct>>().toEqualTypeOf<Tool.Tool.Parameters<typeof _own>>()
+    expectTypeOf<Tool.Tool.Arguments<typeof _struct>>().toEqualTypeOf<Tool.Tool.Arguments<typeof _own>>()
+    const _point = Tool.make("point", { parameters: Point })
+    expectTypeOf<Tool.Tool.Parameters<typeof _point>>().toEqualTypeOf<Point>()
+    expectTypeOf<Tool.Tool.Arguments<typeof _point>>().toEqualTypeOf<{ readonly x: number; readonly y?: number }>()
+    const _none = Tool.make("none")
+    expectTypeOf<Tool.Tool.Parameters<typeof _none>>().toEqualTypeOf<{}>()
+    expectTypeOf<Tool.Tool.Arguments<typeof _none>>().toEqualTypeOf<{}>()
+  })
+})

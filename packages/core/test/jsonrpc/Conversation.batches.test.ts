@@ -1,7 +1,8 @@
-import { assert, describe, it } from "@effect/vitest"
+import { assert, it } from "@effect/vitest"
 import * as JsonRpcError from "@effect-mcp/core/JsonRpcError"
 import * as Message from "@effect-mcp/core/Message"
 import { Effect, Fiber } from "effect"
+import { describe } from "../../../testing/test/support/WokenAtOnce.js"
 import { connect, side } from "./ScriptedPeer.js"
 
 describe("a batch", () => {

@@ -1,4 +1,4 @@
-import { assert, describe, it } from "@effect/vitest"
+import { assert, it } from "@effect/vitest"
 import * as Conversation from "@effect-mcp/core/Conversation"
 import * as JsonRpcError from "@effect-mcp/core/JsonRpcError"
 import * as LocalError from "@effect-mcp/core/LocalError"
@@ -7,6 +7,7 @@ import * as Outcome from "@effect-mcp/core/Outcome"
 import * as Transport from "@effect-mcp/core/Transport"
 import { Deferred, Effect, Exit, Fiber, Scope, Stream, TestClock } from "effect"
 import { leavesNothing } from "../../../testing/test/support/Leftovers.js"
+import { describe } from "../../../testing/test/support/WokenAtOnce.js"
 import { all as pairs } from "./Pairs.js"
 import { connect, peer, refusal, side } from "./ScriptedPeer.js"
 
@@ -54,6 +55,18 @@ describe("closing a conversation", () => {
       yield* t.closeScope
       assert.deepStrictEqual<unknown>(yield* t.peer.closed, [closed(1), closed(2)])
       assert.deepStrictEqual(t.diagnostics, [])
+    }))
+
+  it.scoped("lets no call of a finalizer leave, and cancels no call of a handler", () =>
+    Effect.gen(function*() {
+      const t = yield* connect(side({
+        nested: (_, incoming) =>
+          Effect.onInterrupt(incoming.request("ask"), () => Effect.ignore(incoming.request("late")))
+      }))
+      yield* t.peer.request(1, "nested")
+      assert.deepInclude(yield* t.peer.receive, { method: "ask" })
+      yield* t.closeScope
+      assert.deepStrictEqual<unknown>(yield* t.peer.closed, [closed(1)])
     }))
 
   it.scoped("lets a finalizer send notifications, and answers after it", () =>

@@ -1,9 +1,10 @@
-import { assert, describe, it } from "@effect/vitest"
+import { assert, it } from "@effect/vitest"
 import * as Conversation from "@effect-mcp/core/Conversation"
 import { TransportError } from "@effect-mcp/core/LocalError"
 import * as Message from "@effect-mcp/core/Message"
 import * as Transport from "@effect-mcp/core/Transport"
 import { Deferred, Effect, Fiber, Stream, Supervisor } from "effect"
+import { describe } from "../../../testing/test/support/WokenAtOnce.js"
 import { endless, side } from "./ScriptedPeer.js"
 
 /** A transport that is not read, and the messages sent on it. */
@@ -69,7 +70,7 @@ describe("a conversation made by a factory", () => {
       yield* Effect.yieldNow()
       assert.strictEqual(conversation.pending(), 1)
       yield* conversation.close
-      assert.strictEqual((yield* Effect.flatten(call.await))._tag, "ConnectionClosed")
+      assert.strictEqual((yield* Effect.flatten(Fiber.await(call)))._tag, "ConnectionClosed")
       assert.strictEqual((yield* Effect.flip(conversation.request("m")))._tag, "ConnectionClosed")
     }))
 

@@ -1,13 +1,14 @@
 /**
  * The heartbeat of a conversation: when pings are sent, and when the peer counts as gone.
  */
-import { assert, describe, it } from "@effect/vitest"
+import { assert, it } from "@effect/vitest"
 import * as Conversation from "@effect-mcp/core/Conversation"
 import * as JsonRpcError from "@effect-mcp/core/JsonRpcError"
 import { TransportError } from "@effect-mcp/core/LocalError"
 import * as Message from "@effect-mcp/core/Message"
 import * as Transport from "@effect-mcp/core/Transport"
 import { Effect, Fiber, TestClock } from "effect"
+import { describe } from "../../../testing/test/support/WokenAtOnce.js"
 import { connect, side } from "./ScriptedPeer.js"
 
 const beating = (method: () => string | undefined = () => "ping") =>

@@ -1,11 +1,13 @@
 /**
  * Input that is no message: what is answered, which of our calls it ends, and what a client does differently.
  */
-import { assert, describe, it } from "@effect/vitest"
+import { assert, it } from "@effect/vitest"
 import type * as Conversation from "@effect-mcp/core/Conversation"
+import * as LineFraming from "@effect-mcp/core/LineFraming"
 import * as Message from "@effect-mcp/core/Message"
 import * as MessageText from "@effect-mcp/core/MessageText"
 import { Effect, Fiber } from "effect"
+import { describe } from "../../../testing/test/support/WokenAtOnce.js"
 import { connect } from "./ScriptedPeer.js"
 
 /** A conversation with one call in flight, whose id is 1, and a function that receives a text. */
@@ -33,6 +35,21 @@ describe("an id without a method, a result or an error", () => {
         assert.strictEqual((yield* diagnostic)._tag, "Malformed")
       }))
   }
+
+  it.scoped("ends this call also when the input is too long to show more, with the limit", () =>
+    Effect.gen(function*() {
+      const { call, conversation, peer } = yield* calling()
+      const decoder = new LineFraming.Decoder({ maxLineBytes: 10_000 })
+      const text = JSON.stringify({ jsonrpc: "2.0", id: 1, _meta: { text: "x".repeat(10_000) }, result: {} })
+      for (const message of decoder.push(new TextEncoder().encode(text))) conversation.receive(message)
+      const ended = yield* Fiber.join(call)
+      assert.deepInclude(ended._tag === "Left" && ended.left, {
+        _tag: "TransportError",
+        reason: "Decode",
+        message: "Parse error: a line is longer than 10000 bytes"
+      })
+      assert.deepStrictEqual(yield* peer.received, [])
+    }))
 
   it.scoped("is a malformed request where no call of ours has this id", () =>
     Effect.gen(function*() {

@@ -1,9 +1,10 @@
-import { assert, describe, it } from "@effect/vitest"
+import { assert, it } from "@effect/vitest"
 import * as Conversation from "@effect-mcp/core/Conversation"
 import type { Diagnostic } from "@effect-mcp/core/Diagnostic"
 import type * as Side from "@effect-mcp/core/Side"
 import { Deferred, Effect, Exit, Fiber, Scope } from "effect"
 import { preempted } from "../../../testing/test/support/Preempted.js"
+import { describe } from "../../../testing/test/support/WokenAtOnce.js"
 import type { Pair } from "./Pairs.js"
 import * as Pairs from "./Pairs.js"
 import { side } from "./ScriptedPeer.js"
@@ -105,7 +106,7 @@ const scenarios = [
 // tests all scenarios run for a quarter of these steps.
 const FEWER = process.env.EFFECT_MCP_TEST_LONG === undefined ? 4 : 1
 
-describe("wherever a fiber yields", () => {
+describe("a conversation, wherever a fiber yields:", () => {
   for (const [pair, stride] of [[Pairs.memory, 3], [Pairs.direct, 1], [Pairs.pipes, 29]] as const) {
     for (const [name, scenario] of scenarios) {
       it.live(

@@ -1,14 +1,16 @@
-import { assert, describe, it } from "@effect/vitest"
+import { assert, it } from "@effect/vitest"
 import * as Conversation from "@effect-mcp/core/Conversation"
 import * as JsonRpcError from "@effect-mcp/core/JsonRpcError"
 import * as Message from "@effect-mcp/core/Message"
 import * as MessageText from "@effect-mcp/core/MessageText"
 import * as Transport from "@effect-mcp/core/Transport"
 import { Deferred, Effect, Fiber, Logger, TestClock } from "effect"
+import { untilSuspended } from "../../../testing/test/support/Suspended.js"
+import { describe } from "../../../testing/test/support/WokenAtOnce.js"
 import * as Diagnostics from "../../src/jsonrpc/runtime/Diagnostics.js"
 import { connect, peer, refusal, side } from "./ScriptedPeer.js"
 
-describe("receiving", () => {
+describe("receiving in a conversation", () => {
   it.scoped("is ordered: a request is started before the next message is handled", () =>
     Effect.gen(function*() {
       const log: Array<string> = []
@@ -151,14 +153,14 @@ describe("a notification", () => {
       const conversation = yield* Conversation.make(here, side({}))
       yield* conversation.notify("a")
       const sender = yield* Effect.fork(conversation.notify("b"))
-      while ((yield* Fiber.status(sender))._tag !== "Suspended") yield* Effect.yieldNow()
+      yield* untilSuspended(sender)
       const other = yield* peer(there)
       yield* Fiber.join(sender)
       assert.deepStrictEqual<unknown>(yield* other.received, [Message.notification("a"), Message.notification("b")])
     }))
 })
 
-describe("report", () => {
+describe("the option `report` of a conversation", () => {
   const faults: ReadonlyArray<readonly [name: string, report: () => Effect.Effect<void>]> = [
     ["throws", () => {
       throw new Error("boom")
@@ -200,6 +202,7 @@ describe("report", () => {
       assert.strictEqual(reports, Diagnostics.MAX_REPORTS)
       yield* Deferred.succeed(gate, undefined)
       yield* t.peer.received
+      while (dropped === 0) yield* Effect.yieldNow()
       t.conversation.receive(Message.fromUnknown({ method: "m" }))
       assert.strictEqual(dropped, 1000 - Diagnostics.MAX_REPORTS)
       assert.strictEqual(reports, Diagnostics.MAX_REPORTS + 2)

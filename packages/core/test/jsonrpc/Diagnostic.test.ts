@@ -107,6 +107,25 @@ const cases: ReadonlyArray<readonly [diagnostic: Diagnostic, level: string, word
     "7 unknown arguments for tool \"search\": \"a\"; \"b\""
   ],
   [
+    Diagnostic.HiddenCharacters({ subject: "the tools of \"shop\"", count: 1, names: ["pay\\u{200b}"] }),
+    "WARN",
+    "Left out characters that people do not see, in 1 entry of the tools of \"shop\": \"pay\\u{200b}\""
+  ],
+  [
+    Diagnostic.HiddenCharacters({ subject: "the tools of \"shop\"", count: 7, names: ["a", "b"] }),
+    "WARN",
+    "Left out characters that people do not see, in 7 entries of the tools of \"shop\": \"a\"; \"b\"; and 5 more"
+  ],
+  [
+    Diagnostic.LookAlikes({
+      subject: "the tools of the group",
+      count: 2,
+      names: [["pay", "p\\u{430}y"], ["x\\u{430}"]]
+    }),
+    "WARN",
+    "Names of the tools of the group look alike, or mix scripts: \"pay\" and \"p\\u{430}y\"; \"x\\u{430}\""
+  ],
+  [
     Diagnostic.Unchecked({ subject: "The result", reason: "it is large" }),
     "WARN",
     "The result was accepted unchecked: it is large"
@@ -159,6 +178,8 @@ describe("Diagnostic.log", () => {
         Diagnostic.Mended({ method: text, count: 1, places: [{ path: text, message: text }] }),
         Diagnostic.Mended({ method: "m", subject: text, count: 1, places: [] }),
         Diagnostic.UnknownArguments({ subject: text, count: 1, names: [{ name: text, nearest: text }] }),
+        Diagnostic.HiddenCharacters({ subject: text, count: 1, names: [text] }),
+        Diagnostic.LookAlikes({ subject: text, count: 1, names: [[text, text]] }),
         Diagnostic.Unchecked({ subject: text, reason: text }),
         Diagnostic.UnknownResponse({ response: Message.success(text, {}), late: false }),
         Diagnostic.UnattributedError({ error: { code: -32700, message: text } }),
@@ -188,6 +209,8 @@ describe("Diagnostic.log", () => {
       Malformed: true,
       Mended: true,
       UnknownArguments: true,
+      HiddenCharacters: true,
+      LookAlikes: true,
       Unchecked: true,
       UnknownResponse: true,
       UnattributedError: true,

@@ -1,8 +1,10 @@
-import { assert, describe, it } from "@effect/vitest"
+import { assert, it } from "@effect/vitest"
 import * as Direct from "@effect-mcp/core/Direct"
 import * as Message from "@effect-mcp/core/Message"
 import * as Transport from "@effect-mcp/core/Transport"
 import { Chunk, Effect, Exit, Fiber, Scope, Stream } from "effect"
+import { untilSuspended } from "../../../testing/test/support/Suspended.js"
+import { describe } from "../../../testing/test/support/WokenAtOnce.js"
 
 const word = (text: string) => Message.notification(text)
 const words = (incoming: Iterable<Transport.Delivery>) =>
@@ -13,7 +15,7 @@ const listen = (transport: Transport.Transport) =>
   Effect.gen(function*() {
     const received: Array<Transport.Delivery> = []
     const fiber = yield* Effect.fork(Transport.run(transport, (incoming) => received.push(incoming)))
-    while ((yield* Fiber.status(fiber))._tag !== "Suspended") yield* Effect.yieldNow()
+    yield* untilSuspended(fiber)
     return { fiber, received }
   })
 
@@ -44,7 +46,7 @@ describe("Direct", () => {
       const [left, right] = yield* Direct.pair
       for (let i = 0; i < 256; i++) yield* left.send(word(String(i)))
       const sender = yield* Effect.fork(left.send(word("patient")))
-      while ((yield* Fiber.status(sender))._tag !== "Suspended") yield* Effect.yieldNow()
+      yield* untilSuspended(sender)
       assert.isTrue(left.unsafeSend(word("urgent")))
       const { received } = yield* listen(right)
       yield* Fiber.join(sender)
@@ -120,7 +122,7 @@ describe("Direct", () => {
       const fiber = yield* Effect.fork(Transport.run(right, () => {
         throw boom
       }))
-      while ((yield* Fiber.status(fiber))._tag !== "Suspended") yield* Effect.yieldNow()
+      yield* untilSuspended(fiber)
       left.unsafeSend(word("a"))
       assert.deepStrictEqual(yield* Fiber.await(fiber), Exit.die(boom))
       assert.isFalse(left.unsafeSend(word("b")))
@@ -161,7 +163,7 @@ describe("closing a Direct pair", () => {
       const [left] = yield* Scope.extend(Direct.pair, scope)
       for (let i = 0; i < 256; i++) left.unsafeSend(word("a"))
       const sender = yield* Effect.fork(left.send(word("patient")))
-      while ((yield* Fiber.status(sender))._tag !== "Suspended") yield* Effect.yieldNow()
+      yield* untilSuspended(sender)
       yield* Scope.close(scope, Exit.void)
       assert.strictEqual((yield* Effect.flip(Fiber.join(sender))).reason, "Write")
     }))

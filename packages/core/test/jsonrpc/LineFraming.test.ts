@@ -1,8 +1,9 @@
-import { assert, describe, it } from "@effect/vitest"
+import { assert, it } from "@effect/vitest"
 import * as JsonRpcError from "@effect-mcp/core/JsonRpcError"
 import * as LineFraming from "@effect-mcp/core/LineFraming"
 import * as Message from "@effect-mcp/core/Message"
 import { Chunk, Effect, FastCheck, Stream } from "effect"
+import { describe } from "../../../testing/test/support/WokenAtOnce.js"
 import { pieces, seededRandom } from "./Pairs.js"
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text)
@@ -102,7 +103,7 @@ describe("the limit of a line", () => {
       Array.from({ length: 2 }, () => JSON.parse(text))
     )
     const refused = read([text + line(ping(1))], { maxLineBytes: exact - 1 })
-    assert.deepStrictEqual(refused.map(shape), [parseError, { ...parseError, id: 1 }])
+    assert.deepStrictEqual(refused.map(shape), [parseError, { ...parseError, kind: "unknown", id: 1 }])
   })
 
   it("is reported with the id of the message, which may stand at its beginning or at its end", () => {
@@ -112,6 +113,8 @@ describe("the limit of a line", () => {
       [JSON.stringify({ result: long, jsonrpc: "2.0", id: "seven" }), "response", "seven"],
       [JSON.stringify({ result: long, jsonrpc: "2.0" }), "response", undefined],
       [JSON.stringify({ jsonrpc: "2.0", id: 7, method: "m", params: long }), "request", 7],
+      // Whether the message has a method, or answers, shows only beyond its beginning.
+      [JSON.stringify({ jsonrpc: "2.0", id: 7, _meta: long, result: {} }), "unknown", 7],
       [`got: ${JSON.stringify({ id: 7, params: long })}`, "request", undefined]
     ]
     for (const [text, kind, id] of texts) {
@@ -136,7 +139,7 @@ describe("the limit of a line", () => {
     assert.deepInclude(report as Message.Malformed, {
       kind: "response",
       id: 7,
-      message: "Parse error: a line is longer than 100 bytes"
+      message: "Parse error: a line is longer than 100 bytes; raise the limit maxLineBytes, or ask for a smaller answer"
     })
   })
 

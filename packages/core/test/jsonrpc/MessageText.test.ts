@@ -34,6 +34,16 @@ describe("MessageText.parse", () => {
     ["a batch that nests too deep", deep, { kind: "request", code: JsonRpcError.INVALID_REQUEST, id: undefined }]
   ]
 
+  it("never throws, however deep a response nests that may nest as deep as it likes", () => {
+    for (let depth = 1000; depth < 20_000; depth += 97) {
+      for (const name of ["__proto__", "a"]) {
+        const data = `${"[".repeat(depth)}{"${name}":1}${"]".repeat(depth)}`
+        const read = MessageText.parse(`{"jsonrpc":"2.0","id":1,"result":{"data":${data}}}`, { maxDepth: 1e9 })
+        assert.strictEqual(read instanceof Message.Malformed ? read.kind : "response", "response")
+      }
+    }
+  })
+
   it("drops the members of a response that name a prototype, and no others", () => {
     const texts = [
       [`{"jsonrpc":"2.0","id":"a","result":{"__proto__":{"a":1},"b":[{"__proto__":2,"c":3}]}}`, {

@@ -15,7 +15,8 @@ type Every<O> = { readonly [K in keyof O]-?: Exclude<O[K], undefined> }
 
 const send = {
   resumptionToken: "token",
-  onResumptionToken: (token) => Effect.logDebug(token)
+  onResumptionToken: (token) => Effect.logDebug(token),
+  around: (sending) => sending
 } satisfies Every<Transport.SendOptions>
 
 const sending = {

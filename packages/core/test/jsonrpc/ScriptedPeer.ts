@@ -10,6 +10,7 @@ import * as Outcome from "@effect-mcp/core/Outcome"
 import type * as Side from "@effect-mcp/core/Side"
 import * as Transport from "@effect-mcp/core/Transport"
 import { Effect, Exit, Fiber, Queue, Scope } from "effect"
+import { untilSuspended } from "../../../testing/test/support/Suspended.js"
 
 export type Serve = (
   request: Message.Request,
@@ -52,9 +53,9 @@ export const peer = (transport: Transport.Transport): Effect.Effect<Peer, never,
   Effect.gen(function*() {
     const queue = yield* Queue.unbounded<Message.Incoming>()
     const reader = yield* Effect.forkScoped(Transport.run(transport, (incoming) => {
-      if (!(incoming instanceof Transport.Undelivered)) queue.unsafeOffer(incoming)
+      if (!(incoming instanceof Transport.Undelivered)) Queue.unsafeOffer(queue, incoming)
     }))
-    while ((yield* Fiber.status(reader))._tag !== "Suspended") yield* Effect.yieldNow()
+    yield* untilSuspended(reader)
     let pings = 0
     const send = (message: Message.Message) => Effect.orDie(transport.send(message))
     return {
@@ -106,7 +107,7 @@ export const connect = (
       report: (diagnostic) =>
         Effect.sync(() => {
           diagnostics.push(diagnostic)
-          reported.unsafeOffer(diagnostic)
+          Queue.unsafeOffer(reported, diagnostic)
         }),
       ...options
     }).pipe(Scope.extend(scope))

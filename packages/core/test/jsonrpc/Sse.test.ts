@@ -15,7 +15,7 @@ const event = (event: Sse.Event): Sse.Event => ({
   ...event
 })
 
-describe("encode", () => {
+describe("Sse.encode", () => {
   it("writes the fields that are present, and a blank line", () => {
     assert.strictEqual(
       Sse.encode({ event: "message", id: "a-1", retry: 1000, data: "{}" }),
@@ -36,7 +36,7 @@ describe("encode", () => {
   })
 })
 
-describe("Decoder", () => {
+describe("Sse.Decoder", () => {
   it("reads events with every field", () => {
     assert.deepStrictEqual(decode("event: e\nid: 7\nretry: 10\ndata: a\ndata: b\n\n"), [
       event({ event: "e", id: "7", retry: 10, data: "a\nb" })
@@ -120,11 +120,14 @@ describe("Decoder", () => {
   it("drops an event that is too large, reports it once, and reads the next event", () => {
     const large = "x".repeat(100)
     const texts = [
-      [`data: a\n\nid: 1\ndata: ${large}\n\nid: 2\ndata: b\n\n`, 53],
-      [`data: a\n\nid: 1\n${`data: ${large.slice(0, 20)}\n`.repeat(9)}\nid: 2\ndata: b\n\n`, 20]
+      [`data: a\n\nid: 1\ndata: ${large}\n\nid: 2\ndata: b\n\n`, large.slice(0, 53)],
+      [
+        `data: a\n\nid: 1\n${`data: ${large.slice(0, 20)}\n`.repeat(9)}\nid: 2\ndata: b\n\n`,
+        `${large.slice(0, 20)}\n${large.slice(0, 20)}\nx`
+      ]
     ] as const
-    for (const [text, kept] of texts) {
-      const dropped = new Sse.TooLarge(64, large.slice(0, kept))
+    for (const [text, start] of texts) {
+      const dropped = new Sse.TooLarge(64, start)
       const expected = [event({ data: "a" }), dropped, event({ id: "2", data: "b" })]
       assert.deepStrictEqual(decode(text, { maxEventBytes: 64 }), expected)
       const decoder = new Sse.Decoder({ maxEventBytes: 64 })
@@ -141,6 +144,17 @@ describe("Decoder", () => {
     assert.deepStrictEqual(whole[1], event({ data: "b" }))
     assert.match((whole[0] as Sse.TooLarge).start, /^\{"a":"x+$/)
     assert.match((whole[0] as Sse.TooLarge).end!, /x","id":7\}$/)
+  })
+
+  it("reports the beginning and the end of data that has many lines, without what is no data", () => {
+    const lines = ["{", " \"result\": {", `"a": "${"x".repeat(200)}"`, " },", " \"id\": 7", "}"]
+    const text = lines.map((line) => `data: ${line}\r\n`).join("") + "id: 1\n: comment\n\ndata: b\n\n"
+    const options = { maxEventBytes: 64, reportAtEnd: (start: string) => start.startsWith("{") }
+    const whole = decode(text, options)
+    assert.match((whole[0] as Sse.TooLarge).start, /^\{\n "result": \{\n"a": "x+$/)
+    assert.match((whole[0] as Sse.TooLarge).end!, /x"\n \},\n "id": 7\n\}$/)
+    const decoder = new Sse.Decoder(options)
+    assert.deepStrictEqual([...bytes(text)].flatMap((byte) => decoder.push(Uint8Array.of(byte))), whole)
   })
 
   it("counts the comments of an event to its size", () => {

@@ -1,9 +1,10 @@
-import { assert, describe, it } from "@effect/vitest"
+import { assert, it } from "@effect/vitest"
 import * as Connector from "@effect-mcp/core/Connector"
 import * as Message from "@effect-mcp/core/Message"
 import * as Tap from "@effect-mcp/core/Tap"
 import * as Transport from "@effect-mcp/core/Transport"
 import { Chunk, Deferred, Effect, Logger, Stream } from "effect"
+import { describe } from "../../../testing/test/support/WokenAtOnce.js"
 
 /** A tapped transport, the other end, and what the tap has seen. */
 const tapped = Effect.gen(function*() {
@@ -24,6 +25,8 @@ const hidden: ReadonlyArray<readonly [shown: unknown, secret: unknown]> = [
   [{ text: "Authorization: <hidden>, please" }, { text: "Authorization: Bearer hunter2, please" }],
   [{ text: "<hidden>" }, { text: "eyJhbGciOiJub25lIn0.eyJzdWIiOiJhZGEifQ." }],
   [{ url: "https://a/?b=1&code=<hidden>#c" }, { url: "https://a/?b=1&code=hunter2#c" }],
+  [{ text: "{\"otp\":\"<hidden>\"}" }, { text: "{\"otp\":\"hunter2\"}" }],
+  [{ properties: { password: { type: "string" } } }, { properties: { password: { type: "string" } } }],
   [{ maxTokens: 5, progressToken: "t", name: "a" }, { maxTokens: 5, progressToken: "t", name: "a" }]
 ]
 

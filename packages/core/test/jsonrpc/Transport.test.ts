@@ -1,9 +1,11 @@
-import { assert, describe, it } from "@effect/vitest"
+import { assert, it } from "@effect/vitest"
 import * as LocalError from "@effect-mcp/core/LocalError"
 import * as Message from "@effect-mcp/core/Message"
 import * as Transport from "@effect-mcp/core/Transport"
 import { Chunk, Deferred, Effect, Exit, Fiber, Scope, Stream, TestClock } from "effect"
 import { leavesNothing } from "../../../testing/test/support/Leftovers.js"
+import { untilSuspended } from "../../../testing/test/support/Suspended.js"
+import { describe } from "../../../testing/test/support/WokenAtOnce.js"
 
 const word = (text: string) => Message.notification(text)
 const words = (incoming: Iterable<Transport.Delivery>) =>
@@ -12,7 +14,7 @@ const words = (incoming: Iterable<Transport.Delivery>) =>
 /** Waits until the fiber is suspended. */
 const waiting = (fiber: Fiber.RuntimeFiber<unknown, unknown>) =>
   Effect.gen(function*() {
-    while ((yield* Fiber.status(fiber))._tag !== "Suspended") yield* Effect.yieldNow()
+    yield* untilSuspended(fiber)
   })
 
 const broken = new LocalError.TransportError({ reason: "Write", message: "broken" })

@@ -1,13 +1,14 @@
 /**
  * The contract of two conversations with each other, whatever transport joins them.
  */
-import { assert, describe, it } from "@effect/vitest"
+import { assert, it } from "@effect/vitest"
 import * as Conversation from "@effect-mcp/core/Conversation"
 import type { Diagnostic } from "@effect-mcp/core/Diagnostic"
 import * as JsonRpcError from "@effect-mcp/core/JsonRpcError"
 import type * as Progress from "@effect-mcp/core/Progress"
 import type * as Side from "@effect-mcp/core/Side"
 import { Deferred, Effect, Exit, Fiber, Scope, TestClock } from "effect"
+import { describe } from "../../../testing/test/support/WokenAtOnce.js"
 import type { End, Pair } from "./Pairs.js"
 import { refusal, side } from "./ScriptedPeer.js"
 

@@ -1,7 +1,8 @@
-import { assert, describe, it } from "@effect/vitest"
+import { assert, it } from "@effect/vitest"
 import { Duration, Effect, Exit, Fiber, Scope, TestClock } from "effect"
 import { leavesNothing } from "../../../testing/test/support/Leftovers.js"
 import { preempted } from "../../../testing/test/support/Preempted.js"
+import { describe } from "../../../testing/test/support/WokenAtOnce.js"
 import * as Deadlines from "../../src/kit/Deadlines.js"
 
 /** Deadlines whose owner keeps a list of times, and records when it was swept. */
@@ -279,9 +280,9 @@ describe("Deadlines", () => {
       const scope = yield* Scope.make()
       const deadlines = yield* Scope.extend(Deadlines.make(), scope)
       let calls = 0
-      for (const delay of [50, 40, 0]) deadlines.schedule(delay, () => calls++)
+      for (const delay of [50_000, 40_000, 0]) deadlines.schedule(delay, () => calls++)
       yield* Effect.repeatN(Effect.yieldNow(), 2)
-      deadlines.schedule(30, () => calls++)
+      deadlines.schedule(30_000, () => calls++)
       yield* Scope.close(scope, Exit.void)
       assert.isUndefined(deadlines.stop())
       assert.isAtMost(calls, 1)

@@ -1,6 +1,7 @@
-import { assert, describe, it } from "@effect/vitest"
+import { assert, it } from "@effect/vitest"
 import { Context, Deferred, Effect, Exit, Fiber, Scope } from "effect"
 import { leavesNothing } from "../../../testing/test/support/Leftovers.js"
+import { describe } from "../../../testing/test/support/WokenAtOnce.js"
 import * as EffectInternals from "../../src/kit/EffectInternals.js"
 
 describe("EffectInternals", () => {
@@ -35,6 +36,32 @@ describe("EffectInternals", () => {
       EffectInternals.done(links[0]!, Effect.void)
       yield* Deferred.await(links.at(-1)!)
       yield* Fiber.joinAll(waiting)
+    }))
+
+  it.effect("runs a task when the code that runs now has returned", () =>
+    Effect.gen(function*() {
+      const order: Array<string> = []
+      EffectInternals.later(() => order.push("later"))
+      order.push("now")
+      yield* Effect.promise(() => Promise.resolve())
+      assert.deepStrictEqual(order, ["now", "later"])
+    }))
+
+  it.effect("completes what waits for the end of a fiber when what that fiber does at its end is done", () =>
+    Effect.gen(function*() {
+      const order: Array<string> = []
+      const gate = yield* Deferred.make<void>()
+      const fiber = yield* Effect.fork(Effect.gen(function*() {
+        yield* Deferred.await(gate)
+        const ended = yield* EffectInternals.ended
+        yield* Effect.forkDaemon(Effect.map(Deferred.await(ended), () => order.push("woken")))
+        yield* Effect.repeatN(Effect.yieldNow(), 3)
+      }))
+      fiber.addObserver(() => order.push("observed"))
+      yield* Deferred.succeed(gate, undefined)
+      yield* Fiber.join(fiber)
+      yield* Effect.repeat(Effect.yieldNow(), { until: () => order.length === 2 })
+      assert.deepStrictEqual(order, ["observed", "woken"])
     }))
 
   it.effect("opens and closes a latch", () =>

@@ -1,6 +1,7 @@
-import { assert, describe, it } from "@effect/vitest"
+import { assert, it } from "@effect/vitest"
 import * as Message from "@effect-mcp/core/Message"
 import { Effect, Fiber } from "effect"
+import { describe } from "../../../testing/test/support/WokenAtOnce.js"
 import * as EventLoop from "../../src/kit/EventLoop.js"
 import * as Outbox from "../../src/kit/Outbox.js"
 

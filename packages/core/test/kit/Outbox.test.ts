@@ -1,15 +1,17 @@
-import { assert, describe, it } from "@effect/vitest"
+import { assert, it } from "@effect/vitest"
 import * as Message from "@effect-mcp/core/Message"
 import { closed } from "@effect-mcp/core/Transport"
 import { Deferred, Effect, Exit, Fiber, Option, Stream } from "effect"
 import { preempted } from "../../../testing/test/support/Preempted.js"
+import { untilSuspended } from "../../../testing/test/support/Suspended.js"
+import { describe } from "../../../testing/test/support/WokenAtOnce.js"
 import * as Outbox from "../../src/kit/Outbox.js"
 
 /** Forks the effect and waits until it is suspended. */
 const suspended = <A, E>(effect: Effect.Effect<A, E>) =>
   Effect.gen(function*() {
     const fiber = yield* Effect.fork(effect)
-    while ((yield* Fiber.status(fiber))._tag !== "Suspended") yield* Effect.yieldNow()
+    yield* untilSuspended(fiber)
     return fiber
   })
 
@@ -199,48 +201,50 @@ const readers: Record<
   forEach: (outbox, f) => outbox.forEach(f)
 }
 
-describe.each(Object.entries(readers))("Outbox.%s", (_, read) => {
-  it.effect("has the values, until the end", () =>
-    Effect.gen(function*() {
-      const outbox = Outbox.make<number>()
-      const received: Array<number> = []
-      const half = yield* Deferred.make<void>()
-      const reader = yield* Effect.fork(read(outbox, (value) => {
-        received.push(value)
-        if (value === 2) Deferred.unsafeDone(half, Exit.void)
-      }))
-      outbox.unsafeOffer(1)
-      outbox.unsafeOffer(2)
-      yield* Deferred.await(half)
-      outbox.unsafeOffer(3)
-      outbox.end(Exit.void)
-      yield* Fiber.join(reader)
-      assert.deepStrictEqual(received, [1, 2, 3])
-    }))
-
-  it.effect("fails with the exit of the outbox, after its values", () =>
-    Effect.gen(function*() {
-      const outbox = Outbox.make<number, string>()
-      outbox.unsafeOffer(1)
-      outbox.end(Exit.fail("broken"))
-      const received: Array<number> = []
-      const error = yield* Effect.flip(read(outbox, (value) => void received.push(value)))
-      assert.deepStrictEqual([received, error], [[1], "broken"])
-    }))
-
-  it.effect("loses no wake-up, wherever reader and sender yield", () =>
-    preempted(
+for (const [reader, read] of Object.entries(readers)) {
+  describe(`Outbox.${reader}`, () => {
+    it.effect("has the values, until the end", () =>
       Effect.gen(function*() {
-        const outbox = Outbox.make<number>(1)
+        const outbox = Outbox.make<number>()
         const received: Array<number> = []
-        const reader = yield* Effect.fork(read(outbox, (value) => void received.push(value)))
-        for (let value = 0; value < 5; value++) yield* outbox.offer(value)
+        const half = yield* Deferred.make<void>()
+        const reader = yield* Effect.fork(read(outbox, (value) => {
+          received.push(value)
+          if (value === 2) Deferred.unsafeDone(half, Exit.void)
+        }))
+        outbox.unsafeOffer(1)
+        outbox.unsafeOffer(2)
+        yield* Deferred.await(half)
+        outbox.unsafeOffer(3)
         outbox.end(Exit.void)
         yield* Fiber.join(reader)
-        assert.deepStrictEqual(received, [0, 1, 2, 3, 4])
-      })
-    ), 60_000)
-})
+        assert.deepStrictEqual(received, [1, 2, 3])
+      }))
+
+    it.effect("fails with the exit of the outbox, after its values", () =>
+      Effect.gen(function*() {
+        const outbox = Outbox.make<number, string>()
+        outbox.unsafeOffer(1)
+        outbox.end(Exit.fail("broken"))
+        const received: Array<number> = []
+        const error = yield* Effect.flip(read(outbox, (value) => void received.push(value)))
+        assert.deepStrictEqual([received, error], [[1], "broken"])
+      }))
+
+    it.effect("loses no wake-up, wherever reader and sender yield", () =>
+      preempted(
+        Effect.gen(function*() {
+          const outbox = Outbox.make<number>(1)
+          const received: Array<number> = []
+          const reader = yield* Effect.fork(read(outbox, (value) => void received.push(value)))
+          for (let value = 0; value < 5; value++) yield* outbox.offer(value)
+          outbox.end(Exit.void)
+          yield* Fiber.join(reader)
+          assert.deepStrictEqual(received, [0, 1, 2, 3, 4])
+        })
+      ), 60_000)
+  })
+}
 
 const message = Message.notification("n")
 
@@ -256,7 +260,7 @@ const bounded = (capacity: number) => {
   return { outbox, out }
 }
 
-describe("canSend", () => {
+describe("Outbox.canSend", () => {
   it("is false while a sender would wait, and while nobody reads", () => {
     const { out, outbox } = bounded(1)
     assert.isTrue(Outbox.canSend(out))
@@ -268,7 +272,7 @@ describe("canSend", () => {
   })
 })
 
-describe("send", () => {
+describe("Outbox.send", () => {
   it.effect("suspends while the channel is full, each time it checks", () =>
     Effect.gen(function*() {
       const { out, outbox } = bounded(1)
@@ -276,7 +280,7 @@ describe("send", () => {
       const senders = yield* Effect.forEach([1, 2], () => Effect.fork(Outbox.send(out, message, closed)))
       for (const left of [2, 1, 0]) {
         yield* Effect.forEach(Array.from({ length: 20 }), () => Effect.yieldNow())
-        const waiting = yield* Effect.forEach(senders, (sender) => sender.poll)
+        const waiting = yield* Effect.forEach(senders, (sender) => Fiber.poll(sender))
         assert.strictEqual(waiting.filter(({ _tag }) => _tag === "None").length, left)
         assert.lengthOf(outbox.unsafeTakeAll(), 1)
       }

@@ -1,9 +1,10 @@
-import { assert, describe, it } from "@effect/vitest"
+import { assert, it } from "@effect/vitest"
 import { Effect, Exit, Fiber } from "effect"
 import { preempted } from "../../../testing/test/support/Preempted.js"
+import { describe } from "../../../testing/test/support/WokenAtOnce.js"
 import { all, raceFirst } from "../../src/kit/Race.js"
 
-describe("raceFirst", () => {
+describe("Race.raceFirst", () => {
   it.effect("ends when it is interrupted between any two of its steps", () =>
     preempted(Effect.gen(function*() {
       let running = 0
@@ -23,7 +24,7 @@ describe("raceFirst", () => {
     }))
 })
 
-describe("all", () => {
+describe("Race.all", () => {
   it.effect("ends when it is interrupted between any two of its steps", () =>
     preempted(Effect.gen(function*() {
       let running = 0

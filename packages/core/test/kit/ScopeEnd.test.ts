@@ -1,5 +1,6 @@
-import { assert, describe, it } from "@effect/vitest"
+import { assert, it } from "@effect/vitest"
 import { Deferred, Effect, Exit, Fiber, Scope } from "effect"
+import { describe } from "../../../testing/test/support/WokenAtOnce.js"
 import * as ScopeEnd from "../../src/kit/ScopeEnd.js"
 
 /**
@@ -45,7 +46,7 @@ describe("a fiber that is interrupted while a finalizer waits ends when the fina
     ))
 })
 
-describe("scoped", () => {
+describe("ScopeEnd.scoped", () => {
   it.effect("has the exit of the effect, and gives it to the finalizers", () =>
     Effect.gen(function*() {
       const seen: Array<unknown> = []

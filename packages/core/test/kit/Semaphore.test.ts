@@ -1,5 +1,6 @@
-import { assert, describe, it } from "@effect/vitest"
+import { assert, it } from "@effect/vitest"
 import { Deferred, Effect, Fiber } from "effect"
+import { describe } from "../../../testing/test/support/WokenAtOnce.js"
 import * as Semaphore from "../../src/kit/Semaphore.js"
 
 describe("A semaphore", () => {
@@ -52,6 +53,25 @@ describe("A semaphore", () => {
       yield* Deferred.succeed(gate, undefined)
       for (const fiber of waiting) yield* Fiber.join(fiber)
       assert.sameMembers(ran, ["run", "pass"])
+    }))
+
+  it.effect("lets no effect pass during a hold that begins while the effects of the hold before it are woken", () =>
+    Effect.gen(function*() {
+      const { hold, pass } = Semaphore.make()
+      const gate = yield* Deferred.make<void>()
+      const ran: Array<string> = []
+      yield* Effect.fork(hold(Deferred.await(gate)))
+      yield* Effect.yieldNow()
+      const holding = yield* Effect.fork(pass(hold(Effect.map(
+        Effect.repeatN(Effect.yieldNow(), 5),
+        () => ran.push("held")
+      ))))
+      yield* Effect.yieldNow()
+      const passing = yield* Effect.fork(pass(Effect.sync(() => ran.push("passed"))))
+      yield* Effect.yieldNow()
+      yield* Deferred.succeed(gate, undefined)
+      yield* Fiber.joinAll([holding, passing])
+      assert.deepStrictEqual(ran, ["held", "passed"])
     }))
 
   it.effect("has space while fewer effects wait than its capacity", () =>

@@ -1,7 +1,8 @@
-import { assert, describe, it } from "@effect/vitest"
+import { assert, it } from "@effect/vitest"
 import { Deferred, Effect, Fiber, Scheduler } from "effect"
 import { leavesNothing } from "../../../testing/test/support/Leftovers.js"
 import { preempted } from "../../../testing/test/support/Preempted.js"
+import { describe } from "../../../testing/test/support/WokenAtOnce.js"
 import { SerialQueue } from "../../src/kit/SerialQueue.js"
 
 const until = (holds: () => boolean): Effect.Effect<void> =>
@@ -95,6 +96,41 @@ describe("SerialQueue", () => {
       assert.isAtLeast(sent.length, 100)
     }))
 
+  it.effect("wakes who waits for space when the task that made the space has begun", () =>
+    Effect.gen(function*() {
+      const { open, queue, send } = yield* notifying(1)
+      const order: Array<string> = []
+      queue.add(() => send("first"))
+      queue.add(() => {
+        order.push("begun")
+        return Effect.never
+      })
+      const waiting = yield* Effect.fork(Effect.map(queue.space, () => {
+        order.push("woken")
+        return queue.stop()
+      }))
+      yield* Effect.repeatN(Effect.yieldNow(), 3)
+      yield* open
+      yield* Fiber.join(waiting)
+      assert.deepStrictEqual(order, ["begun", "woken"])
+    }))
+
+  it.effect("wakes a chain of 20,000 queues, each of which waits for space in the next one", () =>
+    Effect.gen(function*() {
+      const gate = yield* Deferred.make<void>()
+      let ended = 0
+      let space: Effect.Effect<void> = Deferred.await(gate)
+      for (let n = 0; n < 20_000; n++) {
+        const queue = new SerialQueue({ capacity: 1 })
+        const wait = space
+        queue.add(() => Effect.map(wait, () => ended++))
+        queue.add(() => undefined)
+        space = queue.space
+      }
+      yield* Deferred.succeed(gate, undefined)
+      yield* until(() => ended === 20_000)
+    }))
+
   it.effect("runs a chain of 20,000 tasks in order, however many of them wait", () =>
     Effect.gen(function*() {
       const { open, queue, send, sent } = yield* notifying(Infinity)
@@ -177,7 +213,7 @@ describe("SerialQueue", () => {
       yield* Effect.yieldNow()
       const last = queue.stop()
       if (last !== undefined) yield* Fiber.await(last)
-      assert.isFalse(queue.isRunning)
+      yield* until(() => !queue.isRunning)
     })))
 
   it.effect("drops the oldest task when too many wait, and all of them when it stops", () =>
@@ -193,7 +229,8 @@ describe("SerialQueue", () => {
       yield* queue.fork(send("a"), "a")
       yield* Fiber.await(queue.stop()!)
       yield* queue.fork(send("b"))
-      assert.isFalse(sent.includes("a") || sent.includes("b") || queue.isRunning)
+      yield* until(() => !queue.isRunning)
+      assert.isFalse(sent.includes("a") || sent.includes("b"))
     })))
 
   it.effect("replaces all tasks that wait by one, where it has one for that", () =>

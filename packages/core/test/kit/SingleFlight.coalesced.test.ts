@@ -1,6 +1,7 @@
-import { assert, describe, it } from "@effect/vitest"
+import { assert, it } from "@effect/vitest"
 import { Effect, Exit, Fiber } from "effect"
 import { preempted } from "../../../testing/test/support/Preempted.js"
+import { describe } from "../../../testing/test/support/WokenAtOnce.js"
 import { coalesced } from "../../src/kit/SingleFlight.js"
 
 /** Stores a number that grows; each write waits until it is let go, with its outcome. */

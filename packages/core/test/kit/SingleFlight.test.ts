@@ -1,6 +1,7 @@
-import { assert, describe, it } from "@effect/vitest"
+import { assert, it } from "@effect/vitest"
 import { Deferred, Effect, Exit, Fiber, Scope } from "effect"
 import { preempted } from "../../../testing/test/support/Preempted.js"
+import { describe } from "../../../testing/test/support/WokenAtOnce.js"
 import * as SingleFlight from "../../src/kit/SingleFlight.js"
 
 const make = Effect.map(Effect.scope, (scope) => SingleFlight.make<number, string>(scope))
@@ -38,10 +39,12 @@ describe("A run that several callers share", () => {
   it.scoped("goes on while one caller waits, and is interrupted with the last", () =>
     Effect.gen(function*() {
       const run = yield* make
+      const began = yield* Deferred.make<void>()
       const ended = yield* Deferred.make<void>()
-      const endless = Effect.onInterrupt(Effect.never, () => Deferred.succeed(ended, undefined))
-      const fibers = yield* Effect.forEach([1, 2, 3], () => Effect.fork(run.join(endless)))
-      yield* Effect.yieldNow({ priority: 10 })
+      const endless = Effect.zipRight(Deferred.succeed(began, undefined), Effect.never)
+      const observed = Effect.onInterrupt(endless, () => Deferred.succeed(ended, undefined))
+      const fibers = yield* Effect.forEach([1, 2, 3], () => Effect.fork(run.join(observed)))
+      yield* Deferred.await(began)
       for (const fiber of fibers.slice(0, 2)) yield* Fiber.interrupt(fiber)
       assert.isFalse(yield* Deferred.isDone(ended))
       yield* Fiber.interrupt(fibers[2]!)
@@ -91,10 +94,13 @@ describe("A run that several callers share", () => {
     Effect.gen(function*() {
       const run = SingleFlight.make<number, string>()
       let ended = false
-      const endless = Effect.onInterrupt(Effect.never, () =>
-        Effect.zipRight(Effect.repeatN(Effect.yieldNow(), 5), Effect.sync(() => ended = true)))
+      const begun = yield* Deferred.make<void>()
+      const endless = Effect.onInterrupt(
+        Effect.zipRight(Deferred.succeed(begun, undefined), Effect.never),
+        () => Effect.zipRight(Effect.repeatN(Effect.yieldNow(), 5), Effect.sync(() => ended = true))
+      )
       const fibers = yield* Effect.replicateEffect(Effect.fork(run.join(endless)), 2)
-      yield* Effect.yieldNow({ priority: 10 })
+      yield* Deferred.await(begun)
       yield* Fiber.interrupt(fibers[0]!)
       assert.isFalse(ended)
       yield* Fiber.interrupt(fibers[1]!)

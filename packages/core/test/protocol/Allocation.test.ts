@@ -2,8 +2,8 @@
  * Nothing is built per message: V8's sampling heap profiler reports which functions allocate while a call is decoded
  * and its result is narrowed.
  */
-import * as Legacy from "@effect-mcp/core/protocol/legacy/Methods"
-import * as Modern from "@effect-mcp/core/protocol/modern/Methods"
+import * as LegacyMethods from "@effect-mcp/core/protocol/legacy/Methods"
+import * as ModernMethods from "@effect-mcp/core/protocol/modern/Methods"
 import * as Stamp from "@effect-mcp/core/protocol/modern/Stamp"
 import * as Either from "effect/Either"
 import * as Schema from "effect/Schema"
@@ -55,18 +55,18 @@ const [modernParams] = Canonical.modern["tools/call"]!
 
 const scenarios: Readonly<Record<string, () => unknown>> = {
   "a call at 2024-11-05": () => {
-    Either.getOrThrow(Legacy.callTool.decodeParams(legacyParams))
-    return Projection.compile(Legacy.callTool.result, "2024-11-05")(legacyResult as never)
+    Either.getOrThrow(LegacyMethods.callTool.decodeParams(legacyParams))
+    return Projection.compile(LegacyMethods.callTool.result, "2024-11-05")(legacyResult as never)
   },
   "a call at 2025-11-25": () => {
-    Either.getOrThrow(Legacy.callTool.decodeParams(legacyParams))
-    return Projection.compile(Legacy.callTool.result, "2025-11-25")(legacyResult as never)
+    Either.getOrThrow(LegacyMethods.callTool.decodeParams(legacyParams))
+    return Projection.compile(LegacyMethods.callTool.result, "2025-11-25")(legacyResult as never)
   },
   "a call at 2026-07-28": () => {
-    Either.getOrThrow(Modern.callTool.decodeParams(modernParams))
-    return stamp(Projection.compile(Modern.callTool.result, "2026-07-28")(legacyResult as never) as {})
+    Either.getOrThrow(ModernMethods.callTool.decodeParams(modernParams))
+    return stamp(Projection.compile(ModernMethods.callTool.result, "2026-07-28")(legacyResult as never) as {})
   },
-  "the result of a call, read": () => Either.getOrThrow(Legacy.callTool.decodeResult(legacyResult))
+  "the result of a call, read": () => Either.getOrThrow(LegacyMethods.callTool.decodeResult(legacyResult))
 }
 
 describe("what is allocated per message", () => {
@@ -80,9 +80,9 @@ describe("what is allocated per message", () => {
   it("a result that needs no change is the very same object", () => {
     const plain = { content: [{ type: "text", text: "hi" }] } as const
     for (const version of ["2024-11-05", "2025-11-25"] as const) {
-      expect(Projection.compile(Legacy.callTool.result, version)(plain)).toBe(plain)
+      expect(Projection.compile(LegacyMethods.callTool.result, version)(plain)).toBe(plain)
     }
-    expect(Projection.compile(Modern.callTool.result, "2026-07-28")(plain)).toBe(plain)
+    expect(Projection.compile(ModernMethods.callTool.result, "2026-07-28")(plain)).toBe(plain)
   })
 
   it("detects a schema that is built", () => {

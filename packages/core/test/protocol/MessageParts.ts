@@ -8,11 +8,11 @@ import * as InputRequired from "@effect-mcp/core/protocol/modern/InputRequired"
 import * as ModernMethods from "@effect-mcp/core/protocol/modern/Methods"
 import * as Stamp from "@effect-mcp/core/protocol/modern/Stamp"
 import * as Version from "@effect-mcp/core/protocol/Version"
-import * as Arbitrary from "effect/Arbitrary"
 import type * as Either from "effect/Either"
 import * as FastCheck from "effect/FastCheck"
 import type * as ParseResult from "effect/ParseResult"
 import type * as Schema from "effect/Schema"
+import { schemaArbitrary } from "../../../testing/test/support/SchemaArbitrary.js"
 import * as Projection from "../../src/protocol/schema/Projection.js"
 import * as SchemaCheck from "../../src/protocol/schema/SchemaCheck.js"
 import * as Official from "./Official.js"
@@ -114,7 +114,7 @@ const arbitraries = new Map<Schema.Schema<any>, FastCheck.Arbitrary<any>>()
 /** Values of a schema, as JSON has them. */
 export const arbitrary = (schema: Schema.Schema<any>): FastCheck.Arbitrary<any> => {
   let found = arbitraries.get(schema)
-  if (found === undefined) arbitraries.set(schema, found = Arbitrary.make(schema).map(throughJson))
+  if (found === undefined) arbitraries.set(schema, found = schemaArbitrary(schema).map(throughJson))
   return found
 }
 

@@ -2,10 +2,10 @@
  * Both tables against the unions of each official schema: which side may send what, in which revision,
  * and nothing else.
  */
-import * as Legacy from "@effect-mcp/core/protocol/legacy/Methods"
+import * as LegacyMethods from "@effect-mcp/core/protocol/legacy/Methods"
 import * as Method from "@effect-mcp/core/protocol/Method"
 import * as InputRequired from "@effect-mcp/core/protocol/modern/InputRequired"
-import * as Modern from "@effect-mcp/core/protocol/modern/Methods"
+import * as ModernMethods from "@effect-mcp/core/protocol/modern/Methods"
 import * as Version from "@effect-mcp/core/protocol/Version"
 import { describe, expect, it } from "vitest"
 import * as Official from "./Official.js"
@@ -18,7 +18,7 @@ const unions = [
 ] as const
 
 const table = (version: Version.Version): ReadonlyMap<string, Method.Method> =>
-  Version.isModern(version) ? Modern.table : Legacy.table
+  Version.isModern(version) ? ModernMethods.table : LegacyMethods.table
 
 const ours = (version: Version.Version, kind: Method.Method["kind"], from: Method.Sender): ReadonlyArray<string> =>
   [...table(version).values()]
@@ -44,8 +44,8 @@ describe("the tables of methods", () => {
   }
 
   it("agree on a method that both eras have", () => {
-    for (const modern of Modern.table.values()) {
-      const legacy = Legacy.table.get(modern.name)
+    for (const modern of ModernMethods.table.values()) {
+      const legacy = LegacyMethods.table.get(modern.name)
       if (legacy === undefined) {
         expect(modern.since, modern.name).toBe("2026-07-28")
       } else {
@@ -54,13 +54,13 @@ describe("the tables of methods", () => {
         expect([legacy.until, modern.until], modern.name).toEqual([undefined, undefined])
       }
     }
-    for (const legacy of Legacy.table.values()) {
-      if (!Modern.table.has(legacy.name)) expect(legacy.until, legacy.name).toBe("2025-11-25")
+    for (const legacy of LegacyMethods.table.values()) {
+      if (!ModernMethods.table.has(legacy.name)) expect(legacy.until, legacy.name).toBe("2025-11-25")
     }
   })
 
   it("a modern server sends no requests: its input requests are in no table", () => {
-    for (const name of InputRequired.inputMethods.keys()) expect(Modern.table.has(name)).toBe(false)
+    for (const name of InputRequired.inputMethods.keys()) expect(ModernMethods.table.has(name)).toBe(false)
     expect([...InputRequired.inputMethods.keys()].sort()).toEqual(
       Official.definitions("2026-07-28").InputRequest!.anyOf instanceof Array
         ? (Official.definitions("2026-07-28").InputRequest!.anyOf as ReadonlyArray<{ readonly $ref: string }>)
@@ -75,7 +75,11 @@ describe("the tables of methods", () => {
 
   it("a method exists only in its era and its revisions", () => {
     let cases = 0
-    const names = new Set([...Legacy.table.keys(), ...Modern.table.keys(), ...InputRequired.inputMethods.keys()])
+    const names = new Set([
+      ...LegacyMethods.table.keys(),
+      ...ModernMethods.table.keys(),
+      ...InputRequired.inputMethods.keys()
+    ])
     for (const version of Version.all) {
       for (const name of [...names, "tools/unknown", "", "__proto__", "constructor", "rpc.discover"]) {
         const method = table(version).get(name)
@@ -90,7 +94,7 @@ describe("the tables of methods", () => {
 
   it("gates each method by the capability that the specification names", () => {
     const gates = Object.fromEntries(
-      [...Legacy.table.values(), ...Modern.table.values()].map((method) => [
+      [...LegacyMethods.table.values(), ...ModernMethods.table.values()].map((method) => [
         method.name,
         method.capability === undefined ? "" : `${method.declaredBy} ${method.capability}`
       ])
@@ -131,9 +135,9 @@ describe("the tables of methods", () => {
       "notifications/tasks/status": "sender tasks",
       "notifications/subscriptions/acknowledged": ""
     })
-    const gatedLater = [...Legacy.table.values(), ...Modern.table.values()].filter(({ gatedSince, since }) =>
-      gatedSince !== since
-    )
+    const gatedLater = [...LegacyMethods.table.values(), ...ModernMethods.table.values()].filter((
+      { gatedSince, since }
+    ) => gatedSince !== since)
     expect(gatedLater.map(({ gatedSince, name }) => [name, gatedSince])).toEqual([[
       "completion/complete",
       "2025-03-26"

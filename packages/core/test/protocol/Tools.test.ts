@@ -41,11 +41,47 @@ describe("Tool", () => {
     expect(narrowed(wide, "2026-07-28")).toBe(wide)
     expect(narrowed(wide, "2025-11-25")).toEqual({
       name: "x",
-      inputSchema: { type: "object", properties: { any: {}, none: { not: {} }, q: { type: "string" } }, x: 1 }
+      inputSchema: { type: "object", properties: { any: {}, none: { not: {} }, q: { type: "string" } }, x: 1 },
+      outputSchema: { type: "object", properties: { result: { type: "array", items: {} } }, required: ["result"] }
     })
     expect(narrowed(of({ type: "object", properties: 5 }), "2025-11-25")).toEqual({
       name: "x",
       inputSchema: { type: "object" }
+    })
+  })
+
+  it("sends the legacy era an output schema of other values as the member of an object, whose references are followed", () => {
+    const output = {
+      $schema: "https://json-schema.org/draft/2020-12/schema",
+      anyOf: [{ $ref: "#/$defs/tree" }, { $ref: "#" }, { $ref: "https://example.com/a#/b" }, { $dynamicRef: "#node" }],
+      default: { $ref: "#/$defs/tree" },
+      properties: { default: { $ref: "#/$defs/tree" } },
+      $defs: {
+        tree: { items: { $ref: "#/$defs/tree" } },
+        other: { $id: "https://example.com/other", items: { $ref: "#/a" } }
+      }
+    }
+    expect(narrowed(of({ type: "object" }, output), "2025-06-18")).toEqual({
+      name: "x",
+      inputSchema: { type: "object" },
+      outputSchema: {
+        $schema: output.$schema,
+        type: "object",
+        required: ["result"],
+        properties: {
+          result: {
+            anyOf: [
+              { $ref: "#/properties/result/$defs/tree" },
+              { $ref: "#/properties/result" },
+              { $ref: "https://example.com/a#/b" },
+              { $dynamicRef: "#node" }
+            ],
+            default: output.default,
+            properties: { default: { $ref: "#/properties/result/$defs/tree" } },
+            $defs: { tree: { items: { $ref: "#/properties/result/$defs/tree" } }, other: output.$defs.other }
+          }
+        }
+      }
     })
   })
 })
@@ -64,7 +100,7 @@ describe("CallToolResult", () => {
     expect(narrow({ a: 1 }, "2025-03-26")).toEqual({ content: [] })
     expect(narrow({ a: 1 }, "2025-06-18")).toEqual({ content: [], structuredContent: { a: 1 } })
     for (const value of [null, 1, "x", [1]]) {
-      expect(narrow(value, "2025-11-25")).toEqual({ content: [] })
+      expect(narrow(value, "2025-11-25")).toEqual({ content: [], structuredContent: { result: value } })
       expect(narrow(value, "2026-07-28")).toEqual({ content: [], structuredContent: value })
     }
   })

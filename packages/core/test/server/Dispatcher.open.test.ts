@@ -39,7 +39,7 @@ const opened = Effect.gen(function*() {
   return { conversation, byServer, peer: yield* TestPeer.make(mine) }
 })
 
-describe("open", () => {
+describe("`open` of a dispatcher", () => {
   it.scoped("begins a conversation over a transport, and reports its version and its requests in flight", () =>
     Effect.gen(function*() {
       const gate = yield* Deferred.make<void>()

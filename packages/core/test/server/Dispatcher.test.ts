@@ -4,7 +4,7 @@ import * as LocalError from "@effect-mcp/core/LocalError"
 import * as Message from "@effect-mcp/core/Message"
 import * as Transport from "@effect-mcp/core/Transport"
 import * as TestPeer from "@effect-mcp/testing/TestPeer"
-import { Deferred, Effect, Exit, Fiber, FiberRef, Layer, Logger, LogLevel, Queue, Scope, Stream } from "effect"
+import { Chunk, Deferred, Effect, Exit, Fiber, FiberRef, Layer, Logger, LogLevel, Queue, Scope, Stream } from "effect"
 import { act, call, connect, GreetLive, logbook, names, result, serve, uninitialized, until } from "./Serving.js"
 
 /** A client at one end of a pipe, and the other end. */
@@ -13,7 +13,7 @@ const pipe = Effect.gen(function*() {
   return [yield* TestPeer.make(mine), theirs] as const
 })
 
-describe("accept", () => {
+describe("Dispatcher.accept", () => {
   it.scoped("serves one client until the client closes the transport", () =>
     Effect.gen(function*() {
       const dispatcher = yield* Dispatcher
@@ -131,7 +131,7 @@ describe("accept", () => {
     }))
 })
 
-describe("listen", () => {
+describe("Dispatcher.listen", () => {
   /** A listener that a test hands clients to. */
   const listening = Effect.gen(function*() {
     const arrivals = yield* Queue.unbounded<Transport.Transport>()
@@ -261,4 +261,42 @@ describe("A client", () => {
       assert.deepStrictEqual(yield* names(bad), ["greet"])
       assert.strictEqual((yield* result(good, "greet", { name: "Ada" })).isError, undefined)
     }).pipe(Effect.provide(serve(GreetLive))))
+})
+
+describe("serve, of a value that a platform has parsed", () => {
+  const envelope = {
+    "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+    "io.modelcontextprotocol/clientInfo": { name: "test", version: "1" },
+    "io.modelcontextprotocol/clientCapabilities": {}
+  }
+  const call = (args: unknown) => ({
+    jsonrpc: "2.0",
+    id: 1,
+    method: "tools/call",
+    params: { name: "greet", arguments: args, _meta: envelope }
+  })
+  let deep: unknown = {}
+  for (let n = 0; n < 100; n++) deep = [deep]
+  const endless: Record<string, unknown> = {}
+  endless.endless = endless
+  const rows: ReadonlyArray<readonly [string, unknown, string]> = [
+    ["too deep", call({ name: deep }), "levels"],
+    ["too many values", call({ name: Array.from({ length: 100_001 }, () => 0) }), "more than 100000 values"],
+    ["too long", call({ name: "x".repeat(10 * 1024 * 1024) }), "more than 10485760 characters"],
+    ["without a JSON form", call(endless), "no JSON form"],
+    ["a text", "x", "expected an object, received string"],
+    ["nothing", null, "expected an object, received null"],
+    ["an id that is an object", { ...call({}), id: {} }, "\"id\" must be"],
+    ["a method that is an object", { ...call({}), method: { length: 3 } }, "\"method\" must be"],
+    ["a batch", [call({ name: "Ada" })], "received a batch"]
+  ]
+  for (const [name, value, why] of rows) {
+    it.effect(`answers ${name} with an error`, () =>
+      Effect.gen(function*() {
+        const dispatcher = yield* Dispatcher
+        const [answer, ...more] = Chunk.toReadonlyArray(yield* Stream.runCollect(dispatcher.serve(value as never)))
+        assert.strictEqual(more.length, 0)
+        assert.include((answer as Message.Failure).error.message, why)
+      }).pipe(Effect.provide(serve(GreetLive))))
+  }
 })

@@ -18,8 +18,8 @@ const positions = (store: EventStore.EventStoreService, stream: EventStore.Strea
     (events) => Option.getOrUndefined(Option.map(events, (all) => all.map(({ position }) => position)))
   )
 
-describe("memory", () => {
-  it.effect("returns the events after a position, in order", () =>
+describe("EventStore.memory", () => {
+  it.scoped("returns the events after a position, in order", () =>
     Effect.gen(function*() {
       const store = yield* EventStore.memory()
       yield* append(store, key("a"), 1, 3)
@@ -32,7 +32,7 @@ describe("memory", () => {
       assert.deepStrictEqual(yield* store.after(key("a"), 4), Option.some([{ position: 5, data: "m5" }]))
     }))
 
-  it.effect("keeps streams and sessions apart", () =>
+  it.scoped("keeps streams and sessions apart", () =>
     Effect.gen(function*() {
       const store = yield* EventStore.memory()
       yield* append(store, key("a", "one"), 1)
@@ -47,7 +47,7 @@ describe("memory", () => {
       assert.deepStrictEqual(yield* positions(store, key("a", "two"), 0), [1, 2])
     }))
 
-  it.effect("drops the oldest events of a full stream, and returns None for a position before them", () =>
+  it.scoped("drops the oldest events of a full stream, and returns None for a position before them", () =>
     Effect.gen(function*() {
       const store = yield* EventStore.memory({ maxEvents: 3 })
       yield* append(store, key("a"), 1, 5)
@@ -58,7 +58,7 @@ describe("memory", () => {
       assert.deepStrictEqual(yield* positions(store, key("a"), -1), [3, 4, 5])
     }))
 
-  it.effect("keeps 1,000 events of a stream by default", () =>
+  it.scoped("keeps 1,000 events of a stream by default", () =>
     Effect.gen(function*() {
       const store = yield* EventStore.memory()
       yield* append(store, key("a"), 1, 1001)
@@ -66,7 +66,7 @@ describe("memory", () => {
       assert.isUndefined(yield* positions(store, key("a"), 0))
     }))
 
-  it.effect("has a limit for all streams together, and drops events of the least recently used ones first", () =>
+  it.scoped("has a limit for all streams together, and drops events of the least recently used ones first", () =>
     Effect.gen(function*() {
       const store = yield* EventStore.memory({ maxSize: 10_000 })
       const large = (stream: string, position: number) =>
@@ -85,7 +85,7 @@ describe("memory", () => {
       assert.deepStrictEqual(yield* positions(store, key("b"), 1), [2])
     }))
 
-  it.effect("does not store an event that is larger than maxSize", () =>
+  it.scoped("does not store an event that is larger than maxSize", () =>
     Effect.gen(function*() {
       const store = yield* EventStore.memory({ maxSize: 2000 })
       yield* store.append(key("a"), { position: 1, data: "x".repeat(10_000) })
@@ -94,7 +94,7 @@ describe("memory", () => {
       assert.deepStrictEqual(yield* positions(store, key("b"), 0), [1])
     }))
 
-  it.effect("keeps a finished stream for a while", () =>
+  it.scoped("keeps a finished stream for a while", () =>
     Effect.gen(function*() {
       const store = yield* EventStore.memory()
       yield* append(store, key("a"), 1)
@@ -108,7 +108,7 @@ describe("memory", () => {
       assert.deepStrictEqual(yield* positions(store, key("b"), 0), [1])
     }))
 
-  it.effect("is one store for everything that is built with one layer", () =>
+  it.scoped("is one store for everything that is built with one layer", () =>
     Effect.gen(function*() {
       const store = yield* EventStore.EventStore
       yield* append(store, key("a"), 1)
@@ -116,6 +116,28 @@ describe("memory", () => {
     }).pipe(Effect.provide(EventStore.layerMemory)))
 
   for (const { check, name } of EventStoreLaws.laws) {
-    it.effect(name, () => check(Effect.map(EventStore.memory(), (one) => [one, one] as const)))
+    it.scoped(name, () => check(Effect.map(EventStore.memory(), (one) => [one, one] as const)))
   }
+})
+
+describe("An event store in memory that nobody uses", () => {
+  it.scoped("forgets a stream within a second after its retention has passed", () =>
+    Effect.gen(function*() {
+      const store = yield* EventStore.memory({ retention: "10 seconds" })
+      let looks = 0
+      yield* store.append(key("a"), {
+        position: 1,
+        // The store looks at what it removes.
+        get data() {
+          looks++
+          return "m"
+        }
+      })
+      yield* store.finish(key("a"))
+      looks = 0
+      yield* TestClock.adjust("9 seconds")
+      assert.strictEqual(looks, 0)
+      yield* TestClock.adjust("2 seconds")
+      assert.isAtLeast(looks, 1)
+    }))
 })

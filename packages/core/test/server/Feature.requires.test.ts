@@ -4,10 +4,10 @@ import * as Client from "@effect-mcp/core/Client"
 import * as Definition from "@effect-mcp/core/Definition"
 import * as EventStore from "@effect-mcp/core/EventStore"
 import * as Feature from "@effect-mcp/core/Feature"
+import * as FeatureMiddleware from "@effect-mcp/core/FeatureMiddleware"
 import * as HttpRefusal from "@effect-mcp/core/HttpRefusal"
 import * as McpServer from "@effect-mcp/core/McpServer"
 import * as Message from "@effect-mcp/core/Message"
-import * as Middleware from "@effect-mcp/core/Middleware"
 import * as Prompt from "@effect-mcp/core/Prompt"
 import type { JsonObject } from "@effect-mcp/core/protocol/Json"
 import * as RawTool from "@effect-mcp/core/RawTool"
@@ -92,7 +92,7 @@ for (const version of eras) {
           act(Effect.void).pipe(
             Feature.requires(["a"]),
             Feature.requires(["b", "a"]),
-            Middleware.around(Middleware.make((_, next) => next)),
+            FeatureMiddleware.around(FeatureMiddleware.make(({ next }) => next)),
             Feature.requires(["c"])
           ),
           user("c")
@@ -186,8 +186,9 @@ describe("Scopes over HTTP", () => {
 
   it.effect("are known of whatever a request names, before the response begins", () => {
     // A stream begins while it waits.
-    const waiting = Middleware.make((_, next) => Effect.zipRight(Effect.yieldNow(), next))
-    const slow = everything(Effect.die("it ran")).pipe(Feature.requires(["read"]), Middleware.around(waiting))
+    class Waited extends Context.Tag("Waited")<Waited, void>() {}
+    const waiting = Feature.provide(Waited, Effect.yieldNow())
+    const slow = everything(Effect.die("it ran")).pipe(Feature.requires(["read"]), waiting)
     return withEndpoint(
       serve(slow, { authenticator }),
       (http) =>

@@ -166,7 +166,7 @@ for (const version of eras) {
         assert.deepStrictEqual(lists, [["seen", "tool"], ["seen"], ["seen", "tool"], ["seen"]])
       }).pipe(Effect.scoped))
 
-    it.effect("is checked once for a list, and once for each use, inside of the middleware around it", () =>
+    it.effect("is checked once for a list, and once for each use, inside of the services around it", () =>
       Effect.gen(function*() {
         const checks: Array<string> = []
         let ran = 0
@@ -178,7 +178,7 @@ for (const version of eras) {
         const many = Layer.merge(everything(Effect.void), Layer.mergeAll(act(Effect.void, "a"), act(Effect.void, "b")))
         const features = many.pipe(
           Feature.visible(check),
-          Middleware.around(Middleware.provide(Quota, () => Effect.sync(() => ++ran)))
+          Feature.provide(Quota, Effect.sync(() => ++ran))
         )
         yield* Effect.gen(function*() {
           yield* useAll
@@ -193,11 +193,37 @@ for (const version of eras) {
         assert.strictEqual(ran, checks.length)
       }))
 
-    it.effect("is hidden where the middleware around its check refuses, and in an outer check", () =>
+    it.effect("is decided for each entry by a function, which knows the kind, the name and the scopes of the entry", () =>
       Effect.gen(function*() {
-        const refuse = Middleware.make(() => Effect.fail(new InvalidRequest({ message: "not you" })))
+        const asked: Array<string> = []
+        const features = Layer.merge(everything(Effect.void), act(Effect.void, "other")).pipe(
+          Feature.requires(["a"]),
+          Feature.visible((entry) =>
+            Effect.map(RequestContext, ({ method }) => {
+              asked.push(`${method} ${entry.kind} ${entry.name} ${entry.scopes.join()}`)
+              return entry.name !== "tool" && entry.name !== "prompt" && entry.kind !== "resourceTemplate"
+            })
+          )
+        )
+        yield* Effect.gen(function*() {
+          const client = yield* Client.Client
+          assert.deepStrictEqual((yield* collect(client.tools)).map(({ name }) => name), ["other", "seen"])
+          assert.deepStrictEqual((yield* collect(client.prompts)).map(({ name }) => name), ["seen"])
+          assert.deepStrictEqual(yield* collect(client.resourceTemplates), [])
+          assert.deepInclude(yield* Effect.flip(client.callTool("tool")), { message: "Unknown tool: tool" })
+          assert.deepInclude(yield* Effect.flip(client.readResource("test://template/1")), {
+            _tag: "ResourceNotFound"
+          })
+        }).pipe(Effect.provide(server(features, version, "guest")))
+        assert.include(asked, "tools/list tool other a")
+        assert.include(asked, "resources/templates/list resourceTemplate test://template/{id} a")
+      }))
+
+    it.effect("is hidden where a service around its check refuses, and in an outer check", () =>
+      Effect.gen(function*() {
+        const refuse = Feature.provide(Quota, Effect.fail(new InvalidRequest({ message: "not you" })))
         const features = Layer.mergeAll(
-          act(Effect.void, "refused").pipe(Feature.visible(Effect.succeed(true)), Middleware.around(refuse)),
+          act(Effect.void, "refused").pipe(Feature.visible(Effect.succeed(true)), refuse),
           act(Effect.void, "outer").pipe(
             Feature.visible(Effect.succeed(true)),
             Feature.visible(Effect.succeed(false))

@@ -200,7 +200,7 @@ for (const [shell, handler] of Object.entries(shells)) {
   })
 }
 
-describe("below a router", () => {
+describe("An HttpEndpoint below a router", () => {
   it.scoped("serves any path, and sends clients of 2024-11-05 the path that they used", () =>
     Effect.gen(function*() {
       const app = yield* HttpEndpoint.make({ legacy: { ssePath: "/sse" } })

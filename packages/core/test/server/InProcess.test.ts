@@ -6,7 +6,8 @@ import * as InProcess from "@effect-mcp/core/InProcess"
 import * as McpServer from "@effect-mcp/core/McpServer"
 import * as Resource from "@effect-mcp/core/Resource"
 import { ServerSession } from "@effect-mcp/core/ServerSession"
-import { Effect, Exit, Fiber, Layer, Queue, Scope, Stream } from "effect"
+import { Effect, Exit, Layer, Queue, Scope, Stream } from "effect"
+import { untilSuspended } from "../../../testing/test/support/Suspended.js"
 import { act, Greet, GreetLive, serve } from "./Serving.js"
 
 /** A client of the server in the context. */
@@ -32,7 +33,7 @@ describe("InProcess", () => {
         const reader = yield* Effect.forkScoped(
           Stream.runForEach(session.resourceUpdates, (uri) => Queue.offer(updates, uri))
         )
-        while ((yield* Fiber.status(reader))._tag !== "Suspended") yield* Effect.yieldNow()
+        yield* untilSuspended(reader)
         yield* session.subscribeResource("file:///a")
         for (let change = 0; change < 300; change++) {
           yield* McpServer.resourceUpdated("file:///a")

@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Client from "@effect-mcp/core/Client"
+import * as FeatureMiddleware from "@effect-mcp/core/FeatureMiddleware"
 import * as InProcess from "@effect-mcp/core/InProcess"
 import * as McpServer from "@effect-mcp/core/McpServer"
-import * as Middleware from "@effect-mcp/core/Middleware"
 import * as Tool from "@effect-mcp/core/Tool"
 import { Config, ConfigProvider, Effect, Layer } from "effect"
 
@@ -31,20 +31,22 @@ describe("McpServer.layerConfig", () => {
     }))
 })
 
-describe("Middleware.around", () => {
+describe("FeatureMiddleware.around", () => {
   it.scoped("takes the feature first, or last in a pipe", () =>
     Effect.gen(function*() {
       const seen: Array<string> = []
-      const noting = Middleware.make(({ method }, next) => Effect.zipRight(Effect.sync(() => seen.push(method)), next))
+      const noting = FeatureMiddleware.make(({ entry, next }) =>
+        Effect.zipRight(Effect.sync(() => seen.push(entry.name)), next)
+      )
       const One = McpServer.tool(Tool.make("one"), () => Effect.void)
       const Two = McpServer.tool(Tool.make("two"), () => Effect.void)
       const live = McpServer.layer(
         info,
-        Layer.merge(Middleware.around(One, noting), Two.pipe(Middleware.around(noting)))
+        Layer.merge(FeatureMiddleware.around(One, noting), Two.pipe(FeatureMiddleware.around(noting)))
       )
       const client = yield* Client.make(InProcess.fromLayer(live))
       yield* client.callTool("one")
       yield* client.callTool("two")
-      assert.deepStrictEqual(seen, ["tools/call", "tools/call"])
+      assert.deepStrictEqual(seen, ["one", "two"])
     }))
 })

@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Client from "@effect-mcp/core/Client"
 import * as Definition from "@effect-mcp/core/Definition"
+import * as FeatureMiddleware from "@effect-mcp/core/FeatureMiddleware"
 import * as MethodHandler from "@effect-mcp/core/MethodHandler"
 import * as Middleware from "@effect-mcp/core/Middleware"
 import { InvalidRequest } from "@effect-mcp/core/protocol/McpError"
@@ -109,9 +110,9 @@ describe("Middleware inside a session", () => {
     Effect.gen(function*() {
       let handled = 0
       const count = Effect.sync(() => void handled++)
-      const refuse = Middleware.make(() => Effect.fail(new InvalidRequest({ message: "not you" })))
+      const refuse = FeatureMiddleware.make(() => Effect.fail(new InvalidRequest({ message: "not you" })))
       const features = Layer.merge(
-        MethodHandler.rootsListChanged(count).pipe(Middleware.around(refuse)),
+        MethodHandler.rootsListChanged(count).pipe(FeatureMiddleware.around(refuse)),
         act(count)
       )
       yield* Effect.gen(function*() {
@@ -127,14 +128,14 @@ describe("Middleware inside a session", () => {
   it.scoped("does not replace what describes the request, nor its scope", () =>
     Effect.gen(function*() {
       let released = false
-      const scoped = Middleware.make((_, next) =>
+      const scoped = FeatureMiddleware.make(({ next }) =>
         Effect.zipLeft(
           Effect.scoped(next as Effect.Effect<unknown, unknown>),
           Effect.sync(() => assert.isFalse(released))
         )
       )
       const tool = act(Effect.acquireRelease(Effect.void, () => Effect.sync(() => released = true))).pipe(
-        Middleware.around(scoped)
+        FeatureMiddleware.around(scoped)
       )
       yield* Effect.gen(function*() {
         const peer = yield* connect()

@@ -9,6 +9,7 @@ import * as ChangeBus from "@effect-mcp/core/ChangeBus"
 import * as ClientLogger from "@effect-mcp/core/ClientLogger"
 import type * as Dispatcher from "@effect-mcp/core/Dispatcher"
 import * as EventStore from "@effect-mcp/core/EventStore"
+import * as FeatureMiddleware from "@effect-mcp/core/FeatureMiddleware"
 import * as HttpEndpoint from "@effect-mcp/core/HttpEndpoint"
 import * as HttpRefusal from "@effect-mcp/core/HttpRefusal"
 import * as Inbox from "@effect-mcp/core/Inbox"
@@ -21,6 +22,7 @@ import { RequestContext } from "@effect-mcp/core/RequestContext"
 import * as Resource from "@effect-mcp/core/Resource"
 import * as ResourceTemplate from "@effect-mcp/core/ResourceTemplate"
 import * as ServerSession from "@effect-mcp/core/ServerSession"
+import * as ServerTelemetry from "@effect-mcp/core/ServerTelemetry"
 import * as SessionDirectory from "@effect-mcp/core/SessionDirectory"
 import * as SharedLimits from "@effect-mcp/core/SharedLimits"
 import * as Tap from "@effect-mcp/core/Tap"
@@ -95,6 +97,14 @@ const perTool = { ...rate, by: () => Effect.map(User, ({ name }) => name), perTo
   RateLimit.MiddlewareOptions<User>
 >
 
+const perFeature = { ...rate, by: () => Effect.map(User, ({ name }) => name) } satisfies Every<
+  RateLimit.FeatureOptions<User>
+>
+
+const redacted = { text: () => "<hidden>", value: () => ({}) } satisfies Every<
+  NonNullable<Parameters<typeof FeatureMiddleware.redact>[0]>
+>
+
 const options = {
   ...dispatcher,
   versions: ["2026-07-28", "2025-11-25"],
@@ -161,6 +171,9 @@ const features = Layer.mergeAll(
     { complete: { day: () => Effect.map(Audit, () => ["monday"]) } }
   ),
   Layer.provide(TasksServer.layerWith(tasks), TaskStore.layerMemory)
+).pipe(
+  FeatureMiddleware.around(FeatureMiddleware.redact(redacted)),
+  FeatureMiddleware.around(RateLimit.featureMiddleware("uses", perFeature))
 )
 
 export const Server = McpServer.layer({ name: "shop", version: "1.0.0" }, features, options)
@@ -247,3 +260,7 @@ expectTypeOf<keyof ResolvedOptions.Given>().toEqualTypeOf<keyof WebHandler.HttpO
 expectTypeOf<keyof NonNullable<ResolvedOptions.Given["legacy"]>>().toEqualTypeOf<keyof WebHandler.LegacyOptions>()
 expectTypeOf<keyof Exclude<Health.Given["health"], boolean | undefined>>()
   .toEqualTypeOf<keyof WebHandler.HealthOptions>()
+
+const telemetry = { newTrace: "never" } satisfies Every<ServerTelemetry.Options>
+
+export const traced = ServerTelemetry.layer(telemetry)

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
+import * as FeatureMiddleware from "@effect-mcp/core/FeatureMiddleware"
 import * as Message from "@effect-mcp/core/Message"
-import * as Middleware from "@effect-mcp/core/Middleware"
 import * as RateLimit from "@effect-mcp/core/RateLimit"
 import * as SharedLimits from "@effect-mcp/core/SharedLimits"
 import { Effect, Layer, TestClock } from "effect"
@@ -114,7 +114,7 @@ describe("A limit of rates", () => {
             assert.deepStrictEqual(statuses(sent), [200, 200, 429, 200, 200, 429])
             for (let i = 0; i < 4; i++) assert.notStrictEqual((yield* ask(`unknown-${i % 2}`)).status, 429)
           }))
-        const rare = act(Effect.void).pipe(Middleware.around(RateLimit.middleware("rare", rate)))
+        const rare = act(Effect.void).pipe(FeatureMiddleware.around(RateLimit.featureMiddleware("rare", rate)))
         yield* withEndpoint(serve(Layer.merge(rare, act(Effect.void, "other"))), (http) =>
           Effect.gen(function*() {
             const ask = yield* client(http)

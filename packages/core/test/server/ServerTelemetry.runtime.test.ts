@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
+import * as FeatureMiddleware from "@effect-mcp/core/FeatureMiddleware"
 import * as HttpRefusal from "@effect-mcp/core/HttpRefusal"
 import * as McpServer from "@effect-mcp/core/McpServer"
 import * as Message from "@effect-mcp/core/Message"
-import * as Middleware from "@effect-mcp/core/Middleware"
 import * as Resource from "@effect-mcp/core/Resource"
 import * as ServerTelemetry from "@effect-mcp/core/ServerTelemetry"
 import { Effect, Exit, Fiber, Layer, Metric, Scope, TestClock } from "effect"
@@ -127,7 +127,7 @@ describe("The metrics of a server at work", () => {
     const busy = new HttpRefusal.HttpRefusal({ status: 429, error: { code: -32000, message: "busy" } })
     const odd = new HttpRefusal.HttpRefusal({ status: 418, error: { code: -32000, message: "teapot" } })
     const refusing = (failure: HttpRefusal.HttpRefusal) =>
-      Middleware.around(Middleware.make(() => Effect.fail(failure)))
+      FeatureMiddleware.around(FeatureMiddleware.make(() => Effect.fail(failure)))
     const features = Layer.merge(act(Effect.void).pipe(refusing(busy)), act(Effect.void, "odd").pipe(refusing(odd)))
     return withEndpoint(serve(features), (http) =>
       Effect.gen(function*() {

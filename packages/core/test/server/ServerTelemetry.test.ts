@@ -1,7 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as ServerTelemetry from "@effect-mcp/core/ServerTelemetry"
+import * as WebHandler from "@effect-mcp/core/WebHandler"
 import { Effect, Layer, Metric, Option, TestClock, Tracer } from "effect"
-import { act, call, connect, GreetLive, internalError, result, serve, until } from "./Serving.js"
+import { act, byHeader, call, connect, GreetLive, internalError, result, serve, until } from "./Serving.js"
 
 /** A tracer that records its spans. */
 const tracing = () => {
@@ -41,9 +42,7 @@ const traced = (features: Layer.Layer<never, never, never>) => {
   return {
     spans,
     named: (name: string) => spans.filter((span) => span.name === name),
-    server: serve(features, { middleware: ServerTelemetry.middleware, session: ServerTelemetry.session }).pipe(
-      Layer.provide(layer)
-    )
+    server: serve(features).pipe(Layer.provide(ServerTelemetry.layer()), Layer.provide(layer))
   }
 }
 
@@ -117,9 +116,9 @@ describe("Every message of a traced server", () => {
       const errorOf = (name: string) => attributesOf(named(name)[0])["error.type"]
       assert.strictEqual(errorOf("tools/call greet"), "tool_error")
       assert.strictEqual(errorOf("tools/call dies"), "_OTHER")
-      assert.strictEqual(errorOf("tools/call nobody"), "InvalidParams")
+      assert.strictEqual(errorOf("tools/call nobody"), "-32602")
       assert.strictEqual(errorOf("tools/call waits"), "cancelled")
-      assert.strictEqual(errorOf("_OTHER"), "MethodNotFound")
+      assert.strictEqual(errorOf("_OTHER"), "-32601")
       assert.notInclude(JSON.stringify(named("tools/call dies").map(attributesOf)), "secret")
     }).pipe(Effect.provide(server))
   })
@@ -138,7 +137,7 @@ describe("The metrics of a server", () => {
     const { server } = traced(Layer.mergeAll(GreetLive, act(Effect.sleep("3 seconds"), "slow")) as never)
     return Effect.gen(function*() {
       const before = yield* count("tools/call")
-      const failed = yield* count("_OTHER", "MethodNotFound")
+      const failed = yield* count("_OTHER", "-32601")
       const peer = yield* connect()
       const id = yield* call(peer, "slow")
       yield* TestClock.adjust("3 seconds")
@@ -147,7 +146,7 @@ describe("The metrics of a server", () => {
       yield* peer.expectError(yield* peer.request("made/up/2"))
       const after = yield* count("tools/call")
       assert.deepStrictEqual(after, { count: before.count + 1, sum: before.sum + 3 })
-      assert.strictEqual((yield* count("_OTHER", "MethodNotFound")).count, failed.count + 2)
+      assert.strictEqual((yield* count("_OTHER", "-32601")).count, failed.count + 2)
     }).pipe(Effect.provide(server))
   })
 
@@ -169,7 +168,7 @@ describe("The metrics of a server", () => {
   })
 })
 
-describe("A server without the middleware", () => {
+describe("A server without the layer", () => {
   it.scoped("makes no spans, whatever the tracer", () => {
     const { layer, spans } = tracing()
     return Effect.gen(function*() {
@@ -178,4 +177,97 @@ describe("A server without the middleware", () => {
       assert.deepStrictEqual(spans, [])
     }).pipe(Effect.provide(serve(GreetLive).pipe(Layer.provide(layer))))
   })
+})
+
+describe("Over HTTP, the span of a message", () => {
+  const url = "http://localhost:3000/mcp"
+  const ids = (span: Tracer.AnySpan) => ({ traceId: span.traceId, spanId: span.spanId })
+  const ofHttp = `00-${"c".repeat(32)}-${"d".repeat(16)}-01`
+
+  /** The spans of one call. `_meta` and the header name spans of the caller where they are given. */
+  const called = (options: ServerTelemetry.Options, meta: object, headers: Record<string, string>, user = false) => {
+    const { layer, spans } = tracing()
+    const server = serve(
+      act(Effect.withSpan(Effect.void, "inside")) as never,
+      user ? byHeader : {}
+    ).pipe(Layer.provide(ServerTelemetry.layer(options)))
+    return Effect.gen(function*() {
+      const { handler } = yield* WebHandler.make()
+      const body = JSON.stringify({
+        jsonrpc: "2.0",
+        id: 1,
+        method: "tools/call",
+        params: {
+          name: "act",
+          arguments: {},
+          _meta: {
+            "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+            "io.modelcontextprotocol/clientCapabilities": {},
+            ...meta
+          }
+        }
+      })
+      const own = { "mcp-protocol-version": "2026-07-28", "mcp-method": "tools/call", "mcp-name": "act" }
+      yield* Effect.promise(() =>
+        handler(
+          new Request(url, {
+            method: "POST",
+            body,
+            headers: {
+              accept: "application/json, text/event-stream",
+              "content-type": "application/json",
+              ...own,
+              ...headers
+            }
+          })
+        )
+      )
+      const named = (name: string) => spans.find((span) => span.name === name)!
+      return { http: named("http.server POST"), message: named("tools/call act"), inside: named("inside"), spans }
+    }).pipe(Effect.scoped, Effect.provide(server), Effect.provide(layer))
+  }
+  const linked = ({ links }: Tracer.Span) => links.map(({ span }) => ids(span))
+  const parentOf = ({ parent }: Tracer.Span) => Option.getOrUndefined(Option.map(parent, ids))
+  const caller = { traceId: "a".repeat(32), spanId: "b".repeat(16) }
+
+  it.effect("is below that of its sender, and links to that of the request", () =>
+    Effect.gen(function*() {
+      const { http, inside, message, spans } = yield* called({ newTrace: "never" }, { traceparent }, {
+        traceparent: ofHttp
+      })
+      assert.deepStrictEqual(parentOf(message), caller)
+      assert.deepStrictEqual(linked(message), [ids(http)])
+      assert.deepStrictEqual(parentOf(http), { traceId: "c".repeat(32), spanId: "d".repeat(16) })
+      assert.deepStrictEqual(parentOf(inside), ids(message))
+      assert.isTrue(spans.every(({ status }) => status._tag === "Ended"))
+      assert.deepInclude(attributesOf(http), { "http.response.status_code": 200 })
+    }))
+
+  it.effect("is below that of the request where `_meta` names none", () =>
+    Effect.gen(function*() {
+      for (const meta of [{}, { traceparent: "00-zz" }, { traceparent: ["a"] }]) {
+        const { http, message } = yield* called({ newTrace: "never" }, meta, {})
+        assert.deepStrictEqual(parentOf(message), ids(http))
+        assert.deepStrictEqual(linked(message), [])
+      }
+    }))
+
+  it.effect("begins a new trace for a caller without a user, with links to that of the caller", () =>
+    Effect.gen(function*() {
+      for (const options of [{}, { newTrace: "always" }] as const) {
+        const { http, message } = yield* called(options, { traceparent }, { traceparent: ofHttp })
+        assert.strictEqual(parentOf(http), undefined)
+        assert.deepStrictEqual(linked(http), [{ traceId: "c".repeat(32), spanId: "d".repeat(16) }])
+        assert.deepStrictEqual(parentOf(message), ids(http))
+        assert.deepStrictEqual(linked(message), [caller])
+      }
+    }))
+
+  it.effect("goes on with the trace of a user", () =>
+    Effect.gen(function*() {
+      const { http, message } = yield* called({}, { traceparent }, { traceparent: ofHttp, authorization: "ada" }, true)
+      assert.deepStrictEqual(parentOf(message), caller)
+      assert.deepStrictEqual(linked(message), [ids(http)])
+      assert.strictEqual(http.traceId, "c".repeat(32))
+    }))
 })

@@ -3,6 +3,7 @@
  */
 import * as Client from "@effect-mcp/core/Client"
 import type * as Feature from "@effect-mcp/core/Feature"
+import * as FeatureMiddleware from "@effect-mcp/core/FeatureMiddleware"
 import * as McpServer from "@effect-mcp/core/McpServer"
 import * as MethodHandler from "@effect-mcp/core/MethodHandler"
 import * as Middleware from "@effect-mcp/core/Middleware"
@@ -20,6 +21,15 @@ export const watching = (name = "seen") => {
       next,
       (exit) => Effect.sync(() => seen.push(`${name} ${method}${Exit.isSuccess(exit) ? "" : " failed"}`))
     )
+  )
+  return { seen, middleware }
+}
+
+/** Middleware around features that writes down what it runs around. */
+export const watchingUses = () => {
+  const seen: Array<string> = []
+  const middleware = FeatureMiddleware.make(({ entry, kind, next }) =>
+    Effect.zipRight(Effect.sync(() => seen.push(`${kind} of ${entry.kind} ${entry.name}`)), next)
   )
   return { seen, middleware }
 }

@@ -24,10 +24,10 @@ const large = (characters: number) => ({ outcome: { result: { text: "x".repeat(c
 
 describe("a store of tasks in memory", () => {
   for (const { check, name } of TaskStoreLaws.laws) {
-    it.effect(name, () => check(Effect.map(TaskStore.memory(), (one) => [one, one] as const)))
+    it.scoped(name, () => check(Effect.map(TaskStore.memory(), (one) => [one, one] as const)))
   }
 
-  it.live("gives the newest version to a reader that follows a task, wherever a fiber stops between two steps", () =>
+  it.scopedLive("gives the newest version to a reader that follows a task, wherever a fiber stops between two steps", () =>
     preempted(Effect.gen(function*() {
       const store = yield* TaskStore.memory()
       const now = yield* Effect.map(Effect.clock, (clock) => clock.unsafeCurrentTimeMillis())
@@ -41,7 +41,7 @@ describe("a store of tasks in memory", () => {
       assert.isTrue(Option.isSome(yield* Fiber.join(follower)))
     })))
 
-  it.effect("ends with its layer, also when a fiber has built the layer that cannot be interrupted", () =>
+  it.scoped("ends with its layer, also when a fiber has built the layer that cannot be interrupted", () =>
     Effect.gen(function*() {
       const scope = yield* Scope.make()
       yield* Effect.uninterruptible(Layer.buildWithScope(TaskStore.layerMemory, scope))
@@ -49,7 +49,7 @@ describe("a store of tasks in memory", () => {
       yield* until(() => closing.unsafePoll() !== null)
     }))
 
-  it.effect("refuses an owner more tasks than its limit, and no other owner", () =>
+  it.scoped("refuses an owner more tasks than its limit, and no other owner", () =>
     Effect.gen(function*() {
       const store = yield* TaskStore.memory({ maxTasks: 2 })
       yield* store.create(task("a"))
@@ -60,7 +60,7 @@ describe("a store of tasks in memory", () => {
       yield* store.create(task("e", { owner: null }))
     }))
 
-  it.effect("refuses what would make it larger than its limit, and goes on accepting what fits", () =>
+  it.scoped("refuses what would make it larger than its limit, and goes on accepting what fits", () =>
     Effect.gen(function*() {
       const store = yield* TaskStore.memory({ maxSize: 10_000, maxOwnerSize: 10_000 })
       yield* store.create(task("a"))
@@ -73,7 +73,7 @@ describe("a store of tasks in memory", () => {
       yield* store.create(task("b", large(1000)))
     }))
 
-  it.effect("gives no owner more than its share, however the tasks grow, and keeps room for the others", () =>
+  it.scoped("gives no owner more than its share, however the tasks grow, and keeps room for the others", () =>
     Effect.gen(function*() {
       const store = yield* TaskStore.memory({ maxSize: 40_000 })
       for (const owner of ["ada", null]) {
@@ -92,7 +92,7 @@ describe("a store of tasks in memory", () => {
       yield* store.create(task("ada-3", { createdAt: 60_000, ...large(9000) }))
     }))
 
-  it.effect("has room for an owner that has little, whatever several others have filled it with", () =>
+  it.scoped("has room for an owner that has little, whatever several others have filled it with", () =>
     Effect.gen(function*() {
       const store = yield* TaskStore.memory({ maxSize: 50_000, maxTasks: 1000 })
       for (const owner of ["a", "b", "c", "d", "e"]) {
@@ -121,7 +121,7 @@ describe("a store of tasks in memory", () => {
       )
     }))
 
-  it.effect("forgets results whose time has passed, without a creation and without a use", () =>
+  it.scoped("forgets results whose time has passed, without a creation and without a use", () =>
     Effect.gen(function*() {
       const removed: Array<string> = []
       const watched = (taskId: string) => {
@@ -152,7 +152,7 @@ describe("a store of tasks in memory", () => {
       }))
     }))
 
-  it.effect("looks at the tasks of the page that it lists, and at none before or after", () =>
+  it.scoped("looks at the tasks of the page that it lists, and at none before or after", () =>
     Effect.gen(function*() {
       const store = yield* TaskStore.memory({ maxTasks: 10_000 })
       let looks = 0
@@ -171,7 +171,7 @@ describe("a store of tasks in memory", () => {
       assert.deepStrictEqual([last.tasks[0]?.taskId, last.tasks.length, last.next], ["t-950", 50, undefined])
     }))
 
-  it.effect("goes on with the page after a task that it has removed meanwhile", () =>
+  it.scoped("goes on with the page after a task that it has removed meanwhile", () =>
     Effect.gen(function*() {
       const store = yield* TaskStore.memory()
       for (const [i, ttl] of [90, 90, 30, 90, 90].entries()) yield* store.create(task(`t-${i}`, { ttl: ttl * 1000 }))
@@ -184,7 +184,7 @@ describe("a store of tasks in memory", () => {
       assert.deepStrictEqual(whole.tasks.map(({ taskId }) => taskId), ["t-0", "t-1", "t-3", "t-4"])
     }))
 
-  it.effect("removes a task when its time has passed, and has room again", () =>
+  it.scoped("removes a task when its time has passed, and has room again", () =>
     Effect.gen(function*() {
       const store = yield* TaskStore.memory({ maxTasks: 1 })
       yield* store.create(task("a"))
@@ -196,7 +196,7 @@ describe("a store of tasks in memory", () => {
       yield* store.create(task("b", { createdAt: 60_000 }))
     }))
 
-  it.effect("refuses a page that it has not named, and names it", () =>
+  it.scoped("refuses a page that it has not named, and names it", () =>
     Effect.gen(function*() {
       const { list } = yield* TaskStore.memory()
       const { message, reason } = yield* Effect.flip(list("ada", { after: "somewhere", limit: 1 }))
@@ -207,7 +207,7 @@ describe("a store of tasks in memory", () => {
       )
     }))
 
-  it.effect("refuses a second task with the id of another one, and has the beginning of the id in the message only", () =>
+  it.scoped("refuses a second task with the id of another one, and has the beginning of the id in the message only", () =>
     Effect.gen(function*() {
       const { create } = yield* TaskStore.memory()
       yield* create(task("0123456789abcdef"))
@@ -219,7 +219,7 @@ describe("a store of tasks in memory", () => {
       )
     }))
 
-  it.effect("ends the changes of a task that it removes", () =>
+  it.scoped("ends the changes of a task that it removes", () =>
     Effect.gen(function*() {
       const store = yield* TaskStore.memory()
       yield* store.create(task("a"))
@@ -228,4 +228,34 @@ describe("a store of tasks in memory", () => {
       yield* store.get("ada", "a")
       assert.deepStrictEqual([...yield* Fiber.join(changes)], [task("a")])
     }))
+
+  for (
+    const [name, make] of [
+      ["the store", TaskStore.memory()],
+      ["the layer", Effect.map(Layer.build(TaskStore.layerMemory), Context.get(TaskStore.TaskStore))]
+    ] as const
+  ) {
+    it.scoped(`forgets a result within a second after its time has passed, without a use (${name})`, () =>
+      Effect.gen(function*() {
+        const store = yield* make
+        let looks = 0
+        yield* store.create({
+          ...task("a"),
+          ttl: 10_000,
+          // The store looks at what it removes.
+          get owner() {
+            looks++
+            return "ada"
+          }
+        })
+        looks = 0
+        yield* TestClock.adjust("9 seconds")
+        assert.strictEqual(looks, 0)
+        yield* TestClock.adjust("2 seconds")
+        assert.isAtLeast(looks, 1)
+        looks = 0
+        yield* TestClock.adjust("1 hour")
+        assert.strictEqual(looks, 0)
+      }))
+  }
 })

@@ -69,7 +69,7 @@ export const onServer = <A, E>(
 /** A memory store with other operations in place of some. */
 export const store = (
   change: (memory: TaskStore.TaskStoreService) => Partial<TaskStore.TaskStoreService> = () => ({})
-): Effect.Effect<TaskStore.TaskStoreService> =>
+): Effect.Effect<TaskStore.TaskStoreService, never, Scope.Scope> =>
   Effect.map(TaskStore.memory(), (memory) => {
     const { changes, create, get, list, replace } = memory
     return { changes, create, get, list, replace, ...change(memory) }

@@ -46,7 +46,7 @@ const reached = (
   )
 
 describe("A task", () => {
-  it.live("ends with an error when a finalizer of its handler dies", () =>
+  it.scopedLive("ends with an error when a finalizer of its handler dies", () =>
     Effect.gen(function*() {
       const store = yield* TaskStore.memory()
       const { layer } = logbook()
@@ -64,7 +64,7 @@ describe("A task", () => {
       }).pipe(Effect.scoped, Effect.provide(serving(features, store)), Effect.provide(layer))
     }))
 
-  it.live("that is refused releases what the call has acquired", () =>
+  it.scopedLive("that is refused releases what the call has acquired", () =>
     Effect.gen(function*() {
       const store = yield* TaskStore.memory()
       let released = 0
@@ -79,7 +79,7 @@ describe("A task", () => {
       }).pipe(Effect.scoped, Effect.provide(serving(features, store, { limits: { maxRunning: 0 } }, { middleware })))
     }))
 
-  it.live("counts among the running ones from before the store has it", () =>
+  it.scopedLive("counts among the running ones from before the store has it", () =>
     Effect.gen(function*() {
       const memory = yield* TaskStore.memory()
       const asked = yield* Deferred.make<void>()
@@ -107,7 +107,7 @@ describe("A task", () => {
     }))
 
   for (const era of ["legacy", "modern"] as const) {
-    it.live(
+    it.scopedLive(
       `is cancelled with its call, when the client cancels that before it knows of the task (${era})`,
       () =>
         Effect.gen(function*() {
@@ -138,7 +138,7 @@ describe("A task", () => {
     )
   }
 
-  it.effect("counts for its owner only", () =>
+  it.scoped("counts for its owner only", () =>
     Tasking.onServer(
       Effect.gen(function*() {
         const ada = yield* Tasking.modern("ada")
@@ -150,7 +150,7 @@ describe("A task", () => {
       Tasking.serving(undefined, { limits: { maxRunning: 1 } }, byHeader)
     ))
 
-  it.live("is one, however often its handler begins it", () =>
+  it.scopedLive("is one, however often its handler begins it", () =>
     Effect.gen(function*() {
       const memory = yield* TaskStore.memory()
       const store: TaskStore.TaskStoreService = {
@@ -178,7 +178,7 @@ describe("A task", () => {
       }).pipe(Effect.scoped, Effect.provide(serving(features, store)))
     }))
 
-  it.effect("that expires ends the requests that wait for its result", () =>
+  it.scoped("that expires ends the requests that wait for its result", () =>
     Effect.gen(function*() {
       const store = yield* TaskStore.memory()
       const features = McpServer.tool(Tool.make("held", { task: "optional" }), () => Effect.never)
@@ -195,7 +195,7 @@ describe("A task", () => {
       }).pipe(Effect.scoped, Effect.provide(serving(features, store)))
     }))
 
-  it.live("waits for its answer when the client that was asked disconnects", () =>
+  it.scopedLive("waits for its answer when the client that was asked disconnects", () =>
     Effect.gen(function*() {
       const store = yield* TaskStore.memory()
       const ask = Effect.flatMap(ServerSession, ({ ask }) => ask({ sure: Ask.confirm("Sure?") }))
@@ -216,7 +216,7 @@ describe("A task", () => {
       }).pipe(Effect.scoped, Effect.provide(serving(features as never, store)))
     }))
 
-  it.live("that was cancelled asks nothing any more, and its handler ends", () =>
+  it.scopedLive("that was cancelled asks nothing any more, and its handler ends", () =>
     Effect.gen(function*() {
       const store = yield* TaskStore.memory()
       const ended = yield* Deferred.make<void>()
@@ -241,7 +241,7 @@ describe("A task", () => {
       }).pipe(Effect.scoped, Effect.provide(serving(features, store)))
     }))
 
-  it.live(
+  it.scopedLive(
     "notifies of its end also with a store that answers after it has told of the change",
     () =>
       Effect.gen(function*() {
@@ -272,7 +272,7 @@ describe("A task", () => {
       })
   )
 
-  it.effect("is interrupted after its time also when the store lost its changes", () =>
+  it.scoped("is interrupted after its time also when the store lost its changes", () =>
     Effect.gen(function*() {
       const memory = yield* TaskStore.memory()
       const { layer } = logbook()
@@ -301,7 +301,7 @@ describe("A task", () => {
       Tasking.begin
     ]] as const
   ) {
-    it.effect(
+    it.scoped(
       `is polled in vain while the store is away, of which the log says when it begins (${era})`,
       () =>
         Effect.gen(function*() {
@@ -335,7 +335,7 @@ describe("A task", () => {
   }
 
   for (const back of ["comes back", "comes back when the server closes"]) {
-    it.effect(`ends as its handler did when the store was away for a minute and ${back}`, () =>
+    it.scoped(`ends as its handler did when the store was away for a minute and ${back}`, () =>
       Effect.gen(function*() {
         let isAway = false
         let tries = 0

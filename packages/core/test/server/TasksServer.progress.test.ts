@@ -48,7 +48,7 @@ const saying = (
 
 for (const [version, { connect, start }] of Object.entries(eras)) {
   describe(`The progress of a task at ${version}`, () => {
-    it.effect("is the message of its status, also for a client that comes later, and not of its end", () =>
+    it.scoped("is the message of its status, also for a client that comes later, and not of its end", () =>
       Effect.gen(function*() {
         const { end, tools } = yield* reporting(({ progress }) =>
           Effect.zipRight(progress(1), progress(2, { total: 3, message: "reading" }))
@@ -65,7 +65,7 @@ for (const [version, { connect, start }] of Object.entries(eras)) {
         )
       }))
 
-    it.effect("is said in numbers where the handler has no words, and cut where it has too many", () =>
+    it.scoped("is said in numbers where the handler has no words, and cut where it has too many", () =>
       Effect.gen(function*() {
         const next = yield* Deferred.make<void>()
         const more = yield* Deferred.make<void>()
@@ -91,7 +91,7 @@ for (const [version, { connect, start }] of Object.entries(eras)) {
         )
       }))
 
-    it.effect("is written once at a time, the newest wins, and no report waits for the store", () =>
+    it.scoped("is written once at a time, the newest wins, and no report waits for the store", () =>
       Effect.gen(function*() {
         const written: Array<string | undefined> = []
         const gate = yield* Deferred.make<void>()
@@ -124,7 +124,7 @@ for (const [version, { connect, start }] of Object.entries(eras)) {
         )
       }))
 
-    it.effect("that the store does not take harms neither the task nor its end", () =>
+    it.scoped("that the store does not take harms neither the task nor its end", () =>
       Effect.gen(function*() {
         let refused = 0
         const store = yield* Tasking.store(({ replace }): Partial<TaskStore.TaskStoreService> => ({
@@ -151,7 +151,7 @@ for (const [version, { connect, start }] of Object.entries(eras)) {
 }
 
 describe("A client", () => {
-  it.effect("of 2025-11-25 is notified of the progress of its task, which it may not have asked for", () =>
+  it.scoped("of 2025-11-25 is notified of the progress of its task, which it may not have asked for", () =>
     Effect.gen(function*() {
       const { end, tools } = yield* reporting(({ progress }) => progress(1, { message: "reading" }))
       yield* Tasking.onServer(
@@ -171,7 +171,7 @@ describe("A client", () => {
       )
     }))
 
-  it.effect("of 2026-07-28 is notified of the progress of a task that it listens to", () =>
+  it.scoped("of 2026-07-28 is notified of the progress of a task that it listens to", () =>
     Effect.gen(function*() {
       const begin = yield* Deferred.make<void>()
       const { tools } = yield* reporting(({ progress }) =>

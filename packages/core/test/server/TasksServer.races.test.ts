@@ -49,9 +49,9 @@ const text = (result: any) => result.content[0].text
 
 const eras = [["legacy", { task: {} }], ["modern", {}]] as const
 
-describe("In every order of its steps, a task", () => {
+describe("A task, in every order of its steps,", () => {
   for (const [era, more] of eras) {
-    it.live(`that is cancelled while it completes has one end, which all learn (${era})`, () =>
+    it.scopedLive(`that is cancelled while it completes has one end, which all learn (${era})`, () =>
       preempted(
         Effect.gen(function*() {
           const { ended, go, tools } = yield* gated
@@ -87,7 +87,7 @@ describe("In every order of its steps, a task", () => {
         { runs: RUNS }
       ), limit)
 
-    it.live(`that is answered while it is cancelled ends once, and its handler too (${era})`, () =>
+    it.scopedLive(`that is answered while it is cancelled ends once, and its handler too (${era})`, () =>
       preempted(
         Effect.gen(function*() {
           const { ended, tools } = yield* gated
@@ -118,7 +118,7 @@ describe("In every order of its steps, a task", () => {
         { runs: RUNS }
       ), limit)
 
-    it.live(
+    it.scopedLive(
       `goes on when its client disconnects at any step, and the next client has what it was sent (${era})`,
       () =>
         preempted(
@@ -156,7 +156,7 @@ describe("In every order of its steps, a task", () => {
       limit
     )
 
-    it.live(
+    it.scopedLive(
       `asks the next session of its client when the one before disconnects in the middle of a question (${era})`,
       () =>
         preempted(
@@ -195,7 +195,7 @@ describe("In every order of its steps, a task", () => {
       limit
     )
 
-    it.live(`has ended when the server has shut down, wherever it was (${era})`, () =>
+    it.scopedLive(`has ended when the server has shut down, wherever it was (${era})`, () =>
       preempted(
         Effect.gen(function*() {
           const { tools } = yield* gated
@@ -217,7 +217,7 @@ describe("In every order of its steps, a task", () => {
         { runs: RUNS }
       ), limit)
 
-    it.live(
+    it.scopedLive(
       `ends also when the store fails at any of its steps, for its client too (${era})`,
       () =>
         Effect.gen(function*() {
@@ -290,7 +290,7 @@ describe("In every order of its steps, a task", () => {
     )
   }
 
-  it.live("gives all who wait for its result the same, or tells all that it has expired", () =>
+  it.scopedLive("gives all who wait for its result the same, or tells all that it has expired", () =>
     preempted(
       Effect.gen(function*() {
         const { go, tools } = yield* gated
@@ -313,7 +313,7 @@ describe("In every order of its steps, a task", () => {
       { runs: RUNS }
     ), limit)
 
-  it.live("takes one answer of two clients that answer the same question", () =>
+  it.scopedLive("takes one answer of two clients that answer the same question", () =>
     preempted(
       Effect.gen(function*() {
         const { tools } = yield* gated

@@ -1,4 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
+import * as FeatureMiddleware from "@effect-mcp/core/FeatureMiddleware"
 import * as McpServer from "@effect-mcp/core/McpServer"
 import * as Middleware from "@effect-mcp/core/Middleware"
 import type { JsonObject } from "@effect-mcp/core/protocol/Json"
@@ -38,7 +39,7 @@ const legacyTask = (peer: TestPeer.TestPeer, ttl?: number) =>
   )
 
 describe("The tasks of a server", () => {
-  it.effect("serve clients of both eras at the same time, and neither sees the tasks of the other", () =>
+  it.scoped("serve clients of both eras at the same time, and neither sees the tasks of the other", () =>
     Effect.gen(function*() {
       const old = yield* connect("2025-11-25")
       const young = yield* modern
@@ -51,7 +52,7 @@ describe("The tasks of a server", () => {
       assert.deepStrictEqual([foreign.code, code, message], [-32602, unknown.code, unknown.message])
     }).pipe(Effect.scoped, Effect.provide(server())))
 
-  it.effect("are begun for each run of a call that middleware runs twice, and the client gets the last", () =>
+  it.scoped("are begun for each run of a call that middleware runs twice, and the client gets the last", () =>
     Effect.gen(function*() {
       const { statuses, store } = yield* Tasking.recording
       const middleware = Middleware.make(({ method }, next) =>
@@ -70,7 +71,7 @@ describe("The tasks of a server", () => {
       )
     }))
 
-  it.effect("are stored as long as the client wants, up to the limit of the server", () =>
+  it.scoped("are stored as long as the client wants, up to the limit of the server", () =>
     Effect.gen(function*() {
       const peer = yield* connect("2025-11-25")
       const { pollInterval, ttl } = yield* legacyTask(peer)
@@ -83,7 +84,7 @@ describe("The tasks of a server", () => {
       Effect.provide(server({ ttl: "1 minute", limits: { maxTtl: "2 minutes" }, pollInterval: "50 millis" }))
     ))
 
-  it.effect("do not exist on a server without `TasksServer.layer`: the call waits for its result", () =>
+  it.scoped("do not exist on a server without `TasksServer.layer`: the call waits for its result", () =>
     Effect.gen(function*() {
       const peer = yield* connect("2025-11-25")
       const result = yield* peer.expectResult(yield* peer.request("tools/call", { name: "quick", task: {} }))
@@ -94,7 +95,7 @@ describe("The tasks of a server", () => {
       Effect.provide(serve(McpServer.tool(Tool.make("quick", { task: "required" }), () => Effect.succeed("quick"))))
     ))
 
-  it.effect("are surrounded by the middleware of their tool to their end", () =>
+  it.scoped("are surrounded by the middleware of their tool to their end", () =>
     Effect.gen(function*() {
       const steps: Array<string> = []
       const step = (name: string) =>
@@ -102,13 +103,13 @@ describe("The tasks of a server", () => {
           steps.push(name)
         })
       const go = yield* Deferred.make<void>()
-      const bracket = Middleware.make((_, next) =>
+      const bracket = FeatureMiddleware.make(({ next }) =>
         Effect.acquireUseRelease(step("opened"), () => next, () => step("closed"))
       )
       const Guarded = McpServer.tool(
         Tool.make("guarded", { task: "optional" }),
         () => Effect.zipRight(Deferred.await(go), step("handled"))
-      ).pipe(Middleware.around(bracket))
+      ).pipe(FeatureMiddleware.around(bracket))
       const one = Layer.provide(
         serve(Layer.merge(Guarded, TasksServer.layer), { extensions: [TasksServer.extension] }),
         TaskStore.layerMemory
@@ -126,7 +127,7 @@ describe("The tasks of a server", () => {
     }))
 
   for (const era of ["legacy", "modern"] as const) {
-    it.live(`end before the server has shut down, a thousand of them, each after its finalizers (${era})`, () =>
+    it.scopedLive(`end before the server has shut down, a thousand of them, each after its finalizers (${era})`, () =>
       Effect.gen(function*() {
         let released = 0
         const store = yield* TaskStore.memory()
@@ -162,7 +163,7 @@ describe("The tasks of a server", () => {
       }))
   }
 
-  it.effect("cannot be run twice by one server", () =>
+  it.scoped("cannot be run twice by one server", () =>
     Effect.gen(function*() {
       const twice = serve(Layer.merge(TasksServer.layer, TasksServer.layerWith({ limits: { maxRunning: 1 } })))
       const exit = yield* Effect.exit(Effect.scoped(Layer.build(Layer.provide(twice, TaskStore.layerMemory))))
@@ -172,7 +173,7 @@ describe("The tasks of a server", () => {
       }
     }))
 
-  it.effect("cannot be added to a server that runs: it has begun without tasks", () =>
+  it.scoped("cannot be added to a server that runs: it has begun without tasks", () =>
     Effect.gen(function*() {
       const exit = yield* Effect.exit(Registry.add(TasksServer.layer))
       assert.isTrue(Exit.isFailure(exit))
@@ -181,7 +182,7 @@ describe("The tasks of a server", () => {
       }
     }).pipe(Effect.scoped, Effect.provide(Layer.merge(serve(Layer.empty), TaskStore.layerMemory))))
 
-  it.effect("are missed by tools that require them, where a server runs none: it warns when it is built, and serves the calls", () =>
+  it.scoped("are missed by tools that require them, where a server runs none: it warns when it is built, and serves the calls", () =>
     Effect.gen(function*() {
       const { layer, lines } = logbook()
       const tool = (name: string, task?: "optional" | "required") =>

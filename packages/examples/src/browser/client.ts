@@ -128,9 +128,11 @@ const program = Effect.gen(function*() {
   yield* Console.log(
     `trace headers where tracing is off: ${count(({ traces, url }) => !url.includes("traced") && traces.length > 0)}`
   )
+  // A notification and an answer have status 202.
+  const isCall = ({ method, status }: Request) => method === "POST" && status === 200
   yield* Console.log(
-    `requests without them where it is on: ${
-      count(({ method, traces, url }) => url.includes("traced") && method !== "OPTIONS" && traces.length === 0)
+    `calls without them where it is on: ${
+      count((request) => isCall(request) && request.url.includes("traced") && request.traces.length === 0)
     }`
   )
 })

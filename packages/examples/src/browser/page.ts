@@ -5,6 +5,7 @@
 import * as FetchHttpClient from "@effect/platform/FetchHttpClient"
 import * as Client from "@effect-mcp/core/Client"
 import * as ClientFeatures from "@effect-mcp/core/ClientFeatures"
+import * as ClientTelemetry from "@effect-mcp/core/ClientTelemetry"
 import type * as Version from "@effect-mcp/core/protocol/Version"
 import * as Remote from "@effect-mcp/core/Remote"
 import * as Chunk from "effect/Chunk"
@@ -17,10 +18,11 @@ const url = new URL(location.href).searchParams.get("server")!
 const visit = (version: Version.Version, tracing: boolean) =>
   Effect.gen(function*() {
     const lines: Array<string> = []
-    const client = yield* Client.make(Remote.connector(tracing ? `${url}?traced` : url, { tracing }), {
+    const connecting = Client.make(Remote.connector(tracing ? `${url}?traced` : url), {
       versions: [version],
       features: ClientFeatures.elicitation(() => Effect.succeed({ action: "accept", content: {} }))
     })
+    const client = yield* (tracing ? Effect.provide(connecting, ClientTelemetry.layer()) : connecting)
     const tools = Chunk.toReadonlyArray(yield* Stream.runCollect(client.tools))
     lines.push(`tools: ${tools.map(({ name }) => name).join(", ")}`)
     const steps: Array<number> = []

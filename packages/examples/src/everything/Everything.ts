@@ -7,7 +7,7 @@ import * as ClientLogger from "@effect-mcp/core/ClientLogger"
 import * as McpServer from "@effect-mcp/core/McpServer"
 import type * as Version from "@effect-mcp/core/protocol/Version"
 import * as TasksServer from "@effect-mcp/core/TasksServer"
-import * as Skills from "@effect-mcp/extensions/SkillsServer"
+import * as SkillsServer from "@effect-mcp/extensions/SkillsServer"
 import * as Layer from "effect/Layer"
 import * as Content from "./Content.js"
 import * as LongRunning from "./LongRunning.js"
@@ -34,7 +34,7 @@ const features = Layer.mergeAll(
 export const layer = (version?: Version.Version) =>
   McpServer.layer({ name: "everything", title: "Everything", version: "1.0.0" }, features, {
     instructions: "One of each: tools, resources and prompts that show what a server can do.",
-    extensions: [TasksServer.extension, Skills.extension],
+    extensions: [TasksServer.extension, SkillsServer.extension],
     ...(version === undefined ? undefined : { versions: [version] })
   }).pipe(
     // Sends what handlers log with `Effect.log` to their client.

@@ -2,9 +2,9 @@
  * A skill that is defined in code, with files in directories. Its name sorts before those of other skills, so that the official
  * conformance suite, which looks at the first one, finds a directory in it.
  */
-import * as Skills from "@effect-mcp/extensions/SkillsServer"
+import * as SkillsServer from "@effect-mcp/extensions/SkillsServer"
 
-const PdfProcessing = Skills.make("pdf-processing", {
+const PdfProcessing = SkillsServer.make("pdf-processing", {
   description: "Extract, fill and assemble PDF documents. Use it when the user gives a PDF.",
   frontmatter: { license: "MIT", metadata: { version: "1.0.0" } },
   instructions: "# PDF documents\n\nHow to fill forms is in [FORMS.md](references/FORMS.md).\n",
@@ -14,4 +14,4 @@ const PdfProcessing = Skills.make("pdf-processing", {
   }
 })
 
-export const layer = Skills.layer(PdfProcessing, { pageSize: 1 })
+export const layer = SkillsServer.layer(PdfProcessing, { pageSize: 1 })

@@ -13,6 +13,7 @@ import * as CredentialStore from "@effect-mcp/auth/CredentialStore"
 import * as Dpop from "@effect-mcp/auth/Dpop"
 import * as EnterpriseManaged from "@effect-mcp/auth/EnterpriseManaged"
 import type { Grant } from "@effect-mcp/auth/Grant"
+import type { ProviderExceptions } from "@effect-mcp/auth/ProviderExceptions"
 import * as WorkloadIdentity from "@effect-mcp/auth/WorkloadIdentity"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -39,8 +40,12 @@ const consenting = Layer.unwrapEffect(
 
 const DOCUMENT = "https://conformance-test.local/client-metadata.json"
 
-/** The suite does not name the issuer that the administrator of a program would configure: it is the only one there is. */
-const issuerOf = (url: string) =>
+/** The issuer that the administrator of a program would configure: the suite names it, or it is the only one there is. */
+const issuerOf = (url: string, context: Context) =>
+  context["issuer"] === undefined ? onlyIssuerOf(url) : Effect.succeed(context["issuer"])
+
+/** The authorization server that the metadata of a server names. */
+const onlyIssuerOf = (url: string) =>
   Effect.flatMap(HttpClient.HttpClient, (client) => {
     const { origin, pathname } = new URL(url)
     return client.get(`${origin}/.well-known/oauth-protected-resource${pathname}`).pipe(
@@ -67,7 +72,9 @@ const grantOf = (
         clientId: of("client_id"),
         privateKey: { key: secret("private_key_pem"), algorithm: of("signing_algorithm") }
       })
+    // An older suite has the second name.
     case "auth/enterprise-managed-authorization":
+    case "auth/cross-app-access-complete-flow":
       return EnterpriseManaged.make({
         provider: {
           tokenEndpoint: of("idp_token_endpoint"),
@@ -90,21 +97,34 @@ const grantOf = (
 
 /** The grants for which an administrator configures the issuer. */
 const configured = [
+  "auth/pre-registration",
   "auth/client-credentials-basic",
   "auth/client-credentials-jwt",
   "auth/enterprise-managed-authorization",
+  "auth/cross-app-access-complete-flow",
   "auth/wif-jwt-bearer"
 ]
+
+/** In the older suite the metadata of this scenario is at the origin and names another issuer, as a few providers do. */
+const exceptionsOf = (url: string, scenario: string): ReadonlyArray<ProviderExceptions> => {
+  const { origin } = new URL(url)
+  return scenario === "auth/2025-03-26-oauth-metadata-backcompat"
+    ? [{ issuer: `${origin}/oauth`, namedAs: origin }]
+    : []
+}
 
 /** Authorizes the client at a server as the scenario wants it. */
 export const layer = (url: string, scenario: string, context: Context) =>
   Layer.unwrapEffect(
     Effect.map(
-      configured.includes(scenario) ? issuerOf(url) : Effect.succeed(context["issuer"] ?? ""),
+      configured.includes(scenario) ? issuerOf(url, context) : Effect.succeed(""),
       (issuer) =>
         Authorization.layer(
           grantOf(scenario, context, issuer),
-          scenario.startsWith("auth/dpop") ? { dpop: Dpop.es256 } : {}
+          {
+            exceptions: exceptionsOf(url, scenario),
+            ...(scenario.startsWith("auth/dpop") ? { dpop: Dpop.es256 } : undefined)
+          }
         )
     )
   ).pipe(Layer.provide([consenting, CredentialStore.layerMemory]))

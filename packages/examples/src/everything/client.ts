@@ -1,6 +1,7 @@
 /**
  * The client that the official conformance suite runs: `node client.js <url>`. The environment variable
- * `MCP_CONFORMANCE_SCENARIO` names the scenario, and `MCP_CONFORMANCE_PROTOCOL_VERSION` the revision.
+ * `MCP_CONFORMANCE_SCENARIO` names the scenario, and `MCP_CONFORMANCE_PROTOCOL_VERSION` the revision. A suite that names no revision
+ * gets the client as it is, which finds the revision out.
  */
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
@@ -12,7 +13,7 @@ import type { JsonObject } from "@effect-mcp/core/protocol/Json"
 import * as Version from "@effect-mcp/core/protocol/Version"
 import * as Remote from "@effect-mcp/core/Remote"
 import type { SkillRefused } from "@effect-mcp/extensions/SkillRefused"
-import * as Skills from "@effect-mcp/extensions/SkillsClient"
+import * as SkillsClient from "@effect-mcp/extensions/SkillsClient"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Stream from "effect/Stream"
@@ -60,7 +61,7 @@ const scenarios: Readonly<Record<string, Scenario>> = {
   "http-invalid-tool-headers": (client) =>
     Effect.flatMap(tools(client), Effect.forEach(({ name }) => call(client, name, { region: "us-west1" }))),
   "json-schema-ref-no-deref": tools,
-  "sep-2640-client-no-prefetch": (client) => Stream.runDrain(Skills.make(client).list),
+  "sep-2640-client-no-prefetch": (client) => Stream.runDrain(SkillsClient.make(client).list),
   "sep-2640-client-verify-digest": (client) => loadSkill(client, "Digest"),
   // The server sends more bytes than the entry says.
   "sep-2640-client-verify-size": (client) => loadSkill(client, "Size"),
@@ -69,7 +70,7 @@ const scenarios: Readonly<Record<string, Scenario>> = {
 
 /** Loads a skill whose `SKILL.md` is not the one of its entry, and would read its other files next. */
 const loadSkill = (client: ClientSessionService, expected: SkillRefused["reason"]) => {
-  const skills = Skills.make(client)
+  const skills = SkillsClient.make(client)
   return Stream.runForEach(
     skills.list,
     (entry) => Effect.flatMap(skills.load(entry), ({ files, read }) => Effect.forEach(files, ({ path }) => read(path)))
@@ -108,13 +109,17 @@ const accepting = Layer.mergeAll(
 const program = Effect.gen(function*() {
   const url = process.argv.at(-1) ?? ""
   const name = process.env.MCP_CONFORMANCE_SCENARIO ?? "initialize"
-  const version = process.env.MCP_CONFORMANCE_PROTOCOL_VERSION ?? Version.latestLegacy
+  const version = process.env.MCP_CONFORMANCE_PROTOCOL_VERSION
   const scenario = name.startsWith("auth/") ? authorized : scenarios[name]
   if (scenario === undefined) return yield* Effect.fail(new Error(`There is no scenario "${name}"`))
-  if (!Version.isLegacy(version) && !Version.isModern(version)) {
+  if (version !== undefined && !Version.isLegacy(version) && !Version.isModern(version)) {
     return yield* Effect.fail(new Error(`Revision ${version} is not supported`))
   }
-  const options = { versions: [version], features: accepting, extensions: [Skills.extension] } as const
+  const options = {
+    ...(version === undefined ? undefined : { versions: [version] as const }),
+    features: accepting,
+    extensions: [SkillsClient.extension]
+  } as const
   yield* Effect.scoped(
     name.startsWith("auth/")
       ? Client.make(Remote.connector(url, { authorize: Authorization.authorize }), options).pipe(

@@ -2,8 +2,8 @@
  * A notebook over SQLite, on stdio and over HTTP at the same time: tools, a resource template with completion, a prompt, state
  * of each session, and a limit of the requests. It prints the address of its HTTP endpoint to stderr.
  */
+import * as FeatureMiddleware from "@effect-mcp/core/FeatureMiddleware"
 import * as McpServer from "@effect-mcp/core/McpServer"
-import * as Middleware from "@effect-mcp/core/Middleware"
 import * as McpError from "@effect-mcp/core/protocol/McpError"
 import * as Resource from "@effect-mcp/core/Resource"
 import * as HttpServer from "@effect-mcp/node/HttpServer"
@@ -62,11 +62,17 @@ class Limit extends Context.Tag("example/Limit")<Limit, RateLimiter.RateLimiter>
 /** Ten requests in a second, of all clients together; more wait. */
 const LimitLive = Layer.scoped(Limit, RateLimiter.make({ limit: 10, interval: "1 second" }))
 
-const limited = Middleware.make((_, next) => Effect.flatMap(Limit, (limit) => limit(next)))
+const limited = FeatureMiddleware.make(({ next }) =>
+  Effect.flatMap(Limit, (limit) => limit<unknown, unknown, never>(next))
+)
 
-const Server = McpServer.layer({ name: "notebook", version: "1.0.0" }, NotebookLive.pipe(Middleware.around(limited)), {
-  session: Layer.effect(Mine, Ref.make<ReadonlyArray<string>>([]))
-}).pipe(Layer.provide([Notes.layer, LimitLive]))
+const Server = McpServer.layer(
+  { name: "notebook", version: "1.0.0" },
+  NotebookLive.pipe(FeatureMiddleware.around(limited)),
+  {
+    session: Layer.effect(Mine, Ref.make<ReadonlyArray<string>>([]))
+  }
+).pipe(Layer.provide([Notes.layer, LimitLive]))
 
 const Announced = Layer.effectDiscard(
   Effect.flatMap(HttpServer.HttpServer, ({ url }) => Console.error(`the notebook is at ${url}`))

@@ -22,10 +22,15 @@ import { Employee, toolsOf, Warehouse } from "./server.js"
 const connect = (name: string, manager: boolean, version: Version.Version) =>
   Effect.gen(function*() {
     const connector = yield* InProcess.connectorAs(Authenticator.given(Context.make(Employee, { name, manager })))
-    const client = yield* Client.make(connector, { clientInfo: { name, version: "1.0.0" }, versions: [version] })
     const changes = yield* Queue.unbounded<string>()
-    yield* Effect.forkScoped(Stream.runForEach(client.listChanges, (kind) => Queue.offer(changes, kind)))
-    yield* Effect.yieldNow()
+    const client = yield* Client.make(connector, {
+      clientInfo: { name, version: "1.0.0" },
+      versions: [version],
+      onNotification: ({ method }) => {
+        if (method.endsWith("/list_changed")) Queue.unsafeOffer(changes, method.split("/")[1]!)
+      }
+    })
+    yield* client.awaitSubscription
     const count = Stream.runCount(client.tools)
     return {
       call: (tool: string) => client.callTool(tool, { item: "tea" }),

@@ -4,7 +4,7 @@
  */
 import * as NodeContext from "@effect/platform-node/NodeContext"
 import * as McpServer from "@effect-mcp/core/McpServer"
-import * as Skills from "@effect-mcp/extensions/SkillsServer"
+import * as SkillsServer from "@effect-mcp/extensions/SkillsServer"
 import * as StdioServer from "@effect-mcp/node/StdioServer"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -13,16 +13,16 @@ import { fileURLToPath } from "node:url"
 
 const library = process.argv[2] ?? fileURLToPath(new URL("../../src/skills/library", import.meta.url))
 
-const Library = Skills.layer(Skills.fromDirectory(library), { reload: Skills.watch(library) })
+const Library = SkillsServer.layer(SkillsServer.fromDirectory(library), { reload: SkillsServer.watch(library) })
 
-const Today = Skills.layer(Skills.make("today", {
+const Today = SkillsServer.layer(SkillsServer.make("today", {
   description: "The state of the shop now.",
   instructions: Effect.map(Clock.currentTimeMillis, (now) => `It is ${new Date(now).toISOString()}.`)
 }))
 
 const Server = McpServer.layer({ name: "shop", version: "1.0.0" }, Layer.merge(Library, Today), {
   instructions: "Before you refund an order, load the skill skill://refunds/SKILL.md.",
-  extensions: [Skills.extension]
+  extensions: [SkillsServer.extension]
 })
 
 StdioServer.layer.pipe(Layer.provide(Server), Layer.provide(NodeContext.layer), Layer.launch, StdioServer.runMain)

@@ -11,6 +11,7 @@
 import * as Extension from "@effect-mcp/core/protocol/Extension"
 import * as Issue from "@effect-mcp/core/protocol/Issue"
 import type { Tool } from "@effect-mcp/core/protocol/Tools"
+import * as HostName from "@effect-mcp/core/unstable/kit/HostName"
 import * as Either from "effect/Either"
 import * as Predicate from "effect/Predicate"
 import * as Record from "effect/Record"
@@ -65,15 +66,38 @@ export const ToolUi = Schema.Struct({
   visibility: Schema.optional(Schema.Array(Schema.Literal("model", "app")))
 })
 
+/** An origin, or all origins of a domain with at least two labels. `javascript:`, `https:` and `*` are not origins. */
+const ORIGIN = /^(?:https?|wss?):\/\/(\*\.(?=[\w-]+\.))?(?:[a-z\d_.-]{1,253}|\[[\da-f:.]{2,45}\])(?::\d{1,5})?\/?$/i
+
+const MAX_ORIGIN = 300
+
+/** The URL of the host of a source; `undefined` when the text is not a source. */
+const urlOf = (source: string): URL | undefined => {
+  if (source.length > MAX_ORIGIN || !ORIGIN.test(source)) return undefined
+  const host = source.replace("*.", "")
+  return URL.canParse(host) ? new URL(host) : undefined
+}
+
+/**
+ * Whether a source is encrypted, and its host does not belong to the machine of the user or to a private network. Hosts leave other
+ * sources out, unless an option allows them.
+ *
+ * @category guards
+ */
+export const isPublicSource = (source: string): boolean => {
+  const url = urlOf(source)
+  return url !== undefined && /^(?:https|wss):$/.test(url.protocol) && !HostName.isPrivate(url.hostname)
+}
+
 /**
  * One source of a content security policy: an origin such as `https://api.example.com`, or with a wildcard `https://*.example.com`. A
- * source contains no character that would begin another source or directive.
+ * source has no path, and contains no character that would begin another source or directive.
  *
  * @category schemas
  */
 export const Source: Schema.Schema<string> = Schema.String.pipe(
-  Schema.pattern(/^[A-Za-z0-9*][A-Za-z0-9*.:/?#@!$&()+=_~%[\]-]{0,2047}$/, {
-    description: "a source of a content security policy, such as https://api.example.com",
+  Schema.filter((source) => urlOf(source) !== undefined, {
+    description: "an origin, such as https://api.example.com or https://*.example.com",
     arbitrary: () => (fc) => fc.constantFrom("https://api.example.com", "https://*.example.com", "wss://example.com")
   })
 )
@@ -226,27 +250,52 @@ const members = (of: Readonly<Record<string, Read>>): Read => (value, path, leav
 
 const [readSource, readSources] = [valid(Source), valid(Sources)]
 
-const readView = members({
-  csp: members(Record.map(Csp.fields, (): Read => (value, path, leave) => {
-    const isKept = (one: unknown, index: number) => readSource(one, `${path}.${index}`, leave) !== undefined
-    return readSources(Array.isArray(value) ? value.filter(isKept) : value, path, leave)
-  })),
-  permissions: members(Record.map(Permissions.fields, () => members({}))),
-  domain: valid(Domain),
-  prefersBorder: valid(Schema.Boolean)
-})
+const viewReader = (allowPrivate: boolean): Read => {
+  const readPublic: Read = (value, path, leave) => {
+    const source = readSource(value, path, leave)
+    return source === undefined || allowPrivate || isPublicSource(source as string)
+      ? source
+      : leave(path, () => PRIVATE)
+  }
+  return members({
+    csp: members(Record.map(Csp.fields, (): Read => (value, path, leave) => {
+      const isKept = (one: unknown, index: number) => readPublic(one, `${path}.${index}`, leave) !== undefined
+      return readSources(Array.isArray(value) ? value.filter(isKept) : value, path, leave)
+    })),
+    permissions: members(Record.map(Permissions.fields, () => members({}))),
+    domain: valid(Domain),
+    prefersBorder: valid(Schema.Boolean)
+  })
+}
+
+const PRIVATE = "The origin is private or not encrypted; `allowPrivateOrigins` allows it"
+
+const readers = { all: viewReader(true), public: viewReader(false) }
 
 const MAX_LEFT_OUT = 10
 
+/** @category models */
+export interface ViewOptions {
+  /**
+   * Whether a view may reach the machine of the user, private networks and origins without encryption, such as `http://localhost:3000`:
+   * for servers that the user develops or trusts. Default: false.
+   */
+  readonly allowPrivateOrigins?: boolean | undefined
+}
+
 /**
- * The valid parts of the `_meta.ui` of a view. `leftOut` has the first ten parts that are not valid, with the reasons.
+ * The valid parts of the `_meta.ui` of a view. `leftOut` has the first ten parts that are not valid, with the reasons. Origins that are
+ * not public are left out, unless `allowPrivateOrigins` is true.
  *
  * @category constructors
  */
-export const ofView = (ui: unknown): { readonly ui: ViewUi; readonly leftOut: ReadonlyArray<string> } => {
+export const ofView = (
+  ui: unknown,
+  { allowPrivateOrigins = false }: ViewOptions = {}
+): { readonly ui: ViewUi; readonly leftOut: ReadonlyArray<string> } => {
   if (!Predicate.isRecord(ui)) return { ui: {}, leftOut: ["_meta.ui: was left out: Expected an object"] }
   const leftOut: Array<string> = []
-  const read = readView(ui, "", (path, why) => {
+  const read = (allowPrivateOrigins ? readers.all : readers.public)(ui, "", (path, why) => {
     if (leftOut.length < MAX_LEFT_OUT) leftOut.push(`${path}: was left out: ${why()}`)
     return undefined
   })

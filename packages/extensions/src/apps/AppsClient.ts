@@ -17,6 +17,7 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Encoding from "effect/Encoding"
 import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import * as Apps from "./Apps.js"
 
@@ -55,7 +56,7 @@ export interface View extends Apps.ViewUi {
 }
 
 /** @category models */
-export interface ViewOptions extends CallOptions {
+export interface ViewOptions extends CallOptions, Apps.ViewOptions {
   /** The most characters of a document; reading a longer document fails. Default: 8 Mi. */
   readonly maxLength?: number | undefined
 }
@@ -87,7 +88,7 @@ export const view = (
 export const read = (
   session: ClientSessionService,
   uri: Apps.ViewUri,
-  { maxLength = 8 * 1024 * 1024, ...options }: ViewOptions = {}
+  { allowPrivateOrigins, maxLength = 8 * 1024 * 1024, ...options }: ViewOptions = {}
 ): Effect.Effect<View, ClientError> =>
   Effect.gen(function*() {
     const { contents } = yield* session.readResource(uri, options)
@@ -103,7 +104,7 @@ export const read = (
     const html = "text" in content ? Either.right(content.text) : Encoding.decodeBase64String(content.blob)
     if (Either.isLeft(html)) return yield* refuse("the document is not base64")
     const meta = content._meta?.ui ?? (yield* listed(session, uri))
-    const { leftOut, ui } = Apps.ofView(meta ?? {})
+    const { leftOut, ui } = Apps.ofView(meta ?? {}, { allowPrivateOrigins })
     return { ...ui, uri, html: html.right, leftOut }
   })
 
@@ -139,16 +140,19 @@ export const callTool = (
     ? session.callTool(name, args, options)
     : Effect.fail(new InvalidParams({ message: "Invalid params: views may not call this tool" }))
 
+const isSource = Schema.is(Apps.Source)
+
 /**
  * The header `Content-Security-Policy` for the document of a view. It allows the origins in the metadata, and no other origin.
+ * What is not an origin is left out.
  *
  * @category utils
  */
 export const contentSecurityPolicy = ({ csp }: Pick<View, "csp">): string => {
   const { baseUriDomains, connectDomains, frameDomains, resourceDomains } = csp ?? {}
-  const and = (sources: ReadonlyArray<string> = []) => sources.map((source) => ` ${source}`).join("")
+  const and = (sources: ReadonlyArray<string> = []) => sources.filter(isSource).map((source) => ` ${source}`).join("")
   const only = (sources: ReadonlyArray<string> = [], orElse = "'none'") =>
-    sources.length > 0 ? sources.join(" ") : orElse
+    sources.some(isSource) ? sources.filter(isSource).join(" ") : orElse
   return [
     "default-src 'none'",
     `script-src 'self' 'unsafe-inline'${and(resourceDomains)}`,
@@ -159,6 +163,7 @@ export const contentSecurityPolicy = ({ csp }: Pick<View, "csp">): string => {
     `connect-src ${only(connectDomains)}`,
     `frame-src ${only(frameDomains)}`,
     "object-src 'none'",
+    "form-action 'none'",
     `base-uri ${only(baseUriDomains, "'self'")}`
   ].join("; ")
 }

@@ -71,7 +71,7 @@ export interface Options<E = never, R = never> {
  * ```ts
  * import * as McpServer from "@effect-mcp/core/McpServer"
  * import * as Tool from "@effect-mcp/core/Tool"
- * import * as Apps from "@effect-mcp/extensions/AppsServer"
+ * import * as AppsServer from "@effect-mcp/extensions/AppsServer"
  * import * as AppView from "@effect-mcp/extensions/AppView"
  * import { Effect, Layer, Schema } from "effect"
  *
@@ -82,10 +82,10 @@ export interface Options<E = never, R = never> {
  * export const Server = McpServer.layer(
  *   { name: "clock", version: "1.0.0" },
  *   Layer.mergeAll(
- *     Apps.tool(Time, { view: Clock, html: "<!doctype html><title>Clock</title>" }, () => now),
- *     Apps.tool(Tool.make("reset"), { view: Clock, visibility: ["app"] }, () => Effect.succeed("reset"))
+ *     AppsServer.tool(Time, { view: Clock, html: "<!doctype html><title>Clock</title>" }, () => now),
+ *     AppsServer.tool(Tool.make("reset"), { view: Clock, visibility: ["app"] }, () => Effect.succeed("reset"))
  *   ),
- *   { extensions: [Apps.extension] }
+ *   { extensions: [AppsServer.extension] }
  * )
  * ```
  * @category constructors

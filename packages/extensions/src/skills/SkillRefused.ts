@@ -1,6 +1,7 @@
 /**
- * The error of a client that does not use a skill or a file of a skill: the entry of the skill breaks a rule, or the content that the
- * server sent differs from the entry. `SkillsClient` fails with this error before the application gets any content.
+ * The error of a client that refuses a skill or a file of a skill, before the application gets the content that was refused: the entry
+ * breaks a rule, exceeds a limit or has no digests, the content or the front matter differs from the entry, or the server lists a file
+ * that the skill does not have. `SkillsClient` and `SkillCheck` make the error.
  *
  * @see https://modelcontextprotocol.io/seps/2640-skills-extension#integrity-and-verification
  * @since 0.1.0

@@ -1,9 +1,9 @@
 /**
- * Lists the skills of a server, loads a skill, and reads its files. A content is compared with the digest and the size in the entry
- * of the skill before the application gets the content. The client reads only what the application requests, and only from the server
- * of the session, whatever a URI looks like.
+ * Lists the skills of a server, loads a skill, and reads its files. A content is compared with the digest and the size in the entry of the
+ * skill before the application gets the content (`SkillCheck`, `SkillRefused`). The client reads only what the application requests, and
+ * only from the server of the session, whatever a URI looks like.
  *
- * A digest shows that a content belongs to an entry. It does not show that the server can be trusted: the text of a skill comes from
+ * A digest shows that a content belongs to an entry. A digest does not show that the server can be trusted: the text of a skill comes from
  * the server, not from the application.
  *
  * @see https://modelcontextprotocol.io/seps/2640-skills-extension
@@ -11,10 +11,12 @@
  */
 import { type ClientError, NotNegotiated } from "@effect-mcp/core/ClientError"
 import type { CallOptions, ClientSessionService } from "@effect-mcp/core/ClientSession"
+import * as Diagnostic from "@effect-mcp/core/Diagnostic"
 import { TransportError } from "@effect-mcp/core/LocalError"
 import type { JsonObject } from "@effect-mcp/core/protocol/Json"
 import type * as Resources from "@effect-mcp/core/protocol/Resources"
 import * as ListPages from "@effect-mcp/core/unstable/client/ListPages"
+import * as EffectInternals from "@effect-mcp/core/unstable/kit/EffectInternals"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Option from "effect/Option"
@@ -139,11 +141,11 @@ interface Self {
  * @example
  * ```ts
  * import * as Client from "@effect-mcp/core/Client"
- * import * as Skills from "@effect-mcp/extensions/SkillsClient"
+ * import * as SkillsClient from "@effect-mcp/extensions/SkillsClient"
  * import { Effect, Stream } from "effect"
  *
  * export const program = Effect.gen(function*() {
- *   const skills = Skills.make(yield* Client.Client)
+ *   const skills = SkillsClient.make(yield* Client.Client)
  *   const listed = yield* Stream.runCollect(skills.list)
  *   for (const { frontmatter } of listed) yield* Effect.log(`${frontmatter.name}: ${frontmatter.description}`)
  *   for (const entry of listed) {
@@ -177,7 +179,7 @@ export const make = (session: ClientSessionService, options: Options = {}): Skil
 const methods = extension.requests
 
 const list = (self: Self): Stream.Stream<Skills.Skill, ClientError> =>
-  ListPages.stream(methods.list.name, (cursor) => page(self, cursor), ({ skills }) => skills).pipe(
+  ListPages.stream(methods.list.name, (cursor) => page(self, cursor), ({ skills }) => skills, Diagnostic.log).pipe(
     Stream.mapEffect((given) =>
       Either.match(entryOf(self, uriOf(given), given), {
         onLeft: ({ message }) =>
@@ -201,7 +203,7 @@ const page = ({ session }: Self, cursor: string | undefined) =>
 const get = (self: Self, uri: string, call: CallOptions | undefined) =>
   Effect.flatMap(self.session.request(methods.get.name, { uri }, call), ({ skill }) =>
     Effect.filterOrFail(
-      entryOf(self, uri, skill),
+      EffectInternals.fromEither(entryOf(self, uri, skill)),
       (entry) => entry.uri === uri,
       () => new SkillRefused({ reason: "Entry", uri, problem: "the server answered with the entry of another skill" })
     ))
@@ -265,7 +267,10 @@ const instructionsOf = Effect.fnUntraced(function*(
 ) {
   const refused = (problem: string) => new SkillRefused({ reason: "FrontMatter", uri, problem })
   const main = yield* readFile(skill, uri, call)
-  const text = yield* Effect.mapError(FileBytes.text(main.bytes), () => refused("the file is not UTF-8 text"))
+  const text = yield* Effect.mapError(
+    EffectInternals.fromEither(FileBytes.text(main.bytes)),
+    () => refused("the file is not UTF-8 text")
+  )
   const { body, fields } = yield* Effect.mapError(
     FrontMatter.read(text, skill.maxFrontMatter),
     ({ line, problem }) => refused(`line ${line}: ${problem}`)
@@ -338,7 +343,8 @@ const readDirectory = (
     return ListPages.stream(
       methods.readDirectory.name,
       (cursor) => session.request(methods.readDirectory, cursor === undefined ? { uri } : { uri, cursor }),
-      ({ resources }) => resources
+      ({ resources }) => resources,
+      Diagnostic.log
     ).pipe(Stream.mapEffect((child) => childOf(uri, child)))
   }))
 

@@ -17,6 +17,7 @@ import * as ScopeEnd from "@effect-mcp/core/unstable/kit/ScopeEnd"
 import * as Context from "effect/Context"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
 import * as Layer from "effect/Layer"
 import * as Queue from "effect/Queue"
 import * as Scope from "effect/Scope"
@@ -60,7 +61,10 @@ export interface FilesOptions extends Limits {
 
 /** @category models */
 export interface DirectoryOptions extends FilesOptions {
-  /** Whether files and directories are served whose names begin with a dot. Default: false. */
+  /**
+   * Whether files such as `.gitignore` are served. Other names with a dot at the beginning never are: programs trust them. Default:
+   * false.
+   */
   readonly dotfiles?: boolean | undefined
   /** How many files and directories there may be, with those that belong to no skill. Default: 10,000. */
   readonly maxEntries?: number | undefined
@@ -77,7 +81,7 @@ const build = <R>(
   directories: ReadonlyArray<string>,
   prefix: string | undefined,
   options: Limits
-): Effect.Effect<ReadonlyArray<Skill<R>>, SkillError> => {
+): Effect.Effect<ReadonlyArray<Either.Either<Skill<R>, SkillError>>, SkillError> => {
   const full = (path: string) => prefix === undefined || prefix === "" ? path : `${prefix}/${path}`
   return SkillFiles.build(
     new Map(Array.from(sources, ([path, source]) => [full(path), source])),
@@ -86,6 +90,18 @@ const build = <R>(
   )
 }
 
+/** The skills that can be served. The log says what is wrong with each of the others. */
+const servable = (
+  found: ReadonlyArray<Either.Either<Skill, SkillError>>
+): Effect.Effect<ReadonlyArray<Skill>> =>
+  Effect.map(
+    Effect.forEach(found, (one) =>
+      Either.isRight(one)
+        ? Effect.succeed([one.right])
+        : Effect.as(Effect.logWarning(`A skill is left out: ${one.left.message}`), [])),
+    (skills) => skills.flat()
+  )
+
 /**
  * The skills in a directory. Each directory below with a `SKILL.md`, however deep, is a skill; or the directory itself is. The names
  * of the directories become the URI of the skill, and the last name must be the `name` in the front matter.
@@ -93,7 +109,8 @@ const build = <R>(
  * Links are not followed: targets of links, special files, and files outside of skills are not served. A file is read again for each
  * client, and compared with the digest in the entry of its skill.
  *
- * Fails with a `SkillError` that names the file, and the line in the front matter.
+ * A skill that clients would refuse is left out: a warning in the log names its file, the line in the front matter, and the reason. Fails
+ * with a `SkillError` when the directory cannot be read, or has too many entries or skills.
  *
  * @category constructors
  */
@@ -110,18 +127,21 @@ export const fromDirectory = (
     ({ directories, files, name }) => {
       const isSkill = files.has(Skills.FILE)
       const below = (path: string) => isSkill ? `${name}/${path}` : path
-      return build(
-        Array.from(files, ([path, source]) => [below(path), source] as const),
-        directories.map(below),
-        options.prefix,
-        options
+      return Effect.flatMap(
+        build(
+          Array.from(files, ([path, source]) => [below(path), source] as const),
+          directories.map(below),
+          options.prefix,
+          options
+        ),
+        servable
       )
     }
   )
 
 /**
  * The skills among files that are part of the program, for example because a bundler has included them. `files` has the contents by
- * path: `refunds/SKILL.md`. Fails as `fromDirectory` does.
+ * path: `refunds/SKILL.md`. Leaves out skills, and fails, as `fromDirectory` does.
  *
  * @category constructors
  */
@@ -129,11 +149,14 @@ export const fromFiles = (
   files: Readonly<Record<string, string | Uint8Array>>,
   options: FilesOptions = {}
 ): Effect.Effect<ReadonlyArray<Skill>, SkillError> =>
-  build(
-    Object.entries(files).map(([path, content]) => [path, stored(path, content)] as const),
-    [],
-    options.prefix,
-    options
+  Effect.flatMap(
+    build(
+      Object.entries(files).map(([path, content]) => [path, stored(path, content)] as const),
+      [],
+      options.prefix,
+      options
+    ),
+    servable
   )
 
 /**
@@ -169,16 +192,16 @@ export interface Options<
  * @example
  * ```ts
  * import * as McpServer from "@effect-mcp/core/McpServer"
- * import * as Skills from "@effect-mcp/extensions/SkillsServer"
+ * import * as SkillsServer from "@effect-mcp/extensions/SkillsServer"
  *
- * const Refunds = Skills.make("refunds", {
+ * const Refunds = SkillsServer.make("refunds", {
  *   description: "Refund an order as the company wants it. Use it when a customer wants money back.",
  *   instructions: "Look up the order first. Above 100 €, fill in [the form](forms/large.md).",
  *   files: { "forms/large.md": "Order, amount, reason" }
  * })
  *
- * export const Server = McpServer.layer({ name: "shop", version: "1.0.0" }, Skills.layer(Refunds), {
- *   extensions: [Skills.extension]
+ * export const Server = McpServer.layer({ name: "shop", version: "1.0.0" }, SkillsServer.layer(Refunds), {
+ *   extensions: [SkillsServer.extension]
  * })
  * ```
  * @category constructors
@@ -210,7 +233,7 @@ export const make = <
       file: main,
       problem: `the option "files" must not contain a ${Skills.FILE}: give it as "instructions"`
     })
-    : Effect.map(build<any>([[main, source], ...files], [], undefined, options), ([skill]) => skill!)
+    : Effect.flatMap(build<any>([[main, source], ...files], [], undefined, options), ([skill]) => skill!)
 }
 
 const bytesOf = (content: string | Uint8Array): Uint8Array =>
@@ -268,7 +291,7 @@ export interface LayerOptions<out R = never> {
 
 /**
  * The feature that serves skills. A server may have several such features with different skills. `Feature.visible` and
- * `Middleware.around` work for skills as they do for resources.
+ * `FeatureMiddleware.around` work for skills as they do for resources.
  *
  * The layer fails when the skills cannot be read, and dies when another feature has a resource of the same URI.
  *

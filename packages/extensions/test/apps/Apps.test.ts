@@ -45,7 +45,7 @@ describe("Apps.ofTool", () => {
 
 describe("Apps.ofView", () => {
   it("gives what is valid, and the places of the rest", () => {
-    const connectDomains = ["https://api.example.com", "wss://*.example.com:8443/a", "*", "blob:", "localhost:3000"]
+    const connectDomains = ["https://api.example.com", "wss://*.example.com:8443", "https://example.com/"]
     const ui = { csp: { connectDomains }, permissions: { camera: {} }, domain: "a.example.com", prefersBorder: false }
     assert.deepStrictEqual(Apps.ofView(ui), { ui, leftOut: [] })
     assert.deepStrictEqual(Apps.ofView({}), { ui: {}, leftOut: [] })
@@ -53,12 +53,12 @@ describe("Apps.ofView", () => {
     assert.deepStrictEqual(Apps.ofView({ permissions: { camera: true } }).ui, { permissions: {} })
     assert.deepStrictEqual(Apps.ofView("all"), { ui: {}, leftOut: ["_meta.ui: was left out: Expected an object"] })
     const { leftOut, ui: rest } = Apps.ofView({
-      csp: { connectDomains: [7, "https://a.example", "x y"], frameDomains: "https://a.example" },
+      csp: { connectDomains: [7, "https://a.example.com", "x y"], frameDomains: "https://a.example.com" },
       permissions: [],
       domain: 1,
       prefersBorder: "yes"
     })
-    assert.deepStrictEqual(rest, { csp: { connectDomains: ["https://a.example"] } })
+    assert.deepStrictEqual(rest, { csp: { connectDomains: ["https://a.example.com"] } })
     assert.deepStrictEqual(leftOut.map((one) => one.split(":")[0]), [
       "csp.connectDomains.0",
       "csp.connectDomains.2",
@@ -85,8 +85,102 @@ describe("Apps.ofView", () => {
     const { leftOut, ui } = Apps.ofView({ csp: { resourceDomains: evil } })
     assert.deepStrictEqual(ui, { csp: { resourceDomains: [] } })
     assert.strictEqual(leftOut.length, evil.length)
-    assert.deepStrictEqual(Apps.ofView({ csp: { frameDomains: Array(300).fill("https://a.example") } }).ui, { csp: {} })
+    assert.deepStrictEqual(Apps.ofView({ csp: { frameDomains: Array(300).fill("https://a.example.com") } }).ui, {
+      csp: {}
+    })
   })
+})
+
+const notOrigins = [
+  ...[
+    "*",
+    "https:",
+    "http:",
+    "wss:",
+    "data:",
+    "blob:",
+    "javascript:",
+    "javascript:alert(1)",
+    "filesystem:",
+    "https://*",
+    "https://*.com"
+  ],
+  ...[
+    "*.example.com",
+    "example.com",
+    "localhost:3000",
+    "https://example.com/a",
+    "https://example.com?a",
+    "https://example.com#a"
+  ],
+  ...[
+    "https://a@example.com",
+    "https://example.com:*",
+    "https://",
+    "//example.com",
+    "ftp://example.com",
+    "https://a*.example.com"
+  ],
+  ...[
+    "'self'",
+    "'unsafe-inline'",
+    "https://example.com https://b.com",
+    "https://[::1",
+    "https://example.com:99999",
+    "ui://a",
+    "file:///"
+  ]
+]
+
+const notPublic = [
+  ...[
+    "http://localhost:3000",
+    "https://localhost",
+    "https://127.0.0.1:8080",
+    "https://2130706433",
+    "https://0x7f.1",
+    "https://[::1]"
+  ],
+  ...[
+    "https://169.254.169.254",
+    "https://10.0.0.1",
+    "https://192.168.1.1",
+    "https://[fe80::1]",
+    "https://[::ffff:169.254.169.254]"
+  ],
+  ...[
+    "https://[fd00::1]",
+    "https://router.local",
+    "https://*.corp.internal",
+    "https://metadata.google.internal.",
+    "https://intranet"
+  ],
+  ...["http://example.com", "ws://example.com"]
+]
+
+describe("The origins of a view", () => {
+  for (const source of notOrigins) {
+    it(`never have ${source}, which is not an origin`, () => {
+      const csp = { connectDomains: [source], baseUriDomains: [source] }
+      for (const options of [{}, { allowPrivateOrigins: true }]) {
+        const { leftOut, ui } = Apps.ofView({ csp }, options)
+        assert.deepStrictEqual(ui, { csp: { connectDomains: [], baseUriDomains: [] } })
+        assert.lengthOf(leftOut, 2)
+      }
+    })
+  }
+
+  for (const source of notPublic) {
+    it(`have ${source} by option only`, () => {
+      const csp = { resourceDomains: [source] }
+      const { leftOut, ui } = Apps.ofView({ csp })
+      assert.deepStrictEqual(ui, { csp: { resourceDomains: [] } })
+      assert.deepStrictEqual(leftOut, [
+        "csp.resourceDomains.0: was left out: The origin is private or not encrypted; `allowPrivateOrigins` allows it"
+      ])
+      assert.deepStrictEqual(Apps.ofView({ csp }, { allowPrivateOrigins: true }), { ui: { csp }, leftOut: [] })
+    })
+  }
 })
 
 describe("Apps.isMediaType", () => {

@@ -3,7 +3,7 @@ import type { ClientSessionService } from "@effect-mcp/core/ClientSession"
 import type { TransportError } from "@effect-mcp/core/LocalError"
 import type { JsonObject } from "@effect-mcp/core/protocol/Json"
 import type { Tool } from "@effect-mcp/core/protocol/Tools"
-import * as Apps from "@effect-mcp/extensions/AppsClient"
+import * as AppsClient from "@effect-mcp/extensions/AppsClient"
 import * as TestClient from "@effect-mcp/testing/TestClient"
 import type { TestPeer } from "@effect-mcp/testing/TestPeer"
 import { Effect, Encoding, Fiber, Option } from "effect"
@@ -22,7 +22,7 @@ const forecast = tool("forecast", { resourceUri: uri })
 const ui = {
   csp: {
     connectDomains: ["https://api.example.com"],
-    resourceDomains: ["https://cdn.example.com", "https://*.b.example"]
+    resourceDomains: ["https://cdn.example.com", "https://*.b.example.com"]
   },
   permissions: { camera: {}, clipboardWrite: {} },
   domain: "a.example.com",
@@ -37,7 +37,7 @@ interface Connected {
 }
 
 const capabilities = { tools: {}, resources: {} }
-const extensions = [Apps.extension]
+const extensions = [AppsClient.extension]
 
 /** Runs an effect beside the script, from its first step on. */
 const beside = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.tap(Effect.fork(effect), Effect.yieldNow())
@@ -75,11 +75,11 @@ for (const [version, connected] of Object.entries(eras)) {
     const reading = (
       contents: ReadonlyArray<JsonObject>,
       listed?: ReadonlyArray<JsonObject>,
-      options?: Apps.ViewOptions
+      options?: AppsClient.ViewOptions
     ) =>
       Effect.gen(function*() {
         const { answer, client } = yield* connected
-        const calling = yield* beside(Effect.either(Apps.view(client, forecast, options)))
+        const calling = yield* beside(Effect.either(AppsClient.view(client, forecast, options)))
         assert.strictEqual((yield* answer("resources/read", { contents })).uri, uri)
         if (listed !== undefined) yield* answer("resources/list", { resources: listed })
         return yield* yield* Fiber.join(calling)
@@ -106,7 +106,7 @@ for (const [version, connected] of Object.entries(eras)) {
     it.scoped("needs no list of resources", () =>
       Effect.gen(function*() {
         const { answer, client, server } = yield* connected
-        const calling = yield* beside(Apps.read(client, uri))
+        const calling = yield* beside(AppsClient.read(client, uri))
         yield* answer("resources/read", { contents: [{ uri, mimeType, text: html }] })
         const { id } = yield* server.expectRequest("resources/list")
         yield* server.send({ jsonrpc: "2.0", id, error: { code: -32601, message: "Method not found" } })
@@ -169,13 +169,13 @@ for (const [version, connected] of Object.entries(eras)) {
           tool("secret", { visibility: ["model"] })
         ]
         const names = (isFor: (tool: Tool) => boolean) => tools.filter(isFor).map(({ name }) => name)
-        assert.deepStrictEqual(names(Apps.isForModel), ["forecast", "plain", "secret"])
-        assert.deepStrictEqual(names(Apps.isForApp), ["forecast", "plain", "refresh"])
+        assert.deepStrictEqual(names(AppsClient.isForModel), ["forecast", "plain", "secret"])
+        assert.deepStrictEqual(names(AppsClient.isForApp), ["forecast", "plain", "refresh"])
         for (const name of ["secret", "unknown"]) {
-          const error = yield* Effect.flip(Apps.callTool(client, tools, { name }))
+          const error = yield* Effect.flip(AppsClient.callTool(client, tools, { name }))
           assert.strictEqual(error._tag, "InvalidParams")
         }
-        const calling = yield* beside(Apps.callTool(client, tools, { name: "refresh", arguments: { n: 1 } }))
+        const calling = yield* beside(AppsClient.callTool(client, tools, { name: "refresh", arguments: { n: 1 } }))
         const params = yield* answer("tools/call", { content: [] })
         assert.deepInclude(params, { name: "refresh", arguments: { n: 1 } })
         assert.deepStrictEqual((yield* Fiber.join(calling)).content, [])
@@ -184,10 +184,10 @@ for (const [version, connected] of Object.entries(eras)) {
     it.scoped("reads nothing for a tool without a view, and fails for one whose view is not a view", () =>
       Effect.gen(function*() {
         const { client, server } = yield* connected
-        assert.deepStrictEqual(yield* Apps.view(client, tool("plain")), Option.none())
+        assert.deepStrictEqual(yield* AppsClient.view(client, tool("plain")), Option.none())
         for (const _meta of [{ ui: { resourceUri: "https://example.com" } }, { "ui/resourceUri": 7 }]) {
           const [reason, message] = reasonOf(
-            yield* Effect.flip(Apps.view(client, { name: "bad", inputSchema, _meta }))
+            yield* Effect.flip(AppsClient.view(client, { name: "bad", inputSchema, _meta }))
           )
           assert.strictEqual(reason, "Decode")
           assert.include(message, `The view of the tool "bad" is not valid`)
@@ -197,7 +197,7 @@ for (const [version, connected] of Object.entries(eras)) {
   })
 }
 
-describe("Apps.extension of a client", () => {
+describe("AppsClient.extension", () => {
   it.scoped("declares the media type that the client shows, in each request of 2026-07-28", () =>
     Effect.gen(function*() {
       const { client, server } = yield* eras["2026-07-28"]
@@ -211,28 +211,41 @@ describe("Apps.extension of a client", () => {
     }))
 })
 
-describe("Apps.contentSecurityPolicy", () => {
+describe("AppsClient.contentSecurityPolicy", () => {
   it("MUST allow what the metadata names and nothing else", () => {
     assert.strictEqual(
-      Apps.contentSecurityPolicy({}),
+      AppsClient.contentSecurityPolicy({}),
       "default-src 'none'; script-src 'self' 'unsafe-inline'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; " +
-        "media-src 'self' data:; font-src 'none'; connect-src 'none'; frame-src 'none'; object-src 'none'; base-uri 'self'"
+        "media-src 'self' data:; font-src 'none'; connect-src 'none'; frame-src 'none'; object-src 'none'; " +
+        "form-action 'none'; base-uri 'self'"
     )
     const cdn = ui.csp.resourceDomains.join(" ")
     assert.strictEqual(
-      Apps.contentSecurityPolicy({
-        csp: { ...ui.csp, frameDomains: ["https://f.example"], baseUriDomains: ["https://b.example"] }
+      AppsClient.contentSecurityPolicy({
+        csp: { ...ui.csp, frameDomains: ["https://f.example.com"], baseUriDomains: ["https://b.example.com"] }
       }),
       `default-src 'none'; script-src 'self' 'unsafe-inline' ${cdn}; style-src 'self' 'unsafe-inline' ${cdn}; ` +
         `img-src 'self' data: ${cdn}; media-src 'self' data: ${cdn}; font-src ${cdn}; ` +
-        "connect-src https://api.example.com; frame-src https://f.example; object-src 'none'; base-uri https://b.example"
+        "connect-src https://api.example.com; frame-src https://f.example.com; object-src 'none'; form-action 'none'; " +
+        "base-uri https://b.example.com"
     )
   })
 })
 
-describe("Apps.allowAttribute", () => {
+describe("AppsClient.contentSecurityPolicy of a host", () => {
+  it("MUST NOT allow what is not an origin, whoever has made the metadata", () => {
+    const csp = {
+      connectDomains: ["*", "https:"],
+      baseUriDomains: ["javascript:"],
+      resourceDomains: ["https://a.com; form-action *"]
+    }
+    assert.strictEqual(AppsClient.contentSecurityPolicy({ csp }), AppsClient.contentSecurityPolicy({}))
+  })
+})
+
+describe("AppsClient.allowAttribute", () => {
   it("names the permissions that the view requests", () => {
-    assert.strictEqual(Apps.allowAttribute({}), "")
-    assert.strictEqual(Apps.allowAttribute(ui), "camera; clipboard-write")
+    assert.strictEqual(AppsClient.allowAttribute({}), "")
+    assert.strictEqual(AppsClient.allowAttribute(ui), "camera; clipboard-write")
   })
 })

@@ -6,7 +6,7 @@ import type { JsonObject } from "@effect-mcp/core/protocol/Json"
 import * as McpError from "@effect-mcp/core/protocol/McpError"
 import { ServerSession } from "@effect-mcp/core/ServerSession"
 import * as Tool from "@effect-mcp/core/Tool"
-import * as Apps from "@effect-mcp/extensions/AppsServer"
+import * as AppsServer from "@effect-mcp/extensions/AppsServer"
 import * as AppView from "@effect-mcp/extensions/AppView"
 import * as TestPeer from "@effect-mcp/testing/TestPeer"
 import { Context, Effect, Layer, Schema } from "effect"
@@ -27,11 +27,11 @@ const Forecast = Tool.make("forecast", {
 class Pages extends Context.Tag("test/Pages")<Pages, string>() {}
 
 const features = Layer.mergeAll(
-  Apps.tool(Forecast, { view: Map, html: Pages }, () => Effect.succeed({ celsius: 7 })),
-  Apps.tool(Tool.make("refresh"), { view: Map, visibility: ["app"] }, () => Effect.succeed("refreshed")),
+  AppsServer.tool(Forecast, { view: Map, html: Pages }, () => Effect.succeed({ celsius: 7 })),
+  AppsServer.tool(Tool.make("refresh"), { view: Map, visibility: ["app"] }, () => Effect.succeed("refreshed")),
   McpServer.tool(
     Tool.make("shows"),
-    () => Effect.map(Effect.zip(Apps.isSupported, ServerSession), ([isSupported]) => String(isSupported))
+    () => Effect.map(Effect.zip(AppsServer.isSupported, ServerSession), ([isSupported]) => String(isSupported))
   )
 ).pipe(Layer.provide(Layer.succeed(Pages, html)))
 
@@ -40,7 +40,7 @@ const serve = <E, R>(features: Layer.Layer<never, E, R>, options?: McpServer.Opt
 
 const textOf = ({ content }: JsonObject) => (content as ReadonlyArray<{ readonly text: string }>)[0]?.text
 
-const server = serve(features, { extensions: [Apps.extension] })
+const server = serve(features, { extensions: [AppsServer.extension] })
 
 type Send = (method: string, params?: JsonObject) => Effect.Effect<JsonObject, TransportError>
 
@@ -154,7 +154,7 @@ const implemented = McpServer.implement(
   }
 )
 
-describe("Apps.tool up to 2025-03-26", () => {
+describe("AppsServer.tool up to 2025-03-26", () => {
   it.effect("is a tool without a view: lists have no `_meta` there", () =>
     Effect.gen(function*() {
       const peer = yield* TestPeer.client()
@@ -175,21 +175,21 @@ describe("The document of a view", () => {
     const document = Effect.suspend(() =>
       ++count === 1 ? Effect.succeed("one") : new McpError.InternalError({ message: "gone" })
     )
-    const feature = Apps.tool(Tool.make("a"), { view: Map, html: document }, () => Effect.succeed("a"))
+    const feature = AppsServer.tool(Tool.make("a"), { view: Map, html: document }, () => Effect.succeed("a"))
     return Effect.gen(function*() {
       const peer = yield* TestPeer.client()
       yield* peer.initialize()
       const { contents } = yield* peer.expectResult(yield* peer.request("resources/read", { uri }))
       assert.strictEqual((contents as ReadonlyArray<JsonObject>)[0]?.text, "one")
       assert.strictEqual((yield* peer.expectError(yield* peer.request("resources/read", { uri }))).message, "gone")
-    }).pipe(Effect.scoped, Effect.provide(serve(feature, { extensions: [Apps.extension] })))
+    }).pipe(Effect.scoped, Effect.provide(serve(feature, { extensions: [AppsServer.extension] })))
   })
 
   it("does not compile when it fails otherwise, nor does a handler that fails with what its tool does not declare", () => {
     const fails = Effect.fail("no" as const)
     // @ts-expect-error the failure "no" is not declared
-    Apps.tool(Tool.make("a"), { view: Map, html: fails }, () => Effect.succeed("a"))
+    AppsServer.tool(Tool.make("a"), { view: Map, html: fails }, () => Effect.succeed("a"))
     // @ts-expect-error the failure "no" is not declared
-    Apps.tool(Tool.make("a"), { view: Map }, () => fails)
+    AppsServer.tool(Tool.make("a"), { view: Map }, () => fails)
   })
 })

@@ -6,6 +6,7 @@ import * as Client from "@effect-mcp/core/Client"
 import type { CallOptions } from "@effect-mcp/core/ClientSession"
 import type { Registry } from "@effect-mcp/core/Registry"
 import * as Tool from "@effect-mcp/core/Tool"
+import * as Apps from "@effect-mcp/extensions/Apps"
 import * as AppsClient from "@effect-mcp/extensions/AppsClient"
 import * as AppsServer from "@effect-mcp/extensions/AppsServer"
 import * as AppView from "@effect-mcp/extensions/AppView"
@@ -45,7 +46,13 @@ const app = {
 export const Show = AppsServer.tool(Tool.make("show"), app, () => Effect.void)
 expectTypeOf<Layer.Layer.Context<typeof Show>>().toEqualTypeOf<Registry | Db>()
 
-const reading = { maxLength: 100_000 } satisfies Every<Omit<AppsClient.ViewOptions, keyof CallOptions>>
+const origins = { allowPrivateOrigins: true } satisfies Every<Apps.ViewOptions>
+
+export const shown = Apps.ofView({}, origins)
+
+const reading = { maxLength: 100_000, allowPrivateOrigins: true } satisfies Every<
+  Omit<AppsClient.ViewOptions, keyof CallOptions>
+>
 
 export const used = Effect.flatMap(
   Client.Client,

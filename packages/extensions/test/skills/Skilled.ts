@@ -3,7 +3,7 @@
  */
 import * as McpServer from "@effect-mcp/core/McpServer"
 import type { JsonObject } from "@effect-mcp/core/protocol/Json"
-import * as Skills from "@effect-mcp/extensions/SkillsServer"
+import * as SkillsServer from "@effect-mcp/extensions/SkillsServer"
 import * as TestPeer from "@effect-mcp/testing/TestPeer"
 import { Effect, type Layer } from "effect"
 
@@ -12,7 +12,7 @@ export const versions = ["2025-11-25", "2026-07-28"] as const
 export const withSkills = <E, R>(features: Layer.Layer<never, E, R>, options: { readonly pageSize?: number } = {}) =>
   McpServer.layer({ name: "test", version: "0.0.0" }, features, {
     ...options,
-    extensions: [Skills.extension],
+    extensions: [SkillsServer.extension],
     cache: { ttl: "1 second", scope: "public" }
   })
 

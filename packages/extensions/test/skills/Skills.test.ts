@@ -72,6 +72,91 @@ describe("The URI of a file of a skill", () => {
     expect(SkillUri.within(root, `${root}/${"x".repeat(9000)}`)).toBe(undefined)
   })
 
+  const unsafe = [
+    ...[
+      "~",
+      "~ada",
+      "~root",
+      "$HOME",
+      "%APPDATA%",
+      "%2e%2e",
+      "-rf",
+      " a",
+      "a ",
+      "a.",
+      "a...",
+      "\ta",
+      "C:",
+      "c:a",
+      "a:b",
+      "a.md::$DATA"
+    ],
+    ...[
+      "CON",
+      "con",
+      "NUL.md",
+      "aux.tar.gz",
+      "COM1",
+      "com¹",
+      "LPT9.txt",
+      "PRN ",
+      "CONIN$",
+      "Clock$",
+      "a*",
+      "a?",
+      "a<b",
+      "a|b",
+      "\"a\""
+    ],
+    ...[
+      ".git",
+      ".GIT",
+      ".g\u200cit",
+      "GIT~1",
+      ".ssh",
+      ".env",
+      ".env.local",
+      ".bashrc",
+      ".npmrc",
+      ".vscode",
+      ".mcp.json",
+      ".gitconfig"
+    ],
+    ...["a\u0000", "a\u202eb", "a\u00ad", "a\u2028", "\ufeffa", "a\r", "x".repeat(256)]
+  ]
+
+  it("has no name that is unsafe on some system, in whatever place", () => {
+    for (const name of unsafe) {
+      for (const path of [name, `a/${name}`, `${name}/a`, `a/${name}/b`]) {
+        expect(SkillUri.fromPath(path), path).toBe(undefined)
+        const encoded = path.split("/").map((one) => encodeURIComponent(one)).join("/")
+        expect(SkillUri.within("skill://a/b", `skill://a/b/${encoded}`), path).toBe(undefined)
+        expect(SkillUri.root(`skill://${encoded}/SKILL.md`), path).toBe(undefined)
+      }
+    }
+  })
+
+  it("has names that are safe on every system", () => {
+    const paths = [
+      "a/b/c.md",
+      "a-b_c.d",
+      "~a".slice(1),
+      "console.md",
+      "null.txt",
+      "com.md",
+      "com10",
+      "a~b",
+      "a$b",
+      "ünï.md",
+      ".gitignore",
+      "10%"
+    ]
+    for (const path of paths) {
+      expect(SkillUri.fromPath(path), path).toBe(`skill://${path.split("/").map(encodeURIComponent).join("/")}`)
+    }
+    expect(SkillUri.root("https://example.com:8443/a/SKILL.md")).toBe("https://example.com:8443/a")
+  })
+
   it("has a root, in any scheme, when it is that of a SKILL.md", () => {
     expect(SkillUri.root("github://owner/repo/refunds/SKILL.md")).toBe("github://owner/repo/refunds")
     const none = [

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as Skills from "@effect-mcp/extensions/SkillsServer"
+import * as SkillsServer from "@effect-mcp/extensions/SkillsServer"
 import { Effect, Logger, Queue, Ref, Stream } from "effect"
 import { clientOf, markdown, withSkills } from "./Skilled.js"
 
@@ -16,7 +16,7 @@ describe("Skills that are read again", () => {
         "c/SKILL.md": markdown("c")
       })
       const reload = yield* Queue.unbounded<void>()
-      const features = Skills.layer(Effect.flatMap(Ref.get(files), (files) => Skills.fromFiles(files)), {
+      const features = SkillsServer.layer(Effect.flatMap(Ref.get(files), (files) => SkillsServer.fromFiles(files)), {
         reload: Stream.fromQueue(reload)
       })
       yield* Effect.gen(function*() {
@@ -45,16 +45,16 @@ describe("Skills that are read again", () => {
       const reload = yield* Queue.unbounded<void>()
       const logged = yield* Queue.unbounded<string>()
       const logger = Logger.make(({ cause, message }) => void logged.unsafeOffer(`${message} ${String(cause)}`))
-      const features = Skills.layer(Effect.flatMap(Ref.get(files), (files) => Skills.fromFiles(files)), {
+      const features = SkillsServer.layer(Effect.flatMap(Ref.get(files), (files) => SkillsServer.fromFiles(files)), {
         reload: Stream.fromQueue(reload)
       })
       yield* Effect.gen(function*() {
         const { result } = yield* young
-        yield* Ref.set(files, { "a/SKILL.md": "no front matter" })
+        yield* Ref.set(files, { "SKILL.md": markdown("a") })
         yield* Queue.offer(reload, undefined)
         const message = yield* Queue.take(logged)
         assert.include(message, "keeps the skills that it has")
-        assert.include(message, "a/SKILL.md:1: the file does not begin with")
+        assert.include(message, "SKILL.md: a skill needs a directory with the name of the skill")
         assert.lengthOf((yield* result("skills/list")).skills, 1)
       }).pipe(
         Effect.scoped,

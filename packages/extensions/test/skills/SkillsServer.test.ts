@@ -1,14 +1,14 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Feature from "@effect-mcp/core/Feature"
+import * as FeatureMiddleware from "@effect-mcp/core/FeatureMiddleware"
 import * as McpServer from "@effect-mcp/core/McpServer"
-import * as Middleware from "@effect-mcp/core/Middleware"
 import * as McpError from "@effect-mcp/core/protocol/McpError"
 import * as Registry from "@effect-mcp/core/Registry"
-import * as Skills from "@effect-mcp/extensions/SkillsServer"
+import * as SkillsServer from "@effect-mcp/extensions/SkillsServer"
 import { Context, Effect, Exit, Layer, Ref, Stream } from "effect"
 import { clientOf, hex, markdown, versions, withSkills } from "./Skilled.js"
 
-const Refunds = Skills.make("acme/billing/refunds", {
+const Refunds = SkillsServer.make("acme/billing/refunds", {
   description: "Refunds an order: \"as agreed\"",
   instructions: "Look at [the form](forms/large.md).\n",
   frontmatter: { license: "Apache-2.0", metadata: { version: "2.1.0", tags: ["a", 1, null, true] } },
@@ -45,7 +45,7 @@ const plain = (skill: any) => ({
   )
 })
 
-const served = withSkills(Skills.layer(Refunds))
+const served = withSkills(SkillsServer.layer(Refunds))
 
 for (const version of versions) {
   const hints = version === "2026-07-28" ? { ttlMs: 1000, cacheScope: "public" } : {}
@@ -157,8 +157,8 @@ for (const version of versions) {
         assert.lengthOf(children, 4)
       }).pipe(
         Effect.scoped,
-        Effect.provide(withSkills(Skills.layer(
-          Skills.fromFiles({
+        Effect.provide(withSkills(SkillsServer.layer(
+          SkillsServer.fromFiles({
             ...Object.fromEntries(["d", "b", "c", "a", "e"].map((name) => [`${name}/SKILL.md`, markdown(name)])),
             "a/1": "",
             "a/2": "",
@@ -185,7 +185,7 @@ for (const version of versions) {
         assert.strictEqual((yield* error("skills/list")).code, -32601)
       }).pipe(
         Effect.scoped,
-        Effect.provide(McpServer.layer({ name: "test", version: "0.0.0" }, Skills.layer(Refunds)))
+        Effect.provide(McpServer.layer({ name: "test", version: "0.0.0" }, SkillsServer.layer(Refunds)))
       ))
   })
 }
@@ -195,7 +195,7 @@ const young = clientOf("2026-07-28")
 const uris = (skills: ReadonlyArray<{ readonly uri: string }>) => skills.map(({ uri }) => uri)
 
 describe("A skill inside of another one", () => {
-  const features = Skills.layer(Skills.fromFiles({
+  const features = SkillsServer.layer(SkillsServer.fromFiles({
     "outer/SKILL.md": markdown("outer"),
     "outer/x.md": "x",
     "outer/inner/SKILL.md": markdown("inner"),
@@ -221,24 +221,24 @@ describe("A skill inside of another one", () => {
 
   it.effect("counts for the limits of the outer one", () =>
     Effect.gen(function*() {
-      const error = yield* Effect.flip(Skills.fromFiles({
+      const skills = yield* SkillsServer.fromFiles({
         "outer/SKILL.md": markdown("outer"),
         "outer/inner/SKILL.md": markdown("inner"),
         "outer/inner/y.md": "y"
-      }, { maxFiles: 2 }))
-      assert.strictEqual(error.file, "outer")
+      }, { maxFiles: 2 })
+      assert.deepStrictEqual(uris(skills), ["skill://outer/inner/SKILL.md"])
     }))
 })
 
 class Now extends Context.Tag("test/Now")<Now, Effect.Effect<string>>() {}
 
 describe("A skill whose content is generated", () => {
-  const Daily = Skills.make("reports/daily", {
+  const Daily = SkillsServer.make("reports/daily", {
     description: "The report of the day",
     instructions: Effect.flatMap(Now, (now) => Effect.map(now, (now) => `Today is ${now}.`)),
     files: { "static.txt": "static", "none.txt": Effect.fail(new McpError.InvalidParams({ message: "not today" })) }
   })
-  const features = Layer.provide(Skills.layer(Daily), Layer.succeed(Now, Effect.succeed("Monday")))
+  const features = Layer.provide(SkillsServer.layer(Daily), Layer.succeed(Now, Effect.succeed("Monday")))
 
   it.effect("MUST be listed as dynamic, and its files are made for each reader", () =>
     Effect.gen(function*() {
@@ -258,7 +258,7 @@ describe("A skill whose content is generated", () => {
 })
 
 describe("Several features with skills", () => {
-  const one = (name: string) => Skills.layer(Skills.make(name, { description: name, instructions: name }))
+  const one = (name: string) => SkillsServer.layer(SkillsServer.make(name, { description: name, instructions: name }))
 
   it.effect("serve one list together, and go on when one of them is removed", () =>
     Effect.gen(function*() {
@@ -280,8 +280,8 @@ describe("Several features with skills", () => {
   it.effect("show a request the skills that it sees, privately, in lists, entries and directories", () =>
     Effect.gen(function*() {
       const isAdmin = yield* Ref.make(true)
-      const hidden = Feature.visible(Ref.get(isAdmin))(Skills.layer(
-        Skills.fromFiles({ "b/SKILL.md": markdown("b"), "a/c/SKILL.md": markdown("c") })
+      const hidden = Feature.visible(Ref.get(isAdmin))(SkillsServer.layer(
+        SkillsServer.fromFiles({ "b/SKILL.md": markdown("b"), "a/c/SKILL.md": markdown("c") })
       ))
       yield* Effect.gen(function*() {
         const { error, result } = yield* young
@@ -305,14 +305,14 @@ describe("Several features with skills", () => {
     }))
 })
 
-describe("Middleware around skills", () => {
+describe("FeatureMiddleware around skills", () => {
   it.effect("runs for each file that is read, and not for the list, the entries and the directories", () =>
     Effect.gen(function*() {
       const seen: Array<string> = []
-      const around = Middleware.around(Middleware.make(({ method }, next) =>
+      const around = FeatureMiddleware.around(FeatureMiddleware.make((use) =>
         Effect.suspend(() => {
-          seen.push(method)
-          return next
+          seen.push(use.kind === "resource" ? use.uri : use.kind)
+          return use.next
         })
       ))
       yield* Effect.gen(function*() {
@@ -322,8 +322,8 @@ describe("Middleware around skills", () => {
         yield* result("resources/directory/read", { uri: root })
         assert.deepStrictEqual(seen, [])
         yield* result("resources/read", { uri: `${root}/forms/large.md` })
-        assert.deepStrictEqual(seen, ["resources/read"])
-      }).pipe(Effect.scoped, Effect.provide(withSkills(around(Skills.layer(Refunds)))))
+        assert.deepStrictEqual(seen, [`${root}/forms/large.md`])
+      }).pipe(Effect.scoped, Effect.provide(withSkills(around(SkillsServer.layer(Refunds)))))
     }))
 })
 
@@ -337,14 +337,14 @@ describe("The hints of skills", () => {
       assert.deepStrictEqual([read.cacheScope, read.ttlMs], ["private", 5000])
     }).pipe(
       Effect.scoped,
-      Effect.provide(withSkills(Skills.layer(Refunds, { cache: { ttl: "5 seconds", scope: "private" } })))
+      Effect.provide(withSkills(SkillsServer.layer(Refunds, { cache: { ttl: "5 seconds", scope: "private" } })))
     ))
 })
 
 it("leaves the services of its files in the requirements of the layer", () => {
-  const skill = Skills.make("a", { description: "x", instructions: Effect.flatMap(Now, (now) => now) })
-  const feature: Layer.Layer<never, unknown, Registry.Registry | Now> = Skills.layer(skill)
+  const skill = SkillsServer.make("a", { description: "x", instructions: Effect.flatMap(Now, (now) => now) })
+  const feature: Layer.Layer<never, unknown, Registry.Registry | Now> = SkillsServer.layer(skill)
   // @ts-expect-error: the layer requires `Now`
-  const wrong: Layer.Layer<never, unknown, Registry.Registry> = Skills.layer(skill)
+  const wrong: Layer.Layer<never, unknown, Registry.Registry> = SkillsServer.layer(skill)
   assert.isDefined([feature, wrong])
 })

@@ -1,6 +1,7 @@
 /**
- * The text of a configuration as a value: JSON, JSON with comments and trailing commas, or TOML. A key such as `__proto__` is a member
- * like any other. A message has the place of an error and never quotes the text.
+ * The text of a configuration as a value, for `ConfiguredServers`: JSON, JSON with comments and trailing commas, or TOML. A key such as
+ * `__proto__` is an ordinary member. When the text cannot be read, the result is a message that says where, if the parser knows the place,
+ * and that never quotes the text.
  */
 import { type ParseError, printParseErrorCode, visit } from "#jsonc-parser"
 import * as Either from "effect/Either"

@@ -1,6 +1,6 @@
 /**
- * Reads a file that somebody else may have put there: only a regular file, and no more of it than a limit. A pipe or a device in the
- * place of a file neither blocks nor fills the memory.
+ * Reads a file that somebody else may have put there, for `ConfiguredServers`: only a regular file, and no more of it than a limit. A
+ * pipe or a device in the place of a file neither blocks nor fills the memory.
  */
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"

@@ -1,6 +1,7 @@
 /**
- * The hosts whose configuration this package reads: where their files are, where in a file the servers are, what a number counts as
- * a `timeout`, and how variables are written. The list is closed, and it is data: the guide has it as a table.
+ * The hosts whose configuration this package reads: where their files are, where in a file the servers are, what a number counts as a
+ * `timeout`, and how variables are written. `ConfiguredServers` reads files as this list says. The list is closed, and it is data: the
+ * guide has the list as a table.
  */
 import type * as ServersConfig from "@effect-mcp/core/ServersConfig"
 import { posix, win32 } from "node:path"

@@ -1,9 +1,9 @@
 /**
  * The open connections of one HTTP server of Node, which `HttpServer` and `PlatformHttpServer` need to close their servers within a
- * deadline. Node's own `close` waits for every client: for one that sends nothing, and for one that never completes its request.
+ * deadline. Node's own `close` waits for every client: also for a client that sends nothing or never completes its request.
  *
- * It keeps the last response of each connection: the connection may close when this response has been read. A request that comes when
- * the routes are closed already is refused here, because nothing else would answer it.
+ * This module keeps the last response of each connection: the connection may close when this response has been read. A request that comes
+ * when the routes are closed already is refused here, because nothing else would answer; `NodeHandler` refuses in the same way.
  */
 import * as TimeLimit from "@effect-mcp/core/unstable/kit/TimeLimit"
 import * as Array from "effect/Array"

@@ -31,7 +31,7 @@ export class MountedExchange extends NodeExchange implements Open {
     super(mounted, answer, headersOf(mounted))
   }
 
-  get services(): Context.Context<never> | undefined {
+  override get services(): Context.Context<never> | undefined {
     return this.given?.context
   }
 

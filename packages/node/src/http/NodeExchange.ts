@@ -1,8 +1,8 @@
 /**
- * One HTTP exchange over Node's own request and response objects, as the endpoint needs it. It reads a body only when the
+ * One HTTP exchange over Node's own request and response objects, as the endpoint needs it. The exchange reads a body only when the
  * endpoint requests the body, and buffers nothing beside Node's buffers.
  *
- * An exchange knows nothing of MCP; `HttpServer` makes an exchange for each request.
+ * An exchange knows nothing of MCP; `HttpServer` makes an exchange for each request; `MountedExchange` is made of an exchange.
  */
 import {
   type Headers,
@@ -15,6 +15,7 @@ import {
 } from "@effect-mcp/core/unstable/server/HttpExchange"
 import * as ListensOn from "@effect-mcp/core/unstable/server/ListensOn"
 import * as RequestBody from "@effect-mcp/core/unstable/server/RequestBody"
+import type * as Context from "effect/Context"
 import { Buffer, isUtf8 } from "node:buffer"
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from "node:http"
 import type { Socket } from "node:net"
@@ -35,6 +36,15 @@ export class NodeExchange implements HttpExchange {
   ) {
     this.method = request.method!
     this.url = request.url!
+  }
+
+  /** A request of Node has no place for services. */
+  get services(): Context.Context<never> | undefined {
+    return undefined
+  }
+
+  get values(): undefined {
+    return undefined
   }
 
   get rawHeaders(): ReadonlyArray<string> {

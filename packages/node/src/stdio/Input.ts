@@ -7,8 +7,8 @@
 import * as LineFraming from "@effect-mcp/core/LineFraming"
 import { TransportError } from "@effect-mcp/core/LocalError"
 import type * as Message from "@effect-mcp/core/Message"
-import * as EffectInternals from "@effect-mcp/core/unstable/kit/EffectInternals"
 import * as Outbox from "@effect-mcp/core/unstable/kit/Outbox"
+import * as StreamArrays from "@effect-mcp/core/unstable/kit/StreamArrays"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Stream from "effect/Stream"
@@ -102,14 +102,14 @@ export class Input {
     }
     const pull = Effect.suspend(() => {
       if (messages.size === 0 && !messages.isEnded) readable.resume()
-      return Effect.map(messages.takeAll, EffectInternals.chunk)
+      return messages.takeAll
     })
     return Effect.as(
       Effect.acquireRelease(
         Effect.sync(() => this.attach(reader)),
         () => Effect.sync(() => this.detach(reader))
       ),
-      Stream.repeatEffectChunkOption(pull)
+      StreamArrays.fromPull(pull)
     )
   }))
 

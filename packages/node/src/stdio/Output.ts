@@ -1,8 +1,9 @@
 /**
- * Writes messages to a Node writable, in order: the messages of one turn of the event loop in one write, one write at a
- * time. `send` suspends while much waits to be written; `unsafeSend` never does.
+ * Writes messages to a Node writable, in order: the messages of one turn of the event loop in one write, one write at a time. `send`
+ * suspends while much waits to be written; `unsafeSend` never does.
  *
- * When too much waits for a peer that does not read, the output is broken. `Input` reads the peer's messages.
+ * When too much waits for a peer that does not read, the output is broken. `Input` reads the peer's messages, `Pipe` joins the two, and
+ * `StandardStreams` gives the function that writes to standard output.
  */
 import * as LineFraming from "@effect-mcp/core/LineFraming"
 import { TransportError } from "@effect-mcp/core/LocalError"

@@ -8,6 +8,7 @@
 import type * as LineFraming from "@effect-mcp/core/LineFraming"
 import { TransportError } from "@effect-mcp/core/LocalError"
 import type { Transport } from "@effect-mcp/core/Transport"
+import * as EffectInternals from "@effect-mcp/core/unstable/kit/EffectInternals"
 import * as TimeLimit from "@effect-mcp/core/unstable/kit/TimeLimit"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -48,7 +49,7 @@ export interface Pipe extends Transport {
 export const make = (options: Options): Effect.Effect<Pipe, TransportError, Scope.Scope> =>
   Effect.map(
     Effect.acquireRelease(
-      Either.map(encodingOf(options.encoding ?? "utf-8"), (encoding) => {
+      Effect.map(EffectInternals.fromEither(encodingOf(options.encoding ?? "utf-8")), (encoding) => {
         const input = new Input.Input(options.input, options, encoding?.decode)
         const output = new Output.Output({
           writable: options.output,

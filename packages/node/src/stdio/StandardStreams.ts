@@ -4,18 +4,18 @@
  * `StdoutRedirect` replaces Node's functions during a claim; `StdioServer` makes the claims.
  */
 import { TransportError } from "@effect-mcp/core/LocalError"
+import * as EffectInternals from "@effect-mcp/core/unstable/kit/EffectInternals"
 import * as Effect from "effect/Effect"
-import { globalValue } from "effect/GlobalValue"
 import type * as Scope from "effect/Scope"
 import type { Readable, Writable } from "node:stream"
 import type * as Output from "./Output.js"
 import * as StdoutRedirect from "./StdoutRedirect.js"
 
 // One set for the process, also when this module is loaded twice.
-const taken = globalValue("@effect-mcp/node/StandardStreams", () => new Set<StdoutRedirect.StandardStream>())
+const taken = EffectInternals.shared("@effect-mcp/node/StandardStreams", () => new Set<StdoutRedirect.StandardStream>())
 
 // The original `write` of standard output, once `reserve` has replaced it.
-const reserved = globalValue(
+const reserved = EffectInternals.shared(
   "@effect-mcp/node/StandardStreams/reserved",
   () => ({ write: undefined as Write | undefined })
 )

@@ -1,8 +1,8 @@
 /**
- * Replaces the functions of Node that write to standard output, so that they write to stderr, and the functions that start
- * children, so that no child inherits a standard stream of this process. Node cannot duplicate a descriptor.
+ * Replaces the functions of Node that write to standard output, so that they write to stderr, and the functions that start children, so
+ * that no child inherits a standard stream of this process. Node cannot duplicate a descriptor.
  *
- * `StandardStreams` decides when to redirect a stream.
+ * `StandardStreams` decides when to redirect a stream; `subprocess/Stderr` writes by `writeQuietly`.
  */
 import { Buffer } from "node:buffer"
 import ChildProcess from "node:child_process"

@@ -1,6 +1,7 @@
 /**
- * The environment of a launched server: a list of allowed variables, so that no secret of the application reaches a server
- * that the application did not give it to. The lists are those of the reference SDK.
+ * The environment of a launched server: a list of allowed variables, so that no secret of the application reaches a server that the
+ * application did not give it to. `StdioClient` makes the environment; `Launch` starts programs with this environment.
+ * The lists are the lists of the reference SDK.
  */
 
 export type Variables = Readonly<Record<string, string | undefined>>

@@ -1,18 +1,20 @@
 /**
  * Starts a program with pipes for its standard streams, and explains why when that fails.
  *
- * `ProcessGroup` and `WindowsCommand` know what differs between systems; `Subprocess` ends the program.
+ * `cross-spawn` knows how Windows finds programs and runs batch files, such as `npx`; `ProcessGroup` knows how systems end the children of a
+ * program. `Subprocess` launches by this module, and ends the program.
  */
 import { TransportError } from "@effect-mcp/core/LocalError"
+import type CrossSpawn from "cross-spawn"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Option from "effect/Option"
 import * as ChildProcess from "node:child_process"
 import * as Fs from "node:fs"
+import { createRequire } from "node:module"
 import * as Path from "node:path"
 import type { Variables } from "./Environment.js"
 import * as ProcessGroup from "./ProcessGroup.js"
-import * as WindowsCommand from "./WindowsCommand.js"
 
 export interface Command {
   readonly command: string
@@ -31,13 +33,17 @@ export const launch = (command: Command): Effect.Effect<ChildProcess.ChildProces
     const problem = problemOf(command)
     if (problem !== undefined) return yield* refused(command, problem)
     const invocation = invocationOf(command)
-    if (invocation === undefined) {
-      return yield* refused(command, "a batch file takes no argument with a line break in it")
-    }
-    return yield* started(command, invocation)
+    return typeof invocation === "string" ? yield* refused(command, invocation) : yield* started(command, invocation)
   }))
 
-const start = (command: Command, invocation: WindowsCommand.Invocation): ChildProcess.ChildProcess =>
+interface Invocation {
+  readonly command: string
+  readonly args: ReadonlyArray<string>
+  /** Whether the arguments are quoted, so that Node must not quote them. */
+  readonly verbatim: boolean
+}
+
+const start = (command: Command, invocation: Invocation): ChildProcess.ChildProcess =>
   ChildProcess.spawn(invocation.command, invocation.args, {
     env: { ...command.env },
     stdio: ["pipe", "pipe", command.stderr],
@@ -48,20 +54,30 @@ const start = (command: Command, invocation: WindowsCommand.Invocation): ChildPr
     ...(command.cwd === undefined ? undefined : { cwd: command.cwd })
   })
 
-const invocationOf = ({ args, command, cwd, env }: Command): WindowsCommand.Invocation | undefined =>
-  process.platform === "win32"
-    ? WindowsCommand.invocation(command, args, {
-      env,
-      cwd: cwd ?? process.cwd(),
-      exists: Fs.existsSync,
-      cmd: process.env.ComSpec
-    })
-    : { command, args, verbatim: false }
+/** How the system runs a command; a text says why it cannot. */
+const invocationOf = (command: Command): Invocation | string =>
+  process.platform === "win32" ? onWindows(command) : { command: command.command, args: command.args, verbatim: false }
+
+/** Node loads this package on Windows only: it is CommonJS, which a bundle of ES modules could not start with. */
+const crossSpawn = (): typeof CrossSpawn => createRequire(import.meta.url)("cross-spawn")
+
+const onWindows = (given: Command): Invocation | string => {
+  const { args, command, file, options } = crossSpawn()._parse(given.command, given.args, {
+    env: given.env,
+    cwd: given.cwd
+  })
+  const verbatim = options.windowsVerbatimArguments === true
+  // Otherwise `cmd.exe` would say so, on the standard error of the program.
+  if (file === undefined || file === null) return missing(given)
+  return verbatim && given.args.some((arg) => /[\r\n]/.test(arg))
+    ? "a batch file takes no argument with a line break in it"
+    : { command, args, verbatim }
+}
 
 // Listens in the same turn as the start: Node reports the result in a later one.
 const started = (
   command: Command,
-  invocation: WindowsCommand.Invocation
+  invocation: Invocation
 ): Effect.Effect<ChildProcess.ChildProcess, TransportError> =>
   Effect.async<ChildProcess.ChildProcess, TransportError>((resume) => {
     const fail = (error: unknown) => resume(Effect.fail(refused(command, reasonOf(command, error), error)))

@@ -1,8 +1,8 @@
 /**
- * A process and all processes that it started: whether any is alive, and how to signal all of them. On POSIX this is the
- * process group; Windows has none, and there it is the tree of child processes.
+ * A process and all processes that it started: whether any is alive, and how to signal all of them. On POSIX these are the process group;
+ * on Windows, which has no groups, the tree of child processes.
  *
- * It neither starts processes nor waits for them; `Subprocess` does.
+ * `Launch` starts processes, and `Subprocess` waits for them.
  */
 import * as Either from "effect/Either"
 import * as Option from "effect/Option"

@@ -1,12 +1,14 @@
 /**
- * The stderr of a launched server: reads all of it, so that the server never blocks on it, delivers it as the application
- * wishes, and keeps the last lines for the error that may follow.
+ * The stderr of a launched server, for `StdioClient`: delivers what the server writes, in one of four modes, and keeps the last lines for
+ * the error that may follow. `forward` writes to this process's own stderr, as fast as that stderr takes the text; a function gets each
+ * line, and lines are lost while the function is slow; `ignore` reads the text and drops it; with `inherit`, the server has this process's
+ * stderr and nothing is read. The last two keep no lines.
  *
- * The lines and what is kept of them are bounded, however long the lines are. It draws no conclusion from the text: the specification allows servers to log anything there.
+ * Lines and the text that is kept are bounded. This module draws no conclusion from the text: the specification allows servers to log
+ * anything there.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#stdio
  */
-import * as EffectInternals from "@effect-mcp/core/unstable/kit/EffectInternals"
 import * as Outbox from "@effect-mcp/core/unstable/kit/Outbox"
 import { all as concurrently } from "@effect-mcp/core/unstable/kit/Race"
 import * as TimeLimit from "@effect-mcp/core/unstable/kit/TimeLimit"
@@ -166,7 +168,7 @@ export const linesOf = (bytes: Stream.Stream<Uint8Array>): Stream.Stream<string>
       Stream.map((chunk) => decoder.decode(chunk, { stream: true })),
       Stream.concat(Stream.suspend(() => Stream.make(decoder.decode(), undefined))),
       Stream.mapAccum("", cutLines),
-      Stream.mapConcatChunk(EffectInternals.chunk)
+      Stream.mapConcat((lines) => lines)
     )
   })
 

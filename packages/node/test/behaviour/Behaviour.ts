@@ -12,6 +12,7 @@ import * as TestTransport from "@effect-mcp/testing/TestTransport"
 import * as Transcript from "@effect-mcp/testing/Transcript"
 import { Context, Effect, ExecutionStrategy, Exit, Fiber, Layer, Scope, Stream } from "effect"
 import { randomUUID } from "node:crypto"
+import { untilSuspended } from "../../../testing/test/support/Suspended.js"
 import { until } from "../HttpFixture.js"
 import type { Kind, Served, TestedTransport } from "./Transports.js"
 
@@ -158,8 +159,6 @@ export const collect = <A>(stream: Stream.Stream<A>) =>
   Effect.gen(function*() {
     const received: Array<A> = []
     const fiber = yield* Effect.forkScoped(Stream.runForEach(stream, (one) => Effect.sync(() => received.push(one))))
-    yield* Effect.repeat(Effect.yieldNow(), {
-      until: () => Effect.map(Fiber.status(fiber), ({ _tag }) => _tag === "Suspended")
-    })
+    yield* untilSuspended(fiber)
     return { received: received as ReadonlyArray<A>, count: (count: number) => until(() => received.length >= count) }
   })

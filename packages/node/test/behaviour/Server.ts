@@ -7,7 +7,6 @@ import * as Ask from "@effect-mcp/core/Ask"
 import type { Dispatcher } from "@effect-mcp/core/Dispatcher"
 import * as Feature from "@effect-mcp/core/Feature"
 import * as McpServer from "@effect-mcp/core/McpServer"
-import * as Middleware from "@effect-mcp/core/Middleware"
 import * as Prompt from "@effect-mcp/core/Prompt"
 import * as Registry from "@effect-mcp/core/Registry"
 import { RequestContext } from "@effect-mcp/core/RequestContext"
@@ -326,11 +325,9 @@ const secretFeatures = Layer.mergeAll(
   McpServer.prompt(Contract.SecretPrompt, () => Visitor)
 ).pipe(
   Feature.visible(Effect.map(RequestContext, ({ meta }) => "example.com/show" in meta)),
-  Middleware.around(
-    Middleware.provide(
-      Visitor,
-      ({ method }) => Effect.map(ClientCalls, ({ name }) => `${method} by ${name}`)
-    )
+  Feature.provide(
+    Visitor,
+    Effect.map(Effect.all([RequestContext, ClientCalls]), ([{ method }, { name }]) => `${method} by ${name}`)
   )
 )
 

@@ -15,8 +15,9 @@ export interface PipeRow {
   readonly timeouts?: Readonly<Record<string, Duration.DurationInput>>
 }
 
-const impatient = { "server/discover": "200 millis" } as const
-const brief = { "server/discover": "200 millis", "initialize": "4 seconds" } as const
+const impatient = { "server/discover": "1 second" } as const
+/** A slow server starts after the first of two such times, and before the second has passed. */
+const slow = { "server/discover": "2 seconds" } as const
 
 /** Servers on a pipe. `fixtures/firstContact.mjs` does what `kind` names. */
 export const pipes: ReadonlyArray<PipeRow> = [
@@ -43,7 +44,7 @@ export const pipes: ReadonlyArray<PipeRow> = [
     era: "legacy",
     timeouts: impatient
   },
-  { kind: "slow-unknown-method", does: "starts slowly, and refuses the probe", era: "legacy", timeouts: impatient },
+  { kind: "slow-unknown-method", does: "starts slowly, and refuses the probe", era: "legacy", timeouts: slow },
   { kind: "exits", does: "exits at the probe", era: "legacy", launches: 2 },
   { kind: "crashes", does: "crashes at the probe", era: "legacy", launches: 2 },
   { kind: "locks", does: "exits at the probe, and frees its lock a little later", era: "legacy", launches: 2 },
@@ -52,7 +53,7 @@ export const pipes: ReadonlyArray<PipeRow> = [
     does: "starts slowly, exits at the probe, and frees its lock a little later",
     era: "legacy",
     launches: 2,
-    timeouts: impatient
+    timeouts: slow
   },
   { kind: "closes-output", does: "closes its output at the probe, and exits later", era: "legacy", launches: 2 },
   {
@@ -68,7 +69,7 @@ export const pipes: ReadonlyArray<PipeRow> = [
     does: "takes the probe for `initialize`, and does not answer another",
     era: "legacy",
     launches: 2,
-    timeouts: brief
+    timeouts: impatient
   },
   { kind: "exits-at-initialize", does: "exits at `initialize` after the probe", era: "legacy", launches: 2 },
   {
@@ -77,17 +78,17 @@ export const pipes: ReadonlyArray<PipeRow> = [
     era: "legacy",
     launches: 2
   },
-  { kind: "deaf", does: "answers nothing after the probe", era: "legacy", launches: 2, timeouts: brief },
+  { kind: "deaf", does: "answers nothing after the probe", era: "legacy", launches: 2, timeouts: impatient },
   {
     kind: "slow-deaf",
     does: "starts slowly, and answers nothing after the probe",
     era: "legacy",
     launches: 2,
-    timeouts: brief
+    timeouts: slow
   },
   { kind: "modern", does: "describes itself", era: "modern" },
   { kind: "modern-banner", does: "greets its user, and describes itself", era: "modern" },
-  { kind: "slow-modern", does: "starts slowly, and describes itself", era: "modern", timeouts: impatient }
+  { kind: "slow-modern", does: "starts slowly, and describes itself", era: "modern", timeouts: slow }
 ]
 
 export interface Exchange {

@@ -3,9 +3,10 @@
  * grow with their number, and ends.
  */
 import { assert, describe, it } from "@effect/vitest"
+import * as Authenticator from "@effect-mcp/core/Authenticator"
 import * as McpServer from "@effect-mcp/core/McpServer"
 import type { HttpOptions } from "@effect-mcp/core/WebHandler"
-import { Effect, type Scope, TestClock } from "effect"
+import { Context, Effect, type Scope, TestClock } from "effect"
 import { setFlagsFromString } from "node:v8"
 import { runInNewContext } from "node:vm"
 import { act, ask, dial, info, initialize, request, until } from "../HttpFixture.js"
@@ -22,6 +23,14 @@ const arrays = () => {
   collect()
   return process.memoryUsage().arrayBuffers
 }
+
+class Sender extends Context.Tag("test/HeldBodies/Sender")<Sender, string | undefined>() {}
+
+/** The users are what the header `Authorization` says; a client without the header is let in, too. */
+const authenticator = Authenticator.make(Sender, {
+  id: (id: string | undefined) => id,
+  http: ({ headers }) => Effect.succeed(headers.authorization)
+})
 
 /** A client that sends half a body, in the given form, and then nothing. */
 const half = (form: "chunked" | "of a declared length") => (port: number) =>
@@ -44,7 +53,7 @@ for (const [shell, start] of Object.entries(shellsAndMounts)) {
   describe(`bodies that are sent in part, on ${shell}`, () => {
     const run = <A, E>(limits: HttpOptions["limits"], test: (port: number) => Effect.Effect<A, E, Scope.Scope>) =>
       Effect.flatMap(start({ limits }), test).pipe(
-        Effect.provide(McpServer.layer(info, act(Effect.void))),
+        Effect.provide(McpServer.layer(info, act(Effect.void), { authenticator })),
         Effect.scoped
       )
 
@@ -66,6 +75,32 @@ for (const [shell, start] of Object.entries(shellsAndMounts)) {
             assert.strictEqual((yield* ask(`http://127.0.0.1:${port}/mcp`, initialize())).status, 200)
           })))
     }
+
+    it.scoped("take no space from the uploads of users, nor from requests in a session, however many there are", () =>
+      run({ maxIncompleteBytes: 2_000_000 }, (port) =>
+        Effect.gen(function*() {
+          const url = `http://127.0.0.1:${port}/mcp`
+          const { headers } = yield* ask(url, initialize())
+          const upload = (more: Record<string, string>) =>
+            Effect.map(dial(port), (client) => {
+              const body = " ".repeat(HALF) + JSON.stringify(initialize())
+              const text = request(body, more)
+              client.socket.write(text.slice(0, -10))
+              return { ...client, rest: text.slice(-10) }
+            })
+          const session = `${headers["mcp-session-id"]}`
+          const uploads = [yield* upload({ authorization: "ada" }), yield* upload({ "mcp-session-id": session })]
+          yield* settled
+          yield* Effect.replicateEffect(half("chunked")(port), 30)
+          yield* settled
+          for (const { rest, socket, text } of uploads) {
+            assert.strictEqual(text(), "")
+            socket.write(rest)
+            // The body is read: it is an `initialize` that names a session, or a new one.
+            yield* until(() => text() !== "")
+            assert.notMatch(text(), /^HTTP\/1\.1 503/)
+          }
+        })))
 
     it.scoped("are given up after `bodyTimeout`, at the latest after twice that time", () =>
       run({ bodyTimeout: "10 seconds" }, (port) =>

@@ -6,6 +6,7 @@ import * as StdioClient from "@effect-mcp/node/StdioClient"
 import { Chunk, Deferred, Effect, Fiber, Schema, Stream } from "effect"
 import { randomUUID } from "node:crypto"
 import { createRequire } from "node:module"
+import { untilSuspended } from "../../../testing/test/support/Suspended.js"
 import { node } from "../Fixture.js"
 import { pidsOf } from "../Processes.js"
 import { suite } from "./Ways.js"
@@ -100,9 +101,7 @@ suite("A client of Effect MCP and the official everything server", ({ isDirect, 
     Effect.gen(function*() {
       const { client } = yield* typed
       const logs = yield* Effect.fork(Stream.runHead(client.logs))
-      yield* Effect.repeat(Effect.yieldNow(), {
-        until: () => Effect.map(Fiber.status(logs), ({ _tag }) => _tag === "Suspended")
-      })
+      yield* untilSuspended(logs)
       yield* client.callTool("toggle-simulated-logging")
       const { data } = yield* Effect.flatten(Fiber.join(logs))
       assert.match(String(data), /-(?:level )?message/i)

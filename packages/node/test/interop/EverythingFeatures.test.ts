@@ -9,6 +9,7 @@ import { Chunk, Deferred, Effect, Fiber, Layer, Queue, Ref, Schedule, type Scope
 import { randomUUID } from "node:crypto"
 import { createRequire } from "node:module"
 import { gunzipSync } from "node:zlib"
+import { untilSuspended } from "../../../testing/test/support/Suspended.js"
 import { node } from "../Fixture.js"
 import { pidsOf } from "../Processes.js"
 import { suite } from "./Ways.js"
@@ -41,9 +42,7 @@ const received = <A>(stream: Stream.Stream<A>): Effect.Effect<Queue.Dequeue<A>, 
   Effect.gen(function*() {
     const queue = yield* Queue.unbounded<A>()
     const listening = yield* Effect.forkScoped(Stream.runForEach(stream, (one) => queue.offer(one)))
-    yield* Effect.repeat(Effect.yieldNow(), {
-      until: () => Effect.map(Fiber.status(listening), ({ _tag }) => _tag === "Suspended")
-    })
+    yield* untilSuspended(listening)
     return queue
   })
 

@@ -9,8 +9,8 @@ import * as InProcess from "@effect-mcp/core/InProcess"
 import * as McpServer from "@effect-mcp/core/McpServer"
 import type { Version } from "@effect-mcp/core/protocol/Version"
 import * as Tool from "@effect-mcp/core/Tool"
-import * as Apps from "@effect-mcp/extensions/AppsClient"
-import * as ServerApps from "@effect-mcp/extensions/AppsServer"
+import * as AppsClient from "@effect-mcp/extensions/AppsClient"
+import * as AppsServer from "@effect-mcp/extensions/AppsServer"
 import * as AppView from "@effect-mcp/extensions/AppView"
 import * as HttpServer from "@effect-mcp/node/HttpServer"
 import * as StdioClient from "@effect-mcp/node/StdioClient"
@@ -32,7 +32,7 @@ const versions: ReadonlyArray<Version> = ["2025-11-25", "2026-07-28"]
 
 for (const version of versions) {
   describe(`A client of Effect MCP and a server with the official helpers of MCP Apps at ${version}`, () => {
-    const connect = (extensions = [Apps.extension]) =>
+    const connect = (extensions = [AppsClient.extension]) =>
       Client.make(
         StdioClient.connector({ command: node, args: [fixture("officialApps.mjs")], stderr: "inherit" }),
         { versions: [version], extensions }
@@ -47,7 +47,7 @@ for (const version of versions) {
       Effect.gen(function*() {
         const client = yield* connect()
         assert.deepStrictEqual(
-          yield* Apps.view(client, yield* toolOf(client, "forecast")),
+          yield* AppsClient.view(client, yield* toolOf(client, "forecast")),
           Option.some({
             uri: "ui://weather/map.html",
             html: "<title>Map</title>",
@@ -56,7 +56,7 @@ for (const version of versions) {
           })
         )
         assert.deepStrictEqual(
-          yield* Apps.view(client, yield* toolOf(client, "earlier")),
+          yield* AppsClient.view(client, yield* toolOf(client, "earlier")),
           Option.some({
             uri: "ui://weather/listed.html",
             html: "<title>List</title>",
@@ -64,9 +64,9 @@ for (const version of versions) {
             leftOut: []
           })
         )
-        assert.deepStrictEqual(yield* Apps.view(client, yield* toolOf(client, "declared")), Option.none())
+        assert.deepStrictEqual(yield* AppsClient.view(client, yield* toolOf(client, "declared")), Option.none())
         for (const name of ["bad", "page"]) {
-          const error = yield* Effect.flip(Apps.view(client, yield* toolOf(client, name)))
+          const error = yield* Effect.flip(AppsClient.view(client, yield* toolOf(client, name)))
           assert.strictEqual(error._tag === "TransportError" && error.reason, "Decode")
         }
       }))
@@ -75,14 +75,14 @@ for (const version of versions) {
       Effect.gen(function*() {
         const client = yield* connect()
         const tools = Chunk.toReadonlyArray(yield* Stream.runCollect(client.tools))
-        assert.deepStrictEqual(tools.filter(Apps.isForModel).map(({ name }) => name), [
+        assert.deepStrictEqual(tools.filter(AppsClient.isForModel).map(({ name }) => name), [
           "forecast",
           "earlier",
           "bad",
           "page",
           "declared"
         ])
-        const { content } = yield* Apps.callTool(client, tools, { name: "refresh" })
+        const { content } = yield* AppsClient.callTool(client, tools, { name: "refresh" })
         assert.deepStrictEqual(content, [{ type: "text", text: "\"new\"" }])
       }))
 
@@ -90,7 +90,7 @@ for (const version of versions) {
       Effect.gen(function*() {
         for (
           const [extensions, expected] of [
-            [[Apps.extension], `{"mimeTypes":["text/html;profile=mcp-app"]}`],
+            [[AppsClient.extension], `{"mimeTypes":["text/html;profile=mcp-app"]}`],
             [[], "undefined"]
           ] as const
         ) {
@@ -113,23 +113,23 @@ const Map = AppView.make("map", { uri: "ui://weather/map.html", ...ui })
 const Server = McpServer.layer(
   info,
   Layer.mergeAll(
-    ServerApps.tool(
+    AppsServer.tool(
       Tool.make("forecast", { parameters: { city: Schema.String }, success: Schema.Struct({ celsius: Schema.Int }) }),
       { view: Map, html },
       () => Effect.succeed({ celsius: 7 })
     ),
-    ServerApps.tool(
+    AppsServer.tool(
       Tool.make("refresh", { parameters: { n: Schema.Int } }),
       { view: Map, visibility: ["app"] },
       ({ n }) => Effect.succeed(`refreshed ${n}`)
     ),
-    ServerApps.tool(Tool.make("secret"), { view: Map, visibility: ["model"] }, () => Effect.succeed("secret"))
+    AppsServer.tool(Tool.make("secret"), { view: Map, visibility: ["model"] }, () => Effect.succeed("secret"))
   ),
-  { extensions: [ServerApps.extension] }
+  { extensions: [AppsServer.extension] }
 )
 
 const host = { name: "host", version: "1.0.0" }
-const extensions = { [Apps.extension.id]: { mimeTypes: ["text/html;profile=mcp-app"] } }
+const extensions = { [AppsClient.extension.id]: { mimeTypes: ["text/html;profile=mcp-app"] } }
 
 /** An official client of the server over HTTP, which shows views. */
 const official = (mode: "legacy" | { readonly pin: string }) =>
@@ -179,7 +179,7 @@ for (const [version, mode] of Object.entries(modes)) {
           assert.strictEqual(mimeType, "text/html;profile=mcp-app")
           assert.deepStrictEqual(McpUiResourceMetaSchema.parse(_meta?.ui), ui as unknown)
         }
-        assert.strictEqual(Apps.allowAttribute(ui), buildAllowAttribute(ui.permissions))
+        assert.strictEqual(AppsClient.allowAttribute(ui), buildAllowAttribute(ui.permissions))
       }))
 
     it.scopedLive("serves a view, through the official host and client", () =>
@@ -204,12 +204,12 @@ for (const [version, mode] of Object.entries(modes)) {
       Effect.gen(function*() {
         const session = yield* Client.make(InProcess.fromLayer(Server), {
           versions: [version as Version],
-          extensions: [Apps.extension]
+          extensions: [AppsClient.extension]
         })
         const tools = Chunk.toReadonlyArray(yield* Stream.runCollect(session.tools))
         const bridge = new AppBridge(null, host, { serverTools: {} })
         bridge.oncalltool = (params, { mcpReq }) =>
-          Effect.runPromise(Apps.callTool(session, tools, params), { signal: mcpReq.signal }) as Promise<any>
+          Effect.runPromise(AppsClient.callTool(session, tools, params), { signal: mcpReq.signal }) as Promise<any>
         // The result of the model's call goes to the view as soon as the view is there.
         const { content, structuredContent } = yield* session.callTool("forecast", { city: "Oslo" })
         bridge.oninitialized = () => void bridge.sendToolResult({ content, structuredContent } as any)

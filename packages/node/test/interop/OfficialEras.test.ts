@@ -11,7 +11,7 @@ import { Effect, type Scope } from "effect"
 import { randomUUID } from "node:crypto"
 import { text } from "../behaviour/Behaviour.js"
 import { fixture, node } from "../Fixture.js"
-import * as Servers from "./OfficialHttpServers.js"
+import * as OfficialHttpServers from "./OfficialHttpServers.js"
 
 type Reach = Effect.Effect<Connector.Connector<HttpClient>, never, Scope.Scope>
 
@@ -50,15 +50,15 @@ const server = (reach: Reach, revisions: Revisions, asksLegacy = false): Server 
 /** A server of each SDK, for each era and over each transport. Those of version 2.4 have a tool that asks. */
 const servers: Readonly<Record<string, Server>> = {
   "1.32 on stdio": server(stdio("officialServer1.mjs"), legacy),
-  "1.32 over HTTP": server(http(Servers.http("1.32")), legacy),
-  "1.32 over HTTP with JSON": server(http(Servers.http("1.32", { json: true })), legacy),
-  "1.32 over HTTP+SSE": server(http(Servers.sse), legacy),
+  "1.32 over HTTP": server(http(OfficialHttpServers.http("1.32")), legacy),
+  "1.32 over HTTP with JSON": server(http(OfficialHttpServers.http("1.32", { json: true })), legacy),
+  "1.32 over HTTP+SSE": server(http(OfficialHttpServers.sse), legacy),
   "2.4 on stdio, for the legacy era": server(stdio("officialModern2.mjs", "legacy"), legacy, true),
   "2.4 on stdio, for the modern era": server(stdio("officialModern2.mjs", "modern"), modern),
   "2.4 on stdio, for both eras": server(stdio("officialModern2.mjs", "both"), both, true),
-  "2.4 over HTTP, for the legacy era": server(http(Servers.http("2.4")), legacy),
-  "2.4 over HTTP, for the modern era": server(http(Servers.modern({ eras: "modern" })), modern),
-  "2.4 over HTTP, for both eras": server(http(Servers.modern()), both)
+  "2.4 over HTTP, for the legacy era": server(http(OfficialHttpServers.http("2.4")), legacy),
+  "2.4 over HTTP, for the modern era": server(http(OfficialHttpServers.modern({ eras: "modern" })), modern),
+  "2.4 over HTTP, for both eras": server(http(OfficialHttpServers.modern()), both)
 }
 
 const features = ClientFeatures.elicitation(() => Effect.succeed({ action: "accept", content: { name: "Ada" } }))

@@ -24,7 +24,7 @@ const Server = McpServer.layer(
 
 for (const [era, official] of Object.entries({ legacy: clients.legacy, modern: clients.modern })) {
   for (const [client, connect] of Object.entries(official)) {
-    describe(`In the ${era} era, ${client} lists and calls tools with progress`, () => {
+    describe(`${client} lists and calls tools with progress in the ${era} era`, () => {
       for (const [name, host] of Object.entries(hosts)) {
         it.scopedLive(`at an endpoint in ${name}`, () =>
           Effect.gen(function*() {

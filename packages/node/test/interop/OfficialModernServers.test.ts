@@ -16,7 +16,7 @@ import { Chunk, Effect, Fiber, Layer, Queue, type Scope, Stream } from "effect"
 import { randomUUID } from "node:crypto"
 import { key, text, timedOut } from "../behaviour/Behaviour.js"
 import { fixture, node, until } from "../Fixture.js"
-import * as Servers from "./OfficialHttpServers.js"
+import * as OfficialHttpServers from "./OfficialHttpServers.js"
 
 interface Served {
   readonly connector: Connector.Connector<HttpClient>
@@ -38,8 +38,8 @@ const stdio = (eras: "both" | "modern"): Effect.Effect<Served> =>
     }
   })
 
-const http = (options: Parameters<typeof Servers.modern>[0]): Effect.Effect<Served, never, Scope.Scope> =>
-  Effect.map(Servers.modern(options), ({ reports, url }) => ({
+const http = (options: Parameters<typeof OfficialHttpServers.modern>[0]): Effect.Effect<Served, never, Scope.Scope> =>
+  Effect.map(OfficialHttpServers.modern(options), ({ reports, url }) => ({
     connector: Remote.connector(url),
     reports: () => reports
   }))

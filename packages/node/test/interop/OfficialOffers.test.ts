@@ -7,10 +7,11 @@ import { FeatureContext } from "@effect-mcp/core/FeatureContext"
 import * as ErrorCodes from "@effect-mcp/core/protocol/ErrorCodes"
 import type { JsonObject } from "@effect-mcp/core/protocol/Json"
 import * as McpError from "@effect-mcp/core/protocol/McpError"
-import * as Versions from "@effect-mcp/core/protocol/Version"
+import * as Version from "@effect-mcp/core/protocol/Version"
 import * as StdioClient from "@effect-mcp/node/StdioClient"
 import { Chunk, Deferred, Effect, Fiber, Layer, Queue, Ref, Schedule, Stream } from "effect"
 import { randomUUID } from "node:crypto"
+import { untilSuspended } from "../../../testing/test/support/Suspended.js"
 import { fixture, node } from "../Fixture.js"
 import { pidsOf } from "../Processes.js"
 
@@ -27,12 +28,10 @@ const launching = (server: string, mark: string) =>
 /** A client with these features, and the notifications that it receives. */
 const talk = (server: string, features: Layer.Layer<never, never, ClientFeatures.ClientFeatures> = Layer.empty) =>
   Effect.gen(function*() {
-    const client = yield* Client.make(launching(server, randomUUID()), { versions: Versions.legacy, features })
+    const client = yield* Client.make(launching(server, randomUUID()), { versions: Version.legacy, features })
     const received = yield* Queue.unbounded<{ readonly method: string; readonly params?: unknown }>()
     const listening = yield* Effect.forkScoped(Stream.runForEach(client.notifications, (one) => received.offer(one)))
-    yield* Effect.repeat(Effect.yieldNow(), {
-      until: () => Effect.map(Fiber.status(listening), ({ _tag }) => _tag === "Suspended")
-    })
+    yield* untilSuspended(listening)
     return { client, received }
   })
 
@@ -320,9 +319,7 @@ for (const [version, server] of Object.entries(servers)) {
         const listening = yield* Effect.forkScoped(
           Stream.runForEach(client.listChanges, (change) => changes.offer(change))
         )
-        yield* Effect.repeat(Effect.yieldNow(), {
-          until: () => Effect.map(Fiber.status(listening), ({ _tag }) => _tag === "Suspended")
-        })
+        yield* untilSuspended(listening)
         for (const what of ["resources", "prompts", "tools"]) {
           yield* client.callTool("change", { what })
           assert.strictEqual(yield* changes.take, what)
@@ -339,7 +336,7 @@ for (const [version, server] of Object.entries(servers)) {
           Stream.runHead(Stream.filter(group.changes, ({ tools }) => is(tools.size)))
         yield* group.connect("offering", launching(server, mark), {
           reconnect: Schedule.spaced("10 millis"),
-          versions: Versions.legacy,
+          versions: Version.legacy,
           features: ClientFeatures.roots(Effect.succeed([{ uri: "file:///a" }]))
         })
         const ask = Effect.map(
@@ -362,7 +359,7 @@ for (const [version, server] of Object.entries(servers)) {
         assert.deepStrictEqual(pidsOf(mark), [])
       }))
 
-    for (const revision of Versions.legacy) {
+    for (const revision of Version.legacy) {
       it.scopedLive(`agree on ${revision} when it is the client's only revision`, () =>
         Effect.gen(function*() {
           const client = yield* Client.make(launching(server, randomUUID()), {

@@ -8,6 +8,7 @@ import * as Tool from "@effect-mcp/core/Tool"
 import * as StdioClient from "@effect-mcp/node/StdioClient"
 import { Chunk, Deferred, Effect, Fiber, Queue, Schema, type Scope, Stream } from "effect"
 import { randomUUID } from "node:crypto"
+import { untilSuspended } from "../../../testing/test/support/Suspended.js"
 import { fixture, node, until } from "../Fixture.js"
 import { pidsOf } from "../Processes.js"
 
@@ -47,9 +48,7 @@ const talk = (server: string): Effect.Effect<Talk, never, Scope.Scope> =>
     const listening = yield* Effect.forkScoped(
       Stream.runForEach(client.notifications, (one) => Queue.offer(received, one))
     )
-    yield* Effect.repeat(Effect.yieldNow(), {
-      until: () => Effect.map(Fiber.status(listening), ({ _tag }) => _tag === "Suspended")
-    })
+    yield* untilSuspended(listening)
     return { client, mark, stderr: () => lines.join("\n"), received }
   })
 

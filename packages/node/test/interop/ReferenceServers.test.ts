@@ -15,6 +15,7 @@ import { createRequire } from "node:module"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { pathToFileURL } from "node:url"
+import { untilSuspended } from "../../../testing/test/support/Suspended.js"
 import { node, until } from "../Fixture.js"
 import { pidsOf } from "../Processes.js"
 import { suite } from "./Ways.js"
@@ -37,9 +38,7 @@ const received = <A>(stream: Stream.Stream<A>): Effect.Effect<Queue.Dequeue<A>, 
   Effect.gen(function*() {
     const queue = yield* Queue.unbounded<A>()
     const listening = yield* Effect.forkScoped(Stream.runForEach(stream, (one) => queue.offer(one)))
-    yield* Effect.repeat(Effect.yieldNow(), {
-      until: () => Effect.map(Fiber.status(listening), ({ _tag }) => _tag === "Suspended")
-    })
+    yield* untilSuspended(listening)
     return queue
   })
 

@@ -6,7 +6,7 @@ import * as Remote from "@effect-mcp/core/Remote"
 import { Chunk, Deferred, Effect, Exit, Fiber, Schedule, Scope, Stream } from "effect"
 import { until } from "../Fixture.js"
 import { tcpProxy } from "../TcpProxy.js"
-import * as Servers from "./OfficialHttpServers.js"
+import * as OfficialHttpServers from "./OfficialHttpServers.js"
 
 const blocks = (text: string) => [{ type: "text" as const, text }]
 
@@ -20,7 +20,7 @@ for (const version of ["1.32", "2.4"] as const) {
     for (const json of [true, false]) {
       it.scopedLive(`complete the handshake, list and call tools, and close, with ${json ? "JSON" : "streams"}`, () =>
         Effect.gen(function*() {
-          const server = yield* Servers.http(version, { json })
+          const server = yield* OfficialHttpServers.http(version, { json })
           const scope = yield* Scope.make()
           const client = yield* Scope.extend(connect(server.url), scope)
           assert.strictEqual(client.version, "2025-11-25")
@@ -39,7 +39,7 @@ for (const version of ["1.32", "2.4"] as const) {
 
     it.scopedLive("cancel a call: the handler sees its signal, and its response is not awaited", () =>
       Effect.gen(function*() {
-        const server = yield* Servers.http(version)
+        const server = yield* OfficialHttpServers.http(version)
         const client = yield* connect(server.url)
         const began = yield* Deferred.make<void>()
         const calling = yield* Effect.fork(client.callTool("wait", {}, {
@@ -53,7 +53,7 @@ for (const version of ["1.32", "2.4"] as const) {
 
     it.scopedLive("receive notifications outside of requests", () =>
       Effect.gen(function*() {
-        const server = yield* Servers.http(version)
+        const server = yield* OfficialHttpServers.http(version)
         const client = yield* connect(server.url)
         const received: Array<string> = []
         yield* Effect.forkScoped(
@@ -69,7 +69,7 @@ for (const version of ["1.32", "2.4"] as const) {
 
     it.scopedLive("resume a call after its connection was cut", () =>
       Effect.gen(function*() {
-        const server = yield* Servers.http(version, { resumable: true, retry: 100 })
+        const server = yield* OfficialHttpServers.http(version, { resumable: true, retry: 100 })
         const { cut, url } = yield* tcpProxy(server.port)
         const client = yield* connect(`${url}/mcp`)
         const seen: Array<number> = []
@@ -87,7 +87,7 @@ for (const version of ["1.32", "2.4"] as const) {
 
     it.scopedLive("open a new session when the server has lost theirs", () =>
       Effect.gen(function*() {
-        const server = yield* Servers.http(version)
+        const server = yield* OfficialHttpServers.http(version)
         let renewed = 0
         const client = yield* connect(server.url, { onRenewed: Effect.sync(() => renewed++) })
         yield* client.ping()
@@ -105,7 +105,7 @@ for (const version of ["1.32", "2.4"] as const) {
 describe("A client of Effect MCP and a server of 2024-11-05", () => {
   it.scopedLive("connect", () =>
     Effect.gen(function*() {
-      const { url } = yield* Servers.sse
+      const { url } = yield* OfficialHttpServers.sse
       for (const transport of ["auto", "sse"] as const) {
         const client = yield* connect(url, { transport })
         const texts = Array.from({ length: 50 }, (_, n) => String(n))

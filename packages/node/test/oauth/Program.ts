@@ -15,12 +15,14 @@ import * as Client from "@effect-mcp/core/Client"
 import type { ClientSessionService } from "@effect-mcp/core/ClientSession"
 import type { Version } from "@effect-mcp/core/protocol/Version"
 import * as Remote from "@effect-mcp/core/Remote"
-import { Clock, Context, Effect, Layer, type Scope } from "effect"
+import { Clock, Context, Duration, Effect, Layer, type Scope } from "effect"
 import * as Visitor from "./Visitor.js"
 
 export interface Options extends Authorization.Options {
   readonly visitor?: Visitor.Visitor
   readonly store?: Layer.Layer<CredentialStore.CredentialStore>
+  /** How many times as fast as time the program sleeps. Default: 1. */
+  readonly pace?: number
   /** Default: the authorization code. */
   readonly grant?: Grant<Browser | CredentialStore.CredentialStore>
 }
@@ -41,12 +43,14 @@ export interface Program {
 /** Runs until the scope closes. */
 export const make = (options: Options = {}): Effect.Effect<Program, never, Scope.Scope> =>
   Effect.gen(function*() {
-    const { grant = AuthorizationCode.make({ name: "Test" }), store, visitor = Visitor.make(), ...rest } = options
+    const { grant = AuthorizationCode.make({ name: "Test" }), pace = 1, store, visitor = Visitor.make(), ...rest } =
+      options
     let ahead = 0
     const live = Clock.make()
     const clock: Clock.Clock = Object.assign(Object.create(live) as Clock.Clock, {
       unsafeCurrentTimeMillis: () => live.unsafeCurrentTimeMillis() + ahead,
-      currentTimeMillis: Effect.map(live.currentTimeMillis, (millis) => millis + ahead)
+      currentTimeMillis: Effect.map(live.currentTimeMillis, (millis) => millis + ahead),
+      sleep: (duration: Duration.Duration) => live.sleep(Duration.times(duration, 1 / pace))
     })
     const context = yield* Layer.build(
       Authorization.layer(grant, rest).pipe(

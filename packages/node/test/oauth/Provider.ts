@@ -15,6 +15,8 @@ export interface Settings {
   readonly format?: "jwt" | "opaque"
   readonly dpop?: boolean
   readonly requireNonce?: boolean
+  /** The life of device codes, in seconds. Default: there is no device grant. */
+  readonly deviceCodeLife?: number
   /** By how many seconds its clock is ahead. */
   readonly clockSkew?: number
   /** Whether it issues refresh tokens as it does by default: for `offline_access` only. Default: to all clients that may have them. */

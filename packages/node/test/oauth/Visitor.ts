@@ -16,6 +16,8 @@ export interface Options {
 export interface Visitor {
   /** Opens a URL, and follows it to the page of the program that began the login, which is requested, too. */
   readonly open: (url: URL) => Effect.Effect<void>
+  /** Enters the code of a device at its page, and logs in; or refuses at the first page that lets the user refuse. */
+  readonly enter: (page: string, userCode: string) => Effect.Effect<void>
   /** The URLs that were opened, and the responses that the browser was sent back with. */
   readonly opened: ReadonlyArray<URL>
   readonly responses: ReadonlyArray<URL>
@@ -84,5 +86,38 @@ export const make = (options: Options = {}): Visitor => {
       throw new Error(`The login has more than ${MAX_PAGES} pages`)
     })
 
-  return { open, opened, responses }
+  /** The hidden fields of the form of a page. */
+  const fieldsOf = (text: string): Record<string, string> =>
+    Object.fromEntries(
+      [...text.matchAll(/<input type="hidden" name="([^"]*)" value="([^"]*)"/g)].map(([, name, value]) => [name, value])
+    )
+
+  const enter = (first: string, userCode: string): Effect.Effect<void> =>
+    Effect.gen(function*() {
+      let at = new URL(first)
+      let page = yield* visit(at)
+      for (let pages = 0; pages < MAX_PAGES; pages++) {
+        const { response, text } = page
+        const location = response.headers.get("location")
+        const action = /<form[^>]* action="([^"]*)"/.exec(text)?.[1]
+        if (location === null && action === undefined) return
+        at = new URL(location ?? action!, at)
+        if (location !== null) {
+          page = yield* visit(at)
+          continue
+        }
+        const fields = fieldsOf(text)
+        const refuses = options.consents === false && fields["confirm"] !== undefined
+        page = yield* visit(at, {
+          user_code: userCode,
+          ...fields,
+          ...(refuses ? { abort: "yes" } : undefined),
+          ...(fields["prompt"] === "login" ? { login: options.name ?? "ada", password: "x" } : undefined)
+        })
+        if (refuses) return
+      }
+      throw new Error(`The login has more than ${MAX_PAGES} pages`)
+    })
+
+  return { open, enter, opened, responses }
 }

@@ -35,11 +35,17 @@ class Adapter {
   async find(id) {
     return records.get(`${this.model}:${id}`)?.payload
   }
-  async findByUid(uid) {
+  findWhere(isWanted) {
     for (const [key, { payload }] of records) {
-      if (key.startsWith(`${this.model}:`) && payload.uid === uid) return payload
+      if (key.startsWith(`${this.model}:`) && isWanted(payload)) return payload
     }
     return undefined
+  }
+  async findByUid(uid) {
+    return this.findWhere((payload) => payload.uid === uid)
+  }
+  async findByUserCode(userCode) {
+    return this.findWhere((payload) => payload.userCode === userCode)
   }
   async consume(id) {
     records.get(`${this.model}:${id}`).payload.consumed = Math.floor(Date.now() / 1000)
@@ -88,11 +94,13 @@ const make = () => {
       RefreshToken: 86_400,
       Session: 86_400,
       AuthorizationCode: 60,
+      DeviceCode: settings.deviceCodeLife ?? 600,
       AccessToken: settings.tokenLife ?? 3600,
       ClientCredentials: settings.tokenLife ?? 3600
     },
     features: {
       clientCredentials: { enabled: true },
+      deviceFlow: { enabled: settings.deviceCodeLife !== undefined },
       dPoP: {
         enabled: settings.dpop === true,
         nonceSecret: createHash("sha256").update("nonces").digest(),

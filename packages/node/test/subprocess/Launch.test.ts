@@ -24,7 +24,53 @@ const folder = Effect.acquireRelease(
   (folder) => Effect.sync(() => rmSync(folder, { recursive: true }))
 )
 
+const nasty = [
+  "plain",
+  "two words",
+  "",
+  "a&b|c>d<e^f",
+  "%PATH%",
+  "say \"hi\"",
+  "ends\\",
+  "\\\\\"x\\\\",
+  "(paren) [bracket]; a,b * ? !x!",
+  "a\\b\\\"c"
+]
+
+/** What a program writes to its standard output. */
+const written = (options: Partial<Launch.Command>) =>
+  Effect.flatMap(Launch.launch(command(options)), (child) =>
+    Effect.async<string>((resume) => {
+      let text = ""
+      child.stdout!.setEncoding("utf8").on("data", (piece) => text += piece)
+      child.stderr!.resume()
+      child.once("close", () => resume(Effect.succeed(text)))
+    }))
+
+const PRINT = "console.log(JSON.stringify(process.argv.slice(2)))"
+
 describe("Launch", () => {
+  it.scopedLive("gives a program its arguments as they are", () =>
+    Effect.gen(function*() {
+      const script = join(yield* folder, "print.cjs")
+      writeFileSync(script, PRINT)
+      assert.deepStrictEqual(JSON.parse(yield* written({ args: [script, ...nasty] })), nasty)
+    }))
+
+  // Only Windows has batch files.
+  it.scopedLive.skipIf(process.platform !== "win32")(
+    "gives a batch file its arguments as they are, and none with a line break",
+    () =>
+      Effect.gen(function*() {
+        const at = yield* folder
+        writeFileSync(join(at, "print.cjs"), PRINT)
+        writeFileSync(join(at, "print.cmd"), `@"${node}" "%~dp0print.cjs" %*\r\n`)
+        const env = { ...process.env, PATH: at } as Record<string, string>
+        assert.deepStrictEqual(JSON.parse(yield* written({ command: "print", args: nasty, env })), nasty)
+        assert.match((yield* refusal({ command: "print", args: ["a\nb"], env })).message, /line break/)
+      })
+  )
+
   it.live("starts a program with pipes, as leader of its own group", () =>
     Effect.gen(function*() {
       const child = yield* Launch.launch(command({}))

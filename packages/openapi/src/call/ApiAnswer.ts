@@ -1,6 +1,6 @@
 /**
- * Reads the answer of an HTTP API as the result of a tool: JSON, text, an image or audio. For a status that is no success, the result is
- * a sentence with the meaning of the status and the text of the API. A body is read up to a limit.
+ * Reads the answer of an HTTP API as the result of a tool, for `OpenApi`: JSON, text, an image or audio. For a status that is no success,
+ * the result is a sentence with the meaning of the status and the text of the API. A body is read up to a limit.
  */
 import type { HttpClientError } from "@effect/platform/HttpClientError"
 import type * as HttpClientResponse from "@effect/platform/HttpClientResponse"
@@ -34,9 +34,11 @@ export const read = (
     if (isJson(mediaType)) {
       const text = decode(body.bytes)
       const value = Either.try((): unknown => JSON.parse(text))
-      return Either.isRight(value)
+      const shown = ForeignJson.shortened(text, MAX_DETAIL)
+      if (Either.isLeft(value)) return failure(`The API answered with text that is not JSON: ${shown}`)
+      return ForeignJson.isFinite(value.right)
         ? { value: value.right, text }
-        : failure(`The API answered with text that is not JSON: ${ForeignJson.shortened(text, MAX_DETAIL)}`)
+        : failure(`The API answered with a number that is too large: ${shown}`)
     }
     const type = mediaType.split(";")[0]!.trim().toLowerCase()
     return type === "" || /^(text\/|application\/(xml|yaml|.+\+xml|.+\+yaml))/.test(type)

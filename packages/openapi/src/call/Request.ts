@@ -1,7 +1,7 @@
 /**
- * Makes the HTTP request of a call: puts the arguments of a tool into the path, the query, the headers, the cookies and the body. No
- * argument changes the server or the operation: the URL keeps the origin and the path of the base, and no segment of the path is "."
- * or "..". `Parameters` writes the values as text.
+ * Makes the HTTP request of a call, for `OpenApi`: puts the arguments of a tool into the path, the query, the headers, the cookies and
+ * the body. No argument changes the server or the operation: the URL keeps the origin and the path of the base, and no segment of the
+ * path is "." or "..". `Parameters` writes the values as text.
  */
 import type * as HttpBody from "@effect/platform/HttpBody"
 import * as HttpBodies from "@effect/platform/HttpBody"
@@ -22,6 +22,11 @@ export const make = (
   Either.gen(function*() {
     // The object has no prototype, because an argument may be named "constructor".
     const args: JsonObject = Object.assign(Object.create(null), written)
+    for (const [name, value] of Object.entries(args)) {
+      if (!ForeignJson.isFinite(value)) {
+        return yield* Either.left(`The argument "${name}" has a number that is too large.`)
+      }
+    }
     const given = operation.parameters.filter(({ argument }) => args[argument] !== undefined && args[argument] !== null)
     const path = yield* fill(operation, args)
     const queries = given.filter((one) => one.in === "query").flatMap((one) =>
@@ -48,7 +53,7 @@ export const make = (
     const value = body === undefined ? undefined : args[body.argument]
     return body === undefined || value === undefined
       ? request
-      : HttpClientRequest.setBody(request, yield* bodyOf(body, value, operation.inputSchema))
+      : HttpClientRequest.setBody(request, yield* bodyOf(body, value, operation.inputSchema ?? {}))
   })
 
 /** The request, to another URL of the same origin. */

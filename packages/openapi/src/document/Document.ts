@@ -1,9 +1,10 @@
 /**
  * Reads the structure of an OpenAPI document: the version, parts with their JSON pointers, local references, and the URL of the server.
- * The functions throw an `OpenApiError` for a part that cannot be read; `OpenApi` returns the error. `Operations` and `Schemas` read
- * what the parts mean.
+ * The functions throw an `OpenApiError` for a part that cannot be read. `attempt` catches the error, so that a broken part of one
+ * operation costs that operation only. `Operations` and `Schemas` read what the parts mean.
  */
 import type { JsonObject } from "@effect-mcp/core/protocol/Json"
+import * as Either from "effect/Either"
 import { OpenApiError } from "../OpenApiError.js"
 import * as ForeignJson from "./ForeignJson.js"
 
@@ -23,19 +24,38 @@ export const refuse = (pointer: string, problem: string): never => {
   throw new OpenApiError({ pointer, problem })
 }
 
+/** What a function that reads a part gives, or the error of the part. Another error than an `OpenApiError` is thrown on. */
+export const attempt = <A>(pointer: string, read: () => A): Either.Either<A, OpenApiError> =>
+  Either.try({
+    try: read,
+    catch: (cause) => {
+      if (cause instanceof OpenApiError) return cause
+      // Reading recurses into the document, which is nested too deeply for the stack.
+      if (cause instanceof RangeError && /call stack/.test(cause.message)) {
+        return new OpenApiError({ pointer, problem: "is nested too deeply" })
+      }
+      throw cause
+    }
+  })
+
 export const make = (root: unknown): Document => {
   if (!ForeignJson.isObject(root)) {
     return refuse("", typeof root === "string" ? "is text: parse the JSON or YAML first" : "is not an object")
   }
   if (root.swagger !== undefined) {
-    return refuse("/swagger", "is of Swagger 2.0, which is not supported: convert the document to OpenAPI 3 first")
+    return refuse(
+      "/swagger",
+      "is of Swagger 2.0, which is not supported: convert the document to OpenAPI 3 first, for example with " +
+        "`npx swagger2openapi swagger.json --outfile openapi.json`"
+    )
   }
-  const version = root.openapi
+  // In YAML, a version without quotes and without its third number is a number.
+  const version = typeof root.openapi === "number" ? String(root.openapi) : root.openapi
   if (typeof version !== "string") return refuse("", "has no \"openapi\" with its version")
-  if (!/^3\.[012]\./.test(version)) {
+  if (!/^3(\.[012](\.|$)|$)/.test(version)) {
     return refuse("/openapi", `names a version that is not supported: ${shown(version)}`)
   }
-  return { root, isOld: version.startsWith("3.0") }
+  return { root, isOld: /^3(\.0|$)/.test(version) }
 }
 
 export const key = (name: string | number): string => String(name).replaceAll("~", "~0").replaceAll("/", "~1")

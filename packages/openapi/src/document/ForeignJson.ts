@@ -1,13 +1,21 @@
 /**
- * Functions for JSON that others wrote: an OpenAPI document, or the answer of an API. They read and rebuild objects and lists, follow
- * references inside of a document, and shorten texts for a model. No function throws, whatever the value is; `Document` refuses documents
- * that are not valid.
+ * Functions for JSON that others wrote: an OpenAPI document, or the answer of an API. All modules of this package use these functions:
+ * `Operations`, `Schemas` and `Request` read and rebuild objects and lists and follow references inside of a document, `ApiAnswer`
+ * shortens texts for a model. No function throws, whatever the value is; `Document` refuses documents that are not valid.
  */
 import type { JsonObject } from "@effect-mcp/core/protocol/Json"
 import * as Either from "effect/Either"
 import * as Predicate from "effect/Predicate"
 
 export const isObject = (u: unknown): u is JsonObject => Predicate.isRecord(u)
+
+/** Whether JSON has no number that is too large, which `JSON.parse` reads as infinite: `1e400`. */
+export const isFinite = (u: unknown): boolean =>
+  typeof u === "number"
+    ? Number.isFinite(u)
+    : Array.isArray(u)
+    ? u.every(isFinite)
+    : !isObject(u) || Object.values(u).every(isFinite)
 
 /** The texts of a list; no texts where the value is not a list. */
 export const strings = (u: unknown): ReadonlyArray<string> => Array.isArray(u) ? u.filter(Predicate.isString) : []

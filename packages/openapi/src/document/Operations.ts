@@ -1,9 +1,13 @@
 /**
  * Reads the operations of an OpenAPI document: parameters, request body, schema of the answer, description and hints, with a name of an
- * argument for each parameter and body. `Schemas` converts schemas, `Request` makes the requests, `OpenApi` makes the tools.
+ * argument for each parameter and body (`Parameters` and `Request` write these, `ApiAnswer` reads the answer). `Schemas` converts schemas,
+ * `Request` makes the requests, `OpenApi` makes the tools.
  */
 import type { JsonObject } from "@effect-mcp/core/protocol/Json"
 import type { ToolAnnotations } from "@effect-mcp/core/protocol/Tools"
+import * as Either from "effect/Either"
+import { identity } from "effect/Function"
+import type { OpenApiError } from "../OpenApiError.js"
 import * as Document from "./Document.js"
 import * as ForeignJson from "./ForeignJson.js"
 import * as Schemas from "./Schemas.js"
@@ -45,6 +49,16 @@ export interface OperationObject {
   readonly at: Document.Part
 }
 
+/** A parameter or the body of a request, as the application decides about it. */
+export interface Argument {
+  /** The name of the tool's argument. */
+  readonly argument: string
+  /** The name in the document; `body` for the body. */
+  readonly name: string
+  readonly in: Location | "body"
+  readonly isRequired: boolean
+}
+
 export interface Operation {
   readonly method: Method
   /** The path in the document. */
@@ -55,43 +69,75 @@ export interface Operation {
   readonly annotations: ToolAnnotations
   readonly parameters: ReadonlyArray<Parameter>
   readonly body: Body | undefined
-  readonly inputSchema: JsonObject
+  /** `undefined` when the schema would be too long. */
+  readonly inputSchema: JsonObject | undefined
   /** The schema of the answer; `undefined` unless every successful answer may be JSON with a schema. */
   readonly outputSchema: JsonObject | undefined
 }
 
-export const find = (document: Document.Document): ReadonlyArray<OperationObject> => {
-  const root = { value: document.root, pointer: "" }
-  const paths = Document.member(root, "paths")
+/** A path, or a method of a path, that cannot be read. */
+export interface Broken {
+  readonly path: string
+  /** `undefined` where the whole path cannot be read. */
+  readonly method: Method | undefined
+  readonly error: OpenApiError
+}
+
+/** The operations of a document, in order, with the broken ones in their places. */
+export const find = (document: Document.Document): ReadonlyArray<Either.Either<OperationObject, Broken>> => {
+  const paths = Document.member({ value: document.root, pointer: "" }, "paths")
   if (paths === undefined) return Document.refuse("", "has no \"paths\"")
-  return Document.members(paths).flatMap(([path, at]) => {
-    if (!path.startsWith("/")) return Document.refuse(at.pointer, "is not a path: it must begin with \"/\"")
-    const item = Document.resolve(document, at)
-    return methods.flatMap((method) => {
-      const operation = Document.member(item, method)
-      return operation === undefined ? [] : [{
-        method,
-        path,
-        id: Document.text(operation.value.operationId),
-        tags: ForeignJson.strings(operation.value.tags),
-        summary: Document.text(operation.value.summary) ?? Document.text(item.value.summary),
-        item,
-        at: operation
-      }]
-    })
+  return Object.keys(paths.value).filter((path) => !path.startsWith("x-")).flatMap((path) => {
+    const item = Document.attempt(`${paths.pointer}/${Document.key(path)}`, () => itemOf(document, paths, path))
+    if (Either.isLeft(item)) return [Either.left({ path, method: undefined, error: item.left })]
+    return methods.filter((method) => item.right.value[method] !== undefined).map((method) =>
+      Either.mapBoth(Document.attempt(item.right.pointer, () => operationOf(item.right, path, method)), {
+        onLeft: (error): Broken => ({ path, method, error }),
+        onRight: identity
+      })
+    )
   })
 }
 
-/** Gives a function that reads operations of a document. Without `outputs`, operations have no `outputSchema`. */
-export const reader = (document: Document.Document, outputs: boolean): (found: OperationObject) => Operation => {
+const itemOf = (document: Document.Document, paths: Document.Part, path: string): Document.Part => {
+  const at = Document.member(paths, path)!
+  return path.startsWith("/")
+    ? Document.resolve(document, at)
+    : Document.refuse(at.pointer, "is not a path: it must begin with \"/\"")
+}
+
+const operationOf = (item: Document.Part, path: string, method: Method): OperationObject => {
+  const at = Document.member(item, method)!
+  return {
+    method,
+    path,
+    id: Document.text(at.value.operationId),
+    tags: ForeignJson.strings(at.value.tags),
+    summary: Document.text(at.value.summary) ?? Document.text(item.value.summary),
+    item,
+    at
+  }
+}
+
+/**
+ * Gives a function that reads operations of a document, each by itself. An argument that `isShown` refuses has no place in the
+ * `inputSchema`. Without `outputs`, operations have no `outputSchema`; neither has an operation whose answers have a schema that cannot
+ * be read.
+ */
+export const reader = (
+  document: Document.Document,
+  outputs: boolean
+): (found: OperationObject, isShown: (argument: Argument) => boolean) => Either.Either<Operation, OpenApiError> => {
   const requests = Schemas.store(document, "request")
   const responses = outputs ? Schemas.store(document, "response") : undefined
-  return (found) => read(document, found, requests, responses)
+  return (found, isShown) =>
+    Document.attempt(found.at.pointer, () => read(document, found, isShown, requests, responses))
 }
 
 const read = (
   document: Document.Document,
   { at, item, method, path, summary }: OperationObject,
+  isShown: (argument: Argument) => boolean,
   requests: Schemas.Store,
   responses: Schemas.Store | undefined
 ): Operation => {
@@ -100,36 +146,32 @@ const read = (
   const argumentNames = new Set<string>()
   const properties = new Map<string, JsonObject>()
   const required: Array<string> = []
+  const add = (one: Argument, part: Document.Part, schema: () => JsonObject) => {
+    if (!isShown(one)) return
+    const described = Document.text(part.value.description)
+    properties.set(one.argument, { ...schema(), ...(described === undefined ? undefined : { description: described }) })
+    if (one.isRequired) required.push(one.argument)
+  }
   const parameters = parametersOf(document, item, at).map((parameter): Parameter => {
     const { explode, in: location, isJson, name, schema, style } = details(parameter)
     const argument = freeName(name, location, argumentNames)
-    const described = Document.text(parameter.value.description)
-    properties.set(argument, {
-      ...(schema === undefined ? {} : schemas.convert(schema)),
-      ...(described === undefined ? undefined : { description: described })
-    })
-    if (parameter.value.required === true || location === "path") required.push(argument)
+    const isRequired = parameter.value.required === true || location === "path"
+    add(
+      { argument, name, in: location, isRequired },
+      parameter,
+      () => schema === undefined ? {} : schemas.convert(schema)
+    )
     return { argument, name, in: location, style, explode, isJson }
   })
   checkPath(path, parameters, pointer)
   const given = Document.member(at, "requestBody")
   const content = given === undefined ? undefined : Document.resolve(document, given)
   const body = content === undefined ? undefined : bodyOf(content, freeName("body", "body", argumentNames))
-  if (body !== undefined) {
-    const described = Document.text(content!.value.description)
-    properties.set(body.argument, {
-      // The document's schema does not describe how a model writes bytes and text.
-      ...(body.kind === "bytes"
-        ? { type: "string", contentEncoding: "base64", contentMediaType: body.mediaType }
-        : body.kind === "text"
-        ? { type: "string", contentMediaType: body.mediaType }
-        : body.schema === undefined
-        ? {}
-        : schemas.convert(body.schema)),
-      ...(described === undefined ? undefined : { description: described })
-    })
-    if (content!.value.required === true) required.push(body.argument)
+  if (content !== undefined && body !== undefined) {
+    const isRequired = content.value.required === true
+    add({ argument: body.argument, name: "body", in: "body", isRequired }, content, () => bodySchema(body, schemas))
   }
+  const definitions = schemas.definitions()
   return {
     method,
     path,
@@ -138,14 +180,28 @@ const read = (
     annotations: annotations(method),
     parameters,
     body,
-    inputSchema: {
+    inputSchema: definitions && {
       type: "object",
       properties: ForeignJson.fromEntries(properties),
       ...(required.length === 0 ? undefined : { required }),
       additionalProperties: false,
-      ...schemas.definitions()
+      ...definitions
     },
-    outputSchema: responses === undefined ? undefined : outputOf(document, at, Schemas.make(responses))
+    outputSchema: responses === undefined
+      ? undefined
+      : Either.getOrUndefined(Document.attempt(pointer, () => outputOf(document, at, Schemas.make(responses))))
+  }
+}
+
+/** The document's schema does not describe how a model writes bytes and text. */
+const bodySchema = ({ kind, mediaType, schema }: ReturnType<typeof bodyOf>, schemas: Schemas.Schemas): JsonObject => {
+  switch (kind) {
+    case "bytes":
+      return { type: "string", contentEncoding: "base64", contentMediaType: mediaType }
+    case "text":
+      return { type: "string", contentMediaType: mediaType }
+    default:
+      return schema === undefined ? {} : schemas.convert(schema)
   }
 }
 
@@ -274,7 +330,9 @@ const outputOf = (document: Document.Document, at: Document.Part, schemas: Schem
   })
   if (found.length === 0 || found.includes(undefined)) return undefined
   const converted = found.map((schema) => schemas.convert(schema!))
-  const { $defs } = schemas.definitions()
+  const definitions = schemas.definitions()
+  if (definitions === undefined) return undefined
+  const { $defs } = definitions
   const [first, ...others] = converted
   return {
     ...(others.length === 0 ? rooted(first!, $defs) : { anyOf: converted }),

@@ -1,10 +1,12 @@
 /**
- * Converts schemas of an OpenAPI document to JSON Schema of draft 2020-12. It translates the dialect of 3.0, and puts every schema that
- * a reference names into `$defs`, so that a schema may contain itself. `Document` follows the references.
+ * Converts schemas of an OpenAPI document to JSON Schema of draft 2020-12, for `Operations`. This module translates the dialect of 3.0,
+ * and puts every schema that a reference names into `$defs`, so that a schema may contain itself. `Document` follows the references.
  */
 import type { JsonObject } from "@effect-mcp/core/protocol/Json"
 import * as RawTool from "@effect-mcp/core/RawTool"
 import * as Either from "effect/Either"
+import { identity } from "effect/Function"
+import type { OpenApiError } from "../OpenApiError.js"
 import * as Document from "./Document.js"
 import * as ForeignJson from "./ForeignJson.js"
 
@@ -32,17 +34,34 @@ const byName = ["properties", "patternProperties", "dependentSchemas", "$defs"]
 export interface Schemas {
   /** Converts the schema of a part. Its references lead into `definitions`. */
   readonly convert: (at: Document.Part) => JsonObject
-  /** `$defs` with the schemas that the converted schemas refer to. */
-  readonly definitions: () => JsonObject
+  /**
+   * `$defs` with the schemas that the converted schemas refer to; `undefined` when these schemas have more than `MAX_LENGTH` characters.
+   * Then nothing is put together, so that many operations that refer to most of a large document cost little. Throws where one of these
+   * schemas cannot be read.
+   */
+  readonly definitions: () => JsonObject | undefined
 }
 
-/** The converted schemas that references name. Each schema is converted once for all operations. */
+/** The most characters of the schema of a tool, which is the limit of `RawTool`. */
+export const MAX_LENGTH = 262_144
+
+/**
+ * The converted schemas that references name, or the errors of schemas that cannot be read. Each schema is converted once for all
+ * operations, so that a broken schema costs only the operations that lead to the schema.
+ */
 export interface Store {
   readonly document: Document.Document
   readonly direction: Direction
   readonly names: Map<unknown, string>
   readonly taken: Set<string>
-  readonly made: Map<string, { readonly schema: JsonObject; readonly refers: ReadonlySet<string> }>
+  readonly made: Map<
+    string,
+    {
+      readonly schema: Either.Either<JsonObject, OpenApiError>
+      readonly refers: ReadonlySet<string>
+      readonly length: number
+    }
+  >
 }
 
 export const store = (document: Document.Document, direction: Direction): Store => ({
@@ -78,21 +97,33 @@ export const make = ({ direction, document, made, names, taken }: Store): Schema
   }
 
   const convertAll = (at: Document.Part): JsonObject => {
-    const schema = convert(at)
+    const schema = Document.attempt(at.pointer, () => convert(at))
     for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
       refers = new Set()
-      made.set(next.name, { schema: convert(next.at), refers })
+      const { at } = next
+      const schema = Document.attempt(at.pointer, () => convert(at))
+      made.set(next.name, { schema, refers, length: Either.match(schema, { onLeft: () => 0, onRight: lengthOf }) })
     }
     refers = used
-    return schema
+    return Either.getOrThrowWith(schema, identity)
   }
 
-  const definitions = (): JsonObject => {
+  const definitions = (): JsonObject | undefined => {
     const all = new Set(used)
-    for (const name of all) for (const other of made.get(name)!.refers) all.add(other)
+    let length = 0
+    for (const name of all) {
+      const one = made.get(name)!
+      length += one.length
+      if (length > MAX_LENGTH) return undefined
+      for (const other of one.refers) all.add(other)
+    }
     return all.size === 0
       ? {}
-      : { $defs: ForeignJson.fromEntries([...all].map((name) => [name, made.get(name)!.schema])) }
+      : {
+        $defs: ForeignJson.fromEntries(
+          [...all].map((name) => [name, Either.getOrThrowWith(made.get(name)!.schema, identity)])
+        )
+      }
   }
 
   const child = (value: unknown, pointer: string): unknown =>
@@ -126,6 +157,9 @@ export const make = ({ direction, document, made, names, taken }: Store): Schema
 
   return { convert: convertAll, definitions }
 }
+
+/** The characters of the JSON of a schema. */
+export const lengthOf = (schema: JsonObject): number => JSON.stringify(schema).length
 
 /** The schema, without read-only properties in requests and write-only properties in responses. */
 const visible = (

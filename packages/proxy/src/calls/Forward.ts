@@ -1,11 +1,13 @@
 /**
- * Sends a request of a client to the upstream, and gives the result as the upstream sent it. Parameters, `_meta` and progress are
- * passed on; interrupting the effect cancels the request at the upstream. Questions of the upstream go to the client, in the way that
- * the eras of both sides have. Requests and notifications of extensions are passed on in the same way.
+ * Sends a request of a client to the upstream, and gives the result as the upstream sent it. `Proxy` makes the `Forward`, and the handlers
+ * of `EntryRegistration` call it. Parameters, `_meta` and progress are passed on; interrupting the effect cancels the request at the
+ * upstream. Questions of the upstream go to the client, in the way that the eras of both sides have. Requests and notifications of
+ * extensions are passed on in the same way.
  *
  * `Link` chooses the client that gets a question; `WaitingCalls` keeps the calls of clients that answer with another request;
  * `UpstreamTask` waits for the tasks that calls become.
  */
+import type { ConnectionClosed } from "@effect-mcp/core/LocalError"
 import type { RequestId } from "@effect-mcp/core/Message"
 import * as MethodHandler from "@effect-mcp/core/MethodHandler"
 import type { Progress } from "@effect-mcp/core/Progress"
@@ -19,10 +21,12 @@ import type { Registry } from "@effect-mcp/core/Registry"
 import { RequestContext } from "@effect-mcp/core/RequestContext"
 import type { AskError, PassedRound, ServerSessionService } from "@effect-mcp/core/ServerSession"
 import { extension as tasks } from "@effect-mcp/core/TasksClient"
-import * as HandlerContext from "@effect-mcp/core/unstable/server/HandlerContext"
+import * as Data from "effect/Data"
+import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
+import type { Marks } from "../upstream/CallOfMessage.js"
 import type { Link, Running } from "../upstream/Link.js"
 import * as UpstreamError from "../upstream/UpstreamError.js"
 import * as UpstreamQuestions from "../upstream/UpstreamQuestions.js"
@@ -34,7 +38,7 @@ export interface Options {
   readonly link: (session: ServerSessionService) => Effect.Effect<Link, McpError, Scope.Scope>
   /** The era of the upstream. */
   readonly era: Effect.Effect<Era, McpError>
-  readonly kept: WaitingCalls
+  readonly waitingCalls: WaitingCalls
   /** The extensions that the proxy passes on. */
   readonly extensions: ReadonlyArray<Extension.Extension.Any>
 }
@@ -107,19 +111,25 @@ export const make = (options: Options): Forward => {
   }
 }
 
+/** The session of the link had ended before the first request of the call was sent: the upstream has not seen the call. */
+class NotSent extends Data.TaggedError("NotSent")<{
+  readonly link: Link
+  readonly error: ConnectionClosed
+}> {}
+
 const forward = (self: Self, request: Request): Effect.Effect<JsonObject, McpError> => {
   const { round, session } = request
-  const calling = Effect.scoped(Effect.flatMap(self.link(session), (link) =>
+  const calling = inLink(self, request, (link) =>
     link.session.era === "modern"
       ? modern(self, link, request)
-      : legacy(self, link, request, { session: () => session, ask: UpstreamQuestions.ask(session) })))
+      : legacy(self, link, request, { session: () => session, ask: UpstreamQuestions.ask(session) }))
   if (round === undefined) return calling
-  const { kept: id } = stateOf(round)
-  const keeping = self.kept.serve(
+  const { call: id } = stateOf(round)
+  const keeping = self.waitingCalls.serve(
     session,
     round,
     id,
-    (running) => Effect.scoped(Effect.flatMap(self.link(session), (link) => legacy(self, link, request, running)))
+    (running) => inLink(self, request, (link) => legacy(self, link, request, running))
   )
   return id === undefined
     // An upstream of 2026-07-28 keeps nothing between the rounds: its state travels in the sealed state of the client.
@@ -127,31 +137,53 @@ const forward = (self: Self, request: Request): Effect.Effect<JsonObject, McpErr
     : keeping
 }
 
+/**
+ * Runs a call in the link of its client. A call that was not sent, because the session of the link had ended, runs once more, in the next
+ * link. A call that was sent never runs again: the upstream may have served it.
+ */
+const inLink = (
+  self: Self,
+  { method, session }: Request,
+  run: (link: Link) => Effect.Effect<JsonObject, McpError | NotSent>
+): Effect.Effect<JsonObject, McpError> => {
+  const attempt = Effect.scoped(Effect.flatMap(self.link(session), run))
+  return attempt.pipe(
+    Effect.catchTag("NotSent", ({ link }) => Effect.zipRight(Deferred.await(link.gone), attempt)),
+    Effect.catchTag("NotSent", ({ error }) => UpstreamError.fail(self.name, method, error))
+  )
+}
+
 /** A call at an upstream of 2026-07-28, which asks by its result. */
-const modern = (self: Self, link: Link, request: Request): Effect.Effect<JsonObject, McpError> => {
+const modern = (self: Self, link: Link, request: Request): Effect.Effect<JsonObject, McpError | NotSent> => {
   const { method, params, round, session } = request
   const { state, task } = stateOf(round)
-  const called = task === undefined
-    ? inRounds(self, link, request, { ...params, ...retry(round?.responses, state) })
-    : ofTask(self, link, request, task, round?.responses)
-  return link.during(
-    { session: () => session, ask: UpstreamQuestions.ask(session) },
+  return link.during({ session: () => session, ask: UpstreamQuestions.ask(session) }, (marks) => {
+    const called = task === undefined
+      ? inRounds(self, link, request, marks, { ...params, ...retry(round?.responses, state) })
+      : ofTask(self, link, request, task, round?.responses)
     // A client of 2025-11-25 that wants a task has it at once, whatever the upstream does.
-    isLegacy(session.version)
+    return isLegacy(session.version)
       ? Effect.zipRight(
         Effect.catchAll(session.startTask, (error) => UpstreamError.fail(self.name, method, error)),
         called
       )
       : called
-  )
+  })
 }
 
 /** Sends the request, and sends it again with the answers of the client as often as the upstream asks. */
-const inRounds = Effect.fnUntraced(function*(self: Self, link: Link, request: Request, first: JsonObject) {
+const inRounds = Effect.fnUntraced(function*(
+  self: Self,
+  link: Link,
+  request: Request,
+  marks: Marks,
+  first: JsonObject
+) {
   const { method, params, round, session } = request
   let sent = first
   for (let rounds = 0;; rounds++) {
-    const result = yield* send(self, link, () => session, method, sent)
+    const sending = send(self, link, () => session, method, sent, marks)
+    const result = yield* rounds === 0 ? sending : begun(self, method, sending)
     const { resultType, taskId } = result
     if (resultType === undefined || resultType === "complete") return withoutStamp(result)
     if (resultType === CREATED.type && method === CREATED.method && typeof taskId === "string") {
@@ -168,6 +200,14 @@ const inRounds = Effect.fnUntraced(function*(self: Self, link: Link, request: Re
     sent = { ...params, ...retry(responses, state) }
   }
 })
+
+/** A later request of a call: the upstream has seen the call, which does not run again from its beginning. */
+const begun = (
+  { name }: Self,
+  method: string,
+  sending: Effect.Effect<JsonObject, McpError | NotSent>
+): Effect.Effect<JsonObject, McpError> =>
+  Effect.catchTag(sending, "NotSent", ({ error }) => UpstreamError.fail(name, method, error))
 
 /** The questions of the upstream in a result of the type "input_required", and its state. */
 const asked = (
@@ -231,25 +271,33 @@ const legacy = (
   link: Link,
   request: Request,
   running: Running
-): Effect.Effect<JsonObject, McpError> => {
+): Effect.Effect<JsonObject, McpError | NotSent> => {
   const { method, params, support } = request
   // A task has no time-out, and goes on when the connection is lost.
   const isTask = declares(link.session.serverCapabilities, "tasks.requests.tools.call") &&
-    (support === "required" || (support === "optional" && HandlerContext.isTask(running.session())))
+    (support === "required" || (support === "optional" && running.session().taskId !== undefined))
   return link.during(
     running,
-    isTask ? asTask(self, link, request, running) : send(self, link, running.session, method, params)
+    (marks) =>
+      isTask
+        ? asTask(self, link, request, running, marks)
+        : send(self, link, running.session, method, params, marks)
   )
 }
 
 /** Has the upstream run the call as a task, and waits for the task. */
-const asTask = (self: Self, link: Link, { method, params }: Request, { session }: Running) =>
+const asTask = (self: Self, link: Link, { method, params }: Request, { session }: Running, marks: Marks) =>
   link.reporting(
     reportTo(session),
     Effect.fnUntraced(function*(listen: (token: RequestId) => void) {
-      const result = yield* send(self, link, session, method, { ...params, task: {} }, listen)
+      marks.task = true
+      const result = yield* send(self, link, session, method, { ...params, task: {} }, marks, listen)
       const { taskId } = (result.task ?? {}) as JsonObject
-      if (typeof taskId !== "string") return result
+      if (typeof taskId !== "string") {
+        marks.task = undefined
+        return result
+      }
+      marks.task = taskId
       const ended = yield* Effect.catchAll(
         UpstreamTask.legacy(link.session, taskId),
         (error) => UpstreamError.fail(self.name, method, error)
@@ -264,15 +312,19 @@ const send = (
   session: () => ServerSessionService,
   method: string,
   params: JsonObject,
-  onId?: (id: RequestId) => void
-): Effect.Effect<JsonObject, McpError> => {
+  marks: Marks,
+  listen?: (id: RequestId) => void
+): Effect.Effect<JsonObject, McpError | NotSent> => {
   const { client: { logLevel }, meta, version } = session()
   const isModern = link.session.era === "modern"
   // A client of 2026-07-28 sends its log level with each request.
   const leveled = isModern || logLevel === undefined || isLegacy(version) ? Effect.void : link.setLevel(logLevel)
   const requested = Effect.catchAll(
     link.session.request(method, params, {
-      onId,
+      onId: (id) => {
+        marks.requests.add(id)
+        listen?.(id)
+      },
       // A legacy client that has set no level receives every message.
       ...(isModern
         ? {
@@ -285,7 +337,10 @@ const send = (
         resetTimeoutOnProgress: true
       })
     }),
-    (error) => UpstreamError.fail(self.name, method, error)
+    (error): Effect.Effect<never, McpError | NotSent> =>
+      error._tag === "ConnectionClosed" && error.isUnsent === true
+        ? new NotSent({ link, error })
+        : UpstreamError.fail(self.name, method, error)
   )
   return leveled === Effect.void ? requested : Effect.zipRight(leveled, requested)
 }
@@ -325,10 +380,10 @@ const addsNothing = ({ notifications, requests, results }: Extension.Extension.A
 
 const isLegacy = (version: string): boolean => version < "2026-07-28"
 
-/** The state that the proxy gave the client in the round before; `kept` is the id of a call in `WaitingCalls`. */
+/** The state that the proxy gave the client in the round before; `call` is the id of a call in `WaitingCalls`. */
 const stateOf = (
   round: PassedRound | undefined
-): { readonly kept?: string; readonly state?: string; readonly task?: string } =>
+): { readonly call?: string; readonly state?: string; readonly task?: string } =>
   round?.state === undefined ? {} : JSON.parse(round.state)
 
 const retry = (inputResponses: JsonObject | undefined, requestState: string | undefined): JsonObject => ({
@@ -343,7 +398,17 @@ const passedMeta = (meta: JsonObject): JsonObject => {
   return passed
 }
 
-const own = [keys.progressToken, keys.protocolVersion, keys.clientCapabilities, keys.clientInfo, keys.logLevel, HOPS]
+const own = [
+  keys.progressToken,
+  keys.protocolVersion,
+  keys.clientCapabilities,
+  keys.clientInfo,
+  keys.logLevel,
+  // `ClientTelemetry` sends what the application names.
+  keys.tracestate,
+  keys.baggage,
+  HOPS
+]
 
 /** A result without the id of the upstream's task that the result comes from. */
 const withoutTask = ({ _meta, ...result }: JsonObject): JsonObject => {

@@ -1,11 +1,11 @@
 /**
  * Keeps calls at an upstream up to 2025-11-25 whose client is of 2026-07-28. The upstream asks in the middle of a call and waits; the
- * client answers with another request. So a call runs on a fiber of its own. Each request of the client brings answers, and
- * waits for the result of the call or for more questions. Between two requests this module keeps the call, for a limited time and in
- * limited number; the sealed state that the client sends back has the id of the call.
+ * client answers with another request. So a call runs on a fiber of its own. Each request of the client brings answers, and waits for the
+ * result of the call or for more questions. Between two requests this module keeps the call, for a limited time and in limited number; the
+ * sealed state that the client sends back has the id of the call.
  *
- * A call lives in this process: another instance of the server does not find the call, and the client has to call again. `Forward`
- * runs the calls.
+ * A call lives in this process: another instance of the server does not find the call, and the client has to call again. `Forward` runs
+ * the calls, and `Proxy` makes this module, once.
  */
 import type { JsonObject } from "@effect-mcp/core/protocol/Json"
 import { InvalidParams, type McpError } from "@effect-mcp/core/protocol/McpError"
@@ -24,13 +24,13 @@ import type { Ask, Question } from "../upstream/UpstreamQuestions.js"
 
 export interface WaitingCalls {
   /**
-   * Runs a new call of the client, or goes on with the waiting call whose id is `kept`. `call` gets the session of the client's
+   * Runs a new call of the client, or goes on with the waiting call with this id. `call` gets the session of the client's
    * latest request.
    */
   readonly serve: (
     session: ServerSessionService,
     round: PassedRound,
-    kept: string | undefined,
+    id: string | undefined,
     call: (running: Running) => Effect.Effect<JsonObject, McpError>
   ) => Effect.Effect<JsonObject, McpError>
 }
@@ -53,7 +53,7 @@ interface Call {
   /** The questions that wait for an answer, by their keys. `ask` adds a question; an answer or the upstream removes it. */
   readonly asked: Map<string, Asked>
   /** Open while a question waits that was not sent to the client. */
-  readonly isAsking: Effect.Latch
+  readonly isAsking: EffectInternals.Latch
   readonly fiber: Fiber.RuntimeFiber<JsonObject, McpError>
 }
 
@@ -123,7 +123,7 @@ const begin = (
 }
 
 /** Adds each question of the upstream to `asked`, and waits for the answer. */
-const asking = (asked: Map<string, Asked>, isAsking: Effect.Latch): Ask => {
+const asking = (asked: Map<string, Asked>, isAsking: EffectInternals.Latch): Ask => {
   let count = 0
   return (question) =>
     Effect.suspend(() => {
@@ -167,7 +167,7 @@ const pass = (self: Self, call: Call, round: PassedRound): Effect.Effect<JsonObj
   }
   const questions = Object.fromEntries([...call.asked].map(([key, { question }]) => [key, question]))
   return Effect.catchAll(
-    round.pass(questions, JSON.stringify({ kept: call.id })),
+    round.pass(questions, JSON.stringify({ call: call.id })),
     (error) => Effect.zipRight(take(self, call.id), refuse(error))
   )
 }

@@ -1,8 +1,10 @@
 /**
- * Registers one entry of an upstream with the server: what the server lists for the entry, and a handler that sends the calls of
- * clients to the upstream and checks the results. It also registers handlers for the tools and resources that the upstream serves
- * but does not list. `Mirror` decides which entries are registered, and until when; `Forward` sends the calls.
+ * Registers one entry of an upstream with the server: what the server lists for the entry, and a handler that sends the calls of clients
+ * to the upstream and checks the results. The module also registers handlers for the tools and resources that the upstream serves but does
+ * not list. `Mirror` decides which entries are registered, and until when; `Forward` sends the calls.
  */
+import type { Hints } from "@effect-mcp/core/CacheHints"
+import { ToolRefused } from "@effect-mcp/core/GroupError"
 import * as MethodHandler from "@effect-mcp/core/MethodHandler"
 import type { Suggestions } from "@effect-mcp/core/protocol/Completion"
 import type * as Extension from "@effect-mcp/core/protocol/Extension"
@@ -15,6 +17,8 @@ import * as Version from "@effect-mcp/core/protocol/Version"
 import type { Completers, RegisteredTool, RegistryService, Subscribable } from "@effect-mcp/core/Registry"
 import { RequestContext } from "@effect-mcp/core/RequestContext"
 import { ServerSession } from "@effect-mcp/core/ServerSession"
+import type { ToolFingerprints } from "@effect-mcp/core/ToolFingerprints"
+import * as HiddenCharacters from "@effect-mcp/core/unstable/protocol/HiddenCharacters"
 import * as SchemaCheck from "@effect-mcp/core/unstable/protocol/SchemaCheck"
 import * as UriTemplate from "@effect-mcp/core/UriTemplate"
 import * as Apps from "@effect-mcp/extensions/Apps"
@@ -43,6 +47,8 @@ export interface Options extends Pick<Naming.Options, "rename"> {
   readonly startsTasks: () => RegisteredTool["task"]
   /** Begins a subscription to a resource of the upstream. */
   readonly subscribe: (uri: string) => NonNullable<Subscribable["subscribe"]>
+  /** Notices tools that change. */
+  readonly fingerprints?: ToolFingerprints | undefined
 }
 
 /** The state of all entries of the upstream. `Mirror` changes the state. */
@@ -51,6 +57,8 @@ export interface State {
   isListed: boolean
   /** The URIs of the resources and templates that are registered. */
   uris: Uris.Uris
+  /** The fingerprints of the tools that the upstream lists, by name. */
+  fingerprints: ReadonlyMap<string, string>
 }
 
 /** Each member registers features until the scope closes. */
@@ -64,20 +72,35 @@ export interface EntryRegistration {
 
 type Entry<Kind extends ProxyEntry["kind"]> = Extract<ProxyEntry, { readonly kind: Kind }>
 
-interface Self extends Options {
-  readonly state: State
+/** What the lists of the upstream say. */
+export interface Listed {
   /** Whether the upstream lists an entry to the client of a request. */
   readonly isVisible: (entry: ProxyEntry) => Effect.Effect<boolean, never, ServerSession>
-  readonly renamesUris: boolean
+  /** The caching hints of the list that a method reads. */
+  readonly listHints: (method: string) => Hints | undefined
 }
 
-/** `isVisible` tells whether the upstream lists an entry to the client of a request. */
-export const make = (
-  options: Options,
-  state: State,
-  isVisible: (entry: ProxyEntry) => Effect.Effect<boolean, never, ServerSession>
-): EntryRegistration => {
-  const self: Self = { ...options, state, isVisible, renamesUris: options.rename !== undefined }
+interface Self extends Options {
+  readonly state: State
+  readonly isVisible: Listed["isVisible"]
+  readonly renamesUris: boolean
+  /** The caching hints of the list that has an entry of this kind. */
+  readonly listHints: Readonly<Record<ProxyEntry["kind"], () => Hints | undefined>>
+}
+
+export const make = (options: Options, state: State, { isVisible, listHints }: Listed): EntryRegistration => {
+  const self: Self = {
+    ...options,
+    state,
+    isVisible,
+    renamesUris: options.rename !== undefined,
+    listHints: {
+      tool: () => listHints("tools/list"),
+      prompt: () => listHints("prompts/list"),
+      resource: () => listHints("resources/list"),
+      template: () => listHints("resources/templates/list")
+    }
+  }
   return {
     register: (named) => register(self, named),
     unlistedResources: Effect.suspend(() => unlistedResources(self)),
@@ -104,6 +127,12 @@ const register = (self: Self, { entry, own }: Naming.Named): Effect.Effect<void,
   }
 }
 
+/** Why calls of a tool of the upstream are refused; `undefined` when they are not. */
+export const refusalOf = (
+  { fingerprints, name, state }: Pick<Options, "fingerprints" | "name"> & { readonly state: State },
+  tool: string
+): string | undefined => fingerprints?.refusal(name, tool, state.fingerprints.get(tool))
+
 const tool = (self: Self, entry: Entry<"tool">, own: string) => {
   const { listed, name: upstream } = entry
   const around = seenBy(self, entry)
@@ -111,17 +140,18 @@ const tool = (self: Self, entry: Entry<"tool">, own: string) => {
   const { taskSupport = "forbidden" } = listed.execution ?? {}
   const support = taskSupport === "forbidden" ? undefined : taskSupport
   return self.registry.tools.register({
-    isListed: self.state.isListed,
+    isListed: self.state.isListed && refusalOf(self, upstream) === undefined,
+    listHints: self.listHints.tool,
     around: check === undefined ? around : [visible(check), ...around ?? []],
     context,
     // A client without tasks can call the tool, because the proxy waits for the task of the upstream.
     advertised: {
-      ...listed,
+      ...HiddenCharacters.removedFrom(listed),
       name: own,
       ...(support === "required" ? { execution: { taskSupport: "optional" } } : undefined)
     },
     task: support === undefined ? self.startsTasks() : { support: "optional", startsInHandler: false },
-    call: (args) => call(self, "tools/call", withArguments(upstream, args), support)
+    call: (args) => callTool(self, upstream, args, support)
   }, yields)
 }
 
@@ -129,9 +159,10 @@ const prompt = (self: Self, entry: Entry<"prompt">, own: string) => {
   const { listed, name: upstream } = entry
   return self.registry.prompts.register({
     isListed: self.state.isListed,
+    listHints: self.listHints.prompt,
     around: seenBy(self, entry),
     context,
-    advertised: { ...listed, name: own },
+    advertised: { ...HiddenCharacters.removedFrom(listed), name: own },
     get: (args) => call(self, "prompts/get", withArguments(upstream, args)),
     completers: completers(
       self,
@@ -144,9 +175,10 @@ const prompt = (self: Self, entry: Entry<"prompt">, own: string) => {
 const resource = (self: Self, entry: Entry<"resource">, own: string) =>
   self.registry.resources.register({
     isListed: self.state.isListed,
+    listHints: self.listHints.resource,
     around: seenBy(self, entry),
     context,
-    advertised: { ...entry.listed, uri: own },
+    advertised: { ...HiddenCharacters.removedFrom(entry.listed), uri: own },
     read: read(self, entry.name, own),
     subscribe: self.subscribe(entry.name)
   }, yields)
@@ -161,10 +193,11 @@ const template = (self: Self, entry: Entry<"template">, own: string) =>
         : (uri: string) => uri
       return self.registry.templates.register({
         isListed: self.state.isListed,
+        listHints: self.listHints.template,
         around: seenBy(self, entry),
         context,
         template,
-        advertised: { ...entry.listed, uriTemplate: own },
+        advertised: { ...HiddenCharacters.removedFrom(entry.listed), uriTemplate: own },
         read: (_, uri) => Effect.suspend(() => read(self, toUpstream(uri), uri)),
         list: undefined,
         completers: completers(
@@ -200,7 +233,7 @@ const unlistedTools = (self: Self) =>
     context,
     advertised: { name: "*", inputSchema: { type: "object" } },
     task: self.startsTasks(),
-    call: (args, tool) => call(self, "tools/call", withArguments(tool, args))
+    call: (args, tool) => callTool(self, tool, args)
   }, yields)
 
 /** The check that hides an entry from clients to whose sessions the upstream does not list it. */
@@ -209,13 +242,22 @@ const seenBy = ({ isEach, isVisible }: Self, entry: ProxyEntry) => isEach() ? [v
 /** A check of visibility. The server runs the check with the services of the request. */
 const visible = (check: Effect.Effect<boolean, never, ServerSession | RequestContext>) => ({
   _tag: "Visibility" as const,
-  check: check as Effect.Effect<boolean>
+  check: () => check as Effect.Effect<boolean>
 })
 
 const withArguments = (name: string, args: unknown): JsonObject => ({
   name,
   ...(args === undefined ? undefined : { arguments: args })
 })
+
+/** Calls a tool of the upstream. A refusal is a result, because hosts show models only results. */
+const callTool = (self: Self, tool: string, args: unknown, support?: "optional" | "required") =>
+  Effect.suspend(() => {
+    const reason = refusalOf(self, tool)
+    if (reason === undefined) return call(self, "tools/call", withArguments(tool, args), support)
+    const text = new ToolRefused({ server: self.name, tool, reason }).message
+    return Effect.succeed({ content: [{ type: "text", text }], isError: true })
+  })
 
 /** Sends a call to the upstream, and checks the result. */
 const call = (

@@ -1,23 +1,27 @@
 /**
- * Keeps the entries that are registered with the server equal to the lists of an upstream. It adds new entries, removes entries
- * that have gone, and replaces entries that have changed; the server notifies its clients. While the upstream cannot be reached, the
- * server does not list the entries, but a client that calls an entry gets an error with the name of the upstream.
+ * Keeps the entries that are registered with the server equal to the lists of an upstream; `Proxy` gives it the lists. The mirror adds new
+ * entries, removes entries that have gone, and replaces entries that have changed; the server notifies its clients. While the upstream
+ * cannot be reached, the server does not list the entries, but a client that calls an entry gets an error with the name of the upstream.
  *
- * The lists may differ from session to session. The entries of all sessions are registered, and a client with a session of its own
- * sees the entries of its session. `Naming` chooses and names the entries, `EntryChanges` compares them with those that are registered,
- * and `EntryRegistration` registers each.
+ * The lists may differ from session to session. The entries of all sessions are registered, and a client with a session of its own sees
+ * the entries of its session. `Naming` chooses and names the entries, `EntryChanges` compares them with the registered entries, and
+ * `EntryRegistration` registers each.
  */
 import * as Registry from "@effect-mcp/core/Registry"
 import { ServerSession, type ServerSessionService } from "@effect-mcp/core/ServerSession"
 import type { ServerLists } from "@effect-mcp/core/unstable/client/Entries"
+import * as ListReport from "@effect-mcp/core/unstable/client/ListReport"
 import * as EffectInternals from "@effect-mcp/core/unstable/kit/EffectInternals"
 import * as ScopeEnd from "@effect-mcp/core/unstable/kit/ScopeEnd"
 import * as Semaphore from "@effect-mcp/core/unstable/kit/Semaphore"
+import * as HiddenCharacters from "@effect-mcp/core/unstable/protocol/HiddenCharacters"
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Scope from "effect/Scope"
 import type { ProxyEntry } from "../ProxyEntry.js"
+import * as ListedHints from "../upstream/ListedHints.js"
+import type { UpstreamLists } from "../upstream/ListFollower.js"
 import { changes, type Version } from "./EntryChanges.js"
 import * as EntryRegistration from "./EntryRegistration.js"
 import * as Naming from "./Naming.js"
@@ -36,15 +40,17 @@ export interface Mirror {
    * Sets what the upstream lists in the session of all clients; `undefined` while the upstream cannot be reached. `reported` are the
    * changes that the upstream has notified.
    */
-  readonly set: (lists: ServerLists | undefined, reported: ReadonlyArray<Registry.Kind>) => Effect.Effect<void>
+  readonly set: (lists: UpstreamLists | undefined, reported: ReadonlyArray<Registry.Kind>) => Effect.Effect<void>
   /** As `set`, for the session of one client; `undefined` when the session has ended. */
   readonly setOwn: (
     owner: object,
-    lists: ServerLists | undefined,
+    lists: UpstreamLists | undefined,
     reported: ReadonlyArray<Registry.Kind>
   ) => Effect.Effect<void>
   /** The URI that clients know for a URI of the upstream. */
   readonly toOwn: (uri: string) => string
+  /** Registers the entries again, because the application has agreed to a tool. */
+  readonly renew: Effect.Effect<void>
 }
 
 /** An entry that is registered until its scope closes. */
@@ -65,37 +71,43 @@ interface Self extends Options {
   /** By kind and name; `add` and `remove` write it. */
   readonly registered: Map<string, Registered>
   /** The lists of each session with the upstream, by the owner of the session; `put` writes them. */
-  readonly sources: Map<object, ServerLists>
-  /** `isListed` changes in `set`, `uris` in `update`. */
+  readonly sources: Map<object, UpstreamLists>
+  readonly report: ListReport.ListReport
+  /** `isListed` changes in `set`, `uris` and `fingerprints` in `update`. */
   readonly state: EntryRegistration.State
-  /** What the upstream lists for entries that were left out because a function of the application threw; `report` writes it. */
+  /** What the upstream lists for entries that were left out because a function of the application threw; `reportFailed` writes it. */
   failing: ReadonlyMap<string, string>
 }
 
 /** The entries are removed when the scope closes. */
 export const make = (options: Options): Effect.Effect<Mirror, never, Scope.Scope> =>
-  Effect.map(Effect.scope, (scope) => {
-    const state: EntryRegistration.State = { isListed: false, uris: Uris.same }
+  Effect.map(Effect.zip(Effect.scope, ListReport.make), ([scope, report]) => {
+    const state: EntryRegistration.State = { isListed: false, uris: Uris.same, fingerprints: new Map() }
     const self: Self = {
       ...options,
       scope,
       lock: Semaphore.make(),
-      registration: EntryRegistration.make(options, state, (entry) => isVisible(self, entry)),
+      registration: EntryRegistration.make(options, state, {
+        isVisible: (entry) => isVisible(self, entry),
+        listHints: (method) => ListedHints.least([...self.sources.values()].map(({ hints }) => hints), method)
+      }),
       registered: new Map(),
       sources: new Map(),
+      report,
       state,
       failing: new Map()
     }
     return {
       set: (lists, reported) => Effect.suspend(() => set(self, lists, reported)),
       setOwn: (owner, lists, reported) => Effect.suspend(() => put(self, owner, lists, reported)),
-      toOwn: (uri) => state.uris.toOwn(uri)
+      toOwn: (uri) => state.uris.toOwn(uri),
+      renew: Effect.suspend(() => apply(self))
     }
   })
 
 const set = (
   self: Self,
-  lists: ServerLists | undefined,
+  lists: UpstreamLists | undefined,
   reported: ReadonlyArray<Registry.Kind>
 ): Effect.Effect<void> => {
   self.state.isListed = lists !== undefined
@@ -105,7 +117,7 @@ const set = (
 const put = (
   self: Self,
   owner: object,
-  lists: ServerLists | undefined,
+  lists: UpstreamLists | undefined,
   reported: ReadonlyArray<Registry.Kind>
 ): Effect.Effect<void> => {
   const { registry, sources } = self
@@ -141,13 +153,16 @@ const apply = (self: Self): Effect.Effect<void> =>
   update(self).pipe(Registry.batch, self.lock.run, Effect.uninterruptible)
 
 const update = Effect.fnUntraced(function*(self: Self) {
-  const { maxEntries, name, registered, sources, state } = self
-  if (sources.size === 0) return
-  const { entries, failed, left } = Naming.named(union([...sources.values()]), self, maxEntries)
+  const { fingerprints, maxEntries, name, registered, sources, state } = self
+  const lists = union([...sources.values()])
+  const { entries, failed, left } = Naming.named(lists, self, maxEntries)
   if (left > 0) {
     yield* Effect.logWarning(`The upstream "${name}" lists more than ${maxEntries} entries: ${left} are left out`)
   }
-  yield* report(self, failed)
+  yield* reportFailed(self, failed)
+  yield* self.report.report(listings(name, entries))
+  // An upstream that cannot be reached lists nothing, which is no change.
+  if (fingerprints !== undefined && sources.size > 0) state.fingerprints = yield* fingerprints.see(name, lists.tools)
   if (self.rename !== undefined) state.uris = urisOf(entries)
   const wanted = wantedOf(self, entries)
   for (const { _tag, key } of changes(registered, wanted)) {
@@ -173,9 +188,10 @@ const remove = ({ registered }: Self, key: string): Effect.Effect<void> =>
 const wantedOf = (self: Self, entries: ReadonlyArray<Naming.Named>): ReadonlyMap<string, Wanted> => {
   const { register, unlistedResources, unlistedTools } = self.registration
   const startsTasks = self.startsTasks() !== undefined
+  const refusal = ({ kind, name }: ProxyEntry) => kind === "tool" ? EntryRegistration.refusalOf(self, name) : undefined
   const settings = `${self.state.isListed} ${self.completes()} ${self.isEach()} ${startsTasks}`
   const wanted = new Map(entries.map((one): [string, Wanted] => [`${one.entry.kind} ${one.own}`, {
-    settings: `${settings} ${one.entry.name}`,
+    settings: `${settings} ${refusal(one.entry) ?? ""} ${one.entry.name}`,
     text: textOf(one.entry.listed),
     registering: Effect.suspend(() => register(one))
   }]))
@@ -185,6 +201,24 @@ const wantedOf = (self: Self, entries: ReadonlyArray<Naming.Named>): ReadonlyMap
   return wanted
 }
 
+const kinds = ["tool", "prompt", "resource", "template"] as const
+
+/** The names and texts that the upstream lists, for a report. */
+const listings = (server: string, entries: ReadonlyArray<Naming.Named>): ReadonlyArray<ListReport.Listing> =>
+  kinds.map((kind) => ({
+    subject: `the entries of the kind ${kind} of the upstream`,
+    isNamed: kind === "tool" || kind === "prompt",
+    entries: entries.flatMap(({ entry: { kind: own, listed } }) =>
+      own === kind
+        ? [{
+          server,
+          name: listed.name,
+          isChanged: HiddenCharacters.removedFrom<ProxyEntry["listed"]>(listed) !== listed
+        }]
+        : []
+    )
+  }))
+
 const urisOf = (entries: ReadonlyArray<Naming.Named>): Uris.Uris => {
   const of = (kind: "resource" | "template") =>
     entries.flatMap(({ entry, own }) => entry.kind === kind ? [{ upstream: entry.name, own }] : [])
@@ -192,7 +226,7 @@ const urisOf = (entries: ReadonlyArray<Naming.Named>): Uris.Uris => {
 }
 
 /** Logs each entry that is left out because a function of the application threw, once for each change of the entry. */
-const report = (self: Self, failed: ReadonlyArray<Naming.Failed>): Effect.Effect<void> => {
+const reportFailed = (self: Self, failed: ReadonlyArray<Naming.Failed>): Effect.Effect<void> => {
   const before = self.failing
   self.failing = new Map(failed.map(({ entry }) => [`${entry.kind} ${entry.name}`, textOf(entry.listed)]))
   const changed = failed.filter(({ entry }) => before.get(`${entry.kind} ${entry.name}`) !== textOf(entry.listed))

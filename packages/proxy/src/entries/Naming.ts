@@ -1,9 +1,11 @@
 /**
- * Chooses the entries of an upstream that clients get, and the names that clients know. When `rename` gives two entries the same
- * name, clients get the first entry. An entry for which `filter` or `rename` throws is left out. `Uris` changes the URIs in results
- * accordingly.
+ * Chooses the entries of an upstream that clients get, and the names that clients know, for `Mirror`. A name of a tool or prompt has no
+ * characters that people do not see. When `rename` gives two entries the
+ * same name, clients get the first entry. An entry for which `filter` or `rename` throws is left out. `Uris` changes the URIs in requests
+ * and results accordingly.
  */
 import type { ServerLists } from "@effect-mcp/core/unstable/client/Entries"
+import * as HiddenCharacters from "@effect-mcp/core/unstable/protocol/HiddenCharacters"
 import * as Either from "effect/Either"
 import type { ProxyEntry } from "../ProxyEntry.js"
 
@@ -43,7 +45,8 @@ export const named = (
   const nameOf = (entry: ProxyEntry): string | undefined => {
     if (filter?.(entry) === false) return undefined
     const isNamed = entry.kind === "tool" || entry.kind === "prompt"
-    return rename?.(entry) ?? (isNamed ? prefix + entry.name : entry.name)
+    const name = rename?.(entry) ?? (isNamed ? prefix + entry.name : entry.name)
+    return isNamed ? HiddenCharacters.removed(name) : name
   }
   const entries = all.flatMap((entry): ReadonlyArray<Named> => {
     const chosen = Either.try(() => nameOf(entry))

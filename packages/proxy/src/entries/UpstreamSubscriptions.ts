@@ -1,7 +1,7 @@
 /**
- * The subscriptions of clients to resources of the upstream. A client with a session of its own subscribes in that session; all other
- * clients share one subscription of each resource. When a session with the upstream is opened again, this module subscribes again and
- * notifies the clients, because the upstream could report no change meanwhile.
+ * The subscriptions of clients to resources of the upstream, for `Proxy`. A client with a session of its own subscribes in that session;
+ * all other clients share one subscription of each resource. When a session with the upstream is opened again, this module subscribes
+ * again and notifies the clients, because the upstream could report no change meanwhile.
  *
  * A session that the transport replaces by itself, as over HTTP up to 2025-11-25, is not noticed: the subscriptions of the old session
  * are lost.
@@ -9,14 +9,23 @@
 import type { ClientSessionService } from "@effect-mcp/core/ClientSession"
 import type { McpError } from "@effect-mcp/core/protocol/McpError"
 import type { ServerSessionService } from "@effect-mcp/core/ServerSession"
+import * as Listening from "@effect-mcp/core/unstable/kit/Listening"
+import * as SingleFlight from "@effect-mcp/core/unstable/kit/SingleFlight"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
-import * as Stream from "effect/Stream"
 import type { Link } from "../upstream/Link.js"
 import * as UpstreamError from "../upstream/UpstreamError.js"
 
-/** The resources that one session with the upstream subscribes to, and how many clients have subscribed to each. */
-type Wanted = Map<string, number>
+/** The resources that one session with the upstream subscribes to. */
+type Wanted = Map<string, Resource>
+
+interface Resource {
+  /** How many clients want it. */
+  clients: number
+  isSubscribed: boolean
+  /** The subscription that is being made. Every client that wants the resource waits for it, and learns what the upstream answers. */
+  readonly subscribing: SingleFlight.SingleFlight<void, McpError>
+}
 
 export interface Options {
   readonly name: string
@@ -85,27 +94,28 @@ const add = (
   now: () => ClientSessionService | undefined
 ): Effect.Effect<void, McpError, Scope.Scope> =>
   Effect.uninterruptibleMask((restore) => {
-    const count = wanted.get(uri) ?? 0
-    wanted.set(uri, count + 1)
-    const subscribing = count > 0 ? Effect.void : Effect.onError(
-      restore(Effect.flatMap(link, ({ session }) =>
-        Effect.catchAll(
-          session.subscribeResource(uri),
-          (error) => UpstreamError.fail(name, "resources/subscribe", error)
-        ))),
-      () =>
-        Effect.sync(() => {
-          // Clients that have subscribed meanwhile rely on this subscription.
-          const session = remove(wanted, uri) ? undefined : now()
-          if (session !== undefined) run(Effect.ignore(session.subscribeResource(uri)))
-        })
-    )
+    const resource = wanted.get(uri) ?? { clients: 0, isSubscribed: false, subscribing: SingleFlight.make() }
+    wanted.set(uri, resource)
+    resource.clients++
+    const subscribe = Effect.flatMap(link, ({ session }) =>
+      Effect.matchEffect(session.subscribeResource(uri), {
+        onFailure: (error) => UpstreamError.fail(name, "resources/subscribe", error),
+        onSuccess: () =>
+          Effect.sync(() => {
+            resource.isSubscribed = true
+          })
+      }))
     const end = Effect.sync(() => {
-      const session = remove(wanted, uri) ? now() : undefined
+      const session = remove(wanted, uri, resource) ? now() : undefined
       // The client does not wait for the upstream.
       if (session !== undefined) run(Effect.ignore(session.unsubscribeResource(uri)))
     })
-    return Effect.zipRight(subscribing, Effect.addFinalizer(() => end))
+    return resource.isSubscribed
+      ? Effect.addFinalizer(() => end)
+      : restore(resource.subscribing.join(subscribe)).pipe(
+        Effect.onError(() => Effect.sync(() => remove(wanted, uri, resource))),
+        Effect.zipRight(Effect.addFinalizer(() => end))
+      )
   })
 
 /** Passes the updates of a session with the upstream on, and subscribes again to what the clients of the session want. */
@@ -115,10 +125,7 @@ const following = Effect.fnUntraced(function*(
   wanted: Wanted,
   notify: (uri: string) => Effect.Effect<void>
 ) {
-  yield* Effect.forkScoped(
-    Effect.interruptible(Stream.runForEach(session.resourceUpdates, (uri) => notify(toOwn(uri))))
-  )
-  yield* Effect.yieldNow()
+  yield* Listening.fork(session.resourceUpdates, (uri) => notify(toOwn(uri)))
   const again = Effect.forEach([...wanted.keys()], (uri) =>
     Effect.matchEffect(session.subscribeResource(uri), {
       onFailure: ({ message }) =>
@@ -128,10 +135,10 @@ const following = Effect.fnUntraced(function*(
   yield* Effect.forkScoped(Effect.interruptible(again))
 })
 
-/** Counts one client less; `true` when no client is subscribed to the resource any more. */
-const remove = (wanted: Wanted, uri: string): boolean => {
-  const count = (wanted.get(uri) ?? 1) - 1
-  if (count > 0) wanted.set(uri, count)
-  else wanted.delete(uri)
-  return count <= 0
+/** Counts one client less; `true` when no client wants the resource any more. */
+const remove = (wanted: Wanted, uri: string, resource: Resource): boolean => {
+  resource.clients--
+  const isLast = resource.clients === 0
+  if (isLast) wanted.delete(uri)
+  return isLast
 }

@@ -1,8 +1,10 @@
 /**
  * Converts URIs of resources between the upstream and the clients of a proxy that renames resources. A renamed template keeps its
- * variables: a URI that matches the template of one side is converted by the values of its variables. `Naming` gives the names.
+ * variables: a URI that matches the template of one side is converted by the values of its variables. `Naming` gives the names, `Mirror`
+ * makes the conversion of the current entries, and `EntryRegistration` converts.
  */
 import type { JsonObject } from "@effect-mcp/core/protocol/Json"
+import * as UriKey from "@effect-mcp/core/unstable/protocol/UriKey"
 import * as UriTemplate from "@effect-mcp/core/UriTemplate"
 import * as Either from "effect/Either"
 import * as Option from "effect/Option"
@@ -27,10 +29,10 @@ export interface Uris {
 export const same: Uris = { toOwn: (uri) => uri, toUpstream: () => (uri) => uri, inResult: (result) => result }
 
 export const make = (resources: ReadonlyArray<Renamed>, templates: ReadonlyArray<Renamed>): Uris => {
-  const own = new Map(resources.map(({ own, upstream }) => [upstream, own]))
+  const own = new Map(resources.map(({ own, upstream }) => [UriKey.of(upstream), own]))
   const converters = templates.map(({ own, upstream }) => converter(upstream, own))
   const toOwn = (uri: string): string => {
-    const renamed = own.get(uri)
+    const renamed = own.get(UriKey.of(uri))
     if (renamed !== undefined) return renamed
     for (const convert of converters) {
       const converted = convert(uri)
@@ -55,7 +57,7 @@ const converter = (from: string, to: string): (uri: string) => string | undefine
     onRight: ([source, target]) => (uri) =>
       Option.getOrUndefined(Option.map(UriTemplate.match(source, uri), (values) =>
         // Where the templates differ by a prefix, the rest of the URI stays as the client or the upstream wrote it.
-        from.endsWith(to)
+        from.endsWith(to) && uri.startsWith(from.slice(0, from.length - to.length))
           ? uri.slice(from.length - to.length)
           : to.endsWith(from)
           ? to.slice(0, to.length - from.length) + uri

@@ -1,20 +1,25 @@
 /**
  * A link is one session with the upstream and the calls of clients that run in the session. The link passes a question or a log
- * message of the upstream to the client whose call runs. While calls of several clients run, the upstream does not say which call a
- * message belongs to. Then the message reaches no client: what belongs to one client must not reach another.
+ * message of the upstream to the client whose call runs. `CallOfMessage` says which call a message belongs to; a message of which
+ * nobody can tell the client reaches no client: what belongs to one client must not reach another.
  *
- * `Links` has the links of clients, `ListingLink` the link that lists the entries; `Forward` runs calls in links.
+ * `Links` has the links of clients, and `ListingLink` the link that lists the entries. `Sessions` chooses the link of a client, and
+ * `Forward` runs calls in links.
  */
 import * as Client from "@effect-mcp/core/Client"
 import type { ConnectError } from "@effect-mcp/core/ClientError"
 import type { ClientSessionService } from "@effect-mcp/core/ClientSession"
 import type { Connector } from "@effect-mcp/core/Connector"
-import type { Notification, RequestId } from "@effect-mcp/core/Message"
+import { FeatureContext } from "@effect-mcp/core/FeatureContext"
+import { type Notification, type RequestId, stream } from "@effect-mcp/core/Message"
 import * as Progress from "@effect-mcp/core/Progress"
 import type { ClientCapabilities } from "@effect-mcp/core/protocol/Capabilities"
+import type { JsonObject } from "@effect-mcp/core/protocol/Json"
 import { isAtLeast, type LoggingLevel, LoggingMessage } from "@effect-mcp/core/protocol/Logging"
 import { InvalidRequest } from "@effect-mcp/core/protocol/McpError"
 import type { ServerSessionService } from "@effect-mcp/core/ServerSession"
+import type { OwnCalls } from "@effect-mcp/core/unstable/client/ListPace"
+import * as Listening from "@effect-mcp/core/unstable/kit/Listening"
 import * as Outbox from "@effect-mcp/core/unstable/kit/Outbox"
 import { raceFirst } from "@effect-mcp/core/unstable/kit/Race"
 import * as SchemaCheck from "@effect-mcp/core/unstable/protocol/SchemaCheck"
@@ -25,6 +30,8 @@ import * as Fiber from "effect/Fiber"
 import * as Queue from "effect/Queue"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
+import * as CallOfMessage from "./CallOfMessage.js"
+import { HintsRead } from "./ListedHints.js"
 import * as UpstreamQuestions from "./UpstreamQuestions.js"
 
 /** A call of a client that waits for the upstream. */
@@ -36,8 +43,20 @@ export interface Running {
 
 export interface Link {
   readonly session: ClientSessionService
-  /** Runs a call. While the call runs, its client gets the questions and log messages of the upstream. */
-  readonly during: <A, E>(running: Running, call: Effect.Effect<A, E>) => Effect.Effect<A, E>
+  /** Completes when the session has ended and no request gets the link any more. `ListingLink` and `Links` complete it. */
+  readonly gone: Deferred.Deferred<void>
+  /** The calls that run in the link; where the link follows the lists of all clients, the calls of all clients. */
+  readonly calls: OwnCalls
+  /** Collects the caching hints of the lists that are read in the link. */
+  readonly hints: HintsRead
+  /**
+   * Runs a call. While the call runs, its client gets the questions and log messages of the upstream. The call tells `marks` by what the
+   * messages of the upstream name it.
+   */
+  readonly during: <A, E>(
+    running: Running,
+    call: (marks: CallOfMessage.Marks) => Effect.Effect<A, E>
+  ) => Effect.Effect<A, E>
   /**
    * Runs a call, and reports the progress of the token that the call passes to `listen`. All progress is reported before the call
    * ends.
@@ -59,6 +78,8 @@ export interface Options {
   readonly capabilities: ClientCapabilities
   /** An earlier session with the upstream, whose era and revision the new session uses. */
   readonly prior?: ClientSessionService | undefined
+  /** What counts the calls of the link: first the link's own. */
+  readonly calls: readonly [OwnCalls, ...ReadonlyArray<OwnCalls>]
   /** Whether clients share the link. */
   readonly isShared: boolean
   /** The client that owns the link, for messages outside of any call; `undefined` when clients share the link. */
@@ -68,8 +89,8 @@ export interface Options {
 interface Self {
   readonly options: Options
   readonly session: ClientSessionService
-  /** The calls that run; `during` writes it. */
-  readonly running: Set<Running>
+  /** The calls that run, each with its marks; `during` writes it. */
+  readonly running: Map<Running, CallOfMessage.Marks>
   readonly logs: Logs
   /** The level that was sent last, and the level that the upstream has acknowledged last; `setLevel` writes both. */
   readonly level: { sent: LoggingLevel | undefined; acknowledged: LoggingLevel | undefined }
@@ -77,20 +98,21 @@ interface Self {
 
 /** Opens a link, which closes with the scope. */
 export const open = Effect.fnUntraced(function*(options: Options): Effect.fn.Return<Link, ConnectError, Scope.Scope> {
-  const running = new Set<Running>()
-  const target = () => targetOf(options, running)
+  const running: Self["running"] = new Map()
   const rootsChanges = yield* Queue.sliding<void>(1)
-  const logs = yield* passLogs(() => target()?.session())
+  const logs = yield* passLogs((message) => notified(options, running, message))
   const taskProgress = taskProgressOf()
+  const hints = new HintsRead()
   const session = yield* Client.make(options.connector, {
     ...options.client,
     onNotification: (notification) => {
       logs.receive(notification)
       taskProgress.receive(notification)
     },
+    onCacheHints: hints.see,
     checkOutputs: false,
     prior: options.prior,
-    features: UpstreamQuestions.features(options.capabilities, asking(target), {
+    features: UpstreamQuestions.features(options.capabilities, asking(options, running), {
       changes: Stream.fromQueue(rootsChanges)
     })
   })
@@ -98,6 +120,9 @@ export const open = Effect.fnUntraced(function*(options: Options): Effect.fn.Ret
   yield* listen(self)
   return {
     session,
+    gone: yield* Deferred.make<void>(),
+    calls: options.calls[0],
+    hints,
     reporting: taskProgress.reporting,
     during: (one, call) => during(self, one, call),
     setLevel: (wanted) => setLevel(self, wanted),
@@ -105,48 +130,90 @@ export const open = Effect.fnUntraced(function*(options: Options): Effect.fn.Ret
   }
 })
 
-/** The call that a message of the upstream belongs to; `undefined` when nobody can tell. */
-const targetOf = (options: Options, running: ReadonlySet<Running>): Running | undefined => {
-  const [first, ...others] = running
-  if (first === undefined) {
-    const session = options.standalone()
-    return session === undefined ? undefined : { session: () => session, ask: UpstreamQuestions.ask(session) }
+/** The client that gets a notification of the upstream; `undefined` when nobody can tell. */
+const notified = (
+  options: Options,
+  running: Self["running"],
+  message: CallOfMessage.Named
+): ServerSessionService | undefined => {
+  const found = CallOfMessage.of(running, message)
+  switch (found._tag) {
+    case "Call":
+      return found.running.session()
+    case "Outside":
+      return options.standalone()
+    case "Several":
+      // Which of its calls a client gets a notification in decides nothing.
+      return areOfOneClient(found.calls) ? found.calls.at(-1)?.session() : undefined
   }
-  const { key } = first.session().client
-  const isOne = others.every(({ session }) => key !== undefined && session().client.key === key)
-  return isOne ? others.at(-1) ?? first : undefined
 }
 
-const asking = (target: () => Running | undefined): UpstreamQuestions.Ask => (question) =>
-  Effect.suspend(() =>
-    target()?.ask(question) ?? Effect.fail(
-      new InvalidRequest({
-        message:
-          `The proxy cannot tell which client "${question.method}" is for: no call runs, or calls of several clients run`
-      })
-    )
-  )
+/** Asks the client of the call that a question belongs to. The client that owns the link is asked outside of its calls, if need be. */
+const asking = (options: Options, running: Self["running"]) => (question: UpstreamQuestions.Question) =>
+  // An answer that came just before, and names a task, reaches its call first.
+  Effect.flatMap(Effect.zipLeft(FeatureContext, Effect.yieldNow()), ({ call, meta }) => {
+    const found = CallOfMessage.of(running, { call, meta })
+    const asks = found._tag === "Call"
+      ? found.running
+      : found._tag === "Several"
+      ? onlyBusy(running, found.calls)
+      : undefined
+    const marks = asks === undefined ? undefined : running.get(asks)
+    if (asks !== undefined && marks !== undefined) {
+      marks.questions++
+      return Effect.ensuring(asks.ask(question), Effect.sync(() => marks.questions--))
+    }
+    const owner = options.standalone()
+    return owner === undefined
+      ? Effect.fail(new InvalidRequest({ message: unknown(question.method, found) }))
+      : UpstreamQuestions.ask(owner)(question)
+  })
+
+/** The only one of a client's calls that does not wait for an answer of the client. */
+const onlyBusy = (running: Self["running"], calls: ReadonlyArray<Running>): Running | undefined => {
+  const busy = areOfOneClient(calls) ? calls.filter((one) => running.get(one)?.questions === 0) : []
+  return busy.length === 1 ? busy[0] : undefined
+}
+
+const areOfOneClient = (calls: ReadonlyArray<Running>): boolean => {
+  const [key, ...keys] = calls.map(({ session }) => session().client.key)
+  return key !== undefined && keys.every((other) => other === key)
+}
+
+const unknown = (method: string, found: CallOfMessage.Found<Running>): string =>
+  `The proxy cannot tell which call "${method}" is for: ` + (found._tag !== "Several"
+    ? "no call runs that it belongs to"
+    : `${found.calls.length} calls run, and the upstream does not say which of them asks; call one after another`)
 
 /** Passes on what the session reports outside of answers and log messages, until the scope closes. */
 const listen = Effect.fnUntraced(function*({ options, running, session }: Self) {
-  yield* Effect.forkScoped(Effect.interruptible(Stream.runForEach(
+  yield* Listening.fork(
     session.elicitationsCompleted,
-    (id) => targetOf(options, running)?.session().elicitationComplete(id) ?? Effect.void
-  )))
-  yield* Effect.forkScoped(Effect.interruptible(Stream.runForEach(
-    session.diagnostics,
-    (one) => Effect.logDebug(`The upstream "${options.name}":`, one)
-  )))
-  // Lets the listeners start before the link is used.
-  yield* Effect.yieldNow()
+    (id) => notified(options, running, {})?.elicitationComplete(id) ?? Effect.void
+  )
+  yield* Listening.fork(session.diagnostics, (one) => Effect.logDebug(`The upstream "${options.name}":`, one))
 })
 
-const during = <A, E>({ logs, running, session }: Self, one: Running, call: Effect.Effect<A, E>) =>
+const during = <A, E>(
+  { logs, options, running, session }: Self,
+  one: Running,
+  call: (marks: CallOfMessage.Marks) => Effect.Effect<A, E>
+) =>
   Effect.acquireUseRelease(
-    Effect.sync(() => running.add(one)),
+    Effect.sync(() => {
+      const marks = CallOfMessage.marks()
+      running.set(one, marks)
+      for (const calls of options.calls) calls.mark()
+      return marks
+    }),
     // Sends log messages before the answer: some clients receive no log message of a call after its answer.
-    () => Effect.tap(call, () => logs.isIdle() ? Effect.void : raceFirst(logs.flush, Effect.ignore(session.ended))),
-    () => Effect.sync(() => running.delete(one))
+    (marks) =>
+      Effect.tap(call(marks), () => logs.isIdle() ? Effect.void : raceFirst(logs.flush, Effect.ignore(session.ended))),
+    () =>
+      Effect.sync(() => {
+        running.delete(one)
+        for (const calls of options.calls) calls.mark()
+      })
   )
 
 const setLevel = ({ level, options, session }: Self, wanted: LoggingLevel): Effect.Effect<void> =>
@@ -183,16 +250,16 @@ export const MAX_LOGS = 256
  * client reads slowly, `MAX_LOGS` messages wait, and later messages are dropped.
  */
 export const passLogs = (
-  target: () => ServerSessionService | undefined
+  target: (message: CallOfMessage.Named) => ServerSessionService | undefined
 ): Effect.Effect<Logs, never, Scope.Scope> =>
   Effect.gen(function*() {
     const queue = yield* Queue.unbounded<Effect.Effect<void>>()
     let waiting = 0
     yield* Effect.forkScoped(Effect.interruptible(Effect.forever(Effect.flatten(queue.take))))
     return {
-      receive: ({ method, params }) => {
+      receive: ({ method, params, [stream]: call }) => {
         if (method !== "notifications/message" || waiting >= MAX_LOGS || !isLogMessage(params)) return
-        const session = target()
+        const session = target({ call, meta: params?._meta as JsonObject | undefined })
         if (session === undefined) return
         const { data, level, logger } = params as LoggingMessage
         waiting++

@@ -1,10 +1,11 @@
 /**
- * The links of clients: a session with the upstream for each client of the proxy. The link of a client with a session closes
- * when the client disconnects. From 2026-07-28 on, the requests of one pipe or principal that declare equal capabilities share a
- * link, which closes some time after the last request. So do the requests of anonymous clients over HTTP, where only programs of
- * this machine reach the server. Where other machines reach the server, each anonymous request opens a link of its own.
+ * The links of clients: a session with the upstream for each client of the proxy. The link of a client with a session closes when the
+ * client disconnects. From 2026-07-28 on, the requests of one pipe or principal that declare equal capabilities share a link, which closes
+ * some time after the last request. So do the requests of anonymous clients over HTTP, where only programs of this machine reach the
+ * server. Where other machines reach the server, each anonymous request opens a link of its own.
  *
- * `Link` is one session with the upstream; `ListingLink` has the link that no client owns.
+ * `Sessions` chooses between a link of a client and the shared link. `Link` is one session with the upstream; `ListingLink` has the link
+ * that no client owns.
  */
 import { forOperator } from "@effect-mcp/core/ClientLogger"
 import type { ClientCapabilities } from "@effect-mcp/core/protocol/Capabilities"
@@ -184,7 +185,7 @@ const opening = Effect.fnUntraced(function*(self: Self, key: Key) {
   const own = yield* EffectInternals.childOf(self.closing)
   yield* Effect.addFinalizer((exit) => Scope.close(own, exit))
   const link = yield* Scope.extend(self.open(session.client.capabilities, () => standaloneOf(self, session)), own)
-  self.run(Effect.zipRight(Effect.ignore(link.session.ended), RcMap.invalidate(self.all, key)))
+  self.run(ended(link, RcMap.invalidate(self.all, key)))
   if (typeof client === "object" && session.client.sessionScope !== undefined) {
     const listed = yield* Deferred.make<void>()
     self.opened.set(client, { link, listed })
@@ -192,6 +193,13 @@ const opening = Effect.fnUntraced(function*(self: Self, key: Key) {
   }
   return link
 })
+
+/** Waits until the session has ended, and runs what takes the link away from later requests. */
+const ended = ({ gone, session }: Link, takeAway: Effect.Effect<void>): Effect.Effect<void> =>
+  Effect.ensuring(
+    Effect.zipRight(Effect.ignore(session.ended), takeAway),
+    Deferred.succeed(gone, undefined)
+  )
 
 const get = Effect.fnUntraced(function*(self: Self, key: Key) {
   const { all, lock } = self
@@ -222,7 +230,10 @@ const ofUnknown = Effect.fnUntraced(function*(self: Self, session: ServerSession
     Ref.update(anonymous, (count) => count + 1),
     () => Ref.update(anonymous, (count) => count - 1)
   )
-  return yield* self.open(session.client.capabilities, () => undefined)
+  return yield* Effect.tap(
+    self.open(session.client.capabilities, () => undefined),
+    (link) => Effect.sync(() => self.run(ended(link, Effect.void)))
+  )
 })
 
 const refuseTooMany = Effect.fnUntraced(function*({ all, anonymous, max, name }: Self) {

@@ -1,15 +1,22 @@
 /**
- * Follows the lists of one session with the upstream: reads the lists once, and again after each change that the upstream reports. A
- * list that cannot be read stays as it was, and is read again later. `ServerLists` of the client reads a list and bounds how
- * often lists are read.
+ * Follows the lists of one session with the upstream, for `ListingLink`, and for `Proxy` where each client has a session: reads the lists
+ * once, and again after each change that the upstream reports. A list that cannot be read stays as it was, and is read again later.
+ * `ServerLists` of the client reads a list and bounds how often lists are read.
  */
-import type { Change, ClientSessionService } from "@effect-mcp/core/ClientSession"
-import type { ServerLists } from "@effect-mcp/core/unstable/client/Entries"
-import * as Lists from "@effect-mcp/core/unstable/client/ServerLists"
+import type { Change } from "@effect-mcp/core/ClientSession"
+import type * as Entries from "@effect-mcp/core/unstable/client/Entries"
+import * as ServerLists from "@effect-mcp/core/unstable/client/ServerLists"
+import * as Listening from "@effect-mcp/core/unstable/kit/Listening"
 import { raceFirst } from "@effect-mcp/core/unstable/kit/Race"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
-import * as Stream from "effect/Stream"
+import type { Link } from "./Link.js"
+import type { ListedHints } from "./ListedHints.js"
+
+/** The lists of one session with the upstream. */
+export interface UpstreamLists extends Entries.ServerLists {
+  readonly hints: ListedHints
+}
 
 /** How long the lists wait for the subscription that reports their changes. */
 const SUBSCRIPTION_WAIT = "5 seconds"
@@ -20,31 +27,34 @@ const SUBSCRIPTION_WAIT = "5 seconds"
  */
 export const make = (
   name: string,
-  session: ClientSessionService,
-  onLists: (lists: ServerLists, reported: ReadonlyArray<Change>) => Effect.Effect<void>,
+  { calls, hints, session }: Pick<Link, "calls" | "hints" | "session">,
+  onLists: (lists: UpstreamLists, reported: ReadonlyArray<Change>) => Effect.Effect<void>,
   onFirst: Effect.Effect<unknown>
 ): Effect.Effect<Effect.Effect<void>, never, Scope.Scope> =>
   Effect.gen(function*() {
     const reported = new Set<Change>()
-    yield* Effect.forkScoped(Effect.interruptible(
-      Stream.runForEach(session.listChanges, (change) => Effect.sync(() => reported.add(change)))
-    ))
-    const changed = yield* Lists.changes(session)
-    let lists: ServerLists | undefined
+    yield* Listening.fork(session.listChanges, (change) => Effect.sync(() => reported.add(change)))
+    const changed = yield* ServerLists.changes(session)
+    let lists: Entries.ServerLists | undefined
     const refresh = Effect.suspend(() => {
       const about = [...reported]
       reported.clear()
-      return Effect.flatMap(Lists.read(session, lists), (read) => {
+      // What was read before, by calls of clients, is not part of these lists.
+      hints.take()
+      return Effect.flatMap(ServerLists.read(session, lists), (read) => {
         lists = read.lists
-        return Effect.as(onLists(read.lists, about), read.isComplete)
+        return Effect.as(onLists({ ...read.lists, hints: hints.take() }, about), read)
       })
     })
     const first = Effect.zipRight(
       raceFirst(session.awaitSubscription, Effect.sleep(SUBSCRIPTION_WAIT)),
-      Effect.catchAll(refresh, (error) =>
-        Effect.as(Effect.logWarning(`The upstream "${name}" could not list what it has: ${error.message}`), false))
+      Effect.matchEffect(refresh, {
+        onFailure: (error) =>
+          Effect.as(Effect.logWarning(`The upstream "${name}" could not list what it has: ${error.message}`), false),
+        onSuccess: ({ isComplete }) => Effect.succeed(isComplete)
+      })
     )
     const following = Effect.flatMap(first, (isComplete) =>
-      Effect.zipRight(onFirst, Lists.follow(session, isComplete, changed, refresh)))
+      Effect.zipRight(onFirst, ServerLists.follow(session, isComplete, changed, refresh, calls)))
     return raceFirst(Effect.ignore(session.ended), following)
   })

@@ -1,15 +1,14 @@
 /**
- * The one connection to the upstream on which the proxy follows the upstream's lists of tools, prompts and resources. `Proxy` starts it
- * once. It follows the lists until the session ends, and connects again as the schedule `reconnect` says. Calls of clients that share
- * this connection wait while it is being opened, and fail at once after the last attempt has failed. A defect ends all attempts and is
- * logged.
+ * The one connection to the upstream on which the proxy follows the upstream's lists of tools, prompts and resources. `Proxy` starts the
+ * link once, and `Sessions` gives it to clients. The link follows the lists until the session ends, and connects again as the schedule
+ * `reconnect` says. Calls of clients that share this connection wait while it is being opened, and fail at once after the last attempt has
+ * failed. A defect ends all attempts and is logged.
  *
  * `ListFollower` reads the lists. `Links` opens the connections to the upstream that belong to one client each.
  */
 import type { ConnectError } from "@effect-mcp/core/ClientError"
 import type { Change, ClientSessionService } from "@effect-mcp/core/ClientSession"
 import type { McpError } from "@effect-mcp/core/protocol/McpError"
-import type { ServerLists } from "@effect-mcp/core/unstable/client/Entries"
 import * as EffectInternals from "@effect-mcp/core/unstable/kit/EffectInternals"
 import * as ScopeEnd from "@effect-mcp/core/unstable/kit/ScopeEnd"
 import * as TimeLimit from "@effect-mcp/core/unstable/kit/TimeLimit"
@@ -35,10 +34,13 @@ export interface Follower {
   /** Runs when a link is open, before its lists are read. */
   readonly onOpen: (link: Link) => Effect.Effect<void, never, Scope.Scope>
   /** What the upstream lists now; `undefined` while the upstream cannot be reached. */
-  readonly onLists: (lists: ServerLists | undefined, reported: ReadonlyArray<Change>) => Effect.Effect<void>
+  readonly onLists: (
+    lists: ListFollower.UpstreamLists | undefined,
+    reported: ReadonlyArray<Change>
+  ) => Effect.Effect<void>
 }
 
-export interface Supervisor {
+export interface ListingLink {
   /** The open link. Waits while the upstream is being connected. */
   readonly link: Effect.Effect<Link, McpError>
   /** The session of the open link; `undefined` while no link is open. */
@@ -68,7 +70,7 @@ interface Self extends Options {
   readonly failed: McpError
 }
 
-export const make = (options: Options): Effect.Effect<Supervisor> =>
+export const make = (options: Options): Effect.Effect<ListingLink> =>
   Effect.map(Deferred.make<void, ConnectError>(), (started) => {
     const self: Self = {
       ...options,
@@ -144,11 +146,12 @@ const connection = Effect.fnUntraced(
   function*(self: Self, { onLists, onOpen }: Follower) {
     const { name, open, started } = self
     const link = yield* open
-    const following = yield* ListFollower.make(name, link.session, onLists, Deferred.succeed(started, undefined))
+    const following = yield* ListFollower.make(name, link, onLists, Deferred.succeed(started, undefined))
     yield* become(self, { _tag: "Open", link }, Effect.succeed(link))
     yield* Effect.addFinalizer(() =>
-      Effect.sync(() => {
+      Effect.suspend(() => {
         self.state = opening()
+        return Deferred.succeed(link.gone, undefined)
       })
     )
     yield* onOpen(link)

@@ -14,12 +14,12 @@ import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 import type { Link } from "./Link.js"
 import type { Links } from "./Links.js"
-import type { Supervisor } from "./ListingLink.js"
+import type { ListingLink } from "./ListingLink.js"
 
 export interface Options {
   /** The option of the proxy. */
   readonly sessions: "each" | "shared" | undefined
-  readonly supervisor: Supervisor
+  readonly listingLink: ListingLink
   readonly links: Links
   /** How long a client waits for the lists of its own session. */
   readonly connectTimeout: Duration.DurationInput
@@ -66,14 +66,14 @@ const isEach = ({ sessions }: Self, { era }: ClientSessionService): boolean =>
   (sessions ?? (era === "legacy" ? "each" : "shared")) === "each"
 
 const isEachNow = (self: Self): boolean => {
-  const shared = self.supervisor.session()
+  const shared = self.listingLink.session()
   if (shared !== undefined) self.wasEach = isEach(self, shared)
   return self.wasEach
 }
 
 const linkOf = (self: Self, session: ServerSessionService): Effect.Effect<Link, McpError, Scope.Scope> =>
   Effect.flatMap(
-    self.supervisor.link,
+    self.listingLink.link,
     (shared) => isEach(self, shared.session) ? self.links.of(session) : Effect.succeed(shared)
   )
 
@@ -81,16 +81,16 @@ const ownLinkOf = (self: Self, session: ServerSessionService): Effect.Effect<Lin
   session.client.sessionScope === undefined
     ? Effect.succeed(undefined)
     : Effect.flatMap(
-      self.supervisor.link,
+      self.listingLink.link,
       (shared) => isEach(self, shared.session) ? Effect.scoped(self.links.of(session)) : Effect.succeed(undefined)
     )
 
 const ownerOf = (self: Self, session: ServerSessionService): Effect.Effect<Link | undefined> => {
-  const { connectTimeout, links, slow, supervisor } = self
+  const { connectTimeout, links, listingLink, slow } = self
   const { key, sessionScope } = session.client
   if (typeof key !== "object" || sessionScope === undefined || !isEachNow(self)) return Effect.succeed(undefined)
   const listed = links.listedNow(session)
-  if (listed !== undefined || slow.has(key) || supervisor.session() === undefined) return Effect.succeed(listed)
+  if (listed !== undefined || slow.has(key) || listingLink.session() === undefined) return Effect.succeed(listed)
   return Effect.map(
     TimeLimit.end(Effect.option(links.listed(session)), connectTimeout),
     (found) => {

@@ -1,7 +1,8 @@
 /**
- * The errors that a client gets when its request failed at the upstream. An error that the upstream sent is passed on unchanged. When
- * the request or the answer was lost on the way, the client learns the name of the upstream and what happened; only the log has the
- * cause, because the text of a transport may contain secrets.
+ * The errors that a client gets when its request failed at the upstream (`Forward`, `UpstreamTask`, `WaitingCalls`) or no link could be
+ * opened (`Links`, `ListingLink`). An error that the upstream sent is passed on unchanged. When the request or the answer was lost on the
+ * way, the client learns the name of the upstream and what happened; only the log has the cause, because the text of a transport may
+ * contain secrets.
  */
 import type { ClientError, ConnectError } from "@effect-mcp/core/ClientError"
 import { forOperator } from "@effect-mcp/core/ClientLogger"
@@ -27,19 +28,31 @@ export const fail = (upstream: string, method: string, error: ProxyFailure): Eff
     default:
       return Effect.zipRight(
         forOperator(Effect.logWarning(`"${method}" failed at the upstream "${upstream}": ${error.message}`)),
-        Effect.fail(of(upstream, sentences[error._tag](method)))
+        Effect.fail(of(upstream, sentenceOf(error)(method)))
       )
   }
 }
 
+const sentenceOf = (error: Extract<ProxyFailure, { readonly _tag: keyof typeof sentences }>) => {
+  if (error._tag === "ConnectionClosed" && error.isUnsent === true) return sentences.unsent
+  if (error._tag === "TransportError" && error.reason !== "Read" && error.reason !== "Decode") {
+    return sentences.unserved
+  }
+  return sentences[error._tag]
+}
+
+const MAY_HAVE = "It may have served the request, or not"
+
 const sentences = {
   RequestTimeout: (method: string) => `did not answer "${method}" in time`,
-  ConnectionClosed: (method: string) => `closed the connection before it answered "${method}"`,
-  SessionExpired: (method: string) => `lost the session before it answered "${method}"`,
+  ConnectionClosed: (method: string) => `closed the connection before it answered "${method}". ${MAY_HAVE}`,
+  unsent: (method: string) => `closed the connection before "${method}" was sent`,
+  SessionExpired: (method: string) => `lost the session before it answered "${method}". ${MAY_HAVE}`,
   NoBackChannel: (method: string) => `has no connection that could carry "${method}"`,
   TaskEnded: (method: string) => `has no result of the task that "${method}" has become`,
   TooManyRounds: (method: string) => `asks too many questions to serve "${method}"`,
-  TransportError: (method: string) => `was not reached, or sent no valid answer to "${method}"`
+  unserved: (method: string) => `was not reached, or refused the request: it has not served "${method}"`,
+  TransportError: (method: string) => `sent no valid answer to "${method}", or none. ${MAY_HAVE}`
 } as const
 
 /** The error for a client. `does` is the end of a sentence whose subject is the upstream. */

@@ -1,10 +1,12 @@
 /**
- * Passes questions of the upstream (elicitation, sampling, roots) on to a client of the proxy. The parameters and the answer are not
- * changed. `ServerSession` checks that the client has declared the capability that a question needs. The module also says which
- * capabilities of a client the upstream sees, and makes the features of the client that calls the upstream.
+ * Passes questions of the upstream (elicitation, sampling, roots) on to a client of the proxy: `Link` the questions of a session,
+ * `Forward`, `UpstreamTask` and `WaitingCalls` the questions of a call. The parameters and the answer are not changed. `ServerSession`
+ * checks that the client has declared the capability that a question needs. The module also says which capabilities of a client the
+ * upstream sees, and makes the features of the client that calls the upstream.
  */
 import type { Question as ServerQuestion } from "@effect-mcp/core/Ask"
 import * as ClientFeatures from "@effect-mcp/core/ClientFeatures"
+import type { FeatureContext } from "@effect-mcp/core/FeatureContext"
 import { type ClientCapabilities, declares } from "@effect-mcp/core/protocol/Capabilities"
 import type { JsonObject } from "@effect-mcp/core/protocol/Json"
 import { type McpError, MethodNotFound } from "@effect-mcp/core/protocol/McpError"
@@ -98,10 +100,10 @@ export const passed = (declared: ClientCapabilities): ClientCapabilities => ({
 /** Features of a client that pass each question of the upstream to `ask`. `rootsChanges` has a value for each change of the roots. */
 export const features = (
   declared: ClientCapabilities,
-  ask: Ask,
+  ask: (question: Question) => Effect.Effect<JsonObject, AskError, FeatureContext>,
   rootsChanges: Parameters<typeof ClientFeatures.roots>[1] & {}
 ): Layer.Layer<never, never, ClientFeatures.ClientFeatures> => {
-  const passing = (method: string) => (params: object): Effect.Effect<any, McpError | AskError> =>
+  const passing = (method: string) => (params: object): Effect.Effect<any, McpError | AskError, FeatureContext> =>
     ask({ method, params: params as JsonObject })
   return Layer.mergeAll(
     Layer.empty,

@@ -1,13 +1,15 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Registry from "@effect-mcp/core/Registry"
-import { noLists, type ServerLists } from "@effect-mcp/core/unstable/client/Entries"
+import { noLists } from "@effect-mcp/core/unstable/client/Entries"
 import type { ProxyEntry } from "@effect-mcp/proxy/ProxyEntry"
 import { Effect, Fiber, Logger } from "effect"
 import { preempted } from "../../../testing/test/support/Preempted.js"
 import * as Mirror from "../../src/entries/Mirror.js"
+import type { UpstreamLists } from "../../src/upstream/ListFollower.js"
 
-const lists = (...names: ReadonlyArray<string>): ServerLists => ({
+const lists = (...names: ReadonlyArray<string>): UpstreamLists => ({
   ...noLists,
+  hints: new Map(),
   tools: names.map((name) => ({ name, inputSchema: { type: "object" } }))
 })
 
@@ -67,7 +69,7 @@ describe("The entries of an upstream", () => {
           if (name === "b" && listed.title === undefined) throw new Error("no title")
           return true
         })
-        const b = (more: object): ServerLists => {
+        const b = (more: object): UpstreamLists => {
           const { tools, ...others } = lists("a", "b", "c")
           return { ...others, tools: tools.map((tool) => tool.name === "b" ? { ...tool, ...more } : tool) }
         }

@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Connector from "@effect-mcp/core/Connector"
 import type { Message } from "@effect-mcp/core/Message"
 import type { LoggingLevel } from "@effect-mcp/core/protocol/Logging"
+import { OwnCalls } from "@effect-mcp/core/unstable/client/ListPace"
 import { Effect, Fiber, Layer, TestClock } from "effect"
 import * as Link from "../../src/upstream/Link.js"
 import { legacy, server } from "../Setting.js"
@@ -30,6 +31,7 @@ const linked = (isShared: boolean, lost: Set<string>) =>
       connector,
       client: { timeout: "10 seconds" },
       capabilities: {},
+      calls: [new OwnCalls()],
       isShared,
       standalone: () => undefined
     })

@@ -1,8 +1,8 @@
 /**
- * The channels that a node listens to, over one connection. A message only wakes the listener, which reads the state: messages
- * are lost while the connection is. So all listeners are woken when it listens again.
+ * The channels that a node listens to, over one connection of `RedisConnection`. A message only wakes the listener, which reads the state:
+ * messages are lost while the connection is lost. So all listeners are woken when the connection listens again.
  *
- * `listeners` holds each channel that has a listener, and no other one.
+ * `listeners` holds each channel that has a listener, and no other channel.
  */
 import * as Arr from "effect/Array"
 import * as Effect from "effect/Effect"

@@ -1,8 +1,8 @@
 /**
- * One client of Redis, or of a cluster, over `ioredis`. It sends every command once: a command whose answer was lost with the
- * connection fails, because it may have run.
+ * One client of Redis, or of a cluster, over `ioredis`; `RedisConnection` makes the clients of a node. A client sends every command once:
+ * a command whose answer was lost with the connection fails, because it may have run.
  *
- * While the connection is lost, commands wait for the next one, up to their timeout. Commands that wait, or that have no answer
+ * While the connection is lost, commands wait for the next connection, up to their timeout. Commands that wait, or that have no answer
  * yet, have a bound. A connection on which nothing arrives for as long as the slowest command may take is replaced.
  *
  * `waiting` and `size` count commands until the driver has forgotten them, which may be after their timeout.

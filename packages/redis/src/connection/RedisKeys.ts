@@ -1,6 +1,6 @@
 /**
- * The names of the keys of sessions. The part in braces decides where a cluster stores a key: everything of one session is
- * at one place, so that one script can look at the epoch and store an event.
+ * The names of the keys of sessions, for `RedisEventStore` and `RedisSessionDirectory`. The part in braces decides where a cluster stores
+ * a key: everything of one session is at one place, so that one script can look at the epoch and store an event.
  */
 
 /** The hash of a session in the directory. Its field `epoch` is the epoch that may store events. */

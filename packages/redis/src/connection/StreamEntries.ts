@@ -1,6 +1,7 @@
 /**
- * Entries of Redis streams: reads those after an id, and waits for them. The reader keeps the id of the last one itself, so
- * that none is lost or comes twice when a connection breaks.
+ * Entries of Redis streams: reads the entries after an id, and waits for more. `RedisChangeBus` and `RedisInbox` follow streams,
+ * `RedisEventStore` reads streams. The reader keeps the id of the last entry itself, so that no entry is lost or comes twice when a
+ * connection breaks.
  */
 import * as Effect from "effect/Effect"
 import * as Schedule from "effect/Schedule"

@@ -1,15 +1,15 @@
 /**
- * Runs statements within a time, and reports what a driver reports as a `SqlStoreError`. A driver reports a failed COMMIT or
- * ROLLBACK as a defect; it is a failure of the database like any other.
+ * Runs statements within a time, for all modules that ask the database, and reports what a driver reports as a `SqlStoreError`. A driver
+ * reports a failed COMMIT or ROLLBACK as a defect; it is a failure of the database like any other.
  *
- * While another process locks a SQLite file, and when PostgreSQL has undone a transaction because of another one, nothing has run,
- * and it tries again.
+ * While another process locks a SQLite file, and when PostgreSQL has undone a transaction because of another transaction, nothing has run,
+ * and this module tries again.
  */
 import { type SqlClient, TransactionConnection } from "@effect/sql/SqlClient"
 import type { SqlError } from "@effect/sql/SqlError"
 import * as TimeLimit from "@effect-mcp/core/unstable/kit/TimeLimit"
+import * as Arr from "effect/Array"
 import * as Cause from "effect/Cause"
-import * as Chunk from "effect/Chunk"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -84,7 +84,7 @@ const refusing: Run = <A, E, R>(what: string, effect: Effect.Effect<A, E | SqlEr
   )
 
 const find = (cause: Cause.Cause<unknown>): Option.Option<SqlError> =>
-  Chunk.findFirst(Chunk.appendAll(Cause.failures(cause), Cause.defects(cause)), isSqlError)
+  Arr.findFirst([...Cause.failures(cause), ...Cause.defects(cause)], isSqlError)
 
 const isSqlError = (error: unknown): error is SqlError =>
   typeof error === "object" && error !== null && "_tag" in error && error._tag === "SqlError"

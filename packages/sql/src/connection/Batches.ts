@@ -1,9 +1,9 @@
 /**
- * Writes in one transaction what arrives in one turn of the event loop, because a transaction costs more than a row. One batch is
- * written at a time, and the event loop turns between two: SQLite stops it for the time of a batch.
+ * Writes in one transaction what arrives in one turn of the event loop, for `SqlEventStore`, because a transaction costs more than a row.
+ * One batch is written at a time, and the event loop turns between two: SQLite stops it for the time of a batch.
  *
- * Mutable: `waiting` holds what was taken from `arrived`, in its order; `size` is the sum of the sizes in both; `pending` are those
- * that are neither written nor refused.
+ * Mutable: `waiting` holds what was taken from `arrived`, in its order; `size` is the sum of the sizes in both; `pending` holds what is
+ * neither written nor refused.
  */
 import * as EffectInternals from "@effect-mcp/core/unstable/kit/EffectInternals"
 import { turn } from "@effect-mcp/core/unstable/kit/EventLoop"

@@ -1,6 +1,6 @@
 /**
- * The epochs of sessions, by their ids: in the directory, and of the events that are stored.
- * What a node writes in an epoch that is over is refused.
+ * The epochs of sessions, by their ids: in the directory, and of the events that are stored. What a node writes in an epoch that is over
+ * is refused: `StreamWrites` and `StreamRows` ask for the epochs.
  */
 import type { Statement } from "@effect/sql/Statement"
 import type { StreamKey } from "@effect-mcp/core/EventStore"

@@ -1,8 +1,8 @@
 /**
- * Reads the rows of other nodes as they come: after each wake-up, until there are no more. A read that fails is tried again with
- * the next wake-up.
+ * Reads the rows of other nodes as they come, for `SqlChangeBus` and `SqlInbox`: after each wake-up, until there are no more rows. A read
+ * that fails is tried again with the next wake-up.
  */
-import * as EffectInternals from "@effect-mcp/core/unstable/kit/EffectInternals"
+import * as StreamArrays from "@effect-mcp/core/unstable/kit/StreamArrays"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -27,12 +27,12 @@ export const rows = <Row, A>(
     Effect.tapError(read, (error) => Effect.logDebug(`The rows are read again: ${error.message}`)),
     () => Effect.succeed<ReadonlyArray<Row>>([])
   )
-  const all = Stream.paginateChunkEffect(
+  const all = StreamArrays.paginate(
     undefined,
     () =>
       Effect.flatMap(page, (rows) =>
         Effect.map(toElements(rows), (elements) => [
-          EffectInternals.chunk(elements),
+          elements,
           rows.length < READ ? Option.none<undefined>() : Option.some(undefined)
         ]))
   )

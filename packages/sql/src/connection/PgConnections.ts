@@ -1,6 +1,7 @@
 /**
- * Connections of PostgreSQL that are taken out of the pool: the one that hears notifications, and those that only read. The pool opens
- * new ones for those that have ended.
+ * Connections of PostgreSQL that are taken out of the pool: one connection hears notifications, and others only read. The pool opens a new
+ * connection for each that has ended. `Wake` hears notifications, `SqlConnection` reads, and `PgNodes` makes a pool that has room for
+ * both.
  */
 import type { SqlClient } from "@effect/sql/SqlClient"
 import type { Connection } from "@effect/sql/SqlConnection"

@@ -1,6 +1,6 @@
 /**
- * Rows of a program as a table of a statement, in one parameter, as JSON: the text of the statement is the same for any number of
- * them, and a driver prepares it once.
+ * Makes many rows the table `items` of a SQL statement, as one parameter of JSON. So the text of the statement is the same for any number
+ * of rows, and a driver prepares the statement once. `StreamWrites` and `Epochs` store rows this way.
  */
 import type { SqlClient } from "@effect/sql/SqlClient"
 import type { Fragment } from "@effect/sql/Statement"

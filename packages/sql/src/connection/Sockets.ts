@@ -1,6 +1,7 @@
 /**
- * The sockets of a client of PostgreSQL. It destroys those that have been silent for too long: the driver waits for an answer for
- * ever, and closes a connection that is not in use before that. So no statement, and no release, waits for a database that has stopped.
+ * The sockets of a client of PostgreSQL, which `PgNodes` makes. This module destroys the sockets that have been silent for too long: the
+ * driver waits for an answer for ever, and closes a connection that is not in use before that. So no statement, and no release, waits for
+ * a database that has stopped.
  */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"

@@ -1,6 +1,6 @@
 /**
  * The rows of `SqlEventStore`: how events are read, and how streams are deleted: a session that ends marks its streams as expired, and
- * what has expired is deleted later. The event loop turns after each portion of them.
+ * what has expired is deleted later. The event loop turns after each portion of deleted rows (`Sweep`).
  */
 import type { Identifier } from "@effect/sql/Statement"
 import type { StoredEvent, StreamKey } from "@effect-mcp/core/EventStore"

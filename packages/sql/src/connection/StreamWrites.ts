@@ -2,7 +2,8 @@
  * Writes a batch of operations of `SqlEventStore`: in PostgreSQL as one statement, which is one round trip, and in SQLite as one
  * transaction.
  *
- * A stream that has expired counts as removed before its rows are; when it begins again, "dropped" says that they are gone.
+ * A stream that has expired counts as removed before its rows are removed; when the stream begins again, "dropped" says that the rows are
+ * gone. `Rows` makes the statement, `Epochs` refuses what comes from an epoch that is over.
  */
 import type { Fragment, Identifier } from "@effect/sql/Statement"
 import type { StoredEvent, StreamKey } from "@effect-mcp/core/EventStore"

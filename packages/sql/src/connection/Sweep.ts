@@ -1,8 +1,9 @@
 /**
- * Deletes rows that have expired, every minute, until the scope closes. No statement needs it: rows that have expired count as
- * deleted.
+ * Deletes rows that have expired, every minute, until the scope closes; `SqlSessionDirectory`, `SqlInbox`, `SqlTaskStore` and
+ * `SqlSharedLimits` start a sweep, and `StreamRows` deletes in the same portions. No statement needs the sweep: rows that have expired
+ * count as deleted.
  *
- * It deletes in portions, and lets other work run between two: SQLite stops the event loop for the time of a portion.
+ * The sweep deletes in portions, and lets other work run between two: SQLite stops the event loop for the time of a portion.
  */
 import type { SqlClient } from "@effect/sql/SqlClient"
 import type { SqlError } from "@effect/sql/SqlError"

@@ -1,10 +1,11 @@
 /**
- * Transactions and single statements of a client, as each driver needs them. The driver of libSQL opens a connection to its file for
- * each transaction, and never closes it; so a libSQL file has one connection here, whose transactions and other statements wait for
- * each other. They do not use the lock of that driver: it stays taken when a statement is interrupted in the step after it took it.
+ * Transactions and single statements of a client, as each driver needs them, for `SqlConnection` and `Migrate`. The driver of libSQL opens
+ * a connection to its file for each transaction, and never closes it; so a libSQL file has one connection here, whose transactions and
+ * other statements wait for each other. These transactions do not use the lock of that driver, which stays taken when a statement is
+ * interrupted in the step after it took the lock.
  *
- * A statement that has met a lock stays open in that driver: until the garbage collector has it, the connection sees the file as it
- * was, and commits nothing. Then the file is opened again.
+ * A statement that has met a lock stays open in that driver: until the garbage collector has it, the connection sees the file as it was,
+ * and commits nothing. Then the file is opened again.
  */
 import { type SqlClient, TransactionConnection } from "@effect/sql/SqlClient"
 import type { Connection } from "@effect/sql/SqlConnection"

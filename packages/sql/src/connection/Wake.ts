@@ -1,7 +1,7 @@
 /**
- * Wakes those that wait for rows of other nodes. The rows are the truth: a wake-up that is lost makes a reader wait for its next
- * look, no more. In SQLite, which one process uses, wake-ups stay in the process; between nodes they go over one channel of
- * PostgreSQL.
+ * Wakes the readers that wait for rows of other nodes; `SqlConnection` makes a `Wake` for its services, and `PgConnections` hears the
+ * channel. The rows are the truth: a wake-up that is lost makes a reader wait for its next look, no more. In SQLite, which one process
+ * uses, wake-ups stay in the process; between nodes they go over one channel of PostgreSQL.
  */
 import type { SqlClient } from "@effect/sql/SqlClient"
 import * as Race from "@effect-mcp/core/unstable/kit/Race"

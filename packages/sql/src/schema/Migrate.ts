@@ -1,7 +1,8 @@
 /**
- * Makes the changes of tables that were not made yet, in one transaction: all of them, or none. With PostgreSQL an advisory lock
- * lets one node at a time do it, and the timeouts of this module replace those of the database. `check` makes no change, and
- * fails when one is missing.
+ * Makes the changes of tables (`Schema`) that were not made yet, in one transaction: all of them, or none. `SqlMigrations` calls `run`,
+ * `SqlConnection` calls `check`, and `PgNodes` gives the client of a migration the timeout of this module. With PostgreSQL an advisory
+ * lock lets one node at a time make changes, and the timeouts of this module replace the timeouts of the database. `check` makes no
+ * change, and fails when a change is missing.
  */
 import { SqlClient } from "@effect/sql/SqlClient"
 import * as Effect from "effect/Effect"

@@ -1,8 +1,8 @@
 /**
  * The tables of all services: for each service, the changes of its tables.
  *
- * A change that was released is never edited: the next one follows it. Statements run in PostgreSQL and in SQLite, or ask for the
- * dialect.
+ * A change that was released is never edited: another change follows it. Statements run in PostgreSQL and in SQLite, or ask for the
+ * dialect. `Migrate` makes the changes; `SqlConnection` and `SqlMigrations` name the services.
  */
 import type { SqlClient } from "@effect/sql/SqlClient"
 import type { SqlError } from "@effect/sql/SqlError"
@@ -32,6 +32,20 @@ const bus: Changes = [
     ], { discard: true })
     return sql.onDialectOrElse({ pg: () => create, orElse: () => Effect.void })
   }
+]
+
+/**
+ * The table of `SqlCredentialStore`: one row for each record of an owner, whose digest is stored.
+ * The locks of renewals are rows, too.
+ */
+const credentials: Changes = [
+  ({ sql, table }) =>
+    sql`CREATE TABLE ${table("credentials")} (
+      owner text NOT NULL,
+      name text NOT NULL,
+      text text NOT NULL,
+      PRIMARY KEY (owner, name)
+    )`
 ]
 
 /**
@@ -160,4 +174,13 @@ const texts: Changes = [
 ]
 
 /** The changes by the name of their service. */
-export const services: Readonly<Record<string, Changes>> = { bus, events, keys, limits, sessions, tasks, texts }
+export const services: Readonly<Record<string, Changes>> = {
+  bus,
+  credentials,
+  events,
+  keys,
+  limits,
+  sessions,
+  tasks,
+  texts
+}

@@ -1,6 +1,7 @@
 /**
- * Adds to the maps, sets and lists of the test authorization server that requests fill, and drops all but the newest 10,000 entries. A
- * token that was dropped is unknown, as a revoked token is.
+ * Adds to the maps, sets and lists of the test authorization server that requests fill, and drops all but the newest 10,000 entries.
+ * `Clients`, `Endpoints`, `Grants` and `TokenEndpoint` keep what they know in them. A token that was dropped is unknown, as a revoked
+ * token is.
  */
 
 const MAX = 10_000

@@ -1,6 +1,7 @@
 /**
  * The clients that the test authorization server knows. A client was registered before the test, registers itself, or publishes a
- * document that describes it. The module also authenticates clients by a secret or by a signed assertion.
+ * document that describes it. `Endpoints` finds clients here, and `TokenEndpoint` authenticates them, by a secret or by a signed
+ * assertion.
  *
  * @see https://www.rfc-editor.org/rfc/rfc6749#section-2.3
  * @see https://www.rfc-editor.org/rfc/rfc7591

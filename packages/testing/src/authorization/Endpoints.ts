@@ -1,7 +1,7 @@
 /**
- * Answers the requests to the test authorization server: reads and records a request, and calls the endpoint at its path. Has the
- * metadata, the authorization endpoint, introspection, revocation, proofs of DPoP, and the faults of the option `fault`.
- * `TokenEndpoint` issues tokens; `Clients` registers and authenticates clients.
+ * Answers the requests to a `TestAuthorizationServer`: reads and records a request, and calls the endpoint at its path. Has the metadata,
+ * the authorization endpoint, introspection, revocation, proofs of DPoP, and the faults of the option `fault`. `TokenEndpoint` issues
+ * tokens; `Clients` registers and authenticates clients.
  *
  * @see https://www.rfc-editor.org/rfc/rfc8414
  */

@@ -1,6 +1,6 @@
 /**
- * The signing keys of the test authorization server, and the verification of JWTs of any issuer. A key is made when it is first
- * needed.
+ * The signing keys of the test authorization server, and the verification of JWTs of any issuer. A key is made when it is first needed.
+ * `Endpoints` publishes the keys, `Grants` signs tokens, `Clients` and `TokenEndpoint` verify assertions.
  */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"

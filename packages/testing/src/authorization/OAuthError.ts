@@ -1,6 +1,6 @@
 /**
- * The OAuth errors that the endpoints of the test authorization server answer with, and its JSON responses, which caches must not
- * keep.
+ * The OAuth errors that `Endpoints`, `TokenEndpoint` and `Clients` of the test authorization server answer with, and its JSON responses,
+ * which caches must not keep.
  *
  * @see https://www.rfc-editor.org/rfc/rfc6749#section-5.2
  */

@@ -1,6 +1,6 @@
 /**
  * Finds the first place at which two JSON values differ, and describes the difference for the failure of a test. `ChosenValues` decides
- * which values may differ.
+ * which values may differ, and `Replay` fails with the description.
  */
 import * as JsonText from "@effect-mcp/core/unstable/jsonrpc/JsonText"
 

@@ -175,7 +175,7 @@ const notified = Law.make<Nodes>(
         }
       }
       for (const { count, name } of heard) {
-        const n = yield* count
+        const n = yield* SubscriptionRef.get(count)
         yield* expect(n === changes.length, `a client ${name} was notified ${n} times of ${changes.length} changes`)
       }
     })

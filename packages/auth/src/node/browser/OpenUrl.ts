@@ -1,6 +1,6 @@
 /**
- * Opens a URL in the user's browser with the program that the system has for this. No shell reads the URL, and the URL is one
- * argument, so that no part of it is a command or an option.
+ * Opens a URL in the user's browser with the program that the system has for this, for `LoopbackBrowser`. No shell reads the URL, and the
+ * URL is one argument, so that no part of it is a command or an option.
  */
 import * as Effect from "effect/Effect"
 import { spawn } from "node:child_process"

@@ -1,6 +1,6 @@
 /**
  * Each call ends exactly once at its client, with an answer that is its own, and its handler runs at most once: not at all when
- * the server has refused the call.
+ * the server has refused the call. A node that was stopped until another node had its sessions says so to the clients of its calls.
  */
 import { type Called, type Canary, type Ended, groupBy, type History, only } from "../History.js"
 import type { Violation } from "./Violation.js"
@@ -56,6 +56,27 @@ const forgotten = (ended: ReadonlyArray<Ended>): Array<Violation> =>
     }]
   )
 
+/** How long before a call a node may have begun to shut down, in milliseconds. */
+const SHUTDOWN = 8000
+
+/** A node that shuts down closes its calls, too; only a node that has lost a session must know better. */
+const unexplained = (history: History, ended: ReadonlyArray<Ended>): Array<Violation> => {
+  const began = new Map(only(history, "Called").map(({ at, call }) => [call, at]))
+  const takeovers = only(history, "Claimed").filter(({ epoch }) => epoch > 1)
+  const drains = only(history, "Fault").filter(({ kind }) => kind === "drain")
+  return ended.flatMap(({ at, call, outcome, session }): Array<Violation> => {
+    if (outcome.type !== "error" || outcome.message !== "Connection closed") return []
+    const from = began.get(call) ?? at
+    const isLost = takeovers.some((claimed) => claimed.session === session && claimed.at > from && claimed.at < at)
+    const isDrained = drains.some((drain) => drain.at > from - SHUTDOWN && drain.at < at)
+    return !isLost || isDrained ? [] : [{
+      promise: "a node that has lost a session says so",
+      at,
+      message: `${call} of session ${session} was answered with "${outcome.message}"`
+    }]
+  })
+}
+
 export const check = (history: History): Array<Violation> => {
   const all = only(history, "Ended")
   const ended = groupBy(all, ({ call }) => call)
@@ -64,6 +85,7 @@ export const check = (history: History): Array<Violation> => {
     ...crossed([...all, ...only(history, "Canary")]),
     ...foreign(history),
     ...repeated(history, ended),
-    ...forgotten(all)
+    ...forgotten(all),
+    ...unexplained(history, all)
   ]
 }

@@ -2,18 +2,23 @@
  * A change that the bus has acknowledged reaches every client that listened before it and goes on listening. A change may come more
  * than once, and late; a listener whose connection is lost reads everything again.
  */
-import { groupBy, type History, only } from "../History.js"
+import { groupBy, type History, only, type Time } from "../History.js"
+import { slowness } from "./Pace.js"
 import type { Violation } from "./Violation.js"
 
-/** A change must arrive within so many milliseconds: longer than any fault lasts. */
+/** A change must arrive within so many milliseconds: longer than any fault lasts. More on a machine that is slow at that time. */
 export const WITHIN = 12_000
 
 /** A node notifies its own clients before it publishes the change, which may wait for the store. In milliseconds. */
 const EARLY = 5000
 
+/** When the stream of each listener has ended. */
+const ends = (history: History): ReadonlyMap<string, Time> =>
+  new Map(only(history, "Deaf").map(({ at, listener }) => [listener, at]))
+
 /** The changes that must reach a listener, and when. */
 export const expected = (history: History) => {
-  const deaf = new Map(only(history, "Deaf").map(({ at, listener }) => [listener, at]))
+  const deaf = ends(history)
   const end = Math.max(0, ...history.map(({ at }) => at))
   return only(history, "Published").filter(({ isAcknowledged }) => isAcknowledged).flatMap(({ at, begin, node, uri }) =>
     only(history, "Listening").flatMap((listening) => {
@@ -26,9 +31,13 @@ export const expected = (history: History) => {
 
 export const check = (history: History): Array<Violation> => {
   const heard = groupBy(only(history, "Heard"), ({ listener }) => listener)
+  const deaf = ends(history)
   return expected(history).flatMap(({ at, from, listener, node, until, uri }): Array<Violation> => {
-    const isHeard = heard.get(listener)?.some((one) => one.uri === uri && one.at >= from && one.at <= until)
-    return isHeard === true ? [] : [{
+    const isHeard = (limit: Time) =>
+      heard.get(listener)?.some((one) => one.uri === uri && one.at >= from && one.at <= limit) === true
+    if (isHeard(until)) return []
+    const late = at + WITHIN * slowness(history, at, until)
+    return isHeard(late) || (deaf.get(listener) ?? Infinity) < late ? [] : [{
       promise: "changes reach every listener",
       at,
       message: `${listener} has not heard that ${uri} has changed at ${node}`

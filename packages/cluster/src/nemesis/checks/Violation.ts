@@ -19,6 +19,7 @@ export interface Violation {
     | "what is sent or stored costs no node its sessions"
     | "a call that never ran is refused"
     | "a request without a token is refused for that"
+    | "a node that has lost a session says so"
     | "the run has tested something"
   readonly at: Time
   readonly message: string

@@ -1,6 +1,6 @@
 /**
- * Reads one member of an entry of a configuration that people write by hand: a number or a boolean is a text where a text is
- * wanted, `null` is absent, and what cannot be read is named by its place. No message quotes a value: it may be a secret.
+ * Reads one member of an entry of a configuration that people write by hand, for `ServersConfig`: a number or a boolean is a text where a
+ * text is wanted, `null` is absent, and what cannot be read is named by its place. No message quotes a value: it may be a secret.
  */
 import * as Either from "effect/Either"
 import * as Predicate from "effect/Predicate"

@@ -1,6 +1,6 @@
 /**
- * Variables in the texts of a configuration, as the hosts spell them. A text is cut into its pieces; a piece that only a host can
- * fill in, such as `${input:token}`, is a variable without a value.
+ * Variables in the texts of a configuration (`ServersConfig`), as the hosts spell them. A text is cut into its pieces; a piece that only
+ * a host can fill in, such as `${input:token}`, is a variable without a value.
  */
 import * as Either from "effect/Either"
 

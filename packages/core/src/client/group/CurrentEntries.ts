@@ -1,6 +1,6 @@
 /**
- * The current entries of a group: the entries of one server are added, read again, hidden and removed, each time in one
- * change. The lists of the server are read before the change.
+ * The current entries of a `ClientSessionGroup`: the entries of one server are added, read again, hidden and removed, each time in one
+ * change. `ServerLists` reads the lists of the server before the change, `Entries` combines the lists.
  */
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -8,11 +8,14 @@ import * as MutableRef from "effect/MutableRef"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import * as Outbox from "../../kit/Outbox.js"
+import type * as Tools from "../../protocol/Tools.js"
 import type { ClientError } from "../ClientError.js"
 import type { ClientSessionService } from "../ClientSession.js"
 import type * as GroupEntries from "../GroupEntries.js"
 import { DuplicateEntry } from "../GroupError.js"
+import type { ToolFingerprints } from "../ToolFingerprints.js"
 import * as Entries from "./Entries.js"
+import * as ListReport from "./ListReport.js"
 import * as Names from "./Names.js"
 import * as ServerLists from "./ServerLists.js"
 
@@ -26,22 +29,31 @@ export interface Membership {
 export interface Options extends Names.Naming {
   /** Whether a server is refused when it has a name of another server, instead of renaming the entry. */
   readonly refuseCollisions: boolean
+  /** Compares the tools of servers with the agreements of the application. */
+  readonly fingerprints: ToolFingerprints | undefined
 }
 
 export interface CurrentEntries {
   readonly entries: Effect.Effect<GroupEntries.Entries>
   /** The entries now, and after each change. A slow listener misses older ones. */
   readonly changes: Stream.Stream<GroupEntries.Entries>
-  /** Reads the lists of a server and adds its entries. Gives whether the server gave all of its lists. */
+  /** Reads the lists of a server and adds its entries. */
   readonly add: (
     member: Membership,
     session: ClientSessionService
-  ) => Effect.Effect<boolean, ClientError | DuplicateEntry>
+  ) => Effect.Effect<ServerLists.Listing, ClientError | DuplicateEntry>
   /** Reads the lists of a server again. A list that the server does not give stays as it was. */
-  readonly refresh: (member: Membership, session: ClientSessionService) => Effect.Effect<boolean, ClientError>
+  readonly refresh: (
+    member: Membership,
+    session: ClientSessionService
+  ) => Effect.Effect<ServerLists.Listing, ClientError>
   /** Takes the entries away while the server is not connected. Their names stay reserved for it. */
   readonly hide: (member: Membership) => Effect.Effect<void>
   readonly remove: (member: Membership) => Effect.Effect<void>
+  /** Publishes the entries again, because the application has agreed to a tool, or a tool has changed. */
+  readonly renew: Effect.Effect<void>
+  /** Why calls of a tool are refused; `undefined` when they are not. */
+  readonly refusal: (tool: GroupEntries.Entry<Tools.Tool>) => string | undefined
 }
 
 /** How many changes wait for a slow listener before it loses the oldest. The newest is never lost. */
@@ -61,15 +73,20 @@ interface Self {
   /** What was published last. Only `publish` writes it. */
   readonly state: MutableRef.MutableRef<State>
   readonly listeners: Set<Listener>
+  readonly report: ListReport.ListReport
+  /** The fingerprints of the tools that servers have listed; `read` writes them. */
+  readonly fingerprintOf: WeakMap<Tools.Tool, string>
 }
 
 /** Each change is one synchronous step: a lock would be lost when a server that has just taken it is interrupted. */
 export const make = (options: Options): Effect.Effect<CurrentEntries> =>
-  Effect.sync(() => {
+  Effect.map(ListReport.make, (report) => {
     const self: Self = {
       options,
       state: MutableRef.make<State>({ servers: new Map(), entries: Entries.empty }),
-      listeners: new Set()
+      listeners: new Set(),
+      report,
+      fingerprintOf: new WeakMap()
     }
     return {
       entries: Effect.sync(() => MutableRef.get(self.state).entries),
@@ -77,7 +94,9 @@ export const make = (options: Options): Effect.Effect<CurrentEntries> =>
       add: (member, session) => read(self, member, session, (entries) => refusal(self, member, entries)),
       refresh: (member, session) => read(self, member, session, () => Exit.void),
       hide: (member) => update(self, member, (server) => ({ ...server, isAway: true })),
-      remove: (member) => update(self, member, () => undefined)
+      remove: (member) => update(self, member, () => undefined),
+      renew: Effect.sync(() => publish(self, stateOf(self, MutableRef.get(self.state).servers))),
+      refusal: ({ listed, server }) => refusalOf(self)(server, listed)
     }
   })
 
@@ -113,7 +132,7 @@ const refusal = (
   return collision === undefined ? Exit.void : Exit.fail(new DuplicateEntry({ server: member.name, ...collision }))
 }
 
-/** Reads the lists of a server. Gives whether the server gave all of its lists. */
+/** Reads the lists of a server. */
 const read = Effect.fnUntraced(function*<E>(
   self: Self,
   member: Membership,
@@ -121,23 +140,33 @@ const read = Effect.fnUntraced(function*<E>(
   accept: Accept<E>
 ) {
   const before = MutableRef.get(self.state).servers.get(member)?.lists
-  const { isComplete, lists } = yield* ServerLists.read(session, before)
+  const { lists, ...listing } = yield* ServerLists.read(session, before)
+  const fingerprints = yield* self.options.fingerprints?.see(member.name, lists.tools) ?? noFingerprints
+  for (const tool of lists.tools) self.fingerprintOf.set(tool, fingerprints.get(tool.name) ?? "")
   yield* set(self, member, { name: member.name, info: session.serverInfo, lists, isAway: false }, accept)
-  return isComplete
+  return listing
 })
+
+const noFingerprints = Effect.succeed<ReadonlyMap<string, string>>(new Map())
+
+const refusalOf = ({ fingerprintOf, options: { fingerprints } }: Self): Entries.Refusal => (server, tool) =>
+  fingerprints?.refusal(server, tool.name, fingerprintOf.get(tool))
 
 /** Sets what is known of a server, and logs which entries were renamed for it. */
 const set = <E>(self: Self, member: Membership, server: Entries.Server, accept: Accept<E>): Effect.Effect<void, E> =>
   Effect.suspend(() => {
     const before = MutableRef.get(self.state)
-    const next = stateOf(new Map(before.servers).set(member, server), self.options)
+    const next = stateOf(self, new Map(before.servers).set(member, server))
     const accepted = accept(next.entries)
     if (Exit.isFailure(accepted)) return accepted
     publish(self, next)
-    return Effect.forEach(
-      Entries.renamed(before.entries, next.entries),
-      (renamed) => Effect.logWarning(sentence(renamed)),
-      { discard: true }
+    return Effect.zipRight(
+      Effect.forEach(
+        Entries.renamed(before.entries, next.entries),
+        (renamed) => Effect.logWarning(sentence(renamed)),
+        { discard: true }
+      ),
+      self.report.report(Entries.listings(inOrder(next.servers)))
     )
   })
 
@@ -154,13 +183,16 @@ const update = (
     const changed = change(server)
     const others = new Map(servers)
     others.delete(member)
-    publish(self, stateOf(changed === undefined ? others : others.set(member, changed), self.options))
+    publish(self, stateOf(self, changed === undefined ? others : others.set(member, changed)))
   })
 
-const stateOf = (servers: Servers, naming: Names.Naming): State => ({
+const stateOf = (self: Self, servers: Servers): State => ({
   servers,
-  entries: Entries.of([...servers].sort(([a], [b]) => a.order - b.order).map(([, server]) => server), naming)
+  entries: Entries.of(inOrder(servers), self.options, refusalOf(self))
 })
+
+const inOrder = (servers: Servers): ReadonlyArray<Entries.Server> =>
+  [...servers].sort(([a], [b]) => a.order - b.order).map(([, server]) => server)
 
 const sentence = ({ kind, names, server }: Entries.Renamed): string =>
   `The server "${server}" has ${Names.noun[kind]}s whose names other servers of the group have. They are renamed: ${

@@ -1,6 +1,8 @@
 /**
- * Combines the lists of many servers into the entries of a group, so that every entry has a name of its own, and finds the
- * entry of a URI. Functions of `GroupEntries`; `CurrentEntries` holds the current ones.
+ * Combines the lists of many servers into the entries of a group, so that every entry has a name of its own, and finds the entry of a URI.
+ * Plain functions over the types of `GroupEntries`: `CurrentEntries` holds the entries that they make, `ServerLists` the lists of one
+ * server, and `ClientSessionGroup` finds the server of a name or a URI. `Mirror`, `Naming` and `ListFollower` of package
+ * `proxy` have such lists (`ServerLists`), too.
  */
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
@@ -10,8 +12,11 @@ import * as EventLoop from "../../kit/EventLoop.js"
 import type { Implementation } from "../../protocol/Implementation.js"
 import type * as Prompts from "../../protocol/Prompts.js"
 import type * as Resources from "../../protocol/Resources.js"
+import * as HiddenCharacters from "../../protocol/rules/HiddenCharacters.js"
+import * as UriKey from "../../protocol/rules/UriKey.js"
 import type * as Tools from "../../protocol/Tools.js"
 import type { Entries, Entry, Kind } from "../GroupEntries.js"
+import type * as ListReport from "./ListReport.js"
 import * as Names from "./Names.js"
 
 export const kinds: ReadonlyArray<Kind> = ["tools", "resources", "templates", "prompts"]
@@ -34,40 +39,69 @@ export interface Server {
   readonly isAway: boolean
 }
 
+/** Why calls of a tool of a server are refused. */
+export type Refusal = (server: string, tool: Tools.Tool) => string | undefined
+
 export const empty: Entries = { tools: new Map(), resources: new Map(), templates: new Map(), prompts: new Map() }
 
 /** The entries of all servers. Where two entries have the same name, the entry of the earlier server keeps the name. */
-export const of = (servers: ReadonlyArray<Server>, naming: Names.Naming): Entries => ({
-  tools: named("tools", servers, naming, ({ tools }) => tools, ({ name }) => name),
+export const of = (servers: ReadonlyArray<Server>, naming: Names.Naming, refusal: Refusal): Entries => ({
+  tools: named("tools", servers, naming, ({ tools }) => tools, ({ name }) => name, refusal),
   resources: named("resources", servers, naming, ({ resources }) => resources, ({ uri }) => uri),
   templates: named("templates", servers, naming, ({ templates }) => templates, ({ uriTemplate }) => uriTemplate),
   prompts: named("prompts", servers, naming, ({ prompts }) => prompts, ({ name }) => name)
 })
 
-const named = <A>(
+const named = <A extends { readonly name: string }>(
   kind: Kind,
   servers: ReadonlyArray<Server>,
   naming: Names.Naming,
   listed: (lists: ServerLists) => ReadonlyArray<A>,
-  own: (value: A) => string
+  own: (value: A) => string,
+  refusal: (server: string, listed: A) => string | undefined = () => undefined
 ): ReadonlyMap<string, Entry<A>> => {
-  const hook = Names.hookOf(kind, naming)
+  const wanted = Names.wanted(kind, naming)
   const freeName = Names.freeName(kind, naming)
   const taken = new Map<string, Entry<A>>()
   for (const server of servers) {
-    for (const [original, value] of new Map(listed(server.lists).map((value) => [own(value), value]))) {
-      const name = hook(original, server, kind)
+    for (const [original, one] of new Map(listed(server.lists).map((one) => [own(one), one]))) {
+      const name = wanted(original, server, kind)
       if (name === undefined) continue
       const first = taken.get(name)
       taken.set(
         first === undefined ? name : freeName(server.name, name, (other) => taken.has(other)),
-        { server: server.name, value, collision: first && { name, server: first.server } }
+        {
+          server: server.name,
+          value: cleaned(one),
+          listed: one,
+          collision: first && { name, server: first.server },
+          refusal: refusal(server.name, one)
+        }
       )
     }
   }
   const away = new Set(servers.filter(({ isAway }) => isAway).map(({ name }) => name))
   return away.size === 0 ? taken : new Map([...taken].filter(([, { server }]) => !away.has(server)))
 }
+
+const clean = new WeakMap<object, object>()
+
+/** The entry without hidden characters. Each entry is cleaned once, however often the servers of the group change. */
+const cleaned = <A extends { readonly name: string }>(listed: A): A => {
+  let one = clean.get(listed)
+  if (one === undefined) clean.set(listed, one = HiddenCharacters.removedFrom(listed))
+  return one as A
+}
+
+/** The names and texts that all servers list, for a report. */
+export const listings = (servers: ReadonlyArray<Server>): ReadonlyArray<ListReport.Listing> =>
+  kinds.map((kind) => ({
+    subject: `the ${Names.noun[kind]}s of the group`,
+    isNamed: kind === "tools" || kind === "prompts",
+    entries: servers.flatMap(({ lists, name: server }) =>
+      lists[kind].map((listed) => ({ server, name: listed.name, isChanged: cleaned(listed) !== listed }))
+    )
+  }))
 
 /** Names that entries of one server, of one kind, cannot have. */
 export interface Renamed {
@@ -104,17 +138,24 @@ export const collisions = (
     )
   })).find(({ names }) => names.length > 0)
 
+/** A server, and a URI that this server knows. */
+export interface Readable {
+  readonly server: string
+  readonly uri: string
+}
+
 /**
  * What a URI of the group is read through: the server, and the URI that this server knows. A server may list so many
  * templates that other fibers run in between.
  */
-export const readable: (entries: Entries, uri: string) => Effect.Effect<Entry<string> | undefined> = Effect.fnUntraced(
+export const readable: (entries: Entries, uri: string) => Effect.Effect<Readable | undefined> = Effect.fnUntraced(
   function*({ resources, templates }, uri) {
-    const resource = resources.get(uri)
-    if (resource !== undefined) return { ...resource, value: resource.value.uri }
+    const key = UriKey.of(uri)
+    const resource = resources.get(uri) ?? equalOf(resources, key)
+    if (resource !== undefined) return { server: resource.server, uri: resource.value.uri }
     for (const [name, template] of templates) {
-      const original = originalOf(name, template)(uri)
-      if (Option.isSome(original)) return { ...template, value: original.value }
+      const original = originalOf(name, template)(uri, key)
+      if (Option.isSome(original)) return { server: template.server, uri: original.value }
       yield* EventLoop.worked
     }
     return undefined
@@ -122,7 +163,19 @@ export const readable: (entries: Entries, uri: string) => Effect.Effect<Entry<st
 )
 
 /** The URI that a server knows for a URI that its template matches in the group. */
-type Original = (uri: string) => Option.Option<string>
+type Original = (uri: string, key: string) => Option.Option<string>
+
+const equal = new WeakMap<Entries["resources"], ReadonlyMap<string, Entry<Resources.Resource>>>()
+
+/** The first resource whose URI has this key. */
+const equalOf = (resources: Entries["resources"], key: string): Entry<Resources.Resource> | undefined => {
+  let byKey = equal.get(resources)
+  if (byKey === undefined) {
+    byKey = new Map([...resources].reverse().map(([uri, entry]) => [UriKey.of(uri), entry]))
+    equal.set(resources, byKey)
+  }
+  return byKey.get(key)
+}
 
 // Entries do not change, and a server may have many templates.
 const originals = new WeakMap<Entry<Resources.ResourceTemplate>, Original>()
@@ -133,12 +186,14 @@ const originalOf = (name: string, entry: Entry<Resources.ResourceTemplate>): Ori
   const { uriTemplate } = entry.value
   const made: Original = Either.match(Either.all([UriTemplate.parse(name), UriTemplate.parse(uriTemplate)]), {
     onLeft: () => Option.none,
-    onRight: ([group, server]) => (uri) =>
-      Option.map(UriTemplate.match(group, uri), (values) =>
+    onRight: ([group, server]) => (uri, key) =>
+      Option.map(group[UriTemplate.TypeId].match(uri, () => key), (values) => {
+        const prefix = name.endsWith(uriTemplate) ? name.slice(0, name.length - uriTemplate.length) : undefined
         // A prefix is cut off, so that the rest stays as it is.
-        name.endsWith(uriTemplate)
-          ? uri.slice(name.length - uriTemplate.length)
-          : UriTemplate.expand(server, values))
+        return prefix !== undefined && uri.startsWith(prefix)
+          ? uri.slice(prefix.length)
+          : UriTemplate.expand(server, values)
+      })
   })
   originals.set(entry, made)
   return made

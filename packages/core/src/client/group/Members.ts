@@ -1,6 +1,7 @@
 /**
- * The servers of a group by name. Each has one fiber, which holds its connection for as long as it is in the group; with
- * the scope, all of them are interrupted at once, so that a server that is slow to close delays no other.
+ * The servers of a `ClientSessionGroup` by name. Each server has one fiber, which holds the connection of the server for as long as the
+ * server is in the group. When the scope closes, all fibers are interrupted at once, so that a server that is slow to close delays no
+ * other. `GroupError` has the errors about names that are taken or unknown.
  */
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
@@ -87,7 +88,7 @@ export const make = (
             return yield* Effect.onError(
               Effect.flatMap(FiberMap.run(fibers, member, holding), (fiber) => {
                 // The fiber may be interrupted before it completes the deferred.
-                fiber.addObserver(() => EffectInternals.done(joined, Exit.interrupt(fiber.id())))
+                fiber.addObserver(() => EffectInternals.done(joined, Exit.failCause(EffectInternals.interruption)))
                 return restore(Deferred.await(joined))
               }),
               () => Effect.zipRight(forget(member), FiberMap.remove(fibers, member))
@@ -99,7 +100,7 @@ export const make = (
           member === undefined
             ? Effect.fail(new UnknownServer({ server: name }))
             : Effect.uninterruptible(Effect.zipRight(forget(member), FiberMap.remove(fibers, member)))),
-      session: (name) => Effect.flatMap(find(name), (member) => member?.session ?? Effect.succeedNone),
+      session: (name) => Effect.flatMap(find(name), (member) => member ? Ref.get(member.session) : Effect.succeedNone),
       sessions: Effect.flatMap(Ref.get(state), ({ byName }) =>
         Effect.map(
           Effect.forEach(byName, ([name, { session }]) =>

@@ -1,14 +1,18 @@
 /**
- * The names of entries in a group: the hooks of the application, another name for an entry whose name is taken, and the
- * words of errors and log messages about names. Plain functions; `Entries` applies them to all entries of all servers.
+ * The names of entries in a group: the hooks of the application, another name for an entry whose name is taken, and the words of errors
+ * and log messages about names. Plain functions; `Entries` applies them to all entries of all servers, `CurrentEntries` and `GroupError`
+ * take their words from here.
  */
 import * as Hash from "effect/Hash"
+import * as HiddenCharacters from "../../protocol/rules/HiddenCharacters.js"
 import type { Kind, NameHook } from "../GroupEntries.js"
 
 export interface Naming {
   readonly nameHook: NameHook
   readonly uriHook: NameHook
   readonly maxNameLength: number
+  /** Whether each tool and prompt has the name of its server before its name. */
+  readonly isPrefixed: boolean
 }
 
 /** Gives a name that is not taken: the server's name before the name that the entry cannot have. */
@@ -16,25 +20,39 @@ export type FreeName = (server: string, name: string, isTaken: (name: string) =>
 
 const isUri = (kind: Kind): boolean => kind === "resources" || kind === "templates"
 
-export const hookOf = (kind: Kind, { nameHook, uriHook }: Naming): NameHook => isUri(kind) ? uriHook : nameHook
+const hookOf = (kind: Kind, { nameHook, uriHook }: Naming): NameHook => isUri(kind) ? uriHook : nameHook
+
+/** The name that an entry should have: that of the hook, without hidden characters; with a prefix where the group gives one to each name. */
+export const wanted = (kind: Kind, naming: Naming): NameHook => {
+  const hook = hookOf(kind, naming)
+  if (isUri(kind)) return hook
+  return (name, server, kind) => {
+    const given = hook(name, server, kind)
+    if (given === undefined) return undefined
+    const seen = HiddenCharacters.removed(given)
+    return naming.isPrefixed ? prefixed(server.name, seen, naming.maxNameLength) : seen
+  }
+}
+
+const prefixed = (server: string, name: string, limit: number): string => shortened(`${safe(server)}_${name}`, limit)
 
 /** The same calls in the same order give the same names. */
-export const freeName = (kind: Kind, { maxNameLength }: Naming): FreeName => {
-  const prefixed = (server: string, name: string, number: string) => {
+export const freeName = (kind: Kind, { isPrefixed, maxNameLength }: Naming): FreeName => {
+  const numbered = (server: string, name: string, number: string) => {
     // In a URI the number belongs to the server: at the end of a template it would be a part of the last value.
     if (isUri(kind)) return `${safe(server)}${number}:${name}`
-    const cut = shortened(`${safe(server)}_${name}`, maxNameLength)
+    const cut = isPrefixed ? name : prefixed(server, name, maxNameLength)
     return cut.slice(0, maxNameLength - number.length) + number
   }
   // The last number of each name: a server that repeats a name many times causes no long search.
   const numbers = new Map<string, number>()
   return (server, name, isTaken) => {
-    const first = prefixed(server, name, "")
+    const first = numbered(server, name, "")
     let free = first
     while (isTaken(free)) {
       const number = (numbers.get(first) ?? 1) + 1
       numbers.set(first, number)
-      free = prefixed(server, name, `_${number}`)
+      free = numbered(server, name, `_${number}`)
     }
     return free
   }

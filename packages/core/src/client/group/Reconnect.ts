@@ -1,6 +1,6 @@
 /**
- * Keeps a connection alive: connects, waits until the connection ends, and connects again as a schedule says. It knows
- * nothing of sessions and groups.
+ * Keeps a connection of a `ClientSessionGroup` alive: connects, waits until the connection ends, and connects again as a schedule says.
+ * This module knows nothing of sessions and groups.
  */
 import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"

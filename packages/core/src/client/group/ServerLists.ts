@@ -1,16 +1,20 @@
 /**
- * Reads the lists of one server, all pages of them, and waits for their changes. `CurrentEntries` puts them among the
- * entries of a group.
+ * Reads the lists of one server, all pages of them, and waits for their changes. `CurrentEntries` reads the lists of a server with `read`
+ * and puts them among the entries of a group; `ClientSessionGroup` and the `ListFollower` of package `proxy` learn of changes by `follow`.
+ * `ListPages` reads the pages.
  */
 import * as Effect from "effect/Effect"
 import * as Queue from "effect/Queue"
 import * as Schedule from "effect/Schedule"
 import type * as Scope from "effect/Scope"
-import * as Stream from "effect/Stream"
+import type * as Stream from "effect/Stream"
 import { isLocalError } from "../../jsonrpc/LocalError.js"
+import * as Listening from "../../kit/Listening.js"
 import { all as concurrently, raceFirst } from "../../kit/Race.js"
+import * as StreamArrays from "../../kit/StreamArrays.js"
 import type { ClientError } from "../ClientError.js"
 import type { ClientSessionService } from "../ClientSession.js"
+import * as ListPace from "../session/ListPace.js"
 import * as ListPages from "../session/ListPages.js"
 import { noLists, type ServerLists } from "./Entries.js"
 
@@ -22,30 +26,37 @@ import { noLists, type ServerLists } from "./Entries.js"
 export const read = (
   session: ClientSessionService,
   before: ServerLists = noLists
-): Effect.Effect<{ readonly lists: ServerLists; readonly isComplete: boolean }, ClientError> => {
+): Effect.Effect<{ readonly lists: ServerLists } & Listing, ClientError> => {
   const { prompts, resources, tools } = session.serverCapabilities
   let isComplete = true
+  let pages = 0
   const all = <A>(
     capability: unknown,
     name: string,
     list: Stream.Stream<A, ClientError>,
     before: ReadonlyArray<A>
   ): Effect.Effect<ReadonlyArray<A>, ClientError> =>
-    capability === undefined ? Effect.succeed([]) : Effect.catchIf(
+    capability === undefined ? Effect.succeed([]) : Effect.matchEffect(
       collect(list, (error) =>
         Effect.logWarning(`"${session.serverInfo.name}" lists too many of its ${name}: ${error.message}`)),
-      // Other errors do not tell what the server offers.
-      (error) =>
-        !isLocalError(error),
-      (error) =>
-        Effect.zipRight(
-          Effect.logWarning(`"${session.serverInfo.name}" refused to list its ${name}: ${error.message}`),
-          Effect.sync(() => {
-            if (error._tag === "MethodNotFound") return []
-            isComplete = false
-            return before
-          })
-        )
+      {
+        onFailure: (error) =>
+          // A local error does not tell what the server offers.
+          isLocalError(error) ? Effect.fail(error) : Effect.zipRight(
+            Effect.logWarning(`"${session.serverInfo.name}" refused to list its ${name}: ${error.message}`),
+            Effect.sync((): ReadonlyArray<A> => {
+              if (error._tag === "MethodNotFound") {
+                return []
+              }
+              isComplete = false
+              return before
+            })
+          ),
+        onSuccess: (collected) => {
+          pages = Math.max(pages, collected.pages)
+          return Effect.succeed(collected.entries)
+        }
+      }
     )
   return Effect.gen(function*() {
     const lists: { -readonly [K in keyof ServerLists]: ServerLists[K] } = { ...noLists }
@@ -57,61 +68,88 @@ export const read = (
       set("templates", all(resources, "resource templates", session.resourceTemplates, before.templates)),
       set("prompts", all(prompts, "prompts", session.prompts, before.prompts))
     ])
-    return { lists, isComplete }
+    return { lists, isComplete, pages }
   })
 }
 
-/** All entries; of a list that is cut, those before the cut. */
-const collect = <A>(
+/** A listing that has ended. */
+export interface Listing {
+  /** Whether the server gave all of its lists. */
+  readonly isComplete: boolean
+  /** The pages of the longest list. */
+  readonly pages: number
+}
+
+/** All entries, and on how many pages they came; of a list that is cut, those before the cut. */
+export const collect = <A>(
   list: Stream.Stream<A, ClientError>,
-  onCut: (error: ClientError) => Effect.Effect<void>
-): Effect.Effect<ReadonlyArray<A>, ClientError> =>
+  onCut: (error: ClientError) => Effect.Effect<void, ClientError> = Effect.fail
+): Effect.Effect<{ readonly entries: ReadonlyArray<A>; readonly pages: number }, ClientError> =>
   Effect.suspend(() => {
-    const all: Array<A> = []
-    const reading = Stream.runForEachChunk(list, (entries) =>
-      Effect.sync(() => {
-        for (const entry of entries) all.push(entry)
-      }))
-    return Effect.as(Effect.catchIf(reading, (error) => error instanceof ListPages.ListCut, onCut), all)
+    const entries: Array<A> = []
+    let pages = 0
+    const counted = StreamArrays.map(list, (page) => {
+      pages++
+      return page
+    })
+    const reading = StreamArrays.forEach(counted, (entry) => entries.push(entry))
+    return Effect.map(
+      Effect.catchIf(reading, (error) => error instanceof ListPages.ListCut, onCut),
+      () => ({ entries, pages })
+    )
   })
 
 /**
  * Listens for changes of the lists. The effect that it gives waits for a change that came after this, or after the effect
  * was last run; several changes count as one.
  */
-export const changes = (session: ClientSessionService): Effect.Effect<Effect.Effect<void>, never, Scope.Scope> =>
+export const changes = (
+  { listChanges }: Pick<ClientSessionService, "listChanges">
+): Effect.Effect<Effect.Effect<void>, never, Scope.Scope> =>
   Effect.gen(function*() {
     const changed = yield* Queue.sliding<void>(1)
-    yield* Effect.forkScoped(Effect.interruptible(Stream.runForEach(session.listChanges, () => changed.offer())))
-    // The listener has started when this returns.
-    yield* Effect.yieldNow()
-    return changed.take
+    yield* Listening.fork(listChanges, () => Queue.offer(changed, undefined))
+    return Queue.take(changed)
   })
 
 /** How long to wait after each time that the lists could not be read. */
 const backoff = Schedule.union(Schedule.exponential("1 second"), Schedule.spaced("1 minute"))
 
-/** The least time between the end of a refresh and the begin of the next, however often the server reports changes. */
-const INTERVAL = "1 second"
-
 /**
- * Runs `refresh` after each change, until the session ends. A refresh that fails or gives false runs again after a while, and so
- * do lists that are not complete at the start. The changes that the server reports within `INTERVAL` after a refresh are one
- * change: the next refresh reads them.
+ * Runs `refresh` after each change, until the session ends. A refresh that fails or is not complete runs again after a while, and so
+ * do lists that are not complete at the start. `ListPace` says how long the changes of the server wait after a refresh: those that come
+ * meanwhile are one change, which the next refresh reads. A change does not wait after a call of `calls`.
  */
 export const follow = (
-  session: ClientSessionService,
+  session: Pick<ClientSessionService, "ended" | "serverInfo">,
   isComplete: boolean,
   change: Effect.Effect<void>,
-  refresh: Effect.Effect<boolean, ClientError>
+  refresh: Effect.Effect<Listing, ClientError>,
+  calls: ListPace.OwnCalls = new ListPace.OwnCalls()
 ): Effect.Effect<void> => {
   const warn = ({ message }: ClientError) =>
     Effect.logWarning(`The lists of "${session.serverInfo.name}" could not be read: ${message}`)
-  const refreshed = Effect.catchAll(refresh, (error) => Effect.as(warn(error), false))
-  const completed = Effect.repeat(refreshed, Schedule.whileInput(backoff, (isComplete: boolean) => !isComplete))
-  const refreshing = Effect.zipRight(
-    isComplete ? Effect.void : Effect.delay(completed, "1 second"),
-    Effect.forever(Effect.zipRight(Effect.zipRight(change, completed), Effect.sleep(INTERVAL)))
+  const refreshed = Effect.catchAll(refresh, (error) => Effect.as(warn(error), { isComplete: false, pages: 0 }))
+  const complete = Effect.flatMap(
+    refreshed,
+    (listing) => listing.isComplete ? Effect.succeed(listing) : Effect.fail(listing)
   )
-  return raceFirst(Effect.ignore(session.ended), refreshing)
+  const completed = Effect.catchAll(Effect.retry(complete, backoff), Effect.succeed)
+  const refreshing = Effect.suspend(() => {
+    const seen = calls.now
+    return Effect.flatMap(completed, ({ pages }) => resting(calls, seen, pages))
+  })
+  const following = Effect.zipRight(
+    isComplete ? Effect.void : Effect.delay(completed, "1 second"),
+    Effect.forever(Effect.zipRight(change, refreshing))
+  )
+  return raceFirst(Effect.ignore(session.ended), following)
+}
+
+/** Rests after a refresh. `seen` is what `calls` had counted when the refresh began. */
+const resting = (calls: ListPace.OwnCalls, seen: number, pages: number): Effect.Effect<void> => {
+  const [short, long] = [ListPace.rest(pages, true), ListPace.rest(pages, false)]
+  return short === long
+    ? Effect.sleep(long)
+    : Effect.zipRight(Effect.sleep(short), raceFirst(calls.since(seen), Effect.sleep(long - short)))
 }

@@ -1,12 +1,14 @@
 /**
- * What ends a request over HTTP, in both eras: its answer among the messages that come in, or the error that says why none will
- * come.
+ * What ends a request over HTTP, in both eras (`legacy/Post`, `legacy/Sse`, `modern/Http`): the answer of the request among the messages
+ * that come in, or the error that says why no answer will come.
  */
 import type * as Effect from "effect/Effect"
 import { type ErrorObject, INVALID_REQUEST } from "../../jsonrpc/JsonRpcError.js"
 import { TransportError } from "../../jsonrpc/LocalError.js"
 import * as Message from "../../jsonrpc/Message.js"
+import * as Oversized from "../../jsonrpc/runtime/Oversized.js"
 import { otherForm } from "../../jsonrpc/runtime/RequestIds.js"
+import type * as Sse from "../../jsonrpc/Sse.js"
 
 /** Receives the answer, once and before the request ends. */
 export type OnAnswer = (answer: Message.Response) => Effect.Effect<void>
@@ -15,6 +17,16 @@ export type OnAnswer = (answer: Message.Response) => Effect.Effect<void>
 export const isAnswer = (message: Message.Incoming, id: Message.RequestId): message is Message.Response => {
   if (Message.isMalformed(message) || !Message.isResponse(message)) return false
   return message.id === id || (message.id !== undefined && message.id !== null && message.id === otherForm(id))
+}
+
+/**
+ * Whether an event that was dropped because of its size may have been the answer to the request of this id: what is known of the event
+ * shows neither a request or notification of the server, nor another id.
+ */
+export const mayBeAnswer = (dropped: Sse.TooLarge, id: Message.RequestId): boolean => {
+  const outline = Oversized.outlineOf(dropped)
+  return outline.kind !== "request" &&
+    (outline.id === undefined || outline.id === id || outline.id === otherForm(id))
 }
 
 /** Whether a message was meant as the answer to the request of this id, and is no response. */
@@ -38,6 +50,17 @@ export const lost = (method: string, why: string, cause?: unknown): TransportErr
 /** An answer came, and is no response. */
 export const unreadable = (method: string, why: string): TransportError =>
   new TransportError({ reason: "Decode", message: `The answer to "${method}" cannot be read: ${why}` })
+
+/** An answer came, and is not read, because its event is too large. */
+export const tooLargeEvent = (method: string, { maxEventBytes }: Sse.TooLarge): TransportError =>
+  unreadable(method, `an event of its stream has more than ${maxEventBytes} bytes; ${advice("maxEventBytes")}`)
+
+/** An answer came, and is not read, because its body is too large. `size` says how large the body is. */
+export const tooLargeBody = (method: string) => (size: string): TransportError =>
+  unreadable(method, `its body has ${size}; ${advice("maxBodyBytes")}`)
+
+const advice = (limit: "maxBodyBytes" | "maxEventBytes"): string =>
+  `raise the limit ${limit}, or ask for a smaller answer`
 
 /** The same of a malformed message. JSON that is no message at all may come from another kind of server. */
 export const malformed = (method: string, { code, id, kind, message }: Message.Malformed, url: URL): TransportError =>

@@ -1,6 +1,6 @@
 /**
- * The values of the client's own headers that no error may quote. `fetch` takes away the white space around a value, so a
- * server or the platform quotes the value without it.
+ * The values of the client's own headers that no error may quote, for `RefusedResponse` and `PlatformError`. `fetch` takes away the white
+ * space around a value, so a server or the platform quotes the value without it.
  */
 import type * as Headers from "@effect/platform/Headers"
 

@@ -1,14 +1,14 @@
 /**
- * The bytes of a body as the server meant them. Some of the platform's HTTP clients decompress bodies, and leave the header
- * that names the compression; others do not, and a server may compress without being asked to. So the first bytes decide:
- * neither JSON nor an event begins as a compressed body does. A format that the web's
- * `DecompressionStream` does not know stays compressed.
+ * The bytes of a body as the server meant them, for `ResponseBody` and `Events`. Some of the platform's HTTP clients decompress bodies,
+ * and leave the header that names the compression; others do not, and a server may compress without being asked to. So the first bytes
+ * decide: neither JSON nor an event begins as a compressed body does. A format that the web's `DecompressionStream` does not know stays
+ * compressed.
  */
 import type * as HttpClientResponse from "@effect/platform/HttpClientResponse"
-import * as Chunk from "effect/Chunk"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
+import * as StreamArrays from "../../kit/StreamArrays.js"
 
 /** The formats by the name of the header, and the bytes that they begin with. */
 const formats: ReadonlyMap<string, readonly [format: "gzip" | "deflate", ...magic: ReadonlyArray<number>]> = new Map([
@@ -25,12 +25,12 @@ export const bytesOf = (response: HttpClientResponse.HttpClientResponse): Stream
   const [format, ...magic] = known
   return Stream.unwrapScoped(Effect.gen(function*() {
     // `Stream.peel` would read the first bytes, too, and add 20 kB to the bundle of an application.
-    const pull = yield* Stream.toPull(response.stream)
+    const pull = yield* StreamArrays.toPull(response.stream)
     const first = yield* Effect.catchAll(
       pull,
-      Option.match({ onNone: () => Effect.succeed(Chunk.empty<Uint8Array>()), onSome: Effect.fail })
+      Option.match({ onNone: () => Effect.succeed<ReadonlyArray<Uint8Array>>([]), onSome: Effect.fail })
     )
-    const whole = Stream.concat(Stream.fromChunk(first), Stream.repeatEffectChunkOption(pull))
+    const whole = Stream.concat(Stream.fromIterable(first), StreamArrays.fromPull(pull))
     const [bytes] = first
     const isCompressed = magic.every((byte, at) => bytes?.[at] === byte)
     return isCompressed ? decompressed(format, whole) : whole

@@ -1,6 +1,7 @@
 /**
- * What the failure of an HTTP request shows about the era of its server, and whether another request may succeed. It loads no
- * HTTP client, because `Negotiation` uses it for every transport.
+ * What the failure of an HTTP request shows about the era of its server, and whether another request may succeed. `negotiation/Plan`,
+ * `negotiation/Probe` and `legacy/Connect` ask, for every transport, so this module loads no HTTP client; `modern/Http` and
+ * `negotiation/HttpTransport` ask about the responses that they get.
  */
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -8,6 +9,7 @@ import type { TransportError } from "../../jsonrpc/LocalError.js"
 import type { CallError } from "../../jsonrpc/Outbound.js"
 import * as EffectInternals from "../../kit/EffectInternals.js"
 import { HttpResponseError } from "../HttpResponseError.js"
+import * as PlatformError from "./PlatformError.js"
 
 /**
  * Whether the server may have refused the request because it does not know such requests. A server that wants a login, or has no time
@@ -24,6 +26,15 @@ export const asksForLogin = (cause: unknown): boolean =>
 /** Whether every request to the server would fail in this way: a login is needed, or the request was not sent. */
 export const isFinal = (error: TransportError): boolean =>
   error.cause instanceof HttpResponseError ? asksForLogin(error.cause) : error.reason !== "Read" && !isHidden(error)
+
+/**
+ * Whether a server may accept the same request a little later: it allows fewer requests in a time, and does not say when it accepts the next
+ * one. Some servers answer with 403 then.
+ */
+export const mayPass = (error: { readonly _tag: string; readonly cause?: unknown }): boolean =>
+  error._tag === "TransportError" && error.cause instanceof HttpResponseError &&
+  (error.cause.status === 403 || error.cause.status === 429) && !asksForLogin(error.cause) &&
+  error.cause.headers["retry-after"] === undefined
 
 /** The longest wait that a server may ask for before a client has a session. */
 const MAX_WAIT = Duration.seconds(30)
@@ -55,8 +66,5 @@ export const isOfOtherEra = (error: CallError): boolean =>
  * Whether a browser may have hidden a refusal: legacy servers do not allow the headers of a modern request, and a browser
  * reports that as if the server could not be reached.
  */
-export const isHidden = (error: CallError): boolean => {
-  if (!("document" in globalThis) || error._tag !== "TransportError") return false
-  const cause = error.cause as { readonly _tag?: unknown; readonly reason?: unknown } | undefined
-  return cause?._tag === "RequestError" && cause.reason === "Transport"
-}
+export const isHidden = (error: CallError): boolean =>
+  "document" in globalThis && error._tag === "TransportError" && PlatformError.isConnectionLost(error.cause)

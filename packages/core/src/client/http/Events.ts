@@ -1,15 +1,15 @@
 /**
- * The body of a response as a stream of server-sent events. It fails when the body is cut off. The bytes after an event are
- * read only when the consumer is done with the event, so a slow consumer slows the server down.
+ * The body of a response as a stream of server-sent events; `jsonrpc/Sse` decodes the events. `legacy/EventStream`, `legacy/Post`,
+ * `legacy/Sse` and `modern/Http` read these streams. A stream fails when its body is cut off. The bytes after an event are read only when
+ * the consumer is done with the event, so a slow consumer slows the server down.
  */
 import type * as HttpClientResponse from "@effect/platform/HttpClientResponse"
-import * as Chunk from "effect/Chunk"
 import * as Stream from "effect/Stream"
 import { TransportError } from "../../jsonrpc/LocalError.js"
 import * as Oversized from "../../jsonrpc/runtime/Oversized.js"
 import * as Sse from "../../jsonrpc/Sse.js"
-import * as EffectInternals from "../../kit/EffectInternals.js"
 import * as EventLoop from "../../kit/EventLoop.js"
+import * as StreamArrays from "../../kit/StreamArrays.js"
 import * as Decompression from "./Decompression.js"
 import * as PlatformError from "./PlatformError.js"
 import type { Settings } from "./Settings.js"
@@ -34,7 +34,7 @@ export const fromResponse = (
           cutOff(`The stream of events brought nothing for ${readTimeout} ms`),
         readTimeout
       )
-    const events = Stream.mapChunks(timed, Chunk.flatMap((bytes) => EffectInternals.chunk(decoder.push(bytes))))
+    const events = StreamArrays.mapConcat(timed, (bytes) => decoder.push(bytes))
     return Stream.tap(events, () => EventLoop.received)
   })
 

@@ -1,9 +1,11 @@
 /**
- * What the parts of one connection over HTTP share: the URL and the settings, the sender, the reader of what comes in, the
- * limits for what goes out, and the fibers that do both. It knows no message and no era.
+ * What the parts of one connection over HTTP share: the URL and the settings, the sender, the reader of what comes in, the limits for what
+ * goes out, and the fibers that do both. `negotiation/HttpTransport` makes the connection; `Outgoing` and the transports of both eras
+ * (`legacy/Http`, `legacy/Sse`, `modern/Http`) send and receive through `HttpSender` and `Reader` there. A connection knows no message and
+ * no era.
  *
- * A connection ends when its reader stops, when the server ends it, or when its scope closes. From then on it takes no
- * message; requests are interrupted, and other messages may still be accepted until it closes.
+ * A connection ends when its reader stops, when the server ends the connection, or when its scope closes. From then on the connection
+ * takes no message; requests are interrupted, and other messages may still be accepted until the connection has closed.
  */
 import type { HttpClient } from "@effect/platform/HttpClient"
 import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
@@ -15,6 +17,7 @@ import { identity } from "effect/Function"
 import * as Scope from "effect/Scope"
 import type { TransportError } from "../../jsonrpc/LocalError.js"
 import type { PauseTimeouts } from "../../jsonrpc/Transport.js"
+import * as EffectInternals from "../../kit/EffectInternals.js"
 import * as Semaphore from "../../kit/Semaphore.js"
 import * as TimeLimit from "../../kit/TimeLimit.js"
 import * as HttpSender from "./HttpSender.js"
@@ -62,6 +65,13 @@ class Authorizing {
     )
 }
 
+/**
+ * How a fiber of a connection runs. It can be interrupted, also where connecting cannot. Effect logs no failure of it or of its children as
+ * unhandled: a response that fails is the outcome of a call, or is tried again.
+ */
+const asFiber = <A, E, R>(runtime: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  EffectInternals.unreported(Effect.interruptible(runtime))
+
 /** Closing the scope interrupts every fiber of the connection and waits for them, for a bounded time. */
 export const make = (
   url: URL,
@@ -73,9 +83,8 @@ export const make = (
     const fibers = yield* Scope.make()
     const running = yield* Scope.extend(FiberSet.make<void>(), fibers)
     const sending = yield* Scope.extend(FiberSet.make<void, unknown>(), fibers)
-    // A fiber of a connection can be interrupted, also where connecting cannot.
-    const fork = yield* Effect.interruptible(FiberSet.runtime(running)())
-    const forkMessage = yield* Effect.interruptible(FiberSet.runtime(sending)())
+    const fork = yield* asFiber(FiberSet.runtime(running)())
+    const forkMessage = yield* asFiber(FiberSet.runtime(sending)())
     let isOpen = true
     const authorizing = new Authorizing()
 
@@ -95,7 +104,7 @@ export const make = (
     yield* Effect.addFinalizer(() => Effect.zipRight(end(Exit.void), bounded(Scope.close(fibers, Exit.void))))
     const sender = HttpSender.make(client, settings, url, authorizing.run)
     // They are found as for a request, which runs on a fiber of the connection.
-    const runtime = yield* Effect.runtime()
+    const runtime = yield* EffectInternals.currentServices()
     return {
       ...sender,
       credentials: sender.credentials &&

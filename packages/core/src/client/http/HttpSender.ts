@@ -1,21 +1,23 @@
 /**
  * Sends one HTTP request through the platform's `HttpClient`, up to its response: adds the headers of the application and of
- * its `Authorizer`, follows redirects within the same origin, and runs `authorize` when the server answers 401 or 403: a
- * function once, an `Authorizer` up to five times.
+ * its `Authorizer`, follows redirects within the same origin, remembers where a permanent redirect led, and runs `authorize` when the
+ * server answers 401 or 403: a function once, an `Authorizer` up to five times.
  *
  * A sender knows no message and no session. `HttpConnection` has one sender, which closes the connection of each response whose body
  * was not read to its end.
  */
 import * as Headers from "@effect/platform/Headers"
 import * as HttpClient from "@effect/platform/HttpClient"
-import type * as HttpClientError from "@effect/platform/HttpClientError"
 import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
 import type * as HttpClientResponse from "@effect/platform/HttpClientResponse"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
+import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
 import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import { TransportError } from "../../jsonrpc/LocalError.js"
+import * as Message from "../../jsonrpc/Message.js"
 import type { Credentials, PauseTimeouts } from "../../jsonrpc/Transport.js"
 import type { RefusedRequest } from "../Authorizer.js"
 import type { HttpResponseError } from "../HttpResponseError.js"
@@ -44,11 +46,15 @@ export interface HttpSender {
   ) => Stream.Stream<A, E | TransportError>
   /** Counts how often the headers of the application change. `undefined` when they cannot change. */
   readonly credentials: Credentials | undefined
+  /** The message; an error in it repeats nothing of what the client has sent in confidence. */
+  readonly redacted: (message: Message.Incoming) => Message.Incoming
 }
 
 /** What happened to a request before this attempt. */
 interface Earlier {
   readonly redirects: number
+  /** The request as the connection made it, while every redirect of it was permanent. */
+  readonly asked: Request | undefined
   readonly refusals: number
   /** What an `Authorizer` remembers of the request; there is nothing to remember before the first refusal. */
   readonly memory: RefusedRequest["memory"] | undefined
@@ -56,7 +62,25 @@ interface Earlier {
   readonly given: Headers.Headers
 }
 
-const first: Earlier = { redirects: 0, refusals: 0, memory: undefined, given: Headers.empty }
+const first: Earlier = { redirects: 0, asked: undefined, refusals: 0, memory: undefined, given: Headers.empty }
+
+/** A copy of a JSON value with other texts and names of members. Does not recurse: the server chooses how deep the value nests. */
+const withTexts = (given: unknown, change: (text: string) => string): unknown => {
+  const unfinished: Array<readonly [from: object, to: Record<string, unknown>]> = []
+  const copyOf = (value: unknown): unknown => {
+    if (typeof value === "string") return change(value)
+    if (typeof value !== "object" || value === null) return value
+    const to = Array.isArray(value) ? [] : {}
+    unfinished.push([value, to as Record<string, unknown>])
+    return to
+  }
+  const copied = copyOf(given)
+  for (let next = unfinished.pop(); next !== undefined; next = unfinished.pop()) {
+    const [from, to] = next
+    for (const [name, value] of Object.entries(from)) to[change(name)] = copyOf(value)
+  }
+  return copied
+}
 
 /** How many refusals of one request an `Authorizer` is given. */
 const MAX_REFUSALS = 5
@@ -70,6 +94,10 @@ export const make = (
 ): HttpSender => {
   const attempts = new Attempts(client, settings, url, pauseTimeouts)
   return {
+    redacted: (message) =>
+      Message.isMalformed(message) || !Message.isResponse(message) || Message.isSuccess(message)
+        ? message
+        : attempts.redacted(message),
     credentials: attempts.isFixed ? undefined : { last: () => attempts.changes, now: attempts.now },
     send: (request, use) =>
       Effect.flatMap(Scope.make(), (scope) =>
@@ -85,7 +113,9 @@ export const make = (
 
 /**
  * Sends requests, and sends them again after a redirect or a refusal. Its mutable fields: `changes` counts how often the headers of the
- * application have changed, `lastHeaders` are the headers of the request before.
+ * application have changed, `lastHeaders` are the headers of the request before, and `headersBefore` those before their last change.
+ * `moved` has the target of the last permanent redirect, by the method and the URL that the connection requests: a connection has at most
+ * two URLs.
  */
 class Attempts {
   /** Whether the headers of the application cannot change. */
@@ -93,7 +123,9 @@ class Attempts {
   changes = 0
   // Kept until the next request, whose headers are compared with them.
   private lastHeaders: Headers.Headers | undefined
-  private readonly execute: (request: Request) => Effect.Effect<Response, HttpClientError.HttpClientError, Scope.Scope>
+  private headersBefore: Headers.Headers | undefined
+  private readonly moved = new Map<string, URL>()
+  private readonly execute: (request: Request) => Effect.Effect<Response, PlatformError.PlatformError, Scope.Scope>
   private readonly server: string
   private readonly maxRefusals: number
 
@@ -111,9 +143,20 @@ class Attempts {
   }
 
   private count(headers: Headers.Headers): number {
-    if (this.lastHeaders !== undefined && !isSame(this.lastHeaders, headers)) this.changes++
+    if (this.lastHeaders !== undefined && !isSame(this.lastHeaders, headers)) {
+      this.changes++
+      this.headersBefore = this.lastHeaders
+    }
     this.lastHeaders = headers
     return this.changes
+  }
+
+  /** An answer may come after the headers of the application have changed. */
+  redacted(message: Message.Failure): Message.Failure {
+    const sent = [this.settings.headers, this.lastHeaders, this.headersBefore].filter(Predicate.isNotUndefined)
+    const clean = (text: string): string => sent.reduce(RefusedResponse.redact, text)
+    // Texts become texts, so the shape stays.
+    return { ...message, error: withTexts(message.error, clean) as Message.Failure["error"] }
   }
 
   private attempt(request: Request, scope: Scope.Scope, earlier: Earlier): Effect.Effect<Response, TransportError> {
@@ -148,6 +191,8 @@ class Attempts {
         const { status } = response
         if (RefusedResponse.isOk(response)) return Effect.succeed(response)
         if (status < 400 && status !== 304) return this.redirect(response, scope, earlier)
+        // The endpoint may have moved back.
+        if (earlier.asked !== undefined && (status === 404 || status === 410)) this.moved.delete(keyOf(earlier.asked))
         const isDenied = status === 401 || status === 403
         return isDenied && earlier.refusals < this.maxRefusals
           ? this.ask(response, scope, earlier)
@@ -201,20 +246,31 @@ class Attempts {
       if (earlier.redirects >= this.settings.maxRedirects) {
         return Effect.fail(redirected(refused, `it was redirected more than ${this.settings.maxRedirects} times`))
       }
-      const request = HttpClientRequest.setUrl(withoutQuery(response.request), target)
-      return this.attempt(request, scope, { ...earlier, redirects: earlier.redirects + 1 })
+      const asked = Redirect.isPermanent(response) ? earlier.asked : undefined
+      if (asked !== undefined) this.moved.set(keyOf(asked), target)
+      const later = { ...earlier, redirects: earlier.redirects + 1, asked }
+      return this.attempt(moveTo(response.request, target), scope, later)
     })
   }
 
-  open(request: Request, scope: Scope.Scope): Effect.Effect<Response, TransportError> {
+  open(asked: Request, scope: Scope.Scope): Effect.Effect<Response, TransportError> {
     const { headersEffect } = this.settings
-    return headersEffect === undefined ? this.attempt(request, scope, first) : Effect.matchEffect(headersEffect, {
+    const target = this.targetOf(asked)
+    const request = target === undefined ? asked : moveTo(asked, target)
+    const earlier = { ...first, asked }
+    return headersEffect === undefined ? this.attempt(request, scope, earlier) : Effect.matchEffect(headersEffect, {
       onFailure: (cause) => Effect.fail(notSent("The headers of the request could not be made", cause)),
       onSuccess: (headers) => {
         const given = applicationHeaders(headers)
-        return this.attempt(HttpClientRequest.setHeaders(request, given), scope, { ...first, given })
+        return this.attempt(HttpClientRequest.setHeaders(request, given), scope, { ...earlier, given })
       }
     })
+  }
+
+  /** Every server has POST, so the endpoint has moved where its POST has. A page for browsers may be where its GET has moved. */
+  private targetOf(request: Request): URL | undefined {
+    if (this.moved.size === 0) return undefined
+    return this.moved.get(keyOf(request)) ?? this.moved.get(keyOf(request, "POST"))
   }
 
   /** Counts the change that the headers of the application make now. */
@@ -241,8 +297,11 @@ const isSame = (one: Headers.Headers, other: Headers.Headers): boolean => {
   return all.length === names(other).length && all.every((name) => one[name] === other[name])
 }
 
-const withoutQuery = (request: Request): Request =>
-  HttpClientRequest.setUrlParams(HttpClientRequest.removeHash(request), [])
+const moveTo = (request: Request, target: URL): Request =>
+  HttpClientRequest.setUrl(HttpClientRequest.setUrlParams(HttpClientRequest.removeHash(request), []), target)
+
+const keyOf = (request: Request, method: string = request.method): string =>
+  `${method} ${Option.getOrUndefined(HttpClientRequest.toUrl(request))?.href}`
 
 const redirected = (refused: HttpResponseError, why: string): TransportError =>
   new TransportError({
@@ -254,9 +313,9 @@ const redirected = (refused: HttpResponseError, why: string): TransportError =>
 const notSent = (message: string, cause: unknown): TransportError =>
   new TransportError({ reason: "Write", message, cause })
 
-const noResponse = (request: Request, error: HttpClientError.HttpClientError): TransportError => {
+const noResponse = (request: Request, error: PlatformError.PlatformError): TransportError => {
   const innermost = rootOf(error)
-  const wasSent = error._tag !== "RequestError" || (error.reason === "Transport" && !isUnreached(innermost))
+  const wasSent = PlatformError.wasSent(error, isUnreached(innermost))
   const why = RefusedResponse.redact(describe(innermost), request.headers)
   return new TransportError({
     reason: wasSent ? "Read" : "Write",

@@ -1,6 +1,7 @@
 /**
- * The media type in a Content-Type header, without its parameters and in lower case. What a body of that type means is
- * decided by the modules that read bodies.
+ * The media type in a Content-Type header, without its parameters and in lower case, and the charset among the parameters. `ResponseBody`
+ * decodes a text by its charset; the modules that read bodies, such as `legacy/Post` and `modern/Http`, decide what a body of a type
+ * means.
  */
 
 export const JSON = "application/json"
@@ -13,4 +14,11 @@ export const of = (contentType: string | undefined): string => {
   if (contentType === JSON || contentType === EVENTS) return contentType
   const semicolon = contentType?.indexOf(";") ?? -1
   return (semicolon === -1 ? contentType ?? "" : contentType!.slice(0, semicolon)).trim().toLowerCase()
+}
+
+/** The charset that a Content-Type names, in at most 40 characters; `undefined` when it names none, or UTF-8. */
+export const charsetOf = (contentType: string | undefined): string | undefined => {
+  if (contentType === undefined || !contentType.includes(";")) return undefined
+  const charset = /;\s*charset\s*=\s*"?([^\s";,]{1,40})/i.exec(contentType)?.[1]
+  return charset === undefined || /^utf-?8$/i.test(charset) ? undefined : charset
 }

@@ -1,14 +1,16 @@
 /**
- * Sends the messages of a conversation, each on an HTTP request and a fiber of its own. No message waits for another,
- * except that no request overtakes `initialized`. A request that is cancelled before it is sent is never sent; one that is
- * cancelled later is interrupted. The call that sent a request holds the fiber of its POST, as its `exchange`.
+ * Sends the messages of a conversation, each on an HTTP request and a fiber of its own. No message waits for another, except that no
+ * request overtakes `initialized`. A request that is cancelled before it is sent is never sent; a request that is cancelled later is
+ * interrupted. The call that sent a request holds the fiber of its POST, as its `exchange`.
  *
- * A `Sender` knows how a message travels: `legacy/Http`, `legacy/Sse` and `modern/Http`. `HttpTransport` chooses.
+ * A `Sender` knows how a message travels: `legacy/Http`, `legacy/Sse` and `modern/Http` each have a `Sender`. `negotiation/HttpTransport`
+ * chooses the `Sender` of each message.
  */
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Fiber from "effect/Fiber"
+import { identity } from "effect/Function"
 import { TransportError } from "../../jsonrpc/LocalError.js"
 import * as Message from "../../jsonrpc/Message.js"
 import * as JsonText from "../../jsonrpc/runtime/JsonText.js"
@@ -18,6 +20,7 @@ import { raceFirst } from "../../kit/Race.js"
 import { neverWaits } from "../../protocol/rules/NeverWaits.js"
 import type { HttpConnection } from "./HttpConnection.js"
 import * as ResumptionToken from "./ResumptionToken.js"
+import { Surrounding } from "./Surrounding.js"
 
 export interface Sender {
   /** Sends a request and delivers what becomes of it, once. */
@@ -32,7 +35,7 @@ export interface Sender {
 
 /** The exchange of an open call. */
 interface Exchange {
-  readonly fiber: Fiber.RuntimeFiber<void>
+  readonly fiber: Fiber.RuntimeFiber<unknown, unknown>
   isSent: boolean
   /** Whether its cancel is sent to the server. */
   sendsCancel: boolean
@@ -56,7 +59,7 @@ export class Outgoing {
   readonly send: Transport["send"] = (message) =>
     Effect.zipRight(
       Message.isRequest(message) ? this.connection.requests.awaitSpace : this.connection.messages.awaitSpace,
-      Effect.suspend(() => this.take(message, () => Effect.void) ?? Effect.fail(closed))
+      Effect.flatMap(Surrounding, (around) => this.take(message, () => Effect.void, { around }) ?? Effect.fail(closed))
     )
 
   /**
@@ -71,11 +74,12 @@ export class Outgoing {
     const text = this.connection.isOpen() ? JsonText.stringify(message) : undefined
     if (text === undefined) return undefined
     if (Message.isRequest(message)) {
-      this.connection.fork(this.request(message, text, options, call))
+      const sending = this.request(message, text, options, call)
+      this.connection.fork(options?.around === undefined ? sending : options.around(sending))
       return Effect.void
     }
     const cancelled = call.exchange as Exchange | undefined
-    if (cancelled === undefined) return this.other(message, text, onFailure)
+    if (cancelled === undefined) return this.other(message, text, onFailure, options?.around)
     const accepted = cancelled.isSent && cancelled.sendsCancel
       ? this.other(message, cancelOf(message, cancelled.sentAs), onFailure)
       : Effect.void
@@ -120,10 +124,12 @@ export class Outgoing {
   private other(
     message: Message.Message,
     text: string,
-    onFailure: OnFailure
+    onFailure: OnFailure,
+    around: SendOptions["around"] = identity
   ): Effect.Effect<void, TransportError> {
     const { forkMessage, messages, requests } = this.connection
-    const sending = messages.run(Effect.flatMap(this.senderOf(message), (sender) => sender.send(message, text)))
+    const sent = around(Effect.flatMap(this.senderOf(message), (sender) => sender.send(message, text)))
+    const sending = messages.run(sent)
     const isInitialized = Message.isNotification(message) && message.method === INITIALIZED
     // Started here and not by the fiber that waits for it: messages start in the order in which they are taken.
     const fiber = forkMessage(Effect.catchAllDefect(

@@ -1,6 +1,7 @@
 /**
- * What the platform's HTTP clients read from the fiber that runs them. Every effect of a connection
- * runs with these settings, its finalizers included.
+ * Settings that the platform's HTTP clients read from the fiber that runs them: `fetch` follows no redirect, logs and spans show no
+ * session id, and only the requests of a call that has a span make spans. `negotiation/HttpTransport` runs every effect of a connection
+ * with these settings, its finalizers included; `Documents` of package `auth` runs its requests with them.
  */
 import * as FetchHttpClient from "@effect/platform/FetchHttpClient"
 import * as Headers from "@effect/platform/Headers"
@@ -8,18 +9,25 @@ import * as HttpClient from "@effect/platform/HttpClient"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import type * as Tracer from "effect/Tracer"
 
-/**
- * Runs an effect in which `fetch` follows no redirect, logs and spans show no session id, and requests make spans only if
- * the application wants them.
- */
-export const configure = (tracing: boolean) => <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+/** Runs an effect in which `fetch` follows no redirect, logs and spans show no session id, and requests make no spans. */
+export const configure = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   effect.pipe(
     Effect.locallyWith(Headers.currentRedactedNames, (names) => [...names, "mcp-session-id"]),
-    tracing ? (self) => self : Effect.locally(HttpClient.currentTracerDisabledWhen, () => true),
+    Effect.locally(HttpClient.currentTracerDisabledWhen, () => true),
     // `fetch` would follow redirects with all headers of the request.
     Effect.mapInputContext((context: Context.Context<R>) => {
       const given = Option.getOrUndefined(Context.getOption(context, FetchHttpClient.RequestInit))
       return Context.add(context, FetchHttpClient.RequestInit, { ...given, redirect: "manual" })
     })
   )
+
+/** Runs an effect whose requests make spans below this one. */
+export const below =
+  (span: Tracer.AnySpan, tracer: Tracer.Tracer) => <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+    effect.pipe(
+      Effect.locally(HttpClient.currentTracerDisabledWhen, () => false),
+      Effect.withParentSpan(span),
+      Effect.withTracer(tracer)
+    ) as Effect.Effect<A, E, R>

@@ -1,7 +1,7 @@
 /**
- * The incoming half of a client's transport over HTTP: many HTTP responses deliver messages, and one reader takes all of them. A
- * conversation reads by `run`, which gets each message at once; `incoming` has the messages as a stream, in which `capacity` messages may
- * wait.
+ * The incoming half of a client's transport over HTTP, which `HttpConnection` makes and `negotiation/HttpTransport` gives to the
+ * conversation: many HTTP responses deliver messages, and one reader takes all of them. A conversation reads by `run`, which gets each
+ * message at once; `incoming` has the messages as a stream, in which `capacity` messages may wait.
  *
  * A delivery waits until there is a reader, and while that stream is full. While the delivery waits, the client reads no more of the
  * response that the message came from.

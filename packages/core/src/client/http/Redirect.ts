@@ -1,6 +1,6 @@
 /**
- * Where a redirect leads, if a request may follow it: to the same origin, as the same request. `HttpSender` follows redirects
- * of MCP servers, and package `auth` follows redirects of metadata documents.
+ * Where a redirect leads, if a request may follow it: to the same origin, as the same request; and whether a client may remember that.
+ * `HttpSender` follows redirects of MCP servers, and `Documents` of package `auth` follows redirects of metadata documents.
  */
 import type * as HttpClientResponse from "@effect/platform/HttpClientResponse"
 import * as Url from "@effect/platform/Url"
@@ -21,3 +21,10 @@ export const targetOf = ({ headers, request, status }: HttpClientResponse.HttpCl
   if (target.origin !== new URL(request.url).origin) return `"${target.origin}" is another origin`
   return target.username === "" && target.password === "" ? target : "its target holds credentials"
 }
+
+/**
+ * Whether a redirect holds for later requests of the same method, too: the resource has "a new permanent URI" (RFC 9110, 15.4.2 and
+ * 15.4.9), unless the server forbids to keep its answer (RFC 9111, 5.2.2).
+ */
+export const isPermanent = ({ headers, status }: HttpClientResponse.HttpClientResponse): boolean =>
+  (status === 301 || status === 308) && !/\bno-(?:store|cache)\b/i.test(headers["cache-control"] ?? "")

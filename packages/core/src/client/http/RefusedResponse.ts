@@ -1,6 +1,7 @@
 /**
- * Makes `HttpResponseError` from responses, and the `TransportError` that a call fails with from it. Removes from the text of a
- * server what the client had sent in confidence.
+ * Makes `HttpResponseError` from responses, and from it the `TransportError` that a call fails with, for `HttpSender` and the transports
+ * of both eras (`legacy/Post`, `legacy/Sse`, `modern/Http`). Also says whether a response accepts its request, and removes from the text
+ * of a server what the client had sent in confidence (`Confidential`); `Login` and `TokenEndpoint` of package `auth` remove the same.
  */
 import type * as Headers from "@effect/platform/Headers"
 import type * as HttpClientRequest from "@effect/platform/HttpClientRequest"

@@ -1,7 +1,7 @@
 /**
- * Reads the bodies of responses as text, within bounds. A body that nothing reads would keep its connection for ever: after
- * each of these functions that succeeds, the body is read or cancelled; after one that fails, `HttpSender` closes the
- * connection.
+ * Reads the bodies of responses as text, within bounds, or discards them, for the transports of both eras (`legacy/Post`, `modern/Http`),
+ * for `RefusedResponse`, and for `Documents` of package `auth`. A body that nothing reads would keep its connection for ever: after each
+ * of these functions that succeeds, the body is read or cancelled; after a function that fails, `HttpSender` closes the connection.
  */
 import type * as Headers from "@effect/platform/Headers"
 import type * as HttpClientResponse from "@effect/platform/HttpClientResponse"
@@ -14,6 +14,7 @@ import { TransportError } from "../../jsonrpc/LocalError.js"
 import { ByteBuffer } from "../../jsonrpc/runtime/ByteBuffer.js"
 import * as TimeLimit from "../../kit/TimeLimit.js"
 import * as Decompression from "./Decompression.js"
+import * as MediaType from "./MediaType.js"
 import * as PlatformError from "./PlatformError.js"
 
 type Response = HttpClientResponse.HttpClientResponse
@@ -35,26 +36,30 @@ const declaredLength = (headers: Headers.Headers): number | undefined => {
 }
 
 /**
- * The whole body. Fails with reason `Read` when it has more bytes or is cut off, and with `Decode` when it is not UTF-8.
+ * The whole body. Fails with reason `Read` when it is cut off, and with `Decode` when it is not text in the charset that its Content-Type
+ * names, UTF-8 where it names none. Fails with what `onTooLarge` makes of the size when the body has more bytes.
  */
 export const text = (
   response: Response,
   maxBytes: number,
   // Platforms make the headers anew for each access.
-  headers: Headers.Headers = response.headers
+  headers: Headers.Headers = response.headers,
+  onTooLarge: (size: string) => TransportError = (size) => unreadable(response, `has ${size}`)
 ): Effect.Effect<string, TransportError> => {
   const declared = declaredLength(headers)
-  const tooLarge = () => Effect.fail(unreadable(response, `has more than ${maxBytes} bytes`))
-  if (declared !== undefined && declared > maxBytes) return tooLarge()
+  if (declared !== undefined && declared > maxBytes) {
+    return Effect.fail(onTooLarge(`${declared} bytes, more than ${maxBytes}`))
+  }
   const isShort = declared !== undefined && declared <= SHORT
   return Effect.matchEffect(isShort ? whole(response) : gather(response, maxBytes), {
     onFailure: (cause) => isEmpty(cause) ? Effect.succeed("") : Effect.fail(unreadable(response, "was cut off", cause)),
     onSuccess: (bytes) => {
-      if (bytes === undefined || bytes.length > maxBytes) return tooLarge()
-      const text = decode(bytes)
-      return Option.isSome(text)
-        ? Effect.succeed(text.value)
-        : Effect.fail(new TransportError({ reason: "Decode", message: "The server's answer is not UTF-8" }))
+      if (bytes === undefined || bytes.length > maxBytes) return Effect.fail(onTooLarge(`more than ${maxBytes} bytes`))
+      const charset = MediaType.charsetOf(headers["content-type"])
+      const text = charset === undefined ? decode(bytes) : decodeAs(charset, bytes)
+      if (Option.isSome(text)) return Effect.succeed(text.value)
+      const what = charset === undefined ? "UTF-8" : `text in ${JSON.stringify(charset)}, the charset that it names`
+      return Effect.fail(new TransportError({ reason: "Decode", message: `The server's answer is not ${what}` }))
     }
   })
 }
@@ -65,6 +70,11 @@ const strict = new TextDecoder("utf-8", { fatal: true })
 const lenient = new TextDecoder()
 
 const decode = Option.liftThrowable((bytes: Uint8Array) => strict.decode(bytes))
+
+/** No text in a charset that the platform does not know. */
+const decodeAs = Option.liftThrowable((charset: string, bytes: Uint8Array) =>
+  new TextDecoder(charset, { fatal: true }).decode(bytes)
+)
 
 /** Platforms fail where a response has no body. */
 const isEmpty = (cause: unknown): boolean => (cause as { readonly reason?: unknown }).reason === "EmptyBody"

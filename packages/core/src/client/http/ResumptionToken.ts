@@ -1,6 +1,7 @@
 /**
- * The text that names where the stream of a request can be resumed, also by a later connection: the id under which the
- * request was sent, and the last event. Applications store it and do not look into it.
+ * The text that names where the stream of a request can be resumed, also by a later connection: the id under which the request was sent,
+ * and the last event. `legacy/Post` makes and reads the token, `Outgoing` reads the id. Applications store the token and do not look into
+ * it.
  */
 import * as Either from "effect/Either"
 import { TransportError } from "../../jsonrpc/LocalError.js"

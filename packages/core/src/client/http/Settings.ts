@@ -1,6 +1,7 @@
 /**
- * The options of a connection with every default filled in. `Remote` resolves them once; the modules below read settings
- * and never options.
+ * The options of a connection with every default filled in. `Remote` makes the settings once; `negotiation/HttpTransport`,
+ * `HttpConnection`, `HttpSender` and the transports of both eras read settings and never options. `reconnect` is the default schedule of
+ * the attempts to read a stream again.
  */
 import * as Headers from "@effect/platform/Headers"
 import type * as HttpClientRequest from "@effect/platform/HttpClientRequest"
@@ -40,7 +41,6 @@ export interface Given<R = never> {
   readonly terminateOnClose?: boolean | undefined
   readonly acceptTimeout?: Duration.DurationInput | undefined
   readonly closeTimeout?: Duration.DurationInput | undefined
-  readonly tracing?: boolean | undefined
 }
 
 interface Limits {
@@ -72,7 +72,6 @@ export interface Settings extends Limits {
   /** `undefined` for no limit. */
   readonly readTimeout: number | undefined
   readonly terminateOnClose: boolean
-  readonly tracing: boolean
 }
 
 /** The waits before attempts to resume a stream, where an application chooses none. */
@@ -122,7 +121,6 @@ export const fromOptions = <R>(given: Given<R>): Settings => {
     acceptTimeout: Duration.toMillis(options.acceptTimeout ?? "30 seconds"),
     closeTimeout: Duration.toMillis(options.closeTimeout ?? "1 second"),
     readTimeout: options.readTimeout === undefined ? undefined : Duration.toMillis(options.readTimeout),
-    terminateOnClose: options.terminateOnClose ?? true,
-    tracing: options.tracing ?? false
+    terminateOnClose: options.terminateOnClose ?? true
   }
 }

@@ -35,14 +35,14 @@ import * as ListPages from "../session/ListPages.js"
 import * as MethodCalls from "../session/MethodCalls.js"
 import type { NegotiatedSession, Options, ServerFacts } from "../session/NegotiatedSession.js"
 import type { EraHandlers, Opening } from "../session/Opening.js"
-import * as Spans from "../session/Spans.js"
 import * as InboundHandlers from "./InboundHandlers.js"
 import * as InboundTasks from "./InboundTasks.js"
 import * as MethodTable from "./MethodTable.js"
 
 export const connect = (
   { conversation, hub, scope, setEra, transport }: Opening,
-  options: Options<Version.LegacyVersion>
+  options: Options<Version.LegacyVersion>,
+  requested: Version.LegacyVersion
 ): Effect.Effect<NegotiatedSession, ConnectError> =>
   Effect.gen(function*() {
     const { enforceCapabilities, extensions, features, prior, timeouts, versions } = options
@@ -54,17 +54,15 @@ export const connect = (
       scope
     )
     // Requests that arrive before the handshake is over are answered in the requested revision.
-    let version = resumed?.version ?? requestedOf(versions)
+    let version = resumed?.version ?? requested
     const handlers: EraHandlers = {
       onRequest: InboundHandlers.make(conversation, options, hub.report, tasks, () => version),
       ownLimit: ({ method }) => method === TaskMethods.getTaskPayload.name ? tasks?.resultLimit : undefined
     }
     setEra(handlers)
-    const outbound = options.telemetry
-      ? Spans.traced(conversation, () => version, Spans.methodsOf(Methods.table, extensions))
-      : conversation
+    const outbound = options.tracing?.traced(conversation, () => version, Methods.table, extensions) ?? conversation
     const capabilities = DeclaredCapabilities.of(features, extensions.declared(version))
-    const facts = resumed ?? (yield* initialize(outbound, options, capabilities, hub.report))
+    const facts = resumed ?? (yield* initialize(outbound, options, requested, capabilities, hub.report))
     version = facts.version
     // A server that still starts would count as gone.
     setEra({ ...handlers, ping: Methods.ping.name })
@@ -199,25 +197,22 @@ const listTasks = (self: TaskRequests, options: CallOptions | undefined): Stream
     name,
     (cursor) =>
       request(self, TaskMethods.listTasks, decodeResult, cursor === undefined ? undefined : { cursor }, options),
-    ({ tasks }) => tasks
+    ({ tasks }) => tasks,
+    self.report
   )
 }
 
 const decodeCreated = Mend.decoder(Tasks.CreateTaskResult, "client")
 
-/** The revision that the client requests: the latest that it may speak. */
-const requestedOf = (versions: ReadonlyArray<Version.LegacyVersion>): Version.LegacyVersion =>
-  versions.reduce((latest, version) => version > latest ? version : latest)
-
 /** The request is never cancelled at the server: the client MUST NOT cancel `initialize`. */
 const initialize = (
   outbound: Outbound,
   { clientInfo, timeouts, versions }: Options<Version.LegacyVersion>,
+  requested: Version.LegacyVersion,
   capabilities: ClientCapabilities,
   report: Decoding.Report
 ): Effect.Effect<ServerFacts<Version.LegacyVersion>, ConnectError> =>
   Effect.gen(function*() {
-    const requested = requestedOf(versions)
     const { name } = Methods.initialize
     const answered = yield* Effect.mapError(
       EraEvidence.patiently(outbound.request(

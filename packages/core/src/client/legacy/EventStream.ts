@@ -1,9 +1,9 @@
 /**
- * The events that one GET brings, as a stream. It ends with the body of the response. A failure says whether another attempt
- * makes sense: after a `TransportError` it does, after `NoEventStream` it does not.
+ * The events that one GET brings, as a stream, by which `Post` resumes a request. The stream ends with the body of the response. A failure
+ * says whether another attempt makes sense: yes after a `TransportError`, no after `NoEventStream`.
  *
- * `listen` reads the standalone stream, which brings what the server sends outside of requests. When it ends, the client
- * opens it again, as long as the server offers one; a conversation goes on without it.
+ * `listen`, which `Http` calls, reads the standalone stream, which brings what the server sends outside of requests. When the standalone
+ * stream ends, the client opens it again (`ResumePoint`), as long as the server offers the stream; a conversation goes on without it.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#listening-for-messages-from-the-server
  */

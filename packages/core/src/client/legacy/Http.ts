@@ -1,8 +1,9 @@
 /**
- * Streamable HTTP as a client of the legacy era speaks it: each message is a POST, the response of a request brings its
- * answer, and one standalone stream brings what belongs to no request.
+ * Streamable HTTP as a client of the legacy era speaks it: each message is a POST, the response of a request brings its answer, and one
+ * standalone stream brings what belongs to no request.
  *
- * A session that the server has lost is begun anew. `Post` carries requests, `EventStream` reads the stream.
+ * A session that the server has lost is begun anew. `negotiation/HttpTransport` makes the transport. `Post` carries requests,
+ * `EventStream` reads the stream, `HttpSession` is the session.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#streamable-http
  */

@@ -1,6 +1,7 @@
 /**
- * A session over HTTP as a value: its id, its revision, and the requests that name them. The two transports of the legacy
- * era keep the current one in a `Ref`; a new session is a new value.
+ * A session over HTTP as a value: its id, its revision, and the requests that name both: POST, GET and DELETE. The two transports of the
+ * legacy era, `Http` and `Sse`, keep the current session in a `Ref`, and `Post` and `EventStream` send its requests; a new session is a
+ * new value. This module also says which message begins a session, and which response shows that the server has lost the session.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#session-management
  */

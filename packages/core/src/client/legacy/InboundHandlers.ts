@@ -1,8 +1,8 @@
 /**
- * Answers the requests of a legacy server: `ping`, and the requests that the client's features handle. Any other request, also a request
- * that the agreed revision does not have, is answered with "Method not found". Each request runs on a fiber of its own, which the server
- * may cancel. While it runs, the timeouts of the client's calls stand still. Answers are narrowed to the agreed revision.
- * `InboundTasks` stores the questions that the server asks as tasks.
+ * Answers the requests of a legacy server, for `Connect`: `ping`, and the requests that the client's features handle. Any other request,
+ * also a request that the agreed revision does not have, is answered with "Method not found". Each request runs on a fiber of its own,
+ * which the server may cancel. While a request runs, the timeouts of the client's calls stand still. Answers are narrowed to the agreed
+ * revision. `InboundTasks` stores the questions that the server asks as tasks.
  */
 import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
@@ -12,7 +12,7 @@ import * as Exit from "effect/Exit"
 import { identity } from "effect/Function"
 import * as Option from "effect/Option"
 import type { Conversation } from "../../jsonrpc/Conversation.js"
-import type { Params, Request, RequestId } from "../../jsonrpc/Message.js"
+import { type Params, type Request, type RequestId, stream } from "../../jsonrpc/Message.js"
 import * as Outcome from "../../jsonrpc/Outcome.js"
 import * as Progress from "../../jsonrpc/Progress.js"
 import type { IncomingRequest, Work } from "../../jsonrpc/Side.js"
@@ -218,6 +218,10 @@ class LegacyFeatureContext implements FeatureContextService {
 
   get method(): string {
     return this.request.method
+  }
+
+  get call(): RequestId | undefined {
+    return this.request[stream]
   }
 
   get meta(): RequestMeta {

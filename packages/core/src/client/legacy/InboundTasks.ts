@@ -1,9 +1,9 @@
 /**
- * The tasks of a client at 2025-11-25: questions of the server that were answered with a task at once. Their handlers run on,
+ * The tasks of a client at 2025-11-25: questions of the server that `InboundHandlers` answered with a task at once. Their handlers run on,
  * and the server fetches what they have answered. The tasks belong to one session, and end with it.
  *
- * Each session has a `Ledger` in memory, which decides how a task begins and ends. Beside it are the fibers of the tasks, by the ids
- * of the tasks. A task leaves the ledger when its time to live has passed.
+ * Each session has a `Ledger` in memory, which decides how a task begins and ends. Beside it are the fibers of the tasks, by the ids of
+ * the tasks. A task leaves the ledger when its time to live has passed. `Connect` makes the tasks of its session here.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/tasks
  */
@@ -124,7 +124,7 @@ const release = (works: Map<string, Work>, taskId: string): void => {
 }
 
 const find = ({ ledger }: Self, taskId: string): Effect.Effect<Ledger.Entry, InvalidParams> =>
-  Effect.suspend(() => Ledger.find(MutableRef.get(ledger), taskId))
+  Effect.suspend(() => EffectInternals.fromEither(Ledger.find(MutableRef.get(ledger), taskId)))
 
 const begin = <R>(
   self: Self,

@@ -1,6 +1,6 @@
 /**
- * Decodes what a body or an event holds into messages, and delivers them to the reader of the connection. Text that is no
- * message is reported and costs nothing else; it is answered only when its sender waits for an answer.
+ * Decodes what a body or an event holds into messages, for `Post`, `EventStream` and `Sse`, and delivers them to the `Reader` of the
+ * connection. Text that is no message is reported and costs nothing else; it is answered only when its sender waits for an answer.
  */
 import * as Effect from "effect/Effect"
 import * as Message from "../../jsonrpc/Message.js"
@@ -14,7 +14,8 @@ import type { HttpSession } from "./HttpSession.js"
 /** The messages of a text. */
 export const fromText = (session: HttpSession, text: string): ReadonlyArray<Message.Incoming> =>
   // MUST support receiving batches (2025-03-26 basic#batching)
-  Batch.flattened(MessageText.parse(text, session.connection.settings)).map(reportUnanswerable)
+  Batch.flattened(MessageText.parse(text, session.connection.settings))
+    .map((message) => session.connection.redacted(reportUnanswerable(message)))
 
 /** Without an id, an error would answer a request that the server never sent. */
 const reportUnanswerable = (incoming: Message.Incoming): Message.Incoming =>
@@ -25,7 +26,7 @@ const reportUnanswerable = (incoming: Message.Incoming): Message.Incoming =>
 /** The messages of an event. An event with empty data only carries an id. */
 export const fromEvent = (session: HttpSession, event: Event): ReadonlyArray<Message.Incoming> => {
   if (event instanceof Sse.TooLarge) {
-    return [reportUnanswerable(Oversized.report(event, `an event has more than ${event.maxEventBytes} bytes`))]
+    return [reportUnanswerable(Oversized.ofEvent(event))]
   }
   const { data, event: name } = event
   // MUST NOT be parsed as a message when it is empty (2025-11-25 basic/transports#sending-messages-to-the-server)
@@ -37,16 +38,21 @@ export const fromEvent = (session: HttpSession, event: Event): ReadonlyArray<Mes
 /**
  * Delivers messages. After a message that is answered it waits until there is space for answers: a server that accepts none
  * is read no further.
+ *
+ * @param call The request on whose stream the messages came; `undefined` for the standalone stream.
  */
 export const deliver = (
   { connection }: HttpSession,
-  messages: ReadonlyArray<Message.Incoming>
+  messages: ReadonlyArray<Message.Incoming>,
+  call?: Message.RequestId
 ): Effect.Effect<void> =>
   Effect.forEach(
     messages,
-    (message) =>
-      Message.isMalformed(message) || Message.isRequest(message)
-        ? Effect.zipRight(connection.reader.deliver(message), connection.messages.awaitSpace)
-        : connection.reader.deliver(message),
+    (message) => {
+      const delivering = connection.reader.deliver(call === undefined ? message : Message.onStream(message, call))
+      return Message.isMalformed(message) || Message.isRequest(message)
+        ? Effect.zipRight(delivering, connection.messages.awaitSpace)
+        : delivering
+    },
     { discard: true }
   )

@@ -1,6 +1,7 @@
 /**
- * The legacy era's methods in the tables that the neutral modules need: the methods of a client's verbs, and the
- * notifications that have a stream of their own.
+ * The legacy era's methods in the tables that neutral modules take: the methods of a client's verbs, with which `Connect` makes the calls
+ * (`MethodCalls`), and the notifications that have a stream of their own, with which `Negotiation` opens a conversation
+ * (`NotificationHub`).
  */
 import * as Methods from "../../protocol/legacy/Methods.js"
 import type * as MethodCalls from "../session/MethodCalls.js"

@@ -1,11 +1,13 @@
 /**
- * One request over Streamable HTTP, from its POST to its answer: a JSON body, or a stream of events. The request is sent
- * once, and a second time only when the server refused it because it had lost the session.
+ * One request over Streamable HTTP, from its POST to its answer: a JSON body, or a stream of events. The request is sent once, and a
+ * second time only when the server refused the request because the server had lost the session.
  *
- * After the answer a stream is read for a moment longer: when the server ends it, its connection can be used again. Where a stream
- * is cut off, it is resumed. A token names the last event: a later connection reads the rest with it, as the answer to a request of its own.
+ * After the answer a stream is read for a moment longer: when the server ends the stream, the connection can be used again. A stream that
+ * is cut off is resumed. A token (`ResumptionToken`) names the last event: with the token, a later connection reads the rest, as the
+ * answer to a request of its own.
  *
- * `Http` sends the requests of the application so, and the `initialize` of a new session.
+ * `Http` sends the requests of the application by this module, and the `initialize` of a new session. `Answer` says what ends a request,
+ * `ResumePoint` where the stream is resumed.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#sending-messages-to-the-server
  */
@@ -22,6 +24,7 @@ import * as Message from "../../jsonrpc/Message.js"
 import * as Progress from "../../jsonrpc/Progress.js"
 import * as Sse from "../../jsonrpc/Sse.js"
 import type { SendOptions } from "../../jsonrpc/Transport.js"
+import * as EffectInternals from "../../kit/EffectInternals.js"
 import { raceFirst } from "../../kit/Race.js"
 import * as ErrorCodes from "../../protocol/ErrorCodes.js"
 import * as Methods from "../../protocol/legacy/Methods.js"
@@ -120,7 +123,10 @@ export class Post {
     }
     if (type === MediaType.JSON) {
       return Effect.flatMap(
-        Effect.zip(ResponseBody.text(response, settings.maxBodyBytes, headers), Ref.get(session)),
+        Effect.zip(
+          ResponseBody.text(response, settings.maxBodyBytes, headers, Answer.tooLargeBody(this.request.method)),
+          Ref.get(session)
+        ),
         ([body, current]) => this.take(current, Incoming.fromText(current, body))
       )
     }
@@ -139,7 +145,7 @@ export class Post {
     if (answer !== undefined) {
       return messages.length === 1 ? this.onAnswer(answer) : Effect.forEach(
         messages,
-        (message) => message === answer ? this.onAnswer(answer) : Incoming.deliver(current, [message]),
+        (message) => message === answer ? this.onAnswer(answer) : Incoming.deliver(current, [message], id),
         { discard: true }
       )
     }
@@ -147,7 +153,7 @@ export class Post {
     return malformed !== undefined && Message.isMalformed(malformed)
       ? Effect.fail(Answer.malformed(method, malformed, this.options.connection.url))
       : Effect.zipRight(
-        Incoming.deliver(current, messages),
+        Incoming.deliver(current, messages, id),
         Effect.fail(Answer.unreadable(method, "it answers something else"))
       )
   }
@@ -187,7 +193,7 @@ const resumeFrom = (
   { token, ...reading }: Reading & { readonly token: string }
 ): Effect.Effect<void, LocalError> =>
   Effect.flatMap(
-    ResumptionToken.parse(token),
+    EffectInternals.fromEither(ResumptionToken.parse(token)),
     (earlier) =>
       readAnswer(options, {
         ...reading,
@@ -205,8 +211,6 @@ interface Self extends Reading {
   readonly id: Message.RequestId
   readonly outcome: Deferred.Deferred<void, LocalError>
   readonly point: Ref.Ref<ResumePoint.ResumePoint>
-  /** The limit that an event exceeded which most likely was the answer. */
-  readonly oversized: Ref.Ref<number | undefined>
   /** The ids of the newest requests of the server on the stream. */
   readonly questions: Ref.Ref<ReadonlyArray<Message.RequestId>>
 }
@@ -231,7 +235,6 @@ const readAnswer = (
       id: earlier?.requestId ?? request.id,
       outcome,
       point: yield* Ref.make<ResumePoint.ResumePoint>({ ...ResumePoint.initial, lastEventId: earlier?.eventId }),
-      oversized: yield* Ref.make<number | undefined>(undefined),
       questions: yield* Ref.make<ReadonlyArray<Message.RequestId>>([])
     }
     const reading = Effect.matchEffect(Stream.runForEach(body, onEvent(self)), {
@@ -256,20 +259,15 @@ const readAnswer = (
   })
 
 const onEvent = (self: Self) => (event: Events.Event): Effect.Effect<void> => {
-  const { id, onToken, outcome, oversized, request: { method } } = self
+  const { id, onToken, outcome, request: { method } } = self
   return Effect.zipRight(
     Ref.update(self.point, ResumePoint.after(event)),
-    Effect.flatMap(Ref.get(self.options.session), (current) => {
-      const messages = Incoming.fromEvent(current, event)
-      const handling = Effect.forEach(messages, onMessage(self, current), { discard: true })
-      if (!(event instanceof Sse.TooLarge)) return handling
-      const { maxEventBytes } = event
-      if (messages.some((dropped) => Answer.isMalformed(dropped, id))) {
-        return Deferred.fail(outcome, tooLarge(method, maxEventBytes))
-      }
-      const isUnidentified = messages.every((dropped) => Message.isMalformed(dropped) && dropped.id === undefined)
-      return isUnidentified ? Effect.zipRight(Ref.set(oversized, maxEventBytes), handling) : handling
-    })
+    event instanceof Sse.TooLarge && Answer.mayBeAnswer(event, id)
+      ? Deferred.fail(outcome, Answer.tooLargeEvent(method, event))
+      : Effect.flatMap(
+        Ref.get(self.options.session),
+        (current) => Effect.forEach(Incoming.fromEvent(current, event), onMessage(self, current), { discard: true })
+      )
   ).pipe(onToken === undefined ? identity : Effect.zipRight(giveToken(self, event, onToken)))
 }
 
@@ -277,7 +275,7 @@ const onMessage =
   (self: Self, current: HttpSession.HttpSession) => (message: Message.Incoming): Effect.Effect<unknown> =>
     Effect.flatMap(Deferred.isDone(self.outcome), (isOver) => {
       const { earlier, id, outcome, questions, request } = self
-      if (isOver) return Incoming.deliver(current, [message])
+      if (isOver) return Incoming.deliver(current, [message], request.id)
       if (Answer.isMalformed(message, id)) {
         return Deferred.fail(outcome, Answer.unreadable(request.method, message.message))
       }
@@ -287,9 +285,8 @@ const onMessage =
           Deferred.succeed(outcome, undefined)
         )
       }
-      const deliver = Incoming.deliver(current, [
-        earlier === undefined ? message : translated(message, id, request.id)
-      ])
+      const known = earlier === undefined ? message : translated(message, id, request.id)
+      const deliver = Incoming.deliver(current, [known], request.id)
       if (Message.isMalformed(message) || !Message.isRequest(message)) return deliver
       // Older questions were answered long ago.
       const remember = Ref.update(questions, (ids) => [...ids, message.id].slice(-MAX_IN_FLIGHT))
@@ -311,22 +308,10 @@ const giveToken = (
     )
   })
 
-/** Whether nothing more is expected. Fails when the answer was too large. */
-const isComplete = ({ outcome, oversized, request }: Self): Effect.Effect<boolean, TransportError> =>
-  Effect.flatMap(
-    Deferred.isDone(outcome),
-    (isOver) =>
-      isOver ? Effect.succeed(true) : Effect.flatMap(Ref.get(oversized), (bytes) =>
-        bytes === undefined
-          ? Effect.succeed(false)
-          // Most likely it was the answer.
-          : Effect.fail(tooLarge(request.method, bytes)))
-  )
-
 /** Reads the rest, when the body has ended without the answer. */
 const resume = (self: Self, cutBy: TransportError | undefined): Effect.Effect<void, TransportError> =>
   Effect.flatMap(
-    isComplete(self),
+    Deferred.isDone(self.outcome),
     (isOver) => isOver ? Effect.void : Stream.runForEach(resumed(self, cutBy), onEvent(self))
   )
 
@@ -340,9 +325,6 @@ const cancelQuestions = ({ options: { connection }, questions }: Self): Effect.E
         { discard: true }
       ))
     ))
-
-const tooLarge = (method: string, bytes: number): TransportError =>
-  Answer.lost(method, `an event has more than ${bytes} bytes`)
 
 /** Progress of the request under its earlier id is progress of the request that resumes it. */
 const translated = (message: Message.Incoming, from: Message.RequestId, to: Message.RequestId): Message.Incoming =>
@@ -372,7 +354,7 @@ const resumed = (
 
     /** Waits and gives the point to resume from; ends with the answer. */
     const next: Effect.Effect<ResumePoint.ResumePoint, Option.Option<TransportError>> = Effect.gen(function*() {
-      if (yield* Effect.mapError(isComplete(self), Option.some)) return yield* Effect.fail(Option.none())
+      if (yield* Deferred.isDone(self.outcome)) return yield* Effect.fail(Option.none())
       const { attempts, lastEventId } = yield* Ref.get(point)
       const why = (yield* Ref.get(cutBy))?.message ?? "it has ended"
       const giveUp = (what: string) => Effect.mapError(fail(`${what}: ${why}`), Option.some)
@@ -388,7 +370,7 @@ const resumed = (
           ? Stream.execute(Ref.set(cutBy, error))
           : Stream.execute(
             Effect.flatMap(
-              isComplete(self),
+              Deferred.isDone(self.outcome),
               (isOver) => isOver ? Effect.void : fail(`the stream cannot be resumed: ${error.message}`)
             )
           ))

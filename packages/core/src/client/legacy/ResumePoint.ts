@@ -1,6 +1,7 @@
 /**
- * Where a stream of events can be resumed, as a value: the last event id, the wait that the server asks for, and how many
- * attempts brought nothing. Every event moves it on. `pauses` makes the waits between attempts from it and a schedule.
+ * Where a stream of events can be resumed, as a value, for `Post` and `EventStream`: the last event id, the wait that the server asks for,
+ * and how many attempts brought nothing. Every event moves the point on. `pauses` makes the waits between attempts from the point and a
+ * schedule.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#resumability-and-redelivery
  */

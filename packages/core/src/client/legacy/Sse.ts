@@ -1,6 +1,7 @@
 /**
- * HTTP+SSE, the transport of 2024-11-05, as a client speaks it: a GET opens a stream, its first event names the URL for
- * POSTs, and all messages of the server come on the stream. When the stream ends, the connection ends.
+ * HTTP+SSE, the transport of 2024-11-05, as a client speaks it: a GET opens a stream, its first event names the URL for POSTs, and all
+ * messages of the server come on the stream. When the stream ends, the connection ends. `negotiation/HttpTransport` opens the stream, over
+ * a `HttpConnection`.
  *
  * @see https://modelcontextprotocol.io/specification/2024-11-05/basic/transports#http-with-sse
  */
@@ -10,7 +11,7 @@ import * as Cause from "effect/Cause"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
-import type * as Exit from "effect/Exit"
+import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Option from "effect/Option"
 import * as Ref from "effect/Ref"
@@ -90,12 +91,13 @@ const listen = (self: Self): Fiber.RuntimeFiber<void> => {
           Stream.runForEach(fromResponse(response, connection.settings), (event) => onEvent(self, event))
         ))
   )
-  return connection.fork(Effect.flatMap(Effect.exit(reading), (exit) =>
+  // Also when the connection ends meanwhile, which interrupts the reading.
+  return connection.fork(Effect.ignore(Effect.onExit(reading, (exit) =>
     // Before the endpoint `open` waits for it; after it the whole connection does.
     Effect.flatMap(
       Deferred.fail(endpoint, neverOpened(exit)),
-      (isFirst) => isFirst ? Effect.void : connection.end(exit)
-    )))
+      (isFirst) => isFirst || Exit.isInterrupted(exit) ? Effect.void : connection.end(exit)
+    ))))
 }
 
 const onEvent = (self: Self, event: Event): Effect.Effect<void> => {
@@ -138,6 +140,7 @@ const check = (response: HttpClientResponse.HttpClientResponse): Effect.Effect<v
 
 /** Why a stream ended that had named no URL. */
 const neverOpened = (exit: Exit.Exit<void, TransportError>): TransportError => {
+  if (Exit.isInterrupted(exit)) return notOpened("the client has closed it")
   const error = exit._tag === "Success" ? undefined : Option.getOrUndefined(Cause.failureOption(exit.cause))
   if (error === undefined) return notOpened("it ended")
   return error.reason === "Open" ? error : notOpened(error.message, error.cause)

@@ -1,9 +1,10 @@
 /**
- * Makes a session of the modern era over an open conversation with a server whose description is known. No message is
- * exchanged for it. The subscription for changes of the server's lists opens in the background.
+ * Makes a session of the modern era, for `Negotiation`, over an open conversation with a server whose description is known. No message is
+ * exchanged for the session. The subscription for changes of the server's lists (`Listen`) opens in the background, and `ModernCalls`
+ * calls methods.
  *
- * `enveloped` writes what every request of this era carries: the revision, the capabilities and the name of the client, and
- * the log level once the application has set one. `answers` answers the questions of the server.
+ * `enveloped` writes what every request of this era carries: the revision, the capabilities and the name of the client, and the log level,
+ * once the application has set a level. The client's features answer the questions of the server by `FeatureAnswers`.
  */
 import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
@@ -11,7 +12,7 @@ import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import { MAX_IN_FLIGHT } from "../../jsonrpc/Conversation.js"
 import { Diagnostic } from "../../jsonrpc/Diagnostic.js"
-import type { Params } from "../../jsonrpc/Message.js"
+import type { Params, RequestId } from "../../jsonrpc/Message.js"
 import type { Outbound } from "../../jsonrpc/Outbound.js"
 import { ClientCapabilities } from "../../protocol/Capabilities.js"
 import * as ExtensionTable from "../../protocol/extension/ExtensionTable.js"
@@ -36,7 +37,6 @@ import * as FeatureAnswers from "../session/FeatureAnswers.js"
 import * as MethodCalls from "../session/MethodCalls.js"
 import type { NegotiatedSession, Options, ServerFacts } from "../session/NegotiatedSession.js"
 import type { Opening } from "../session/Opening.js"
-import * as Spans from "../session/Spans.js"
 import * as InputRounds from "./InputRounds.js"
 import * as Listen from "./Listen.js"
 import { ModernCalls } from "./ModernCalls.js"
@@ -57,10 +57,8 @@ export interface Enveloped extends Outbound {
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic#_meta
  */
 export const enveloped = ({ conversation }: Opening, options: Options, version: ModernVersion): Enveloped => {
-  const { clientInfo, extensions, features, telemetry } = options
-  const outbound = telemetry
-    ? Spans.traced(conversation, () => version, Spans.methodsOf(Methods.table, extensions))
-    : conversation
+  const { clientInfo, extensions, features, tracing } = options
+  const outbound = tracing?.traced(conversation, () => version, Methods.table, extensions) ?? conversation
   const capabilities = declaredBy(options, version)
   // A new level is a new writer, so that a request pays for one comparison at most.
   let current = {
@@ -217,10 +215,10 @@ interface Answering {
   readonly report: Report
 }
 
-const answers = (self: Answering): InputRounds.Options["answer"] => (key, request) => {
+const answers = (self: Answering): InputRounds.Options["answer"] => (key, request, call) => {
   const { declared, features } = self
   const { roots, sampling } = features
-  const context = featureContext(key, request)
+  const context = featureContext(key, request, call)
   switch (request.method) {
     case "sampling/createMessage": {
       if (sampling === undefined) return unsupported(request.method)
@@ -276,9 +274,14 @@ const handlerDied = new McpError.InternalError({
 
 const unsupported = (method: string) => Effect.fail(new McpError.MethodNotFound({ method }))
 
-const featureContext = (id: string, { method, params }: InputRequired.InputRequest): FeatureContextService => ({
+const featureContext = (
+  id: string,
+  { method, params }: InputRequired.InputRequest,
+  call: RequestId | undefined
+): FeatureContextService => ({
   id,
   method,
+  call,
   meta: ((params as JsonObject | undefined)?._meta ?? {}) as RequestMeta,
   cancelReason: Effect.succeedNone,
   progress: () => Effect.void,

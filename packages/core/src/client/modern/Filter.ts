@@ -1,12 +1,16 @@
 /**
- * What a client wants to learn from its subscription: the lists that the server can report, resources, and members of extensions. Several
- * parts of a program may want the same, so each wish is counted. Nothing here has effects.
+ * What a client wants to learn from its subscription (`Listen`): the lists that the server can report, resources, and members of
+ * extensions. `Reopening` looks at what the server has acknowledged. Several parts of a program may want the same, so each wish is
+ * counted. Nothing here has effects.
  *
  * - `add`, `remove`: what is wanted now, and does the server have to hear of it?
  * - `wireOf`: what does the request name?
  * - `missing`: which wanted members has the server not acknowledged?
  */
 import type { SubscriptionFilter } from "../../protocol/modern/Subscriptions.js"
+import * as UriKey from "../../protocol/rules/UriKey.js"
+
+const RESOURCES = "resourceSubscriptions" satisfies keyof SubscriptionFilter
 
 export interface Filter {
   /** The lists are wanted as long as the session lasts. */
@@ -71,24 +75,28 @@ export const wireOf = ({ lists, members }: Filter): SubscriptionFilter => ({
 export const isEmpty = (filter: SubscriptionFilter): boolean => Object.keys(filter).length === 0
 
 /** Whether the server has acknowledged these keys of a member, or its flag. */
-export const accepts = (
-  accepted: SubscriptionFilter,
+export const isAcknowledged = (
+  acknowledged: SubscriptionFilter,
   name: string,
   keys: ReadonlyArray<string> | undefined
 ): boolean => {
-  const given = memberOf(accepted, name)
-  return keys === undefined ? given === true : Array.isArray(given) && keys.every((key) => given.includes(key))
+  const given = memberOf(acknowledged, name)
+  if (keys === undefined || !Array.isArray(given)) return keys === undefined && given === true
+  // A server may acknowledge a resource by an equal URI.
+  const keyOf = (key: unknown) => name === RESOURCES && typeof key === "string" ? UriKey.of(key) : key
+  const all = new Set(given.map(keyOf))
+  return keys.every((key) => all.has(keyOf(key)))
 }
 
 /** The members of a request that the server has not acknowledged, of the members with these names. */
 export const missing = (
-  accepted: SubscriptionFilter,
+  acknowledged: SubscriptionFilter,
   wanted: SubscriptionFilter,
   names: ReadonlyArray<string>
 ): ReadonlyArray<string> =>
   names.filter((name) => {
     const member = memberOf(wanted, name)
-    return !accepts(accepted, name, Array.isArray(member) ? member : undefined)
+    return !isAcknowledged(acknowledged, name, Array.isArray(member) ? member : undefined)
   })
 
 const memberOf = (filter: SubscriptionFilter, name: string): unknown =>

@@ -1,7 +1,8 @@
 /**
- * Streamable HTTP in the modern era: each request is a POST that repeats parts of its body in headers, and the response
- * brings the answer, as JSON or at the end of a stream of events. There is no session. Closing the connection cancels the
- * request; a stream that breaks has lost its request. `ModernCalls` decides whether it is sent again.
+ * Streamable HTTP in the modern era: each request is a POST that repeats parts of its body in headers, and the response brings the answer,
+ * as JSON or at the end of a stream of events. `negotiation/HttpTransport` makes this sender, which sends by `HttpConnection` and
+ * `Outgoing`. Modern HTTP has no session. Closing the connection cancels the request. When a stream breaks, the answer is lost, and the
+ * server may have run the request: `ModernCalls` decides whether the request is sent again.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/transports#streamable-http
  */
@@ -15,6 +16,7 @@ import { type LocalError, TransportError } from "../../jsonrpc/LocalError.js"
 import * as Message from "../../jsonrpc/Message.js"
 import * as MessageText from "../../jsonrpc/MessageText.js"
 import * as Batch from "../../jsonrpc/runtime/Batch.js"
+import * as Oversized from "../../jsonrpc/runtime/Oversized.js"
 import * as Sse from "../../jsonrpc/Sse.js"
 import { Undelivered } from "../../jsonrpc/Transport.js"
 import * as ErrorCodes from "../../protocol/ErrorCodes.js"
@@ -106,21 +108,23 @@ export class ModernHttp implements Sender {
       return this.fromEvents(request, response)
     }
     if (type === MediaType.JSON) {
-      return Effect.flatMap(ResponseBody.text(response, this.connection.settings.maxBodyBytes, headers), (body) => {
-        const given = MessageText.parse(body, this.connection.settings)
+      const { maxBodyBytes } = this.connection.settings
+      const tooLarge = Answer.tooLargeBody(request.method)
+      return Effect.flatMap(ResponseBody.text(response, maxBodyBytes, headers, tooLarge), (body) => {
+        const given = this.connection.redacted(MessageText.parse(body, this.connection.settings))
         if (Answer.isAnswer(given, request.id)) {
           return Effect.succeed(given)
         }
         const messages = Batch.flattened(given)
         const answer = messages.find((message) => Answer.isAnswer(message, request.id))
         if (answer !== undefined) {
-          return Effect.as(this.deliver(messages, answer), answer)
+          return Effect.as(this.deliver(request.id, messages, answer), answer)
         }
         const incoming = messages.find((one) => Answer.isMalformed(one, request.id) || Answer.isWithoutId(one)) ??
           messages[0]!
         const error = Answer.isWithoutId(incoming) ? Answer.errorOf(incoming) : undefined
         return Effect.zipRight(
-          this.deliver(messages, incoming),
+          this.deliver(request.id, messages, incoming),
           error === undefined
             ? Effect.fail(
               Message.isMalformed(incoming)
@@ -151,18 +155,21 @@ export class ModernHttp implements Sender {
     return Events.fromResponse(response, this.connection.settings).pipe(
       Stream.mapConcatEffect((event) => {
         if (event instanceof Sse.TooLarge) {
-          return Effect.fail(broken(`an event has more than ${event.maxEventBytes} bytes`))
+          // What a subscription brings is not an answer. After its answer the stream ends.
+          return method !== Methods.listen.name && Answer.mayBeAnswer(event, id)
+            ? Effect.fail(Answer.tooLargeEvent(method, event))
+            : Effect.as(this.deliver(id, [Oversized.ofEvent(event)]), [])
         }
         if (event.data === undefined || event.data === "") {
           return Effect.succeed([])
         }
-        const given = MessageText.parse(event.data, this.connection.settings)
+        const given = this.connection.redacted(MessageText.parse(event.data, this.connection.settings))
         if (Answer.isMalformed(given, id)) {
           return Effect.fail(Answer.unreadable(method, given.message))
         }
         const messages = Batch.flattened(given)
         const answer = messages.find((message) => Answer.isAnswer(message, id))
-        return Effect.as(this.deliver(messages, answer), answer === undefined ? [] : [answer])
+        return Effect.as(this.deliver(id, messages, answer), answer === undefined ? [] : [answer])
       }),
       Stream.runHead,
       Effect.flatMap(Option.match({
@@ -173,9 +180,17 @@ export class ModernHttp implements Sender {
   }
 
   /** Delivers all messages but the one that ends the request. */
-  private deliver(messages: ReadonlyArray<Message.Incoming>, answer?: Message.Incoming): Effect.Effect<void> {
+  private deliver(
+    id: Message.RequestId,
+    messages: ReadonlyArray<Message.Incoming>,
+    answer?: Message.Incoming
+  ): Effect.Effect<void> {
     const { reader } = this.connection
-    return Effect.forEach(messages, (one) => one === answer ? Effect.void : reader.deliver(one), { discard: true })
+    return Effect.forEach(
+      messages,
+      (one) => one === answer ? Effect.void : reader.deliver(Message.onStream(one, id)),
+      { discard: true }
+    )
   }
 
   /**

@@ -1,15 +1,16 @@
 /**
- * Calls that take several rounds: while the server answers `input_required`, the client answers its input requests with
- * its features and sends the request again, with the responses and the server's state. The state goes back as it came.
+ * Runs a call that takes several rounds, for `ModernCalls`: while the server answers `input_required`, the client answers its
+ * input requests with its features and sends the request again, with the responses and the server's state. The state goes back as it came.
  *
- * The features answer the input requests of a round at the same time, up to a limit. The time of the features counts for no
- * timeout.
+ * The features answer the input requests of a round at the same time, up to a limit. The time of the features does not
+ * count for `timeout`; it counts for `maxTotalTimeout`. `modern/Connect` gives the function that asks the features. `TaskExtension` has the
+ * same options and limits for the questions of a task.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/multi-round-trip-requests
  */
 import * as Effect from "effect/Effect"
 import { TransportError } from "../../jsonrpc/LocalError.js"
-import type { Params } from "../../jsonrpc/Message.js"
+import type { Params, RequestId } from "../../jsonrpc/Message.js"
 import { all as concurrently } from "../../kit/Race.js"
 import type { ExtensionTable } from "../../protocol/extension/ExtensionTable.js"
 import type { McpError } from "../../protocol/McpError.js"
@@ -29,20 +30,28 @@ export interface Options {
   readonly maxInFlight: number
   /** The types of results that extensions add, by method. */
   readonly resultTypes: ExtensionTable["resultTypes"]
-  /** Answers one input request with the feature that it is for. `key` is the server's name of the request. */
-  readonly answer: (key: string, request: InputRequired.InputRequest) => Effect.Effect<unknown, McpError>
+  /**
+   * Answers one input request with the feature that it is for. `key` is the server's name of the request, `call` the id of the call
+   * whose result has the request.
+   */
+  readonly answer: (
+    key: string,
+    request: InputRequired.InputRequest,
+    call: RequestId | undefined
+  ) => Effect.Effect<unknown, McpError>
   readonly report: Decoding.Report
 }
 
 /**
  * Runs `send` until its result is complete, or of a type that an extension adds. Fails with `InputRefused` when a feature
- * refuses to answer, and with `TooManyRounds`.
+ * refuses to answer, and with `TooManyRounds`. `callOf` gives the id under which the call was sent last.
  */
 export const run = (
   { answer, maxInFlight, maxRounds, report, resultTypes }: Options,
   method: string,
   params: Params | undefined,
-  send: (params: Params | undefined) => Effect.Effect<Params, ClientError>
+  send: (params: Params | undefined) => Effect.Effect<Params, ClientError>,
+  callOf: () => RequestId | undefined
 ): Effect.Effect<Params, ClientError> => {
   const round = (now: Params | undefined, count: number): Effect.Effect<Params, ClientError> =>
     Effect.flatMap(send(now), (result) => {
@@ -83,7 +92,7 @@ export const run = (
       )
     if (inputRequests === undefined) return retry(undefined)
     const answers = Object.entries(inputRequests).map(([key, request]) =>
-      Effect.mapBoth(answer(key, request), {
+      Effect.mapBoth(answer(key, request, callOf()), {
         onFailure: (cause) => new InputRefused({ method, input: request.method, cause }),
         onSuccess: (response) => [key, response] as const
       })

@@ -1,9 +1,9 @@
 /**
- * The client's subscription: one `subscriptions/listen` request that stays open and names every change that the client
- * must learn of. When that set changes, the client sends a second request, and cancels the first once the server has
- * acknowledged the second. When a subscription ends, the client opens it again, and waits longer each time while it ends soon. Between
- * the end and the new acknowledgement the client may have missed changes: the client then calls `publish` for everything that the server
- * has acknowledged. `Filter` counts what is wanted, and `Reopening` decides what follows when a request has ended.
+ * The client's subscription, which `Connect` makes and `ModernCalls` changes: one `subscriptions/listen` request that stays open and
+ * names every change that the client must learn of. When that set changes, the client sends a second request, and cancels the first once
+ * the server has acknowledged the second. When a subscription ends, the client opens it again, and waits longer each time while it ends
+ * soon. Between the end and the new acknowledgement the client may have missed changes: the client then calls `publish` for everything
+ * that the server has acknowledged. `Filter` counts what is wanted, and `Reopening` decides what follows when a request has ended.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/utilities/subscriptions
  */
@@ -63,15 +63,15 @@ const SILENT = "it has not answered the request"
 /** How long a cancelled request waits for its result. */
 const RESULT_WAIT = Duration.seconds(1)
 
-/** `request`, `accept` and `cancelled` write what is known of the present request, and `keepOpen` writes `failures`. */
+/** `request`, `acknowledge` and `cancelled` write what is known of the present request, and `keepOpen` writes `failures`. */
 interface Subscription {
   readonly filter: Subscriptions.SubscriptionFilter
   /** Succeeds when the server has cancelled the present request. */
   cancelled: Deferred.Deferred<void>
   /** What the server acknowledged to the first request. */
-  readonly acknowledged: Deferred.Deferred<Subscriptions.SubscriptionFilter, CallError>
+  readonly firstAcknowledged: Deferred.Deferred<Subscriptions.SubscriptionFilter, CallError>
   /** What the server acknowledged to the present request. */
-  accepted: Subscriptions.SubscriptionFilter | undefined
+  acknowledged: Subscriptions.SubscriptionFilter | undefined
   /** Whether the server has acknowledged the present request, and has not ended it. */
   isOpen: boolean
   /** How many requests in a row the server has not acknowledged, or ended sooner than the wait before them. */
@@ -124,7 +124,7 @@ export const make = (
     const self: Self = { ...given, ...state }
     return {
       include: (name, keys, onReopened) => include(self, name, keys, onReopened),
-      acknowledge: (params) => acknowledge(self, params),
+      acknowledge: (params) => onAcknowledged(self, params),
       cancelled: (params) => cancelled(self, params),
       open: open(self),
       opened: Deferred.await(self.opened),
@@ -216,8 +216,8 @@ const add = Effect.fnUntraced(function*(
   if (!hasChanged) return
   const subscribing = Effect.filterOrFail(
     replace(self, restore),
-    (accepted) => Filter.accepts(accepted, name, keys),
-    () => notAccepted(what)
+    (acknowledged) => Filter.isAcknowledged(acknowledged, name, keys),
+    () => notAcknowledged(what)
   )
   yield* Effect.onError(
     subscribing,
@@ -248,8 +248,8 @@ const replace = Effect.fnUntraced(function*(self: Self, restore: Restore) {
   const subscription: Subscription = {
     filter,
     cancelled: yield* Deferred.make<void>(),
-    acknowledged: yield* Deferred.make<Subscriptions.SubscriptionFilter, CallError>(),
-    accepted: undefined,
+    firstAcknowledged: yield* Deferred.make<Subscriptions.SubscriptionFilter, CallError>(),
+    acknowledged: undefined,
     isOpen: false,
     failures: 0
   }
@@ -267,7 +267,7 @@ const handOver = Effect.fnUntraced(function*(
   restore: Restore
 ) {
   const fiber = yield* start(self, subscription)
-  return yield* Effect.onExit(restore(Deferred.await(subscription.acknowledged)), (exit) => {
+  return yield* Effect.onExit(restore(Deferred.await(subscription.firstAcknowledged)), (exit) => {
     const { newest, running } = last
     if (Exit.isSuccess(exit)) {
       if (newest?.isOpen === false) onGap(self, exit.value)
@@ -295,15 +295,15 @@ const keepOpen = Effect.fnUntraced(function*(self: Self, subscription: Subscript
     const began = yield* Clock.currentTimeMillis
     const exit = yield* Effect.either(request(self, subscription))
     if ((yield* Ref.get(self.current)).newest !== subscription) return
-    const { accepted, acknowledged, failures, filter } = subscription
+    const { acknowledged, failures, filter, firstAcknowledged } = subscription
     const next = Reopening.afterEnd({
-      wasOpen: yield* Deferred.isDone(acknowledged),
-      accepted,
+      wasOpen: yield* Deferred.isDone(firstAcknowledged),
+      acknowledged,
       error: Either.isLeft(exit) ? exit.left : undefined,
       began,
       failures
     }, yield* Clock.currentTimeMillis)
-    if (next._tag === "Refuse") yield* Deferred.fail(acknowledged, next.error)
+    if (next._tag === "Refuse") yield* Deferred.fail(firstAcknowledged, next.error)
     if (next._tag !== "Reopen") return
     if (next.report !== undefined) yield* refused(self, filter, next.report)
     subscription.failures = next.after.failures
@@ -319,7 +319,7 @@ const request = (self: Self, subscription: Subscription): Effect.Effect<unknown,
       self.requests.set(key = String(id), subscription)
     }
     subscription.cancelled = cancelled
-    subscription.accepted = undefined
+    subscription.acknowledged = undefined
     return raceFirst(
       Effect.ensuring(
         self.outbound.request(Methods.listen.name, { notifications }, { timeout: Duration.infinity, onId }),
@@ -333,7 +333,7 @@ const request = (self: Self, subscription: Subscription): Effect.Effect<unknown,
     )
   })
 
-const acknowledge = (self: Self, params: Params | undefined): Effect.Effect<void> =>
+const onAcknowledged = (self: Self, params: Params | undefined): Effect.Effect<void> =>
   Effect.flatMap(Ref.get(self.current), ({ newest }) => {
     const { decodeParams, name } = Methods.acknowledged
     const { problem, value } = Decoding.decodeParams(name, decodeParams, params)
@@ -342,20 +342,20 @@ const acknowledge = (self: Self, params: Params | undefined): Effect.Effect<void
     const subscription = id === undefined ? newest : self.requests.get(String(id))
     return subscription === undefined || value === undefined
       ? reported
-      : Effect.zipRight(reported, accept(self, subscription, value.notifications))
+      : Effect.zipRight(reported, acknowledge(self, subscription, value.notifications))
   })
 
 /** The server has acknowledged the present request of a subscription. */
-const accept = Effect.fnUntraced(
-  function*(self: Self, subscription: Subscription, accepted: Subscriptions.SubscriptionFilter) {
-    const { acknowledged, filter } = subscription
-    subscription.accepted = accepted
+const acknowledge = Effect.fnUntraced(
+  function*(self: Self, subscription: Subscription, acknowledged: Subscriptions.SubscriptionFilter) {
+    const { filter, firstAcknowledged } = subscription
+    subscription.acknowledged = acknowledged
     subscription.isOpen = true
-    const isFirst = yield* Deferred.succeed(acknowledged, accepted)
-    if (!isFirst) onGap(self, accepted)
+    const isFirst = yield* Deferred.succeed(firstAcknowledged, acknowledged)
+    if (!isFirst) onGap(self, acknowledged)
     // On the first acknowledgement only lists are reported: the call that has added another member fails itself.
     const promised = isFirst ? (yield* Ref.get(self.filter)).lists : filter
-    const missing = Filter.missing(accepted, filter, Object.keys(promised))
+    const missing = Filter.missing(acknowledged, filter, Object.keys(promised))
     yield* unsubscribed(self, missing, "it has not acknowledged that it does")
   }
 )
@@ -369,8 +369,8 @@ const cancelled = (self: Self, params: Params | undefined): Effect.Effect<void> 
   })
 
 /** Counts everything that the server acknowledged after a gap as changed. */
-const onGap = ({ publish, reopenings }: Self, accepted: Subscriptions.SubscriptionFilter): void => {
-  for (const { method, params } of Subscriptions.changes(accepted)) publish(notification(method, params))
+const onGap = ({ publish, reopenings }: Self, acknowledged: Subscriptions.SubscriptionFilter): void => {
+  for (const { method, params } of Subscriptions.changes(acknowledged)) publish(notification(method, params))
   for (const onReopened of reopenings) onReopened()
 }
 
@@ -387,7 +387,7 @@ const unsubscribed = (self: Self, changes: ReadonlyArray<string>, reason: string
         : self.report(Diagnostic.Unsubscribed({ peer: self.peer, changes, reason }))
   )
 
-const notAccepted = (what: string): TransportError =>
+const notAcknowledged = (what: string): TransportError =>
   new TransportError({
     reason: "Decode",
     message: `The server acknowledged no subscription to "${what.slice(0, 200)}"`

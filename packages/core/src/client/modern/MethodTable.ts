@@ -1,6 +1,6 @@
 /**
- * The methods of the modern era that the verbs of a client send, in a table. `ModernCalls` narrows parameters and decodes
- * results by its rows, and serves the verbs that have no method in this era.
+ * The methods of the modern era that the verbs of a client send, in a table. `ModernCalls` and `TaskExtension` narrow parameters and
+ * decode results by its rows; `ModernCalls` serves the verbs that have no method in this era.
  */
 import * as Methods from "../../protocol/modern/Methods.js"
 import type * as MethodCalls from "../session/MethodCalls.js"

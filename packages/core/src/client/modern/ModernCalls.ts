@@ -1,7 +1,7 @@
 /**
- * Calls the methods that a client's verbs name, in the modern era: through the cache, in as many rounds as the server
- * needs, and with results that hold no member of the era. Four verbs have no method of their own any more: `ping` sends
- * `server/discover`, subscribing changes the subscription, and the log level travels with later requests.
+ * Calls the methods that a client's verbs name, in the modern era, for `Connect`: through `ResponseCache`, in as many rounds as the
+ * server needs (`InputRounds`), and with results that hold no member of the era. Four verbs have no method of their own any more: `ping`
+ * sends `server/discover`, subscribing changes the subscription, and the log level travels with later requests.
  *
  * A call whose answer was lost is sent again, with a new id, where the application allows it: the server may have run it.
  *
@@ -13,7 +13,7 @@ import * as Either from "effect/Either"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import { RequestTimeout, TransportError } from "../../jsonrpc/LocalError.js"
-import type { Params } from "../../jsonrpc/Message.js"
+import type { Params, RequestId } from "../../jsonrpc/Message.js"
 import type { CallError } from "../../jsonrpc/Outbound.js"
 import * as TimeLimit from "../../kit/TimeLimit.js"
 import type { ServerCapabilities } from "../../protocol/Capabilities.js"
@@ -21,6 +21,7 @@ import type * as Extension from "../../protocol/Extension.js"
 import type { JsonObject } from "../../protocol/Json.js"
 import type { LoggingLevel } from "../../protocol/Logging.js"
 import * as Meta from "../../protocol/Meta.js"
+import * as Caching from "../../protocol/modern/Caching.js"
 import * as Methods from "../../protocol/modern/Methods.js"
 import type * as Tools from "../../protocol/Tools.js"
 import type { ModernVersion } from "../../protocol/Version.js"
@@ -42,7 +43,7 @@ import * as ToolHeaders from "./ToolHeaders.js"
 export interface Options extends
   Pick<
     NegotiatedSession.Options,
-    "cache" | "enforceCapabilities" | "maxRetries" | "timeout" | "timeouts" | "tools"
+    "cache" | "enforceCapabilities" | "maxRetries" | "onCacheHints" | "timeout" | "timeouts" | "tools"
   >
 {
   readonly serverCapabilities: ServerCapabilities
@@ -65,8 +66,8 @@ export class ModernCalls {
   private readonly tools: Stream.Stream<Tools.Tool, ClientError>
 
   constructor(private readonly options: Options) {
-    const { request, timeout, timeouts, toolHeaders, tools } = options
-    this.tools = tools.list(this.call, { cache: false, maxRetries: 0 })
+    const { report, request, timeout, timeouts, toolHeaders, tools } = options
+    this.tools = tools.list(this.call, report, { cache: false, maxRetries: 0 })
     this.request = toolHeaders === undefined
       ? request
       : ToolHeaders.requests(request, toolHeaders, tools, this.tools, timeouts.get(Methods.callTool.name) ?? timeout)
@@ -75,10 +76,13 @@ export class ModernCalls {
   // The table of methods gives each name the types of its parameters and its result.
   readonly call = ((name: keyof MethodCalls.MethodTable, params?: JsonObject, options?: CallOptions): Reply => {
     if (isReplaced(name)) return this.replaced(name, params, options)
-    const { cache, readers, responses } = this.options
+    const { cache, onCacheHints, readers, responses } = this.options
     const narrowed = this.narrow(name, params)
     const calling = Effect.flatMap(this.send(name, narrowed, options), (result) => {
       const resultType = this.extendedBy(name, result)
+      if (onCacheHints !== undefined && resultType === undefined && Caching.isCacheable(name)) {
+        onCacheHints(name, Caching.ofResult(result))
+      }
       return resultType === undefined ? this.decode(name, result) : readers.read(resultType, result)
     })
     // What the application adds to a request may change its result.
@@ -145,6 +149,11 @@ export class ModernCalls {
       // What a method of an extension does is not known here.
       const isKnown = name in MethodTable.calls
       let isLaterRound = false
+      let id: RequestId | undefined
+      const onId = (given: RequestId): void => {
+        id = given
+        options?.onId?.(given)
+      }
       const sent = InputRounds.run(rounds, name, params, (now) => {
         isLaterRound = now !== params
         return sendAgain({
@@ -152,8 +161,8 @@ export class ModernCalls {
           tool: name === Methods.callTool.name ? String(now?.name) : undefined,
           tools: this.tools,
           timeout: options?.timeout ?? timeouts.get(name) ?? timeout
-        }, this.request(name, now, options))
-      })
+        }, this.request(name, now, options === undefined ? { onId } : { ...options, onId }))
+      }, () => id)
       // MUST NOT cache the result of a request with input responses (2026-07-28 server/utilities/caching)
       return Effect.map(
         TimeLeft.limited(name, options, sent),
@@ -202,9 +211,10 @@ const sendAgain = (
     let mayRunTwice = tool === undefined ? true : undefined
     const listed = Effect.tap(
       Stream.runHead(Stream.filter(tools, ({ name }) => name === tool)),
-      (found) => {
-        mayRunTwice = Option.exists(found, isRepeatable)
-      }
+      (found) =>
+        Effect.sync(() => {
+          mayRunTwice = Option.exists(found, isRepeatable)
+        })
     )
     const attempt = Effect.suspend(() => {
       if (loss === undefined || mayRunTwice === true) return send

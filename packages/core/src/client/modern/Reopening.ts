@@ -1,8 +1,8 @@
 /**
- * Whether a subscription is opened again when its request has ended. The wait before that grows while the server ends each request soon.
- * Nothing here has effects.
+ * Decides, for `Listen`, what follows when the request of a subscription has ended: open it again, stop, or fail. The wait before the next
+ * request grows while the server ends each request soon. `Filter` says what the server has acknowledged. Nothing here has effects.
  *
- * - `afterEnd`: what follows, and does the application hear of it?
+ * - `afterEnd`: what follows, after what wait, and which error is reported?
  */
 import { ConnectionClosed, TransportError } from "../../jsonrpc/LocalError.js"
 import type { CallError } from "../../jsonrpc/Outbound.js"
@@ -14,7 +14,7 @@ export interface Ended {
   /** Whether the server has acknowledged the first request of the subscription. */
   readonly wasOpen: boolean
   /** What the server acknowledged to this request. */
-  readonly accepted: SubscriptionFilter | undefined
+  readonly acknowledged: SubscriptionFilter | undefined
   /** What this request failed with; `undefined` when the server has sent its result. */
   readonly error: CallError | undefined
   /** When this request was sent, in milliseconds. */
@@ -40,16 +40,16 @@ export interface Wait {
 const MAX_WAIT_SECONDS = 30
 
 export const afterEnd = (ended: Ended, now: number): Next => {
-  const { accepted, error = notAcknowledged, wasOpen } = ended
+  const { acknowledged, error = notAcknowledged, wasOpen } = ended
   if (!wasOpen) return { _tag: "Refuse", error }
   if (error instanceof ConnectionClosed) return { _tag: "Stop" }
-  if (accepted !== undefined && Filter.isEmpty(accepted)) return { _tag: "Stop" }
-  return { _tag: "Reopen", after: waitAfter(ended, now), report: accepted === undefined ? error : undefined }
+  if (acknowledged !== undefined && Filter.isEmpty(acknowledged)) return { _tag: "Stop" }
+  return { _tag: "Reopen", after: waitAfter(ended, now), report: acknowledged === undefined ? error : undefined }
 }
 
-const waitAfter = ({ accepted, began, failures }: Ended, now: number): Wait => {
+const waitAfter = ({ acknowledged, began, failures }: Ended, now: number): Wait => {
   const seconds = Math.min(2 ** failures, MAX_WAIT_SECONDS)
-  const isLongLived = accepted !== undefined && now - began > 1000 * seconds
+  const isLongLived = acknowledged !== undefined && now - began > 1000 * seconds
   return isLongLived ? { seconds: 1, failures: 0 } : { seconds, failures: failures + 1 }
 }
 

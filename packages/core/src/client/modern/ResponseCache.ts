@@ -1,9 +1,10 @@
 /**
- * Keeps results for as long as the server's caching hints allow, for the methods that may be cached. A notification that a
- * list or a resource has changed removes what it makes stale, also where the result is still on its way.
+ * Keeps results for as long as the server's caching hints allow, for the methods that may be cached. `ModernCalls` looks here before it
+ * sends a request. A notification that a list or a resource has changed removes what it makes stale, also where the result is still on
+ * its way.
  *
- * A result that is not `public` is used only while requests have the credentials that it was requested with; `Transport` numbers
- * them. Renewed tokens are other credentials. Requests are never shared. The `Cache` of Effect does not fit: it is bounded by the
+ * A result that is not `public` is used only while requests have the credentials that it was requested with; the `Transport` numbers the
+ * credentials. Renewed tokens are other credentials. Requests are never shared. The `Cache` of Effect does not fit: it is bounded by the
  * number of entries alone, and cannot tell which of them a notification makes stale.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/caching
@@ -18,6 +19,7 @@ import * as EffectInternals from "../../kit/EffectInternals.js"
 import * as TimeLimit from "../../kit/TimeLimit.js"
 import * as Caching from "../../protocol/modern/Caching.js"
 import * as Subscriptions from "../../protocol/modern/Subscriptions.js"
+import * as UriKey from "../../protocol/rules/UriKey.js"
 
 export interface Options {
   /** Default: every request has the same credentials. */
@@ -34,9 +36,10 @@ const MAX_SIZE = 16 * 1024 * 1024
 
 interface Entry {
   readonly method: string
+  /** The key of the URI. */
   readonly uri: string | undefined
-  readonly result: Params
-  readonly size: number
+  /** The result as JSON: each caller gets an object of its own, which the caller may change. */
+  readonly text: string
   /** From then on it is stale, in milliseconds. */
   readonly until: number
   /** The number of the credentials that it belongs to; `undefined` when it is public. */
@@ -81,13 +84,14 @@ export class ResponseCache {
           // MUST NOT share a private result (2026-07-28 server/utilities/caching): whose it is, is not sure when another request
           // had other credentials meanwhile.
           const isMine = isPublic || this.present() === credentialsBefore
-          if (typeof ttlMs === "number" && ttlMs > 0 && (this.changes.get(method) ?? 0) === before && isMine) {
+          const isKept = typeof ttlMs === "number" && ttlMs > 0 && (this.changes.get(method) ?? 0) === before && isMine
+          const text = isKept ? JsonText.stringify(result) : undefined
+          if (text !== undefined) {
             this.keep(key, {
               method,
-              uri: typeof params?.uri === "string" ? params.uri : undefined,
-              result,
-              size: JsonText.stringify(result)?.length ?? Infinity,
-              until: EffectInternals.millis(clock) + ttlMs,
+              uri: typeof params?.uri === "string" ? UriKey.of(params.uri) : undefined,
+              text,
+              until: EffectInternals.millis(clock) + (ttlMs as number),
               credentials: isPublic ? undefined : credentialsBefore
             })
           }
@@ -101,12 +105,12 @@ export class ResponseCache {
         this.remove(key, entry)
         return requesting
       }
-      if (entry.credentials === undefined || credentials === undefined) return Effect.succeed(entry.result)
+      if (entry.credentials === undefined || credentials === undefined) return copyOf(entry)
       return Effect.flatMap(
         TimeLimit.call(Effect.option(credentials.now), timeout, () => Effect.succeedNone),
         (now) => {
           const isValid = Option.contains(now, entry.credentials) && this.entries.get(key) === entry && isFresh(entry)
-          return isValid ? Effect.succeed(entry.result) : requesting
+          return isValid ? copyOf(entry) : requesting
         }
       )
     })
@@ -124,15 +128,15 @@ export class ResponseCache {
 
   private remove(key: string, entry: Entry): void {
     this.entries.delete(key)
-    this.size -= entry.size
+    this.size -= entry.text.length
   }
 
   private keep(key: string, entry: Entry): void {
     const old = this.entries.get(key)
     if (old !== undefined) this.remove(key, old)
-    if (entry.size > MAX_SIZE) return
+    if (entry.text.length > MAX_SIZE) return
     this.entries.set(key, entry)
-    this.size += entry.size
+    this.size += entry.text.length
     for (const [key, oldest] of this.entries) {
       if (this.entries.size <= MAX_ENTRIES && this.size <= MAX_SIZE) break
       this.remove(key, oldest)
@@ -142,9 +146,12 @@ export class ResponseCache {
   /** Removes the results of methods: of reading at or above a URI if one is given. */
   private makeStale(methods: ReadonlyArray<string>, uri?: unknown): void {
     for (const method of methods) this.changes.set(method, (this.changes.get(method) ?? 0) + 1)
+    const changed = typeof uri === "string" ? UriKey.of(uri) : undefined
     for (const [key, entry] of this.entries) {
-      const isMeant = typeof uri !== "string" || entry.uri === undefined || Subscriptions.isAtOrBelow(uri, entry.uri)
+      const isMeant = changed === undefined || entry.uri === undefined || Subscriptions.isAtOrBelow(changed, entry.uri)
       if (methods.includes(entry.method) && isMeant) this.remove(key, entry)
     }
   }
 }
+
+const copyOf = ({ text }: Entry): Effect.Effect<Params> => Effect.sync(() => JSON.parse(text) as Params)

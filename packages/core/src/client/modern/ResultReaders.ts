@@ -1,6 +1,6 @@
 /**
- * Reads the results that extensions add to methods of the core: decodes them by their schemas, and has the client's features
- * make results of the core of them.
+ * Reads the results that extensions add to methods of the core, for `ModernCalls`: decodes each by its schema, and has the client's
+ * features make a result of the core from it. `Connect` makes the readers.
  */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"

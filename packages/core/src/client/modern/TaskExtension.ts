@@ -1,7 +1,7 @@
 /**
- * Tasks of this era, the extension `io.modelcontextprotocol/tasks`: the server decides which calls become tasks. The client
- * answers the input requests of a task as it answers the input requests of a call, each once, and sends the responses with
- * `tasks/update`.
+ * Tasks of this era, the extension `io.modelcontextprotocol/tasks`: the server decides which calls become tasks. `Connect` makes the
+ * `EraTasks` of its session here. `TaskQuestions` decides which questions of a task the client answers. The client answers the input
+ * requests of a task as it answers the input requests of a call, each once, and sends the responses with `tasks/update`.
  *
  * @see https://github.com/modelcontextprotocol/ext-tasks
  */
@@ -181,7 +181,7 @@ const ask = (
   const keys = requests.map(([key]) => key)
   const isSent = MutableRef.make(false)
   const answers = requests.map(([key, one]) =>
-    Effect.mapBoth(answer(key, one), {
+    Effect.mapBoth(answer(key, one, undefined), {
       onFailure: (cause) => new InputRefused({ method: Methods.callTool.name, input: one.method, cause }),
       onSuccess: (response) => [key, response] as const
     })

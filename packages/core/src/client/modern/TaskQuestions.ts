@@ -1,6 +1,6 @@
 /**
- * What a client does about the questions of a task when it has read a state of the task. MUST answer each question once, however often
- * the result is awaited. Nothing here has effects.
+ * What a client does about the questions of a task when `TaskExtension` has read a state of the task. A client must answer each question
+ * once, however often the application awaits the result. Nothing here has effects.
  *
  * - `next`: which questions does the client answer now, which answers does it give up, and is the task over?
  * - `asked`, `unasked`: which questions need no further answer?

@@ -1,7 +1,9 @@
 /**
- * The headers that repeat arguments of tools over HTTP. The session learns them from each list of tools that the server sends, and the
- * transport, `modern/Http`, holds and sends them. A tool whose marks are not valid is left out of the list and reported, as the
- * specification demands of clients over HTTP.
+ * The headers that repeat arguments of tools over HTTP. `ModernCalls` sends its requests through this module, which learns the headers
+ * from each list of tools, and leaves tools with invalid headers out of the list, with a warning, as the specification demands of clients
+ * over HTTP. When the server refuses the headers of a call (`McpError.HeaderMismatch`), this module lists the tools by `ServerTools` and
+ * sends the call again. `HttpTransport` makes the map of headers, `modern/Http` reads the map for each call, and
+ * `modern/Connect` gives the map to this module.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/transports#custom-headers-from-tool-parameters
  */

@@ -1,6 +1,7 @@
 /**
  * The extensions that a client was given, for the transport that its connector opens: over HTTP, headers repeat parameters of their
- * methods. The client itself has them as an `ExtensionTable`.
+ * methods. `Client` provides the extensions, `HttpTransport` reads them. The client itself has them in a table
+ * (`protocol/extension/ExtensionTable`).
  */
 import * as Context from "effect/Context"
 import type * as Extension from "../../protocol/Extension.js"

@@ -1,9 +1,10 @@
 /**
- * Opens a transport over HTTP that speaks both eras. The era of each request decides how it travels: a modern one by
- * `modern/Http`, any other by one of the two legacy transports. Other messages travel as the last request did.
+ * Opens a transport over HTTP that speaks both eras, for `Remote`. The era of each request decides which module sends it: a modern request
+ * goes by `modern/Http`, any other by `legacy/Http` or `legacy/Sse`. Other messages travel as the last request did, through `Outgoing`.
+ * The module is here, beside `Negotiation`, because it imports both eras; the folder `http` has what both eras share.
  *
- * A client that does not know which legacy transport a server implements sends `initialize` over Streamable HTTP first; when
- * the server refuses that, it tries HTTP+SSE of 2024-11-05.
+ * A client that does not know which legacy transport a server implements sends `initialize` over Streamable HTTP first; when the server
+ * refuses that request, the client tries HTTP+SSE of 2024-11-05.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#backwards-compatibility
  */
@@ -41,7 +42,7 @@ export const open = (
   TransportError,
   HttpClient | Scope.Scope
 > =>
-  PlatformClient.configure(settings.tracing)(Effect.gen(function*() {
+  PlatformClient.configure(Effect.gen(function*() {
     const connection = yield* HttpConnection.make(url, settings, yield* HttpClient)
     const { sender, terminate } = yield* legacy(connection)
     yield* Effect.addFinalizer(() => connection.finish(terminate))

@@ -1,9 +1,9 @@
 /**
- * The revisions that clients have agreed on with servers of unknown era, so that the next connection need not look for the
- * era again. A remembered revision is a hint: the client probes a server again that refuses the hint, and a server that has
- * ended, unless the server has ended because of the probe.
+ * The revisions that clients have agreed on with servers of unknown era, so that `Negotiation` need not look for the era at the next
+ * connection. A remembered revision is a hint: the client probes a server again that refuses the hint, and a server that has ended,
+ * unless the server has ended because of the probe.
  *
- * A group remembers by origin, and so do all clients of one `HttpClient`. Other clients remember by connector.
+ * A `ClientSessionGroup` remembers by origin, and so do all clients of one `HttpClient`. Other clients remember by connector.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/versioning#backward-compatibility
  */

@@ -1,6 +1,7 @@
 /**
- * Opens a session in the era that client and server have in common. `Plan` decides what the client sends, and this module sends it.
- * It connects, waits, remembers what a server has shown, and logs why it speaks a revision.
+ * Opens a session in the era that client and server have in common, for `Client`. `Plan` decides what the client sends, and this module
+ * carries the plan out: `session/Opening` begins a conversation, `Probe` sends `server/discover`, and `legacy/Connect` or `modern/Connect`
+ * makes the session. `KnownVersions` remembers which revision a server has shown. The log says why the client speaks a revision.
  */
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -15,12 +16,11 @@ import * as ScopeEnd from "../../kit/ScopeEnd.js"
 import type { ModernVersion } from "../../protocol/Version.js"
 import * as Version from "../../protocol/Version.js"
 import type { ConnectError } from "../ClientError.js"
-import * as Legacy from "../legacy/Connect.js"
+import * as LegacyConnect from "../legacy/Connect.js"
 import * as LegacyMethodTable from "../legacy/MethodTable.js"
-import * as Modern from "../modern/Connect.js"
+import * as ModernConnect from "../modern/Connect.js"
 import type { NegotiatedSession, Options, ServerFacts } from "../session/NegotiatedSession.js"
-import type { Opening } from "../session/Opening.js"
-import * as Openings from "../session/Opening.js"
+import * as Opening from "../session/Opening.js"
 import * as KnownVersions from "./KnownVersions.js"
 import * as Plan from "./Plan.js"
 import * as Probe from "./Probe.js"
@@ -31,7 +31,10 @@ const PROBE_TIMEOUT = Duration.seconds(5)
 /** How long a server on a pipe that has answered the probe may take for `initialize`, before the client connects again. */
 const HANDSHAKE_TIMEOUT = Duration.seconds(15)
 
-/** How long the client waits after a connection that has ended by itself: something of the server may still hold a lock. */
+/**
+ * How long the client waits after a connection that has ended by itself, because something of the server may still hold a lock; and before it
+ * sends `initialize` again to a server that allows few requests in a time.
+ */
 const PAUSE = Duration.seconds(1)
 
 const INITIALIZE = "initialize"
@@ -44,14 +47,14 @@ interface Self<R> {
 
 /** A connection that was made, and has no session yet. */
 interface Reached {
-  readonly opening: Opening
+  readonly opening: Opening.Opening
   readonly close: Effect.Effect<void>
   /** The description of a modern server, when it came after the client had given up the probe. */
   readonly late: Effect.Effect<ServerFacts<ModernVersion> | undefined>
 }
 
 /** A session, or what became of the action that should lead to one. */
-type Outcome = Either.Either<NegotiatedSession, readonly [Reached, Plan.Event]>
+type Attempt = Either.Either<NegotiatedSession, readonly [Reached, Plan.Event]>
 
 /** Connects a second time at most. Dies when the client has no revision. */
 export const connect = <R>(
@@ -71,21 +74,21 @@ const negotiate = Effect.fnUntraced(function*<R>(self: Self<R>) {
   let reached = yield* open(self)
   const facts = factsOf(self, reached.opening)
   let [state, action] = Plan.begin(facts)
-  let outcome = yield* perform(self, reached, action)
-  while (Either.isLeft(outcome)) {
-    const [now, event] = outcome.left
+  let attempt = yield* perform(self, reached, action)
+  while (Either.isLeft(attempt)) {
+    const [now, event] = attempt.left
     reached = now
     ;[state, action] = Plan.step(facts, state, event)
-    outcome = yield* perform(self, reached, action)
+    attempt = yield* perform(self, reached, action)
   }
-  const session = outcome.right
+  const session = attempt.right
   yield* conclude(self, Plan.contact(state, facts, session.facts.version), session.facts)
   return session
 })
 
 const factsOf = <R>(
   { connector, known, options: { prior, versions } }: Self<R>,
-  { transport }: Opening
+  { transport }: Opening.Opening
 ): Plan.Facts => {
   const { exchanges } = transport
   const hasExchanges = exchanges !== undefined
@@ -106,7 +109,7 @@ const perform = <R>(
   self: Self<R>,
   reached: Reached,
   action: Plan.Action
-): Effect.Effect<Outcome, ConnectError, R | Scope.Scope> => {
+): Effect.Effect<Attempt, ConnectError, R | Scope.Scope> => {
   switch (action._tag) {
     case "Probe":
       return probe(self, reached, action)
@@ -124,7 +127,7 @@ const perform = <R>(
 const open = Effect.fnUntraced(function*<R>({ connector, known, options }: Self<R>) {
   const scope = yield* EffectInternals.childOf(yield* Effect.scope)
   const transport = yield* Scope.extend(connector.connect, scope)
-  const opening = yield* Scope.extend(Openings.open(transport, LegacyMethodTable.notifications, options), scope)
+  const opening = yield* Scope.extend(Opening.open(transport, LegacyMethodTable.notifications, options), scope)
   yield* Scope.addFinalizer(
     scope,
     Effect.sync(() => {
@@ -140,7 +143,7 @@ const reconnect = <R>(
   self: Self<R>,
   reached: Reached,
   { error, pauses }: Extract<Plan.Action, { readonly _tag: "Reconnect" }>
-): Effect.Effect<Outcome, never, R | Scope.Scope> =>
+): Effect.Effect<Attempt, never, R | Scope.Scope> =>
   reached.close.pipe(
     Effect.zipRight(pauses ? Effect.sleep(PAUSE) : Effect.void),
     Effect.zipRight(open(self)),
@@ -154,7 +157,7 @@ const probe = <R>(
   { options }: Self<R>,
   reached: Reached,
   action: Plan.Probe
-): Effect.Effect<Outcome> => {
+): Effect.Effect<Attempt> => {
   const { version } = action
   const { opening } = reached
   const { follow, hub: { report }, skipped } = opening
@@ -168,8 +171,8 @@ const probe = <R>(
         (verdict) => verdict._tag === "Modern" ? verdict.facts : undefined
       )
   })
-  const probing = Probe.discover(Modern.enveloped(opening, options, version), version, {
-    timeout: action.isPatient ? options.timeout : patience(options),
+  const probing = Probe.discover(ModernConnect.enveloped(opening, options, version), version, {
+    timeout: action.isPatient ? options.timeout : probeTimeout(options),
     // Over HTTP the end of its exchange cancels a request. On a pipe a legacy server does not know the cancel.
     cancelOnAbandon: opening.transport.exchanges !== undefined,
     onId: follow((response) => MutableRef.set(answer, response))
@@ -182,43 +185,54 @@ const probe = <R>(
 }
 
 /** How long the client waits for the answer to a probe when it can also make the handshake. */
-const patience = ({ timeout, timeouts, versions }: Options): Duration.DurationInput =>
+const probeTimeout = ({ timeout, timeouts, versions }: Options): Duration.DurationInput =>
   timeouts.get(Probe.DISCOVER) ?? (isDual(versions) ? shorter(PROBE_TIMEOUT, timeout) : timeout)
 
 const handshake = <R>(
   { options }: Self<R>,
   reached: Reached,
-  { isShort, takesLate, versions }: Plan.Handshake
-): Effect.Effect<Outcome> => {
+  { patience, pauses, takesLate, version }: Plan.Handshake
+): Effect.Effect<Attempt> => {
   const { late, opening } = reached
-  const own = options.timeouts.get(INITIALIZE) ?? options.timeout
-  const timeouts = isShort
-    ? new Map(options.timeouts).set(INITIALIZE, shorter(HANDSHAKE_TIMEOUT, own))
-    : options.timeouts
-  const outcome = Legacy.connect(opening, { ...options, versions, timeouts }).pipe(
+  const timeouts = new Map(options.timeouts).set(INITIALIZE, handshakeTimeout(options, patience))
+  const versions = options.versions.filter(Version.isLegacy)
+  const attempt = (pauses ? Effect.sleep(PAUSE) : Effect.void).pipe(
+    Effect.zipRight(LegacyConnect.connect(opening, { ...options, versions, timeouts }, version)),
     Effect.ensuring(Effect.sync(opening.unfollow)),
     Effect.match({
-      onFailure: (error): Outcome =>
+      onFailure: (error): Attempt =>
         Either.left([reached, { _tag: "HandshakeFailed", error, skipped: { ...opening.skipped } }]),
-      onSuccess: (session): Outcome => Either.right(session)
+      onSuccess: (session): Attempt => Either.right(session)
     })
   )
   return takesLate
     // A server that was slow to start has answered the probe before it answers `initialize`.
     ? Effect.flatMap(
-      outcome,
-      (outcome) =>
+      attempt,
+      (attempt) =>
         Effect.map(
           late,
-          (facts): Outcome => facts === undefined ? outcome : Either.left([reached, { _tag: "DescribedLate", facts }])
+          (facts): Attempt => facts === undefined ? attempt : Either.left([reached, { _tag: "DescribedLate", facts }])
         )
     )
-    : outcome
+    : attempt
+}
+
+const handshakeTimeout = (options: Options, patience: Plan.Patience): Duration.DurationInput => {
+  const own = options.timeouts.get(INITIALIZE) ?? options.timeout
+  switch (patience) {
+    case "full":
+      return own
+    case "answering":
+      return shorter(HANDSHAKE_TIMEOUT, own)
+    case "silent":
+      return shorter(probeTimeout(options), own)
+  }
 }
 
 const toModern = <R>({ options }: Self<R>, { opening }: Reached, facts: ServerFacts<ModernVersion>) => {
   opening.unfollow()
-  return Modern.connect(opening, Modern.enveloped(opening, options, facts.version), facts, options)
+  return ModernConnect.connect(opening, ModernConnect.enveloped(opening, options, facts.version), facts, options)
 }
 
 /** Remembers what is sure, and logs which revision the session speaks and why. */

@@ -1,11 +1,11 @@
 /**
  * What a client does next while it looks for the era of its server. A client of both eras sends `server/discover` first, unless it knows
  * the era. A server that describes itself is modern. Whatever else becomes of that probe, the client sends `initialize` on the same
- * connection. When the handshake fails as well, and the connection is a pipe, the client connects once more and begins with the
- * handshake: the probe may have brought the server into a state that it does not leave.
+ * connection. When the handshake fails as well, and the connection is a pipe, the client connects once more and begins with the handshake:
+ * the probe may have brought the server into a state that it does not leave.
  *
  * - `begin`: what does the client do first?
- * - `step`: what does the client do after the outcome of that, and with which error does it give up?
+ * - `step`: what does the client do after the outcome of an action, and with which error does the client give up?
  * - `contact`: what showed the era, and how sure is it?
  *
  * The first condition that holds decides. `Negotiation` performs the actions; nothing here has effects.
@@ -49,8 +49,8 @@ export type State =
   | { readonly _tag: "Known" }
   /** It has sent a probe first. */
   | { readonly _tag: "Looking" }
-  /** It makes the handshake, because the probe made no session. */
-  | { readonly _tag: "Trying"; readonly verdict: NotModern }
+  /** It makes the handshake, because the probe made no session. `isSecond`: the server has refused a handshake that came right after the probe. */
+  | { readonly _tag: "Trying"; readonly verdict: NotModern; readonly isSecond: boolean }
   /** It connects once more and makes the handshake there. */
   | { readonly _tag: "Again"; readonly verdict: NotModern }
   /** It has sent a probe, because the server refused the handshake with `error`. `verdict` is that of the probe before, if there was one. */
@@ -78,12 +78,23 @@ export interface Probe {
 
 export interface Handshake {
   readonly _tag: "Handshake"
-  readonly versions: ReadonlyArray<Version.LegacyVersion>
-  /** Whether the client waits less than for other requests, because it can connect again. */
-  readonly isShort: boolean
+  /** The revision that the client asks for. The server may answer with any other legacy revision of the client. */
+  readonly version: Version.LegacyVersion
+  readonly patience: Patience
   /** Whether an answer to the probe counts that comes before the outcome of the handshake. */
   readonly takesLate: boolean
+  /** Whether the client waits before it sends the request. */
+  readonly pauses: boolean
 }
+
+/**
+ * How long the client waits for the answer to `initialize`. It waits less than for other requests when it can connect again:
+ *
+ * - `full`: as long as for any request
+ * - `answering`: the server has answered the probe
+ * - `silent`: the server did not answer the probe, so the client waits only as long as it has waited for that answer
+ */
+export type Patience = "full" | "answering" | "silent"
 
 /** The outcome of an action. `skipped` is the input that had been skipped when the request came to its end. */
 export type Event =
@@ -116,7 +127,7 @@ export const step = (facts: Facts, state: State, event: Event): Next => {
     case "DescribedLate":
       return [state, { _tag: "Open", facts: event.facts }]
     case "Reconnected":
-      return [state, handshake(versionsOf(state, facts))]
+      return [state, handshake(namedOf(state) ?? facts.legacy)]
     case "NotReconnected":
       return fail(state, event.error)
   }
@@ -140,26 +151,30 @@ const afterProbe = (facts: Facts, state: State, event: Extract<Event, { readonly
 }
 
 const notModern = (facts: Facts, state: State, verdict: NotModern, skipped: Skipped): Next => {
-  const { canReconnect, legacy, modern } = facts
+  const { legacy, modern } = facts
   const named = verdict._tag === "Legacy" ? verdict.versions : undefined
   if (state._tag === "Instead") return named === undefined ? fail(state, state.error) : [state, handshake(named)]
   if (verdict._tag === "Legacy") {
     return legacy.length === 0
       ? fail(state, noCommonVersion(`a legacy revision (${verdict.why})`, modern))
       // A server that has named its legacy revisions has described itself in time.
-      : [trying(verdict), { ...handshake(named ?? legacy), isShort: canReconnect, takesLate: named === undefined }]
+      : [trying(verdict), { ...tryingHandshake(facts, verdict), takesLate: named === undefined }]
   }
   const error = fromCall(verdict.error)
   if (legacy.length === 0) return fail(state, withSkipped(error, skipped))
   if (isFinal(verdict, facts)) return fail(state, error)
   if (verdict._tag === "Gone") return secondTry(facts, trying(verdict), error)
-  return [trying(verdict), { ...handshake(legacy), takesLate: true }]
+  return [trying(verdict), tryingHandshake(facts, verdict)]
 }
 
 const afterHandshake = (facts: Facts, state: State, error: ConnectError): Next => {
   switch (state._tag) {
     case "Trying":
-      return error._tag === "NoCommonVersion" ? fail(state, error) : secondTry(facts, state, error)
+      if (error._tag === "NoCommonVersion") return fail(state, error)
+      // The probe may have used up what the server allows in a time.
+      return facts.hasExchanges && !state.isSecond && EraEvidence.mayPass(error)
+        ? [{ ...state, isSecond: true }, { ...tryingHandshake(facts, state.verdict), pauses: true }]
+        : secondTry(facts, state, error)
     case "Again":
       return state.verdict._tag === "Legacy" ? fail(state, error) : probeInstead(facts, state, error)
     case "Known":
@@ -187,23 +202,33 @@ const probeInstead = ({ modern }: Facts, state: State, error: ConnectError): Nex
 
 type Trying = Extract<State, { readonly _tag: "Trying" }>
 
-const trying = (verdict: NotModern): Trying => ({ _tag: "Trying", verdict })
+const trying = (verdict: NotModern): Trying => ({ _tag: "Trying", verdict, isSecond: false })
 
 const probe = (version: Version.ModernVersion): Probe => ({ _tag: "Probe", version, isNamed: false, isPatient: false })
 
 const handshake = (versions: ReadonlyArray<Version.LegacyVersion>): Handshake => ({
   _tag: "Handshake",
-  versions,
-  isShort: false,
-  takesLate: false
+  version: versions.reduce((latest, version) => version > latest ? version : latest),
+  patience: "full",
+  takesLate: false,
+  pauses: false
 })
+
+/** The handshake on the connection on which the probe was sent. */
+const tryingHandshake = ({ canReconnect, legacy }: Facts, verdict: NotModern): Handshake => ({
+  ...handshake(verdict._tag === "Legacy" ? verdict.versions ?? legacy : legacy),
+  patience: !canReconnect ? "full" : isSilent(verdict) ? "silent" : "answering",
+  takesLate: true
+})
+
+const isSilent = (verdict: NotModern): boolean => verdict._tag !== "Legacy" && verdict.error._tag === "RequestTimeout"
 
 const verdictOf = (state: State): NotModern | undefined => "verdict" in state ? state.verdict : undefined
 
-/** The revisions that the server has named, or all that the client may agree on in a handshake. */
-const versionsOf = (state: State, { legacy }: Facts): ReadonlyArray<Version.LegacyVersion> => {
+/** The legacy revisions that the server has named. */
+const namedOf = (state: State): ReadonlyArray<Version.LegacyVersion> | undefined => {
   const verdict = verdictOf(state)
-  return verdict?._tag === "Legacy" ? verdict.versions ?? legacy : legacy
+  return verdict?._tag === "Legacy" ? verdict.versions : undefined
 }
 
 /** Whether the handshake would fail in the same way. Some servers ask for a login only when they get the probe. */

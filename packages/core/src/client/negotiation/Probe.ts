@@ -1,6 +1,6 @@
 /**
- * Asks a server to describe itself with `server/discover`, and reads from the outcome which era the server speaks. `Plan` decides what
- * follows from that.
+ * Asks a server to describe itself with `server/discover`, for `Negotiation`, and reads from the outcome which era the server speaks.
+ * `Plan` decides what follows from that.
  */
 import * as Effect from "effect/Effect"
 import { JsonRpcError } from "../../jsonrpc/JsonRpcError.js"

@@ -1,6 +1,6 @@
 /**
- * What a client declares: the capabilities of its features, in the words of the newest revision. Each era narrows them to the
- * revision that it speaks.
+ * What a client declares: the capabilities of its features, in the words of the newest revision. `legacy/Connect` and `modern/Connect`
+ * narrow the capabilities to the revision that they speak, and `legacy/InboundHandlers` looks there for what a server may ask.
  */
 import type { ClientCapabilities } from "../../protocol/Capabilities.js"
 import type { JsonObject } from "../../protocol/Json.js"

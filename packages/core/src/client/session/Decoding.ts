@@ -1,6 +1,6 @@
 /**
- * Decodes what a server sent. A message that had to be mended comes with the diagnostic that reports it to the
- * application. `protocol/Method` says what is mended.
+ * Decodes what a server sent, for the modules of both eras, `MethodCalls` and `NotificationHub`. A message that had to be mended comes
+ * with the diagnostic that reports it to the application. `protocol/Method` says what is mended.
  */
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
@@ -8,6 +8,7 @@ import { Diagnostic } from "../../jsonrpc/Diagnostic.js"
 import { INVALID_PARAMS } from "../../jsonrpc/JsonRpcError.js"
 import type { TransportError } from "../../jsonrpc/LocalError.js"
 import { Malformed } from "../../jsonrpc/Message.js"
+import * as EffectInternals from "../../kit/EffectInternals.js"
 import * as Issue from "../../protocol/Issue.js"
 import type { ParseIssue } from "../../protocol/McpError.js"
 import type * as Method from "../../protocol/Method.js"
@@ -60,6 +61,8 @@ export const decodeOrFail = <A>(
   report: Report
 ): Effect.Effect<A, TransportError> => {
   const { mended, value: decoded } = decode(method, decoder, value)
-  const result = Either.mapLeft(decoded, ({ issue }) => invalidResult(`"${method}"`, issue))
+  const result = EffectInternals.fromEither(
+    Either.mapLeft(decoded, ({ issue }) => invalidResult(`"${method}"`, issue))
+  )
   return mended === undefined ? result : Effect.zipRight(report(mended), result)
 }

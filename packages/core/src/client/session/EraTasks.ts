@@ -1,6 +1,7 @@
 /**
- * What the era of a session does for the tasks of its server: how a tool is called so that it may become a task, and how the
- * task is read, answered and cancelled. `RemoteTasks` makes the handles of the application with it.
+ * What the era of a session does for the tasks of its server: how a tool is called so that the call may become a task, and how the task is
+ * read, answered and cancelled. `legacy/Connect` and `modern/TaskExtension` each make such a record, the session (`NegotiatedSession`) has
+ * the record, and `RemoteTasks` makes the handles of the application from the record.
  */
 import type * as Effect from "effect/Effect"
 import type * as Either from "effect/Either"

@@ -1,6 +1,7 @@
 /**
- * Calls what extensions add, by their schemas, in either era. An extension that the client was not given, that the server has
- * not declared or that the revision does not have is refused before anything is sent.
+ * Calls what extensions add, by their schemas, in either era. `legacy/Connect` and `modern/Connect` make the calls for their sessions;
+ * `modern/ModernCalls` sends them by `EraCalls`. An extension that the client was not given, that the server has not declared or that the
+ * revision does not have is refused before anything is sent.
  */
 import * as Effect from "effect/Effect"
 import type * as Either from "effect/Either"

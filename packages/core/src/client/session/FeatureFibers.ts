@@ -1,27 +1,32 @@
 /**
- * The two features that run by themselves while the client is connected: logging reads the server's log messages, and
- * roots notifies the server when its list changes. `FeatureAnswers` has the features that answer the server.
+ * The two features that run by themselves while the client is connected: logging reads the server's log messages (`Opening` starts it),
+ * and roots notifies the server when its list changes (`Client` starts it). `FeatureAnswers` has the features that answer the server.
  */
 import * as Context from "effect/Context"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import type * as Scope from "effect/Scope"
+import * as Exit from "effect/Exit"
+import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
+import * as Listening from "../../kit/Listening.js"
 import * as Release from "../../kit/Release.js"
 import * as ScopeEnd from "../../kit/ScopeEnd.js"
+import * as TimeLimit from "../../kit/TimeLimit.js"
 import type { LoggingMessage } from "../../protocol/Logging.js"
 import type { FeaturesService } from "../ClientFeatures.js"
+import type { NotificationHub } from "./NotificationHub.js"
 
 /**
- * Runs the logging feature, if there is one. It listens from the moment this succeeds, so it misses no later message.
+ * Runs the logging feature, if there is one. It listens from the moment this succeeds, so it misses no later message. When the client
+ * closes after a success, the messages that have arrived are handled first, within the limit.
  */
 export const handleLogs = (
   { logging }: FeaturesService,
-  logs: Stream.Stream<LoggingMessage>,
+  { end, streams }: Pick<NotificationHub, "end" | "streams">,
   closeTimeout: Duration.DurationInput | undefined
 ): Effect.Effect<void, never, Scope.Scope> => {
   if (logging === undefined) return Effect.void
-  const handling = Stream.runForEach(logs, (message) =>
+  const handle = (message: LoggingMessage) =>
     Effect.catchAllCause(
       ScopeEnd.scoped(Effect.mapInputContext(
         Effect.suspend(() => logging.handler(message) as Effect.Effect<void>),
@@ -29,10 +34,17 @@ export const handleLogs = (
       )),
       // Only this message is lost.
       (cause) => Effect.logError("The handler of the server's log messages died", cause)
-    ))
-  return Effect.zipRight(
-    Release.fork(handling, "A handler of the server's log messages", closeTimeout),
-    Effect.yieldNow()
+    )
+  return Effect.flatMap(
+    Release.scope("A handler of the server's log messages", closeTimeout),
+    (scope) =>
+      Effect.flatMap(
+        Scope.extend(Listening.fork(streams.logs, handle), scope),
+        (fiber) =>
+          Effect.addFinalizer((exit) =>
+            Exit.isSuccess(exit) ? Effect.zipRight(end, TimeLimit.exit(fiber, closeTimeout)) : Effect.void
+          )
+      )
   )
 }
 

@@ -1,6 +1,6 @@
 /**
- * How much of the lists of a server a client keeps: counts values and characters of entries. Its two fields only grow; they are mutable,
- * because the class looks at each value.
+ * How much of the lists of a server a client keeps, for `ListPages` and `ServerTools`: counts values and characters of entries. Its two
+ * fields only grow; they are mutable, because the class looks at each value.
  */
 
 /** How many values the entries of one list may consist of, on all pages together. */

@@ -1,12 +1,15 @@
 /**
- * Reads a list that comes in pages as one stream. The stream fails with `ListCut` when the list does not end or is too large: after too many
- * pages, when the pages together hold too many values or characters, and when the server sends a cursor a second time.
+ * Reads a list that comes in pages as one stream, for `Verbs`, `ServerTools`, `group/ServerLists`, `legacy/Connect` (the list of tasks),
+ * and `SkillsClient` of package `extensions`. `ListBudget` counts. The stream fails with `ListCut` when the list is too large: after too
+ * many pages, and when the pages together hold too many values or characters. A cursor that the server sends a second time ends the list,
+ * with a diagnostic: some servers send the same cursor with each page.
  */
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
+import { Diagnostic } from "../../jsonrpc/Diagnostic.js"
 import { TransportError } from "../../jsonrpc/LocalError.js"
-import * as EffectInternals from "../../kit/EffectInternals.js"
+import * as StreamArrays from "../../kit/StreamArrays.js"
 import type { ClientError } from "../ClientError.js"
 import * as ListBudget from "./ListBudget.js"
 
@@ -22,12 +25,13 @@ export class ListCut extends TransportError {}
 
 /**
  * The entries of all pages; a page is requested when the reader wants its entries. Fails with `ListCut` after the entries that are
- * within the limits, after `MAX_PAGES` pages, and at a cursor that was there before.
+ * within the limits, and after `MAX_PAGES` pages. `report` tells that the list ended at a cursor that was there before.
  */
 export const stream = <P extends { readonly nextCursor?: string | undefined }, A>(
   method: string,
   page: (cursor: string | undefined) => Effect.Effect<P, ClientError>,
-  entries: (page: P) => ReadonlyArray<A>
+  entries: (page: P) => ReadonlyArray<A>,
+  report: (diagnostic: Diagnostic) => Effect.Effect<void>
 ): Stream.Stream<A, ClientError> =>
   Stream.suspend(() => {
     const seen = new Set<string | undefined>()
@@ -39,24 +43,36 @@ export const stream = <P extends { readonly nextCursor?: string | undefined }, A
         `all entries may have ${ListBudget.MAX_VALUES} values and ${ListBudget.MAX_CHARACTERS} characters together, so those after the first ` +
           `${count} are left out`
       )
-    return Stream.paginateChunkEffect(undefined as string | undefined | ListCut, (cursor) => {
+    return StreamArrays.paginate(undefined as string | undefined | ListCut, (cursor) => {
       if (cursor instanceof ListCut) return Effect.fail(cursor)
-      if (seen.has(cursor)) return Effect.fail(cut(method, "a cursor was given out twice"))
       if (seen.size === MAX_PAGES) return Effect.fail(cut(method, `there are more than ${MAX_PAGES} pages`))
       seen.add(cursor)
-      return Effect.map(page(cursor), (page) => {
+      return Effect.flatMap(page(cursor), (page) => {
         const all = entries(page)
         const end = all.findIndex((entry) => !budget.fits(entry))
         const kept = end === -1 ? all : all.slice(0, end)
         count += kept.length
-        return [
-          EffectInternals.chunk(kept),
-          end === -1
-            ? Option.map(Option.fromNullable(page.nextCursor), (next): string | undefined => next)
-            : Option.some(tooLarge())
-        ]
+        const next = page.nextCursor ?? undefined
+        const isOver = next === undefined || seen.has(next)
+        const read = [
+          kept,
+          end !== -1 ? Option.some(tooLarge()) : isOver ? Option.none() : Option.some(next)
+        ] as const
+        return end === -1 && isOver && next !== undefined
+          ? Effect.as(report(again(method)), read)
+          : Effect.succeed(read)
       })
     })
+  })
+
+const again = (method: string): Diagnostic =>
+  Diagnostic.Mended({
+    method,
+    count: 1,
+    places: [{
+      path: "nextCursor",
+      message: "is a cursor that the server has sent before; the client ends the list here"
+    }]
   })
 
 const cut = (method: string, why: string): ListCut =>

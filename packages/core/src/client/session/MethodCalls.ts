@@ -1,17 +1,21 @@
 /**
- * The methods that a client calls, by name, and how one is called: what the session does not allow is refused, parameters
- * are narrowed to the revision of the session, the result is checked, and the error is translated. What had to be mended in
- * a result is reported. The table of each era says how a method narrows and checks; this module imports no era.
+ * The methods that a client calls, by name (`legacy/MethodTable` and `modern/MethodTable`), and how `legacy/Connect` and
+ * `modern/ModernCalls` call a method: what the session does not allow is refused, parameters are narrowed to the revision of the session,
+ * the result is checked, and the error is translated. What had to be mended in a result is reported. The table of an era says how a method
+ * narrows and checks; this module imports no era.
  */
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import { quoted } from "../../definition/text/Quoted.js"
 import type { Params } from "../../jsonrpc/Message.js"
 import type { Outbound } from "../../jsonrpc/Outbound.js"
 import * as Capabilities from "../../protocol/Capabilities.js"
 import type * as Completion from "../../protocol/Completion.js"
 import * as ExtensionTable from "../../protocol/extension/ExtensionTable.js"
 import type { JsonObject } from "../../protocol/Json.js"
-import type { SetLevelParams } from "../../protocol/Logging.js"
+import { LoggingLevel, type SetLevelParams } from "../../protocol/Logging.js"
+import { InvalidParams } from "../../protocol/McpError.js"
 import * as Method from "../../protocol/Method.js"
 import type { PaginatedParams } from "../../protocol/Pagination.js"
 import type * as Prompts from "../../protocol/Prompts.js"
@@ -85,7 +89,7 @@ export const requests = (
 ): Calls["request"] => {
   const checkMeta = metaCheck()
   return (method, params, options) => {
-    const refused = refusal(method)
+    const refused = refusal(method) ?? (options?.logLevel === undefined ? undefined : unknownLevel(options.logLevel))
     if (refused !== undefined) return Effect.fail(refused)
     const timeout = options?.timeout ?? timeouts.get(method)
     const meta = options?.meta
@@ -157,6 +161,14 @@ export const refusals = (
     return refusal === undefined ? undefined : new NotNegotiated(refusal)
   }
 }
+
+const isLevel = Schema.is(LoggingLevel)
+
+/** Why a value is refused as a level of log messages; `undefined` for a level. A modern client would send it with every later request. */
+export const unknownLevel = (level: unknown): InvalidParams | undefined =>
+  isLevel(level) ? undefined : new InvalidParams({
+    message: `${quoted(String(level))} is no level of log messages: use one of ${LoggingLevel.literals.join(", ")}`
+  })
 
 const MAX_WARNINGS = 64
 

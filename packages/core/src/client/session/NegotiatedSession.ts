@@ -1,6 +1,7 @@
 /**
- * The contract between the eras and `ClientSession`: what an era needs to open a session over a transport, and what it
- * gives once both sides have agreed on a revision. Each era's `Connect` implements it; `Negotiation` chooses one.
+ * The contract between the eras and `ClientSession`: what an era needs to open a session over a transport, and what it gives once both
+ * sides have agreed on a revision. `legacy/Connect` and `modern/Connect` implement the contract; `Negotiation` chooses the era, and
+ * `Verbs` calls the session.
  */
 import type * as Duration from "effect/Duration"
 import type * as Effect from "effect/Effect"
@@ -15,6 +16,7 @@ import type { EraTasks } from "./EraTasks.js"
 import type { ExtensionMethods } from "./ExtensionMethods.js"
 import type { Calls } from "./MethodCalls.js"
 import type { ServerToolsService } from "./ServerTools.js"
+import type { ClientTracing } from "./Tracing.js"
 
 /** What the server sent about itself. */
 export interface ServerFacts<V extends Version = Version> extends ClientSession.Prior {
@@ -48,6 +50,8 @@ export interface Options<V extends Version = Version>
   readonly features: FeaturesService
   readonly extensions: ExtensionTable
   readonly tools: ServerToolsService
+  /** What records the calls; `undefined` where nothing does. */
+  readonly tracing: ClientTracing | undefined
   /** The timeouts of methods that have one of their own. */
   readonly timeouts: ReadonlyMap<string, Duration.DurationInput>
 }

@@ -1,7 +1,7 @@
 /**
- * Gives each notification and each diagnostic of a session to the listeners of the moment. The streams that listeners read
- * are described in `ClientSession`; the era supplies how parameters are decoded. Parameters that cannot be decoded, and
- * those that had to be mended, are reported when there is a listener.
+ * Gives each notification and each diagnostic of a session to the listeners of the moment. `Opening` makes the hub, and `ExtensionMethods`
+ * opens streams of the notifications of extensions. `ClientSession` describes the streams that listeners read; the era supplies the
+ * decoders. Parameters that cannot be decoded, and parameters that had to be mended, are reported when there is a listener.
  */
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"

@@ -1,8 +1,8 @@
 /**
- * A conversation with a server while the client does not know yet which era the server speaks. `Negotiation` opens it and sends the first
- * requests on it; the `Connect` of the era that was found sets with `setEra` how requests of the server are handled, and makes a
- * session of it. Notifications reach their listeners from the beginning. `follow` gives a probe the errors that a server answers without
- * an id.
+ * A conversation with a server while the client does not know yet which era the server speaks. `Negotiation` opens the conversation and
+ * sends the first requests; `legacy/Connect` or `modern/Connect`, whichever era was found, sets with `setEra` how requests of the server
+ * are handled, and makes a session of the conversation. Notifications reach their listeners from the beginning. `follow` gives a probe the
+ * errors that a server answers without an id.
  */
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
@@ -18,7 +18,6 @@ import { isBrief, neverWaits } from "../../protocol/rules/NeverWaits.js"
 import * as FeatureFibers from "./FeatureFibers.js"
 import type { Options } from "./NegotiatedSession.js"
 import * as NotificationHub from "./NotificationHub.js"
-import * as Spans from "./Spans.js"
 
 /** How an era treats what the server sends. */
 export interface EraHandlers {
@@ -94,8 +93,8 @@ export const open = (
     )
     yield* Effect.forkScoped(Effect.interruptible(Effect.ensuring(Effect.ignore(conversation.ended), hub.end)))
     // The server may log while the session is being opened.
-    yield* FeatureFibers.handleLogs(features, hub.streams.logs, closeTimeout)
-    if (options.telemetry) yield* Spans.session
+    yield* FeatureFibers.handleLogs(features, hub, closeTimeout)
+    if (options.tracing !== undefined) yield* options.tracing.session
     return {
       conversation,
       hub,

@@ -1,33 +1,43 @@
 /**
- * Checks the structured content of tool results against the output schemas that the server lists. The schemas are the
- * server's: a check that costs too much is given up and reported.
+ * Checks the structured content of tool results against the output schemas that the server lists (`ServerTools`), for `Verbs`. The
+ * schemas are the server's: a check that costs too much is given up and reported. Null in an optional
+ * member counts as the absence of the member.
  */
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
+import * as ArgumentRepair from "../../definition/schema/ArgumentRepair.js"
 import * as JsonSchemaValidator from "../../definition/schema/JsonSchemaValidator.js"
 import { Diagnostic } from "../../jsonrpc/Diagnostic.js"
 import { TransportError } from "../../jsonrpc/LocalError.js"
+import type { JsonObject } from "../../protocol/Json.js"
 import type * as Tools from "../../protocol/Tools.js"
 import type { Report } from "./Decoding.js"
 import type { ServerTool, ServerToolsService } from "./ServerTools.js"
 
 /** A tool without an output schema, a schema to check with, or why there is none. */
-type OutputSchema = JsonSchemaValidator.Validate | "NoSchema" | { readonly reason: string }
+type OutputSchema =
+  | { readonly schema: JsonObject; readonly validate: JsonSchemaValidator.Validate }
+  | "NoSchema"
+  | { readonly reason: string }
 
 const compiled = new WeakMap<ServerTool, OutputSchema>()
 
 const schemaOf = (tool: ServerTool): OutputSchema => {
   const before = compiled.get(tool)
   if (before !== undefined) return before
-  const made: OutputSchema = tool.outputSchema === undefined
+  const { outputSchema: schema } = tool
+  const made: OutputSchema = schema === undefined
     ? "NoSchema"
-    : Either.getOrElse(JsonSchemaValidator.make(tool.outputSchema), (why) => ({ reason: `its output schema ${why}` }))
+    : Either.match(JsonSchemaValidator.make(schema), {
+      onLeft: (why) => ({ reason: `its output schema ${why}` }),
+      onRight: (validate) => ({ schema, validate })
+    })
   compiled.set(tool, made)
   return made
 }
 
 /**
- * Gives the result of a tool. Fails with reason `Decode` when the result does not match the output schema of the tool, which `find`
+ * Gives the result of a tool, without null in optional members that may not be null. Fails with reason `Decode` when the result does not match the output schema of the tool, which `find`
  * looks for. A result that cannot be checked is accepted, and reported once for each tool.
  */
 export const check = (
@@ -43,14 +53,28 @@ export const check = (
       unchecked.add(name)
       return Effect.as(report(Diagnostic.Unchecked({ subject: `The result of the tool "${name}"`, reason })), result)
     })
-  const verify = (schema: OutputSchema): Effect.Effect<Tools.CallToolResult, TransportError> => {
-    if (schema === "NoSchema") return Effect.succeed(result)
-    if (typeof schema === "object") return accept(schema.reason)
+  /** The result without null in optional members, where this is all that the schema does not accept. */
+  const withoutNulls = ({ schema, validate }: Exclude<OutputSchema, string | { readonly reason: string }>) => {
+    const mended = ArgumentRepair.withoutNulls(schema, result.structuredContent)
+    if (mended === undefined || Either.getOrUndefined(validate(mended.value))?.length !== 0) return undefined
+    const { count, places, value } = mended
+    const subject = `the result of the tool "${name}"`
+    return Effect.as(report(Diagnostic.Mended({ method: "tools/call", subject, count, places })), {
+      ...result,
+      structuredContent: value as Tools.CallToolResult["structuredContent"]
+    })
+  }
+  const verify = (found: OutputSchema): Effect.Effect<Tools.CallToolResult, TransportError> => {
+    if (found === "NoSchema") return Effect.succeed(result)
+    if ("reason" in found) return accept(found.reason)
+    const { validate } = found
     if (result.structuredContent === undefined) return Effect.fail(invalid(name, "it has no structured content"))
-    return Either.match(schema(result.structuredContent), {
+    return Either.match(validate(result.structuredContent), {
       onLeft: (why) => accept(`its output schema ${why}`),
       onRight: (errors) =>
-        errors.length === 0 ? Effect.succeed(result) : Effect.fail(invalid(name, errors.map(sentence).join("; ")))
+        errors.length === 0
+          ? Effect.succeed(result)
+          : withoutNulls(found) ?? Effect.fail(invalid(name, errors.map(sentence).join("; ")))
     })
   }
   return result.isError === true

@@ -1,6 +1,6 @@
 /**
- * Calls tools whose calls may become tasks, and makes the handles of tasks, in either era: `EraTasks` does what the eras differ
- * in. A plain call waits for the result of its task, and cancels the task when the caller gives up.
+ * Calls tools whose calls may become tasks, and makes the handles of tasks, for `Verbs`, in either era: `EraTasks` does what the eras
+ * differ in. A plain call waits for the result of its task, and cancels the task when the caller gives up.
  */
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"

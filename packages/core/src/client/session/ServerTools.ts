@@ -1,21 +1,23 @@
 /**
- * What a client knows of the tools of its server, from the lists that the server has sent: their output schemas, and whether they run
- * as tasks. The session lists tools through this module. `OutputCheck`, `RemoteTasks` and `modern/ToolHeaders` look for a tool here,
- * which is then listed once for all calls that wait for the tool. `modern/ToolHeaders` keeps the headers of tools.
+ * What a client knows of the tools of its server, from the lists that the server has sent: their output schemas, and whether they run as
+ * tasks. `Client` makes this service, and `Verbs` lists tools through it. `OutputCheck`, `RemoteTasks` and `modern/ToolHeaders` look for a
+ * tool here, which is then listed once for all calls that wait for the tool. `modern/ToolHeaders` keeps the headers of tools.
  */
-import * as Chunk from "effect/Chunk"
 import type * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Stream from "effect/Stream"
 import * as EffectInternals from "../../kit/EffectInternals.js"
 import * as Semaphore from "../../kit/Semaphore.js"
+import * as StreamArrays from "../../kit/StreamArrays.js"
 import * as TimeLimit from "../../kit/TimeLimit.js"
 import type { JsonObject } from "../../protocol/Json.js"
 import type * as Tools from "../../protocol/Tools.js"
 import type { ClientError } from "../ClientError.js"
 import type { CallOptions, ListOptions } from "../ClientSession.js"
+import type { Report } from "./Decoding.js"
 import { ListBudget } from "./ListBudget.js"
+import * as ListPace from "./ListPace.js"
 import * as ListPages from "./ListPages.js"
 import type { Call } from "./MethodCalls.js"
 import type { TimeLeft } from "./TimeLeft.js"
@@ -29,7 +31,15 @@ export interface ServerTool {
 /** For how many milliseconds the tools are not listed again after that has failed. */
 const FAILED_FOR = 60_000
 
+/** The longest rest after a listing that a search waits for, in milliseconds. */
+const SHORT_REST = 100
+
+/** How long the rests may be together, in milliseconds, that a search does not keep: a few short lists may follow one another at once. */
+const BURST = 500
+
 const NOT_LISTED = "the server does not list the tool"
+
+const CHANGED = "the tools have changed since they were listed a moment ago, and are not listed again so soon"
 
 const OVER = "the time of the call was over before the tools were listed"
 
@@ -46,6 +56,12 @@ export class ServerToolsService {
   /** Why the list does not help, for searches that need a new list and for all others: one must not hold up the other. */
   private readonly failures = new Map<boolean, { readonly why: string; readonly until: number }>()
   private readonly listing = Semaphore.make()
+  /**
+   * When the rests after all listings are over. The tools may be listed again `BURST` before. No message of the server changes this, nor the
+   * number of failures in a row.
+   */
+  private restsUntil = -Infinity
+  private failuresInARow = 0
 
   /** One page of the list. Its tools are remembered, unless the tools change before the page arrives. */
   page(call: Call, options: ListOptions | undefined): Effect.Effect<Tools.ListToolsResult, ClientError> {
@@ -56,13 +72,18 @@ export class ServerToolsService {
   }
 
   /** The whole list, page after page. Its tools are remembered, unless the tools change meanwhile. */
-  list(call: Call, options?: CallOptions): Stream.Stream<Tools.Tool, ClientError> {
+  list(call: Call, report: Report, options?: CallOptions): Stream.Stream<Tools.Tool, ClientError> {
     return Stream.suspend(() => {
       const learn = this.learning()
-      const tools = ListPages.stream("tools/list", (cursor) => page(call, cursor, options), ({ tools }) => tools)
-      return Stream.mapChunks(tools, (chunk) => {
-        learn(Chunk.toReadonlyArray(chunk))
-        return chunk
+      const tools = ListPages.stream(
+        "tools/list",
+        (cursor) => page(call, cursor, options),
+        ({ tools }) => tools,
+        report
+      )
+      return StreamArrays.map(tools, (listed) => {
+        learn(listed)
+        return listed
       })
     })
   }
@@ -77,8 +98,9 @@ export class ServerToolsService {
 
   /**
    * The tool of this name. When the tool is not known, `list` is read until it has the tool, for at most the time that is left. The
-   * failure says why the tool is not known. A list that could not be read is not read again for a minute. A tool that a whole list does not
-   * have is not looked for again until the tools change.
+   * failure says why the tool is not known. A list that could not be read is not read again for a minute, or until the tools change. A
+   * tool that a whole list does not have is not looked for again until the tools change. However often the tools change, `ListPace` says
+   * how often they are listed.
    *
    * With `listings`, what was known before the tools were listed for that many times is not enough.
    */
@@ -100,8 +122,13 @@ export class ServerToolsService {
           if (failure !== undefined && EffectInternals.millis(clock) < failure.until) {
             return Effect.succeed(Either.left(failure.why))
           }
-          hasBegun = true
-          return this.look(name, list, clock, needsNew)
+          const begin = Effect.suspend(() => {
+            hasBegun = true
+            return this.look(name, list, clock, needsNew)
+          })
+          const rest = this.restsUntil - BURST - EffectInternals.millis(clock)
+          if (rest <= 0) return begin
+          return rest <= SHORT_REST ? Effect.delay(begin, rest) : Effect.succeed(Either.left(CHANGED))
         })
         const millis = left(EffectInternals.millis(clock))
         if (millis <= 0) return Effect.succeed(Either.left(OVER))
@@ -124,18 +151,25 @@ export class ServerToolsService {
   ): Effect.Effect<Either.Either<ServerTool, string>> {
     this.clear()
     const before = this.changes
+    let pages = 0
     const reading = Stream.runForEachWhile(
       Stream.chunks(list),
-      () => Effect.sync(() => !this.known.has(name) && this.changes === before)
+      () =>
+        Effect.sync(() => {
+          pages++
+          return !this.known.has(name) && this.changes === before
+        })
     )
     return Effect.match(reading, {
       onFailure: (error) => this.failed(clock, needsNew, `the tools could not be listed: ${error.message}`),
       onSuccess: () => {
         // The headers of the pages are learnt, also when the tools have changed meanwhile.
         this.listings++
+        this.failuresInARow = 0
+        this.rests(clock, ListPace.rest(pages, true))
         if (this.changes !== before) return Either.left("the tools changed while they were listed")
         this.isListed = !this.known.has(name)
-        return this.isListed ? this.failed(clock, needsNew, NOT_LISTED) : this.now(name)
+        return this.isListed ? this.remember(clock, needsNew, NOT_LISTED) : this.now(name)
       }
     })
   }
@@ -157,6 +191,15 @@ export class ServerToolsService {
   }
 
   private failed(clock: Clock.Clock, needsNew: boolean, why: string): Either.Either<never, string> {
+    this.rests(clock, BURST + ListPace.backoff(++this.failuresInARow))
+    return this.remember(clock, needsNew, why)
+  }
+
+  private rests(clock: Clock.Clock, millis: number): void {
+    this.restsUntil = Math.max(this.restsUntil, EffectInternals.millis(clock)) + millis
+  }
+
+  private remember(clock: Clock.Clock, needsNew: boolean, why: string): Either.Either<never, string> {
     this.failures.set(needsNew, { why, until: EffectInternals.millis(clock) + FAILED_FOR })
     return Either.left(why)
   }

@@ -1,6 +1,7 @@
 /**
- * Passes each notification about a task to the listeners of that task, by the id of the task or the progress token of its call. A
- * notification costs two look-ups, however many tasks there are.
+ * Passes each notification about a task to the listeners of that task, by the id of the task or the progress token of its call. `Client`
+ * passes in the notifications, `RemoteTasks` adds and removes the listeners. A notification costs two look-ups, however many tasks there
+ * are.
  */
 import type { Notification, Params } from "../../jsonrpc/Message.js"
 import * as Progress from "../../jsonrpc/Progress.js"

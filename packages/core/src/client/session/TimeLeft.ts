@@ -1,6 +1,7 @@
 /**
- * How long a verb may still take when it needs other requests beside its call, such as the list of tools: what is left of its `timeout`
- * and of its `maxTotalTimeout`. A call that progress or a question has made longer than its `timeout` has that time anew for them.
+ * How long a verb (`Verbs`, `modern/ModernCalls`) may still take when it needs other requests beside its call, such as the list of tools:
+ * what is left of its `timeout` and of its `maxTotalTimeout`. A call that progress or a question has made longer than its `timeout` has
+ * that time anew for the other requests. `RemoteTasks`, `ServerTools` and `modern/ToolHeaders` send such requests.
  */
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"

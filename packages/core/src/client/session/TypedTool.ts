@@ -1,6 +1,6 @@
 /**
- * Encodes the arguments of a tool, and reads its results, by the schemas of its definition. `Client.of` calls tools so, and `TasksClient`
- * starts them.
+ * Encodes the arguments of a tool, and reads its results, by the schemas of its definition. `Client.of` calls such tools, and
+ * `TasksClient` starts them as tasks.
  */
 import * as Effect from "effect/Effect"
 import type * as Tool from "../../definition/Tool.js"

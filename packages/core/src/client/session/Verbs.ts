@@ -1,6 +1,7 @@
 /**
- * The verbs of a session, for the application: each is a call of the session that the era has opened. Calls to tools check the structured
- * content, and follow what becomes a task.
+ * The verbs of a session, which `Client` gives the application as a `ClientSession`: each is a call of the `NegotiatedSession` that the
+ * era has opened. Calls of tools check the structured content (`OutputCheck`), and follow what becomes a task (`RemoteTasks`). `ListPages`
+ * and `ServerTools` read the lists.
  */
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -10,6 +11,7 @@ import type { JsonObject } from "../../protocol/Json.js"
 import * as Version from "../../protocol/Version.js"
 import type { CallToolOptions, ClientSessionService, ListOptions } from "../ClientSession.js"
 import * as ListPages from "./ListPages.js"
+import * as MethodCalls from "./MethodCalls.js"
 import type { NegotiatedSession } from "./NegotiatedSession.js"
 import * as OutputCheck from "./OutputCheck.js"
 import * as RemoteTasks from "./RemoteTasks.js"
@@ -26,7 +28,7 @@ export interface ToolCalls {
 }
 
 export const make = (negotiated: NegotiatedSession, toolCalls: ToolCalls): ClientSessionService => {
-  const { awaitSubscription, call, ended, extended, facts, notifications, notify, refusal } = negotiated
+  const { awaitSubscription, call, ended, extended, facts, notifications, notify, refusal, report } = negotiated
   const listResources = (options?: ListOptions) => call("resources/list", page(options), options)
   const listResourceTemplates = (options?: ListOptions) => call("resources/templates/list", page(options), options)
   const listPrompts = (options?: ListOptions) => call("prompts/list", page(options), options)
@@ -40,18 +42,24 @@ export const make = (negotiated: NegotiatedSession, toolCalls: ToolCalls): Clien
     ping: (options) => Effect.asVoid(call("ping", undefined, options)),
     ...toolVerbs(negotiated, toolCalls),
     listResources,
-    resources: ListPages.stream("resources/list", (cursor) => listResources({ cursor }), ({ resources }) => resources),
+    resources: ListPages.stream(
+      "resources/list",
+      (cursor) => listResources({ cursor }),
+      ({ resources }) => resources,
+      report
+    ),
     listResourceTemplates,
     resourceTemplates: ListPages.stream(
       "resources/templates/list",
       (cursor) => listResourceTemplates({ cursor }),
-      ({ resourceTemplates }) => resourceTemplates
+      ({ resourceTemplates }) => resourceTemplates,
+      report
     ),
     readResource: (uri, options) => call("resources/read", { uri }, options),
     subscribeResource: (uri, options) => Effect.asVoid(call("resources/subscribe", { uri }, options)),
     unsubscribeResource: (uri, options) => Effect.asVoid(call("resources/unsubscribe", { uri }, options)),
     listPrompts,
-    prompts: ListPages.stream("prompts/list", (cursor) => listPrompts({ cursor }), ({ prompts }) => prompts),
+    prompts: ListPages.stream("prompts/list", (cursor) => listPrompts({ cursor }), ({ prompts }) => prompts, report),
     getPrompt: (name, args, options) =>
       call("prompts/get", args === undefined ? { name } : { name, arguments: args }, options),
     complete: (ref, argument, options) =>
@@ -63,7 +71,10 @@ export const make = (negotiated: NegotiatedSession, toolCalls: ToolCalls): Clien
         ),
         ({ completion }) => completion
       ),
-    setLoggingLevel: (level, options) => Effect.asVoid(call("logging/setLevel", { level }, options)),
+    setLoggingLevel: (level, options) => {
+      const unknown = MethodCalls.unknownLevel(level)
+      return unknown === undefined ? Effect.asVoid(call("logging/setLevel", { level }, options)) : Effect.fail(unknown)
+    },
     // A function cannot have the overloads of the type: a name does not fail.
     notify:
       ((method: string | Extension.Notification<"client">, params?: JsonObject) =>
@@ -78,7 +89,7 @@ const toolVerbs = (
   { call, report, tasks: era }: NegotiatedSession,
   { checkOutputs, timeout, tools, watch }: ToolCalls
 ): Pick<ClientSessionService, "listTools" | "tools" | "callTool" | "tasks"> => {
-  const list = tools.list(call)
+  const list = tools.list(call, report)
   const timeLeft = (began: number, options?: CallToolOptions) => TimeLeft.since(began, "tools/call", options, timeout)
   const check: RemoteTasks.Options["check"] = (name, options, left) => (result) => {
     if (!(options?.checkOutput ?? checkOutputs)) return Effect.succeed(result)

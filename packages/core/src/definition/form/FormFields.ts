@@ -1,6 +1,6 @@
 /**
- * The fields of a form, made from the JSON Schema that `JsonSchema` generates: elicitation allows only a restricted
- * subset of JSON Schema, of flat objects with primitive properties. Throws for a property that no form can have.
+ * The fields of a `Form`, made from the JSON Schema that `JsonSchema` generates: elicitation allows only a restricted subset of JSON
+ * Schema, of flat objects with primitive properties. Throws for a property that no form can have.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/client/elicitation#requested-schema
  */

@@ -1,6 +1,7 @@
 /**
- * The arguments of a call that the schema of its tool does not name, each with the nearest name that the schema has: most tools ignore
- * what they do not know, so an optional argument with a typing error would be lost in silence.
+ * The arguments of a call that the schema of its tool does not name, each argument with the nearest name that the schema has: most tools
+ * ignore what they do not know, so an optional argument with a typing error would be lost in silence. `server/features/ToolArguments` and
+ * `ModelArguments` of package `ai` ask.
  */
 import * as Predicate from "effect/Predicate"
 import type { JsonObject } from "../../protocol/Json.js"

@@ -2,24 +2,25 @@
  * Mends arguments that a tool does not accept, by the JSON Schema that the tool advertises, where there is one reading: a text that is
  * JSON becomes an array or an object, a text becomes a number or a boolean, and null in an optional member is left out.
  *
- * The walk knows the keywords that say of which type a value is and which branch of a union is meant. It takes every other keyword for
- * satisfied, so its caller checks the mended arguments as it checks all arguments.
+ * The walk knows the keywords that say of which type a value is and which branch of a union is meant. The walk takes every other keyword
+ * for satisfied, so the callers (`server/features/ToolArguments`, and `ModelArguments` of package `ai`) check the mended arguments as they
+ * check all arguments.
  */
 import * as Arr from "effect/Array"
 import * as Either from "effect/Either"
 import * as Predicate from "effect/Predicate"
 import * as JsonText from "../../jsonrpc/runtime/JsonText.js"
-import * as Issue from "../../protocol/Issue.js"
 import type { JsonObject } from "../../protocol/Json.js"
+import * as IssueText from "../../protocol/schema/IssueText.js"
 import * as SchemaPointer from "./SchemaPointer.js"
 import * as WorkBudget from "./WorkBudget.js"
 
 /** The most work of one walk, in steps; how deep schemas may be nested in it; and how many of the mended places are named. */
 export const limits = { steps: 1_000_000, depth: 250, places: 10 } as const
 
-/** Mended arguments, and what was mended: the number of places, and the first of them, with nothing of the values. */
-export interface Mended {
-  readonly value: JsonObject
+/** A mended value, and what was mended: the number of places, and the first of them, with nothing of the values. */
+export interface Mended<out A = JsonObject> {
+  readonly value: A
   readonly count: number
   readonly places: ReadonlyArray<{ readonly path: string; readonly message: string }>
 }
@@ -29,9 +30,26 @@ export interface Mended {
  * the work exceeds the limits. Members that the schema does not name stay. The given arguments are not changed.
  */
 export const mend = (schema: JsonObject, args: unknown): Mended | undefined => {
-  if (!isObject(args)) return undefined
+  const mended = isObject(args) ? mendAll(schema, args, "arguments", true) : undefined
+  return mended !== undefined && isObject(mended.value) ? { ...mended, value: mended.value } : undefined
+}
+
+/**
+ * The structured content of a result, with nothing mended but null in optional members, which many servers send where they have no value.
+ * `undefined` as for arguments.
+ */
+export const withoutNulls = (schema: JsonObject, content: unknown): Mended<unknown> | undefined =>
+  mendAll(schema, content, "structuredContent", false)
+
+const mendAll = (
+  schema: JsonObject,
+  given: unknown,
+  name: string,
+  readsTexts: boolean
+): Mended<unknown> | undefined => {
   const walk: Walk = {
     root: schema,
+    readsTexts,
     budget: WorkBudget.make(limits.steps),
     path: [],
     places: [],
@@ -39,19 +57,19 @@ export const mend = (schema: JsonObject, args: unknown): Mended | undefined => {
     values: JsonText.MAX_NODES
   }
   const value = Either.getOrElse(
-    Either.try({ try: () => fix(walk, schema, args), catch: (cause) => cause }),
+    Either.try({ try: () => fix(walk, schema, given), catch: (cause) => cause }),
     (cause) => {
       if (cause instanceof WorkBudget.OverBudget) return unfit
       throw cause
     }
   )
   const { places } = walk
-  if (!isObject(value) || places.length === 0) return undefined
+  if (value === unfit || places.length === 0) return undefined
   return {
     value,
     count: places.length,
     places: places.slice(0, limits.places).map(({ message, path }) => ({
-      path: Issue.pathText(["arguments", ...path]),
+      path: IssueText.pathText([name, ...path]),
       message
     }))
   }
@@ -68,6 +86,8 @@ interface Place {
 interface Walk {
   /** The schema of the arguments, which references lead into. */
   readonly root: JsonObject
+  /** Whether a text may mean another value. */
+  readonly readsTexts: boolean
   readonly budget: WorkBudget.Budget
   /** Leads to the value that is visited now. */
   readonly path: Array<string | number>
@@ -137,7 +157,7 @@ const byOwn = (walk: Walk, schema: JsonObject, given: unknown): unknown => {
 const byType = (walk: Walk, schema: JsonObject, given: unknown): unknown => {
   walk.budget.spend(listOf(schema.enum).length / 4)
   if (accepts(schema, given)) return given
-  const value = typeof given === "string" ? read(walk, given) : unfit
+  const value = walk.readsTexts && typeof given === "string" ? read(walk, given) : unfit
   if (value === unfit || !accepts(schema, value)) return unfit
   note(walk, `is a text, read as ${nouns[kindOf(value)]}`)
   return value

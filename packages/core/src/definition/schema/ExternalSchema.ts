@@ -1,9 +1,10 @@
 /**
- * Schemas that Effect did not make (JSON Schema, Standard Schema), for use as Effect schemas. `make` gives an Effect schema
- * that checks with the functions of another validator, `toIssue` turns the errors of that validator into the issues that
- * Effect's own parser would report, and `copy` takes the JSON Schema to advertise.
+ * Schemas that Effect did not make (JSON Schema, Standard Schema), for use as Effect schemas. `make` gives an Effect schema that checks
+ * with the functions of another validator, `toIssue` turns the errors of that validator into the issues that Effect's own parser would
+ * report, and `copy` takes the JSON Schema to advertise.
  *
- * `JsonSchemaValidator` and `StandardTool` do the checking.
+ * `RawTool` and `StandardTool` make such schemas; `JsonSchemaValidator` checks for the first, another library for the second.
+ * `KeywordCheck` and `JsonSchemaValidator` report errors as this module's `SchemaError`.
  */
 import type * as Effect from "effect/Effect"
 import * as Either from "effect/Either"

@@ -1,9 +1,9 @@
 /**
- * The text that Effect's built-in types and filters add to a JSON Schema: titles and descriptions that repeat the
- * keywords (`"title": "between(0, 5)"`) and cost a model tokens, and patterns with unescaped text.
+ * The text that Effect's built-in types and filters add to a JSON Schema: titles and descriptions that repeat the keywords (`"title":
+ * "between(0, 5)"`) and cost a model tokens, and patterns with unescaped text.
  *
- * This module recognizes the text by the keywords that it repeats, so that the text of an author stays. `JsonSchema`
- * removes what is recognized.
+ * This module recognizes the text by the keywords that it repeats, so that the text of an author stays. `JsonSchema` removes the
+ * recognized text, and `SchemaAnnotations` takes the rest for text of an author.
  */
 import * as JsonText from "../../jsonrpc/runtime/JsonText.js"
 import type { JsonObject } from "../../protocol/Json.js"
@@ -78,8 +78,11 @@ const strings = ({ maxLength: most, minLength: least, pattern }: JsonObject, add
   )
   // The descriptions of these filters stay: they are easier to read than the patterns.
   for (const title of ["trimmed", "lowercased", "uppercased", "capitalized", "uncapitalized"]) add(pattern, title)
-  add(pattern, `pattern(/${pattern}/)`, `a string matching the pattern ${pattern}`)
+  add(pattern, `pattern(/${pattern}/)`, ofPattern(pattern))
 }
+
+/** How Effect describes a pattern. */
+export const ofPattern = (pattern: unknown): string => `a string matching the pattern ${pattern}`
 
 const textFilters = {
   startsWith: {

@@ -1,16 +1,18 @@
 /**
- * The JSON Schema (draft 2020-12) that a schema advertises: of its encoded side, without the text that Effect's filters
- * add. Effect generates it; this module corrects empty structs and references, and adds the type `object` at the root
- * where every value is an object.
+ * The JSON Schema (draft 2020-12) that a schema of a `Tool`, a `Prompt` or a `Form` advertises: of its encoded side, without the text that
+ * Effect's filters add. Effect generates it; this module corrects empty structs and references, writes patterns without flags, and adds
+ * the type `object` at the root where every value is an object.
  *
- * `SchemaAnnotations` generates, `FilterText` recognizes the text to remove.
+ * `tool/AdvertisedSchema` and `tool/ToolCodec` generate for tools, `form/FormFields` checks what was generated. Inside,
+ * `SchemaAnnotations` generates, `PatternFlags` knows the patterns, `FilterText` recognizes the text to remove.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic#json-schema-usage
  */
-import type * as JSONSchema from "effect/JSONSchema"
 import type * as Schema from "effect/Schema"
 import type { JsonObject } from "../../protocol/Json.js"
+import * as SchemaTree from "../../protocol/schema/SchemaTree.js"
 import * as FilterText from "./FilterText.js"
+import * as PatternFlags from "./PatternFlags.js"
 import * as SchemaAnnotations from "./SchemaAnnotations.js"
 
 /**
@@ -18,11 +20,12 @@ import * as SchemaAnnotations from "./SchemaAnnotations.js"
  * entry and needs an `identifier` annotation; without one this throws an error with its path.
  */
 export const make = <A, I, R>(schema: Schema.Schema<A, I, R>): JsonObject => {
-  const definitions: Record<string, JSONSchema.JsonSchema7> = {}
-  const generated = SchemaAnnotations.generate(schema.ast, definitions)
+  const definitions: Record<string, JsonObject> = {}
+  const generated = SchemaAnnotations.generate(schema, definitions)
+  const patterns = PatternFlags.ofTree(SchemaTree.of(schema))
   const names = Object.keys(definitions).sort()
-  const $defs = Object.fromEntries(names.map((name) => [name, clean(definitions[name])])) as Definitions
-  const root = clean(generated) as JsonObject
+  const $defs = Object.fromEntries(names.map((name) => [name, clean(definitions[name], patterns)])) as Definitions
+  const root = clean(generated, patterns) as JsonObject
   return {
     ...(root.type === undefined && isAlways("object", root, $defs) ? { type: "object" } : undefined),
     ...root,
@@ -72,10 +75,13 @@ export const noParameters: { readonly type: "object"; readonly additionalPropert
 // The values of these keywords are data, not schemas.
 const data = new Set(["const", "default", "enum", "examples", "required"])
 
-const clean = (node: unknown): unknown => {
-  if (Array.isArray(node)) return node.map(clean)
+/** The patterns in place of sources that flags change. */
+type Patterns = ReturnType<typeof PatternFlags.ofTree>
+
+const clean = (node: unknown, patterns: Patterns): unknown => {
+  if (Array.isArray(node)) return node.map((one) => clean(one, patterns))
   if (typeof node !== "object" || node === null) return node
-  const schema = node as Record<string, unknown>
+  const schema = withoutFlags(node as Record<string, unknown>, patterns)
   const isEmptyStruct = schema.$id === EMPTY_STRUCT
   const text = schema.title === undefined && schema.description === undefined
     ? FilterText.none
@@ -87,16 +93,31 @@ const clean = (node: unknown): unknown => {
     }
     cleaned[key] = key === "properties" || key === "patternProperties"
       // The names of properties are not keywords.
-      ? Object.fromEntries(Object.entries(value as object).map(([name, property]) => [name, clean(property)]))
+      ? Object.fromEntries(Object.entries(value as object).map(([name, property]) => [name, clean(property, patterns)]))
       : key === "pattern"
       ? text.pattern ?? value
       : key === "$ref"
       ? toUri(value)
       : data.has(key)
       ? value
-      : clean(value)
+      : clean(value, patterns)
   }
   return cleaned
+}
+
+/** A node with the pattern in place of its pattern. Text of Effect that repeats the pattern follows it, or names the flags. */
+const withoutFlags = (node: Record<string, unknown>, patterns: Patterns): Record<string, unknown> => {
+  const { pattern, ...rest } = node
+  const found = typeof pattern === "string" ? patterns.get(pattern) : undefined
+  if (found === undefined) return node
+  const description = node.description === FilterText.ofPattern(found.source)
+    ? FilterText.ofPattern(found.pattern ?? found.text)
+    : node.description
+  return {
+    ...rest,
+    ...(description === undefined ? undefined : { description }),
+    ...(found.pattern === undefined ? undefined : { pattern: found.pattern })
+  }
 }
 
 const toUri = ($ref: unknown): unknown => {

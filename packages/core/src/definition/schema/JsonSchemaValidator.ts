@@ -1,10 +1,10 @@
 /**
- * Validates values against a JSON Schema. Nothing is fetched and no code is generated, so that validation works where
- * evaluating text is forbidden. Reading a schema is linear in its size, and a check has a budget of work: a schema and a
- * value that need more work are reported, not checked.
+ * Validates values against a JSON Schema. Nothing is fetched and no code is generated, so that validation works where evaluating text is
+ * forbidden. Reading a schema is linear in its size, and a check has a budget of work: a schema and a value that need more work are
+ * reported, not checked.
  *
- * `SchemaKeywords` has the keywords; this module compiles a schema to checks and resolves its references. `RawTool` uses it
- * for schemas of the application, the client for those that a server advertises.
+ * `SchemaKeywords` has the keywords; this module compiles a schema to checks and resolves its references. `RawTool` validates by schemas
+ * of the application, `client/session/OutputCheck` and `ModelArguments` of package `ai` by the schemas that a server advertises.
  *
  * @see https://json-schema.org/draft/2020-12
  */

@@ -1,7 +1,7 @@
 /**
- * What the checks of JSON Schema keywords are made of: the types of a check and of its run, functions that combine checks and
- * note what they evaluated, functions that read the value of a keyword, and the text by which values are compared.
- * `SchemaKeywords` has the keywords, `JsonSchemaValidator` runs their checks.
+ * What the checks of JSON Schema keywords are made of: the types of a check and of its run, functions that combine checks and note what
+ * they evaluated, functions that read the value of a keyword, and the text by which values are compared. `SchemaKeywords` has the
+ * keywords, `JsonSchemaValidator` runs their checks, and `RawTool` says by `Trust` who wrote a schema.
  */
 import * as Either from "effect/Either"
 import * as Predicate from "effect/Predicate"

@@ -1,8 +1,9 @@
 /**
- * Regular expressions whose work is linear in the text, for expressions that a peer wrote: JavaScript's own engine can need
- * exponential time. The expression is compiled to a list of instructions, and all its possible matches advance together,
- * character by character. Expressions with back references and lookarounds, for which there are no such instructions, are
- * refused. `native` runs the expressions of the application on JavaScript's engine.
+ * Regular expressions whose work is linear in the text, for the expressions of schemas (`KeywordCheck`): JavaScript's own engine can
+ * need exponential time. The expression is compiled to a list of instructions, and all its possible matches advance together, character
+ * by character. Expressions with back references and lookarounds, for which there are no such instructions, are refused, and so are
+ * expressions that are too long or nested too deeply. `native` runs an expression on JavaScript's engine, where the application has chosen
+ * that for its own schema (`RawTool`).
  */
 import * as Either from "effect/Either"
 import type { Budget } from "./WorkBudget.js"

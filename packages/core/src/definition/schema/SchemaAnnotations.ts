@@ -8,22 +8,22 @@
 import * as Either from "effect/Either"
 import * as JSONSchema from "effect/JSONSchema"
 import * as Option from "effect/Option"
-import * as ParseResult from "effect/ParseResult"
 import * as Predicate from "effect/Predicate"
-import * as Schema from "effect/Schema"
-import * as AST from "effect/SchemaAST"
+import type * as Schema from "effect/Schema"
 import * as JsonText from "../../jsonrpc/runtime/JsonText.js"
 import type { JsonObject } from "../../protocol/Json.js"
+import * as EffectParser from "../../protocol/schema/EffectParser.js"
+import * as SchemaTree from "../../protocol/schema/SchemaTree.js"
 import * as FilterText from "./FilterText.js"
 import * as StockText from "./StockText.js"
 
 const PATH = "#/$defs/"
 
 /** The JSON Schema of the encoded side. Recursive types are put into `definitions`. */
-export const generate = (ast: AST.AST, definitions: Record<string, JSONSchema.JsonSchema7>): JsonObject => {
-  const fromEffect = (ast: AST.AST) =>
+export const generate = (schema: Schema.Schema.All, definitions: Record<string, JsonObject>): JsonObject => {
+  const fromEffect = (ast: SchemaTree.AST) =>
     JSONSchema.fromAST(ast, {
-      definitions,
+      definitions: definitions as unknown as Record<string, JSONSchema.JsonSchema7>,
       definitionPath: PATH,
       target: "jsonSchema2020-12",
       topLevelReferenceStrategy: "skip",
@@ -31,15 +31,14 @@ export const generate = (ast: AST.AST, definitions: Record<string, JSONSchema.Js
     }) as unknown as JsonObject
   const seen = new Set<string>()
 
-  const annotate = (ast: AST.AST, json: JsonObject): JsonObject => StockText.replace(annotated(ast, json))
+  const annotate = (ast: SchemaTree.AST, json: JsonObject): JsonObject => StockText.replace(annotated(ast, json))
 
-  const annotated = (ast: AST.AST, json: JsonObject): JsonObject => {
+  const annotated = (ast: SchemaTree.AST, json: JsonObject): JsonObject => {
     if ("$ref" in json) {
       const name = definitionOf(json.$ref)
-      if (AST.isSuspend(ast) && name !== undefined && !seen.has(name)) {
+      if (SchemaTree.isSuspend(ast) && name !== undefined && !seen.has(name)) {
         seen.add(name)
-        const definition = definitions[name] as unknown as JsonObject
-        definitions[name] = annotate(ast.f(), definition) as unknown as JSONSchema.JsonSchema7
+        definitions[name] = annotate(ast.f(), definitions[name]!)
       }
       return json
     }
@@ -63,7 +62,7 @@ export const generate = (ast: AST.AST, definitions: Record<string, JSONSchema.Js
         }
       }
       case "Union": {
-        const types = ast.types.filter((type) => !AST.isUndefinedKeyword(type))
+        const types = ast.types.filter((type) => !SchemaTree.isUndefinedKeyword(type))
         if (types.length === 1) return annotate(types[0]!, json)
         // Effect merges members that are equal; then the positions no longer correspond.
         return Array.isArray(json.anyOf) && json.anyOf.length === types.length
@@ -75,9 +74,9 @@ export const generate = (ast: AST.AST, definitions: Record<string, JSONSchema.Js
     }
   }
 
-  const transformation = (ast: AST.Transformation, json: JsonObject): JsonObject => {
-    const text = Option.getOrUndefined(AST.getDescriptionAnnotation(ast.from))
-    const identifier = Option.getOrUndefined(AST.getIdentifierAnnotation(ast))
+  const transformation = (ast: SchemaTree.Transformation, json: JsonObject): JsonObject => {
+    const text = Option.getOrUndefined(SchemaTree.getDescription(ast.from))
+    const identifier = Option.getOrUndefined(SchemaTree.getIdentifier(ast))
     const plain = StockText.replace(json, text, identifier)
     const { properties } = plain
     const defaults = isSchema(properties) ? defaultsOf(ast) : undefined
@@ -92,7 +91,7 @@ export const generate = (ast: AST.AST, definitions: Record<string, JSONSchema.Js
     }
   }
 
-  const struct = (ast: AST.TypeLiteral, json: JsonObject): JsonObject => {
+  const struct = (ast: SchemaTree.TypeLiteral, json: JsonObject): JsonObject => {
     const { additionalProperties, properties } = json
     const types = new Map(ast.propertySignatures.map(({ name, type }) => [name, type]))
     const rest = ast.indexSignatures[0]
@@ -114,6 +113,7 @@ export const generate = (ast: AST.AST, definitions: Record<string, JSONSchema.Js
     }
   }
 
+  const ast = SchemaTree.of(schema)
   return annotate(ast, fromEffect(ast))
 }
 
@@ -130,18 +130,21 @@ export const reference = (name: string): string =>
   PATH + encodeURIComponent(name.replace(/~/g, "~0").replace(/\//g, "~1"))
 
 const keywords = [
-  ["title", AST.TitleAnnotationId],
-  ["description", AST.DescriptionAnnotationId],
-  ["examples", AST.ExamplesAnnotationId],
-  ["default", AST.DefaultAnnotationId]
+  ["title", SchemaTree.annotationIds.title],
+  ["description", SchemaTree.annotationIds.description],
+  ["examples", SchemaTree.annotationIds.examples],
+  ["default", SchemaTree.annotationIds.default]
 ] as const
 
 /**
  * The annotations of a filter as keywords. Effect generates the keywords, because examples and defaults must be encoded.
  */
-const annotationsOf = (ast: AST.Refinement, fromEffect: (ast: AST.AST) => JsonObject): JsonObject | undefined => {
+const annotationsOf = (
+  ast: SchemaTree.Refinement,
+  fromEffect: (ast: SchemaTree.AST) => JsonObject
+): JsonObject | undefined => {
   const { annotations } = ast
-  const jsonSchema = (annotations[AST.JSONSchemaAnnotationId] ?? {}) as JsonObject
+  const jsonSchema = (annotations[SchemaTree.annotationIds.jsonSchema] ?? {}) as JsonObject
   const given = keywords.filter(([, id]) => annotations[id] !== undefined)
   const builtIn = given.length === 0 ? FilterText.none : FilterText.make(jsonSchema)
   const own = given.filter(([, id]) =>
@@ -151,17 +154,14 @@ const annotationsOf = (ast: AST.Refinement, fromEffect: (ast: AST.AST) => JsonOb
   const below = transformationBelow(ast)
   const json = fromEffect(
     below === undefined
-      ? new AST.Refinement(ast.from, ast.filter, { ...annotations, [AST.JSONSchemaAnnotationId]: jsonSchema })
-      : new AST.Transformation(below.from, below.to, below.transformation, {
-        ...below.annotations,
-        ...Object.fromEntries(own.map(([, id]) => [id, annotations[id]]))
-      })
+      ? SchemaTree.annotated(ast, { [SchemaTree.annotationIds.jsonSchema]: jsonSchema })
+      : SchemaTree.annotated(below, Object.fromEntries(own.map(([, id]) => [id, annotations[id]])))
   )
   return Object.fromEntries(own.flatMap(([keyword]) => json[keyword] === undefined ? [] : [[keyword, json[keyword]]]))
 }
 
-const transformationBelow = (ast: AST.AST): AST.Transformation | undefined =>
-  AST.isRefinement(ast) ? transformationBelow(ast.from) : AST.isTransformation(ast) ? ast : undefined
+const transformationBelow = (ast: SchemaTree.AST): SchemaTree.Transformation | undefined =>
+  SchemaTree.isRefinement(ast) ? transformationBelow(ast.from) : SchemaTree.isTransformation(ast) ? ast : undefined
 
 /**
  * The encoded defaults of a struct's fields, by the encoded names of the fields. A field with a default of
@@ -170,9 +170,9 @@ const transformationBelow = (ast: AST.AST): AST.Transformation | undefined =>
  * A default is a function. The function is run twice when the definition is made, and the default is advertised only when
  * both values are equal.
  */
-const defaultsOf = (ast: AST.Transformation): ReadonlyMap<string, unknown> => {
+const defaultsOf = (ast: SchemaTree.Transformation): ReadonlyMap<string, unknown> => {
   const { from, transformation } = ast
-  if (transformation._tag !== "TypeLiteralTransformation" || !AST.isTypeLiteral(from)) return new Map()
+  if (transformation._tag !== "TypeLiteralTransformation" || !SchemaTree.isTypeLiteral(from)) return new Map()
   const fields = new Map(from.propertySignatures.map((property) => [property.name, property]))
   return new Map(transformation.propertySignatureTransformations.flatMap(({ decode, from: name }) => {
     const field = fields.get(name)
@@ -185,10 +185,10 @@ const defaultsOf = (ast: AST.Transformation): ReadonlyMap<string, unknown> => {
 }
 
 const defaultOf = (
-  decode: AST.PropertySignatureTransformation["decode"],
-  type: AST.AST
+  decode: SchemaTree.PropertySignatureTransformation["decode"],
+  type: SchemaTree.AST
 ): Option.Option<unknown> => {
-  const encode = ParseResult.encodeUnknownEither(Schema.make(type))
+  const encode = EffectParser.encodeUnknownEither(SchemaTree.schemaOf(type))
   /** The JSON text of the default. */
   const evaluate = (): string | undefined =>
     Either.getOrUndefined(Either.try(() => {

@@ -1,6 +1,6 @@
 /**
- * Whether a text has one of the formats of JSON Schema, for tools whose schema the application wrote. Each check takes time
- * linear in the text. As with every validator, a text that passes may still name nothing that exists.
+ * Whether a text has one of the formats of JSON Schema, for the keyword `format` (`SchemaKeywords`) of tools whose schema the application
+ * wrote. Each check takes time linear in the text. As with every validator, a text that passes may still name nothing that exists.
  *
  * An unknown format is not checked, and neither is `idn-hostname`, whose rules need tables of Unicode.
  *

@@ -1,15 +1,16 @@
 /**
  * Decoders and encoders of a schema, prepared once. Values of plain data pass one compiled function, which copies what it checks;
- * everything else goes through Effect's parser, which also explains each mismatch.
+ * everything else goes through Effect's parser, which also explains each mismatch. Modules of all areas that decode with a schema of the
+ * application use these functions, such as `ToolCodec` and `Form`.
  */
 import type * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
-import * as Option from "effect/Option"
-import * as ParseResult from "effect/ParseResult"
 import type * as Schema from "effect/Schema"
-import * as AST from "effect/SchemaAST"
+import * as EffectInternals from "../../kit/EffectInternals.js"
+import * as EffectParser from "../../protocol/schema/EffectParser.js"
+import * as SchemaTree from "../../protocol/schema/SchemaTree.js"
 
-export type Parser = (u: unknown) => Effect.Effect<any, ParseResult.ParseIssue>
+export type Parser = (u: unknown) => Effect.Effect<any, EffectParser.ParseIssue>
 
 /** `all` reports every error of a small value; `first` stops at the first error. */
 export type Errors = "all" | "first"
@@ -20,23 +21,25 @@ export const decoder = (schema: Schema.Schema<any, any>, errors: Errors): Parser
   return plainOr(schema, () => parse)
 }
 
-type Parse = (u: unknown, options?: AST.ParseOptions) => Effect.Effect<any, ParseResult.ParseIssue>
+type Parse = (u: unknown, options?: SchemaTree.ParseOptions) => Effect.Effect<any, EffectParser.ParseIssue>
 
 /**
  * Effect's decoder, which also refuses values that make Effect throw: Effect makes a text of the member that discriminates a
  * union, and an object whose `toString` a peer chose cannot become a text. Throws for a schema that Effect cannot use.
  */
 export const decodeUnknown = (schema: Schema.Schema<any, any>): Parse => {
-  const parse = ParseResult.decodeUnknown(schema)
+  const parse = EffectParser.decodeUnknown(schema)
   return (u, options) =>
     Either.getOrElse(Either.try({ try: () => parse(u, options), catch: (error) => error }), (error) => {
       if (!holdsToString(u, MAX_DEPTH)) throw error
-      return Either.left(new ParseResult.Type(schema.ast, u, "has an object in the place of a text"))
+      return EffectInternals.fromEither(
+        Either.left(EffectParser.refused(SchemaTree.of(schema), u, "has an object in the place of a text"))
+      )
     })
 }
 
 /** Effect's encoder. Throws for a schema that Effect cannot use. */
-export const encodeUnknown: (schema: Schema.Schema<any, any>) => Parse = ParseResult.encodeUnknown
+export const encodeUnknown: (schema: Schema.Schema<any, any>) => Parse = EffectParser.encodeUnknown
 
 /** How deep JSON from a peer can be. */
 const MAX_DEPTH = 100
@@ -64,7 +67,7 @@ const plainOr = (schema: Schema.Schema<any, any>, parser: () => Parser): Parser 
   if (plain === undefined) return (u) => parser()(u)
   return (u) => {
     const copy = plain(u)
-    return copy === mismatch ? parser()(u) : Either.right(copy)
+    return copy === mismatch ? parser()(u) : EffectInternals.fromEither(Either.right(copy))
   }
 }
 
@@ -78,15 +81,15 @@ export const mismatch: unique symbol = Symbol.for("@effect-mcp/core/definition/P
 export type PlainCodec = (u: unknown) => unknown
 
 /** `undefined` for a schema that is not plain data: transformations, classes, records, tuples, recursive types. */
-export const compilePlain = (schema: Schema.Schema.All): PlainCodec | undefined => make(schema.ast)
+export const compilePlain = (schema: Schema.Schema.All): PlainCodec | undefined => make(SchemaTree.of(schema))
 
 /**
  * Compiles plain data (no transformations) to one function that copies the members of a value that the schema names. The
  * function gives the result of Effect's parser at a fraction of the cost, for decoding and for encoding, but no reason for a
  * mismatch.
  */
-const make = (ast: AST.AST): PlainCodec | undefined => {
-  if (changesParsing(ast)) return undefined
+const make = (ast: SchemaTree.AST): PlainCodec | undefined => {
+  if (SchemaTree.changesParsing(ast)) return undefined
   switch (ast._tag) {
     case "StringKeyword":
       return (u) => typeof u === "string" ? u : mismatch
@@ -116,20 +119,16 @@ const make = (ast: AST.AST): PlainCodec | undefined => {
   }
 }
 
-// These annotations change how Effect parses a value.
-const changesParsing = ({ annotations }: AST.AST): boolean =>
-  annotations[AST.DecodingFallbackAnnotationId] !== undefined || annotations[AST.ParseOptionsAnnotationId] !== undefined
-
-const refinement = (ast: AST.Refinement): PlainCodec | undefined => {
+const refinement = (ast: SchemaTree.Refinement): PlainCodec | undefined => {
   const from = make(ast.from)
   if (from === undefined) return undefined
   return (u) => {
     const copy = from(u)
-    return copy !== mismatch && Option.isNone(ast.filter(copy, AST.defaultParseOption, ast)) ? copy : mismatch
+    return copy !== mismatch && SchemaTree.passes(ast, copy) ? copy : mismatch
   }
 }
 
-const array = (ast: AST.TupleType): PlainCodec | undefined => {
+const array = (ast: SchemaTree.TupleType): PlainCodec | undefined => {
   const item = ast.elements.length === 0 && ast.rest.length === 1 ? make(ast.rest[0]!.type) : undefined
   if (item === undefined) return undefined
   return (u) => {
@@ -144,7 +143,7 @@ const array = (ast: AST.TupleType): PlainCodec | undefined => {
   }
 }
 
-const struct = (ast: AST.TypeLiteral): PlainCodec | undefined => {
+const struct = (ast: SchemaTree.TypeLiteral): PlainCodec | undefined => {
   // An empty struct accepts everything but null and undefined; Effect's parser handles it.
   if (ast.indexSignatures.length > 0 || ast.propertySignatures.length === 0) return undefined
   const properties: Array<{ readonly name: string; readonly optional: boolean; readonly codec: PlainCodec }> = []
@@ -171,9 +170,9 @@ const struct = (ast: AST.TypeLiteral): PlainCodec | undefined => {
 
 // As in Effect's parser, the member that a literal selects comes first, then the other members in order. Members that
 // share a literal, or that have several literals, are left to that parser.
-const union = (ast: AST.Union): PlainCodec | undefined => {
+const union = (ast: SchemaTree.Union): PlainCodec | undefined => {
   const others: Array<PlainCodec> = []
-  const byTag = new Map<AST.LiteralValue, PlainCodec>()
+  const byTag = new Map<SchemaTree.LiteralValue, PlainCodec>()
   const seen = new Set<string>()
   let key: PropertyKey | undefined
   for (const type of ast.types) {
@@ -184,7 +183,7 @@ const union = (ast: AST.Union): PlainCodec | undefined => {
       others.push(codec)
       continue
     }
-    if (!AST.isLiteral(tag.type) || tag.name !== (key ??= tag.name)) return undefined
+    if (!SchemaTree.isLiteral(tag.type) || tag.name !== (key ??= tag.name)) return undefined
     const { literal } = tag.type
     if (seen.has(String(literal))) return undefined
     seen.add(String(literal))
@@ -201,7 +200,7 @@ const union = (ast: AST.Union): PlainCodec | undefined => {
   const name = key
   return (u) => {
     if (typeof u === "object" && u !== null && Object.hasOwn(u, name)) {
-      const copy = byTag.get((u as Record<PropertyKey, unknown>)[name] as AST.LiteralValue)?.(u) ?? mismatch
+      const copy = byTag.get((u as Record<PropertyKey, unknown>)[name] as SchemaTree.LiteralValue)?.(u) ?? mismatch
       if (copy !== mismatch) return copy
     }
     return first(u)
@@ -209,11 +208,13 @@ const union = (ast: AST.Union): PlainCodec | undefined => {
 }
 
 /** The first required field of a struct whose encoded type is a literal. */
-const tagOf = (ast: AST.AST): AST.PropertySignature | undefined =>
-  AST.isRefinement(ast)
+const tagOf = (ast: SchemaTree.AST): SchemaTree.PropertySignature | undefined =>
+  SchemaTree.isRefinement(ast)
     ? tagOf(ast.from)
-    : AST.isTypeLiteral(ast)
-    ? ast.propertySignatures.find(({ isOptional, type }) => !isOptional && AST.isLiteral(AST.encodedAST(type)))
+    : SchemaTree.isTypeLiteral(ast)
+    ? ast.propertySignatures.find(({ isOptional, type }) =>
+      !isOptional && SchemaTree.isLiteral(SchemaTree.encoded(type))
+    )
     : undefined
 
 /**

@@ -1,32 +1,38 @@
 /**
- * What the definitions need to know of a schema: whether it has values and fields, which of its fields are strings, and which
- * strings these fields may be. `SchemaParser` decodes with a schema, `JsonSchema` describes a schema.
+ * What `Tool`, `Prompt`, `ResourceTemplate` and `Form` need to know of a schema: whether the schema has no value (`Schema.Never`) or only
+ * `undefined` (`Schema.Void`), which fields it has, which of its fields are strings, and which strings these fields may be. `AdvertisedSchema`
+ * and `ToolCodec` ask whether a schema has values. `SchemaParser` decodes with a schema, `JsonSchema` describes a schema.
  */
-import * as Option from "effect/Option"
 import type * as Schema from "effect/Schema"
-import * as AST from "effect/SchemaAST"
+import * as SchemaTree from "../../protocol/schema/SchemaTree.js"
 
 type Any = Schema.Schema.All
 
-export const isNever = ({ ast }: Any): boolean => AST.isNeverKeyword(ast)
+export const isNever = (schema: Any): boolean => SchemaTree.isNeverKeyword(SchemaTree.of(schema))
 
-export const isVoid = ({ ast }: Any): boolean => AST.isVoidKeyword(ast) || AST.isUndefinedKeyword(ast)
+export const isVoid = (schema: Any): boolean => {
+  const ast = SchemaTree.of(schema)
+  return SchemaTree.isVoidKeyword(ast) || SchemaTree.isUndefinedKeyword(ast)
+}
 
 /** Whether the schema is a struct without fields. */
-export const isEmpty = ({ ast }: Any): boolean =>
-  AST.isTypeLiteral(ast) && ast.propertySignatures.length === 0 && ast.indexSignatures.length === 0
+export const isEmpty = (schema: Any): boolean => {
+  const ast = SchemaTree.of(schema)
+  return SchemaTree.isTypeLiteral(ast) && ast.propertySignatures.length === 0 && ast.indexSignatures.length === 0
+}
 
 /** The names of the fields of a struct whose values Effect decodes. */
-export const transformed = ({ ast }: Any): ReadonlySet<PropertyKey> => {
-  const struct = AST.isTransformation(ast) ? ast.from : ast
-  const fields = AST.isTypeLiteral(struct) ? struct.propertySignatures : []
+export const transformed = (schema: Any): ReadonlySet<PropertyKey> => {
+  const ast = SchemaTree.of(schema)
+  const struct = SchemaTree.isTransformation(ast) ? ast.from : ast
+  const fields = SchemaTree.isTypeLiteral(struct) ? struct.propertySignatures : []
   return new Set(fields.filter(({ type }) => isTransformed(type)).map(({ name }) => name))
 }
 
-const isTransformed = (ast: AST.AST): boolean =>
-  AST.isTransformation(ast) ||
-  (AST.isRefinement(ast) && isTransformed(ast.from)) ||
-  (AST.isUnion(ast) && ast.types.some(isTransformed))
+const isTransformed = (ast: SchemaTree.AST): boolean =>
+  SchemaTree.isTransformation(ast) ||
+  (SchemaTree.isRefinement(ast) && isTransformed(ast.from)) ||
+  (SchemaTree.isUnion(ast) && ast.types.some(isTransformed))
 
 /** A field as it is encoded. */
 export interface Field {
@@ -36,14 +42,14 @@ export interface Field {
 }
 
 /** The fields of a struct. */
-export const encodedFields = ({ ast }: Any): ReadonlyArray<Field> =>
-  AST.getPropertySignatures(AST.encodedAST(ast)).map(({ isOptional, name, type }) => ({
+export const encodedFields = (schema: Any): ReadonlyArray<Field> =>
+  SchemaTree.fields(SchemaTree.encoded(SchemaTree.of(schema))).map(({ isOptional, name, type }) => ({
     name,
     isString: isString(type),
     isOptional
   }))
 
-const isString = (ast: AST.AST): boolean => {
+const isString = (ast: SchemaTree.AST): boolean => {
   switch (ast._tag) {
     case "StringKeyword":
     case "TemplateLiteral":
@@ -56,7 +62,7 @@ const isString = (ast: AST.AST): boolean => {
       return ast.enums.every(([, value]) => typeof value === "string")
     case "Union":
       // The encoder leaves out an optional argument that is `undefined`.
-      return ast.types.every((type) => AST.isUndefinedKeyword(type) || isString(type))
+      return ast.types.every((type) => SchemaTree.isUndefinedKeyword(type) || isString(type))
     default:
       return false
   }
@@ -66,15 +72,15 @@ const isString = (ast: AST.AST): boolean => {
  * The strings that a field of a struct may be, in the order of its schema, for each field whose schema allows only certain
  * strings, by the encoded name of the field. The server's completion offers these strings.
  */
-export const enumValues = ({ ast }: Any): ReadonlyMap<string, ReadonlyArray<string>> =>
+export const enumValues = (schema: Any): ReadonlyMap<string, ReadonlyArray<string>> =>
   new Map(
-    AST.getPropertySignatures(AST.encodedBoundAST(ast)).flatMap(({ name, type }) => {
+    SchemaTree.fields(SchemaTree.encodedBound(SchemaTree.of(schema))).flatMap(({ name, type }) => {
       const values = stringsOf(type)
       return values === undefined || values.length === 0 ? [] : [[String(name), [...new Set(values)]] as const]
     })
   )
 
-const stringsOf = (ast: AST.AST): ReadonlyArray<string> | undefined => {
+const stringsOf = (ast: SchemaTree.AST): ReadonlyArray<string> | undefined => {
   switch (ast._tag) {
     case "Literal":
       return typeof ast.literal === "string" ? [ast.literal] : undefined
@@ -82,9 +88,9 @@ const stringsOf = (ast: AST.AST): ReadonlyArray<string> | undefined => {
       return flatten(ast.enums.map(([, value]) => typeof value === "string" ? [value] : undefined))
     case "Union":
       // An optional field may be `undefined`, which is not a string to offer.
-      return flatten(ast.types.filter((type) => !AST.isUndefinedKeyword(type)).map(stringsOf))
+      return flatten(ast.types.filter((type) => !SchemaTree.isUndefinedKeyword(type)).map(stringsOf))
     case "Refinement":
-      return stringsOf(ast.from)?.filter((value) => Option.isNone(ast.filter(value, AST.defaultParseOption, ast)))
+      return stringsOf(ast.from)?.filter((value) => SchemaTree.passes(ast, value))
     default:
       return undefined
   }

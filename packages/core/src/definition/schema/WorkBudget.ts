@@ -1,6 +1,6 @@
 /**
- * The work that one check of a value may cost. A peer chooses the value, and the peer of a client also the schema, so each
- * step takes from a budget, and the check is given up when the budget is used up.
+ * The work that one check of a value may cost, in `JsonSchemaValidator`, `LinearPattern` and `ArgumentRepair`. A peer chooses the value,
+ * and the peer of a client also the schema, so each step takes from a budget, and the check is given up when the budget is used up.
  */
 
 /** A step is a value that is visited, a keyword, a character: at most some 100 nanoseconds each. */

@@ -1,6 +1,6 @@
 /**
- * Values in error messages: quoted, and shortened so that a message stays readable whatever value an application
- * passed. The modules that throw an error write the rest of its message.
+ * Values in error messages: quoted, and shortened so that a message stays readable whatever value an application passed. The modules of
+ * `definition` that throw an error, such as `Prompt` and `FormFields`, write the rest of its message.
  */
 
 const MAX_LENGTH = 100

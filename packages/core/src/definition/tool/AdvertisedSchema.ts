@@ -1,6 +1,6 @@
 /**
- * The JSON Schemas that a tool advertises, or an error that names the tool and what to change. `Tool`, `RawTool` and
- * `StandardTool` share these functions.
+ * Makes the JSON Schemas that a tool advertises, by `JsonSchema`, for `Tool`, `RawTool` and `StandardTool`. Throws an error that names the
+ * tool and what to change.
  */
 import * as Either from "effect/Either"
 import type * as Schema from "effect/Schema"

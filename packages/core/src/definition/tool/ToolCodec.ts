@@ -1,6 +1,6 @@
 /**
- * Decodes the arguments of a tool for its handler, and converts the success or the failure of the handler to a
- * `CallToolResult`; for a caller the same in reverse. A tool prepares these functions once, when it is declared.
+ * Decodes the arguments of a tool for its handler, and converts the success or the failure of the handler to a `CallToolResult`; for a
+ * caller the same in reverse. A `Tool` prepares these functions once, when it is declared.
  *
  * `ToolResult` is the rich content that a handler may return in place of its success.
  *
@@ -11,10 +11,12 @@ import * as Either from "effect/Either"
 import * as Predicate from "effect/Predicate"
 import type * as Schema from "effect/Schema"
 import * as JsonText from "../../jsonrpc/runtime/JsonText.js"
+import * as EffectInternals from "../../kit/EffectInternals.js"
 import type * as Content from "../../protocol/Content.js"
 import * as Issue from "../../protocol/Issue.js"
 import type { JsonObject } from "../../protocol/Json.js"
 import type { ParseIssue } from "../../protocol/McpError.js"
+import * as WrappedOutput from "../../protocol/rules/WrappedOutput.js"
 import type * as Tools from "../../protocol/Tools.js"
 import * as JsonSchema from "../schema/JsonSchema.js"
 import * as SchemaParser from "../schema/SchemaParser.js"
@@ -78,6 +80,7 @@ const successOf = (
     }
   }
   const isText = output !== undefined && JsonSchema.isString(output)
+  const mayBeWrapped = output === undefined || WrappedOutput.allowsOthers(output)
   const encode = SchemaParser.encoder(success, "first")
   const decode = SchemaParser.decoder(success, "first")
   return {
@@ -91,7 +94,12 @@ const successOf = (
         ? Effect.sync(() => errorOf(value))
         : orDie(encode(value.structured), (structuredContent) => resultOf(value, structuredContent, isText)),
     decodeSuccess: (result) => {
-      if (result.structuredContent !== undefined) return decode(result.structuredContent)
+      const { structuredContent } = result
+      if (structuredContent !== undefined) {
+        return mayBeWrapped && WrappedOutput.isValue(structuredContent)
+          ? Effect.orElse(decode(WrappedOutput.read(structuredContent)), () => decode(structuredContent))
+          : decode(structuredContent)
+      }
       const decodeText = (value: string | undefined) => decode(isText ? value : parse(value))
       // The text of a structured value comes last; another server may write more after it.
       return Effect.orElse(decodeText(texts(result).at(-1)), () => decodeText(firstText(result)))
@@ -134,10 +142,12 @@ const encodesToString = (schema: AnySchema): boolean =>
   })
 
 /** A value that does not encode is a bug of the handler. */
-const orDie = <A, B>(encoded: Effect.Effect<A, ParseIssue>, f: (encoded: A) => B): Effect.Effect<B> =>
-  Either.isEither(encoded) && Either.isRight(encoded)
-    ? Effect.succeed(f(encoded.right as A))
+const orDie = <A, B>(encoded: Effect.Effect<A, ParseIssue>, f: (encoded: A) => B): Effect.Effect<B> => {
+  const outcome = EffectInternals.outcome(encoded)
+  return outcome !== undefined && Either.isRight(outcome)
+    ? Effect.succeed(f(outcome.right))
     : Effect.map(Effect.orDieWith(encoded, (issue) => new Error(Issue.sentence(issue))), f)
+}
 
 // The structured value of an error is not a success of the tool: it is not checked against the schema.
 const errorOf = ({ content, meta, structured }: ToolResult<unknown>): Tools.CallToolResult => {

@@ -1,7 +1,7 @@
 /**
- * Matches a URI against a `UriPattern`: reads the URI from both ends towards at most one capture without delimiters, in time
- * proportional to its length, and decodes the values in each capture and in the query. A URI with a value that cannot be
- * decoded does not match.
+ * Matches a URI against a `UriPattern`, for `UriTemplate`, in time proportional to the length of the URI, and decodes the values in each
+ * capture and in the query. A pattern has at most one capture that no delimiter ends: the matcher reads the URI from both ends, and what
+ * remains in the middle is the value of that capture. A URI with a value that cannot be decoded does not match.
  */
 import * as Either from "effect/Either"
 import * as Encoding from "effect/Encoding"

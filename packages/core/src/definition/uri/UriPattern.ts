@@ -1,9 +1,9 @@
 /**
- * A URI template prepared for matching: literals and captures, and for each capture the character that delimits it on
- * either side. Prepared once per template, so that `UriMatcher` reads a URI without backtracking.
+ * A URI template prepared for matching: literals and captures, and for each capture the character that delimits it on either side.
+ * `UriTemplate` prepares the pattern once per template, so that `UriMatcher` reads a URI without backtracking.
  *
- * A template is ambiguous when matching an expanded URI might not give the values back. `make` returns the reason, and
- * `UriMatcher` matches no URI with an ambiguous pattern.
+ * A template is ambiguous when matching an expanded URI might not give the values back. `make` returns the reason, and `UriMatcher`
+ * matches no URI with an ambiguous pattern.
  */
 import { expansions, type Expression, type Varspec } from "./UriExpression.js"
 

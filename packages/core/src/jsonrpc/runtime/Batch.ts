@@ -1,6 +1,7 @@
 /**
- * JSON-RPC batches, which only revision 2025-03-26 has: how large a batch may be, and the messages in a batch. A client takes a
- * batch at every revision. A server decides where it reads: in a conversation, or over HTTP.
+ * JSON-RPC batches, which only revision 2025-03-26 has: how large a batch may be, and the messages in a batch. A client takes a batch at
+ * every revision (`client/legacy/Incoming`, `client/modern/Http`). A server decides where it reads: in a `Conversation`, or over HTTP
+ * (`server/legacy/HttpBatch`).
  */
 import * as Message from "../Message.js"
 

@@ -1,7 +1,7 @@
 /**
- * Bytes that arrive in pieces, as one array of bounded length. A peer may send pieces of one byte, and the object of a
- * piece takes about a hundred bytes, so `add` copies all pieces but the first. The bodies of HTTP messages, and the
- * lines of `LineFraming` and `Sse` that a chunk cuts in two, are held in such a buffer.
+ * Bytes that arrive in pieces, as one array of bounded length. A peer may send pieces of one byte, and the object of a piece takes about
+ * a hundred bytes, so `add` copies all pieces but the first. The bodies of HTTP messages (`client/http/ResponseBody`,
+ * `server/http/RequestBody`), and the lines of `LineFraming` and `Sse` that a chunk cuts in two, are held in such a buffer.
  *
  * Mutable: `size` counts all bytes that have arrived, also bytes that did not fit; `bytes` begins with the bytes that fit.
  */

@@ -1,17 +1,15 @@
 /**
- * Our requests that wait for an answer, by id. This module issues ids, limits how many requests are in flight so that a
- * peer has no reason to refuse one, keeps deadlines, finds the call of an answer or of progress, and ends every call once.
+ * Our requests that wait for an answer in a `Conversation`, by id. This module issues ids, limits how many requests are in flight so that
+ * a peer has no reason to refuse a request, keeps deadlines, finds the call of an answer or of progress, and ends every call once.
  * `Requests` has the requests of the peer.
  *
- * A class with mutable fields, because this code runs for every request: a call over `Direct` takes 3 µs on both sides,
- * to which a `Deferred` would add 12 and `Effect.timeout` 39. A call is in the table from before it is sent until it is
- * resumed; after `close` the table only shrinks. While `pauses` is not 0, only `latest` ends a call by time; after a pause,
- * every deadline moves by the time that its call waited in the pause. `sent` counts the calls that are sent, `text` their
- * characters.
+ * A class with mutable fields, because this code runs for every request: a call over `Direct` takes 3 µs on both sides, to which a
+ * `Deferred` would add 12 and `Effect.timeout` 39. A call is in the table from before it is sent until it is resumed; after `close` the
+ * table only shrinks. While `pauses` is not 0, only `latest` ends a call by time; after a pause, every deadline moves by the time that its
+ * call waited in the pause. `sent` counts the calls that are sent, `text` their characters.
  */
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
-import * as Scheduler from "effect/Scheduler"
 import * as Deadlines from "../../kit/Deadlines.js"
 import * as EffectInternals from "../../kit/EffectInternals.js"
 import { SerialQueue } from "../../kit/SerialQueue.js"
@@ -180,7 +178,7 @@ export class Calls {
       ? Math.max(millis, MAX_TOTAL)
       : Infinity
     if (this.closed !== undefined || millis <= 0 || total <= 0) {
-      resume(Effect.fail(this.closed ?? new RequestTimeout({ method, millis: 0 })))
+      resume(Effect.fail(this.closed === undefined ? new RequestTimeout({ method, millis: 0 }) : unsent(this.closed)))
       return undefined
     }
     const now = millis === Infinity && total === Infinity ? 0 : this.deadlines.now()
@@ -232,7 +230,7 @@ export class Calls {
       this.resume(call, Effect.failCause(defect))
       return true
     })
-    if (!sent) this.resume(call, Effect.fail(this.closed ?? notSent(message)))
+    if (!sent) this.resume(call, Effect.fail(this.closed === undefined ? notSent(message) : unsent(this.closed)))
   }
 
   private readonly sendWaiting = (): void => {
@@ -254,7 +252,7 @@ export class Calls {
     const waited = this.remove(call)
     this.isHeld = isHeld
     // Later, because the next call to send may be one of those that are removed next.
-    if (this.unsent !== undefined && this.unsent.size > 0) Scheduler.defaultScheduler.scheduleTask(this.sendWaiting, 0)
+    if (this.unsent !== undefined && this.unsent.size > 0) EffectInternals.later(this.sendWaiting)
     return waited
   }
 
@@ -275,7 +273,7 @@ export class Calls {
   /** Ends the call that a malformed response was meant to answer; `false` when there is none. */
   onMalformed(malformed: Message.Malformed): boolean {
     return this.fail(malformed.id, ({ method }) => {
-      const message = malformed.kind === "unknown"
+      const message = malformed.kind === "unknown" && malformed.code === JsonRpcError.INVALID_REQUEST
         ? `Invalid response to "${method}": it has neither "result" nor "error"`
         : malformed.message
       return new TransportError({ reason: "Decode", message })
@@ -319,19 +317,25 @@ export class Calls {
     return true
   }
 
+  /** From now on nothing is sent: a new call fails with `ConnectionClosed`, and no call is cancelled. The calls in flight go on. */
+  seal(cause?: TransportError): void {
+    this.closed ??= new ConnectionClosed({ cause })
+  }
+
   /**
    * Ends every call, and every later one, with `ConnectionClosed`. A call whose answer has arrived still gets it, after
    * the progress that arrived before. Returns the fiber that the caller has to wait for, if there is one.
    */
   close(cause?: TransportError): Fiber.RuntimeFiber<void> | undefined {
-    if (this.closed !== undefined) return undefined
-    this.closed = new ConnectionClosed({ cause })
-    for (const call of [...this.calls.values()]) {
-      if (call.answer !== undefined) continue
+    this.seal(cause)
+    const closed = Effect.fail(this.closed!)
+    const unanswered = [...this.calls.values()].filter(({ answer }) => answer === undefined)
+    const timer = unanswered.length === this.calls.size ? this.madeDeadlines?.stop() : undefined
+    for (const call of unanswered) {
       call.delivery?.stop()
-      this.resume(call, Effect.fail(this.closed))
+      this.resume(call, call.isSent ? closed : Effect.fail(unsent(this.closed!)))
     }
-    return this.calls.size === 0 ? this.madeDeadlines?.stop() : undefined
+    return timer
   }
 
   /** Stops the clocks of all calls, except those of `maxTotalTimeout`, until `resumeTimeouts` was called as often. */
@@ -393,7 +397,7 @@ export class Calls {
   }
 
   private cancel(call: Call, reason: string): void {
-    if (!call.isSent || !call.cancelOnAbandon || call.answer !== undefined) return
+    if (!call.isSent || !call.cancelOnAbandon || call.answer !== undefined || this.closed !== undefined) return
     const message = Message.notification(CANCELLED, { requestId: call.id, reason })
     Diagnostics.attempt(() => call.send(message, undefined, call), () => false)
   }
@@ -435,4 +439,7 @@ const delivered = (
 const notSent = (message: Message.Request): CallError =>
   JsonText.stringify(message) === undefined
     ? new TransportError({ reason: "Encode", message: `The parameters of "${message.method}" have no JSON form` })
-    : new ConnectionClosed({})
+    : unsent()
+
+const unsent = (closed?: ConnectionClosed): ConnectionClosed =>
+  new ConnectionClosed({ cause: closed?.cause, isUnsent: true })

@@ -1,11 +1,11 @@
 /**
- * Reports the diagnostics of one conversation to the application, each on a fiber of its own, so that a slow or broken
- * callback cannot stop the reader. The number of reports in progress and in one turn is bounded; further diagnostics are
- * counted and reported as one `Dropped`. `attempt` calls functions of the application that may throw.
+ * Reports the diagnostics of one conversation (`Conversation`, `Requests`) to the application, each on a fiber of its own, so that a slow
+ * or broken callback cannot stop the reader. The number of reports in progress and in one turn is bounded; further diagnostics are counted
+ * and reported as one `Dropped`. `attempt` calls functions that may throw (`Calls`, `Direct`).
  *
- * A class with mutable fields, because diagnostics arise in the observers of fibers, where no Effect can run. `inProgress`
- * holds exactly the reports that have not ended; the first report allocates it. `recent` counts the reports of this turn,
- * and `dropped` the diagnostics since the last `Dropped`.
+ * A class with mutable fields, because diagnostics arise in the observers of fibers, where no Effect can run. `inProgress` holds exactly
+ * the reports that have not ended; the first report allocates it. `recent` counts the reports of this turn, and `dropped` the diagnostics
+ * since the last `Dropped`.
  */
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"

@@ -1,7 +1,7 @@
 /**
- * Parses and writes JSON text, within limits: the depth of a document is bounded, a member named `__proto__` is refused or removed,
- * and `holdsMoreThan` counts the values in a text before the text is parsed. `strictText` and `fault` find values that JSON
- * cannot represent. All JSON that a peer sends or receives passes here. `MessageText` chooses the limits and turns a
+ * Parses and writes JSON text, within limits: the depth of a document is bounded, a member named `__proto__` is refused or removed, and
+ * `holdsMoreThan` counts the values in a text before the text is parsed. `strictText` and `fault` find values that JSON cannot represent, and
+ * `stringify` writes whole characters only. All JSON that a peer sends or receives passes here. `MessageText` chooses the limits and turns a
  * `Refused` into an answer.
  */
 import * as Either from "effect/Either"
@@ -87,14 +87,22 @@ const jsonStart = /^(?:[\s"\d-]|true|false|null)/
 export const tooDeep = (value: unknown, limit: number): Refused =>
   new Refused("depth", `Invalid request: nested more than ${limit} levels deep`, value)
 
-/** Writes one JSON document; `undefined` for a value without a JSON form: a cycle, a `bigint`, a throwing `toJSON`. */
+/**
+ * Writes one JSON document; `undefined` for a value without a JSON form: a cycle, a `bigint`, a throwing `toJSON`. Half of a character
+ * becomes U+FFFD, because strict parsers refuse the whole document. A text that was cut at a number of UTF-16 units ends with one.
+ */
 export const stringify = (value: unknown): string | undefined => {
   try {
-    return JSON.stringify(value)
+    const text = JSON.stringify(value) as string | undefined
+    // Whole characters are written as they are, so hardly any text has this escape.
+    return text?.includes("\\ud") === true ? text.replace(HALVES, "$1\uFFFD") : text
   } catch {
     return undefined
   }
 }
+
+/** The escape of half of a character, after an even number of backslashes; with an odd number, the backslash is text. */
+const HALVES = /(?<!\\)((?:\\\\)*)\\ud[89a-f][0-9a-f]{2}/g
 
 /** The same object without the members that are `undefined`. */
 export const defined = <A extends object>(members: A): A =>
@@ -187,11 +195,15 @@ const namesPrototype = (value: unknown): boolean => {
   return false
 }
 
-/** Removes all members named `__proto__` from a value that was parsed. */
+/** Removes all members named `__proto__` from a value that was parsed. Does not recurse: where limits are high, a peer chooses the depth. */
 export const dropPrototypes = (value: unknown): void => {
-  if (typeof value !== "object" || value === null) return
-  Reflect.deleteProperty(value, "__proto__")
-  for (const inner of Object.values(value)) dropPrototypes(inner)
+  const unfinished = [value]
+  while (unfinished.length > 0) {
+    const next = unfinished.pop()
+    if (typeof next !== "object" || next === null) continue
+    Reflect.deleteProperty(next, "__proto__")
+    for (const inner of Object.values(next)) unfinished.push(inner)
+  }
 }
 
 /** How deep a value is searched. Deeper values, and cycles, are refused when they are written. */

@@ -1,9 +1,9 @@
 /**
- * Reads the kind and the id of a message from its text without parsing the text. `MessageText` uses the outline to refuse a
- * text that is too large to parse, and `Oversized` for a text that is too long to keep.
+ * Reads the kind and the id of a message from its text without parsing the text. `MessageText` uses the outline to refuse a text that is
+ * too large to parse, and `Oversized` uses it for a text that is too long to keep.
  *
- * Only the first 1,024 characters and the last 512 are read, so that a message of any length costs the same. A kind or
- * an id between them is not found.
+ * Only the first 1,024 characters and the last 512 are read, so that a message of any length costs the same. A kind or an id between them
+ * is not found.
  */
 import * as Message from "../Message.js"
 import * as JsonText from "./JsonText.js"

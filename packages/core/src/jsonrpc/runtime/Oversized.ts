@@ -1,7 +1,7 @@
 /**
- * What is known of a message that is too long to keep: its beginning and its end, and the id and the kind of the message
- * as far as these show them, so that the call that waits for the message can fail. `LineFraming` reports a line that is
- * too long, `Sse` and its readers an event.
+ * What is known of a message that is too long to keep: its beginning and its end, and the id and the kind of the message as far as
+ * beginning and end show both, so that the call that waits for the message can fail. `LineFraming` reports a line that is too long, `Sse`
+ * and its readers in the client (`client/http/Answer`, `client/legacy/Incoming`, `client/modern/Http`) an event.
  */
 import * as JsonRpcError from "../JsonRpcError.js"
 import * as Message from "../Message.js"
@@ -36,23 +36,30 @@ export class Skipped implements Ends {
 
 /** Whether the end of a text would tell more: the text is a response, and its beginning has no id. */
 export const needsEnd = (start: string): boolean => {
-  const { id, kind } = outline(start)
+  const { id, kind } = outlineOf({ start })
   return kind === "response" && id === undefined
 }
 
-/** A text that does not begin as a message does has no outline, even if it contains a message. */
-const outline = (start: string): MessageOutline.MessageOutline =>
-  /^\s*\{/.test(start) ? MessageOutline.fromStart(start) : { kind: undefined, id: undefined }
+/** What shows of the message. A text that does not begin as a message does has no outline, even if it contains a message. */
+export const outlineOf = ({ end, start }: Ends): MessageOutline.MessageOutline => {
+  if (!/^\s*\{/.test(start)) return { kind: undefined, id: undefined }
+  const { id, kind } = MessageOutline.fromStart(start)
+  return { kind, id: id ?? (end === undefined ? undefined : MessageOutline.fromEnd(end)) }
+}
 
-/** The report. `what` is the text and its limit: "a line is longer than 10 bytes". */
-export const report = ({ end, start }: Ends, what: string): Message.Malformed => {
-  const { id, kind = "request" } = outline(start)
-  return new Message.Malformed(
-    kind,
-    JsonRpcError.PARSE_ERROR,
-    `Parse error: ${what}`,
-    id ?? (end === undefined ? undefined : MessageOutline.fromEnd(end))
-  )
+/** The report of a line. */
+export const ofLine = (ends: Ends, maxLineBytes: number): Message.Malformed =>
+  report(ends, `a line is longer than ${maxLineBytes} bytes`, "maxLineBytes")
+
+/** The report of an event. */
+export const ofEvent = (event: Ends & { readonly maxEventBytes: number }): Message.Malformed =>
+  report(event, `an event has more than ${event.maxEventBytes} bytes`, "maxEventBytes")
+
+/** Only the caller of this side reads the report of a response. A message whose kind does not show may be an answer if it has an id. */
+const report = (ends: Ends, what: string, limit: string): Message.Malformed => {
+  const { id, kind = id === undefined ? "request" : "unknown" } = outlineOf(ends)
+  const advice = kind === "response" ? `; raise the limit ${limit}, or ask for a smaller answer` : ""
+  return new Message.Malformed(kind, JsonRpcError.PARSE_ERROR, `Parse error: ${what}${advice}`, id)
 }
 
 /** A copy of the first bytes of both. */

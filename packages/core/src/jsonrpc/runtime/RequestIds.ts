@@ -1,6 +1,7 @@
 /**
- * Ids that a peer has changed: some peers return the number 7 as the string "7", or the string as the number. Answers to
- * our requests are therefore matched exactly first, then by the other form of the id.
+ * Ids that a peer has changed: some peers return the number 7 as the string "7", or the string as the number. Answers to our requests are
+ * therefore matched exactly first, then by the other form of the id: in `Calls`, and in `client/http/Answer` for the client's transports.
+ * `Requests` matches the ids of cancellations in the same way.
  */
 import type * as Message from "../Message.js"
 

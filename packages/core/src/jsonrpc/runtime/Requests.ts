@@ -1,14 +1,14 @@
 /**
- * The requests that we answer, by channel and id. `start` reserves the id of a request, runs the fiber of the request when a
- * permit is free, records why it was interrupted, and sends one answer, or none if the peer cancelled the request.
+ * The requests that we answer, by channel and id. `start` reserves the id of a request, runs the fiber of the request when a permit is
+ * free, records why it was interrupted, and sends one answer, or none if the peer cancelled the request.
  *
- * There are two ways in: a `Conversation` starts the requests of one peer; an HTTP request without a conversation starts its
- * request on a channel of its own, and interrupts it with the `ActiveRequest` that `start` returns.
+ * There are two ways in: a `Conversation` starts the requests of one peer; an HTTP request without a conversation
+ * (`server/legacy/Stateless`, `server/modern/Http`) starts its request on a channel of its own, and interrupts it with the
+ * `ActiveRequest` that `start` returns.
  *
- * Classes with mutable fields, because this code runs for every request and in the observers of fibers, where no Effect
- * can run: a fiber that awaits the fiber of the handler would add 14 µs to a call of 3 µs. A request is in the table
- * from before it runs or waits until it is answered; `count` is the number of requests in the table. `closing` turns true once,
- * before anything is interrupted.
+ * Classes with mutable fields, because this code runs for every request and in the observers of fibers, where no Effect can run: a fiber
+ * that awaits the fiber of the handler would add 14 µs to a call of 3 µs. A request is in the table from before it runs or waits until it
+ * is answered; `count` is the number of requests in the table. `closing` turns true once, before anything is interrupted.
  */
 import * as Cause from "effect/Cause"
 import type * as Context from "effect/Context"
@@ -21,6 +21,7 @@ import * as EffectInternals from "../../kit/EffectInternals.js"
 import * as EventLoop from "../../kit/EventLoop.js"
 import { type Limits, Permits } from "../../kit/Semaphore.js"
 import * as TimeLimit from "../../kit/TimeLimit.js"
+import * as Waking from "../../kit/Waking.js"
 import { Diagnostic } from "../Diagnostic.js"
 import * as JsonRpcError from "../JsonRpcError.js"
 import { NoBackChannel } from "../LocalError.js"
@@ -96,7 +97,7 @@ export class Requests {
   private starting = false
 
   constructor(
-    private readonly env: Pick<ConversationEnv.ConversationEnv, "runtime" | "fiberRefs">,
+    private readonly env: Pick<ConversationEnv.ConversationEnv, "rest" | "runtime">,
     private readonly owner: Owner
   ) {
     this.permits = new Permits(owner.limits)
@@ -238,8 +239,10 @@ export class Requests {
     return permits
   }
 
-  /** Runs the handler of a notification; drops it when too many are running. */
+  /** Runs the handler of a notification; drops it when too many are running, and once the requests are closing. */
   handle(method: string, handler: Effect.Effect<void>): void {
+    // A cancel is also a notification: what it has interrupted may have closed the conversation.
+    if (this.closing) return
     const notifications = this.notifications ??= new Map()
     const limit = this.permits.limits.running
     if (notifications.size >= limit) return this.owner.report(Diagnostic.Overloaded({ method, limit }))
@@ -267,7 +270,10 @@ export class Requests {
 
   /** Interrupts requests, also those that the peer may not cancel. They get no answer. */
   abandon(isAbandoned: (request: ActiveRequest) => boolean): void {
-    for (const request of this.requests()) if (isAbandoned(request)) this.interrupt(request, "cancelled")
+    const requests = this.requests().filter(isAbandoned)
+    // The requests that wait come first: the end of a handler would start one of them.
+    for (const request of requests) if (request.waitsFor !== undefined) this.interrupt(request, "cancelled")
+    for (const request of requests) if (!request.answered) this.interrupt(request, "cancelled")
   }
 
   isHandler(fiber: Fiber.RuntimeFiber<unknown, unknown>): boolean {
@@ -375,6 +381,7 @@ export class Requests {
     }
     this.send(request.channel, request, outcome)
     if (this.waitedFor !== undefined) this.startWaiting()
+    if (this.onIdle !== undefined) this.wakeIfIdle()
   }
 
   private leaveUnanswered(request: ActiveRequest): void {
@@ -382,6 +389,7 @@ export class Requests {
     const { channel, id, method } = request
     if (channel.onUnanswered !== undefined) this.callChannel(method, () => channel.onUnanswered!(id))
     if (this.waitedFor !== undefined) this.startWaiting()
+    if (this.onIdle !== undefined) this.wakeIfIdle()
   }
 
   // Called in an observer, where not even a broken transport may throw.
@@ -414,7 +422,6 @@ export class Requests {
       channels.delete(request.channel)
       if (channels.size === 0) this.channels = undefined
     }
-    if (this.onIdle !== undefined) this.wakeIfIdle()
   }
 
   private reportDefect(method: string, exit: Exit.Exit<unknown, unknown>): void {
@@ -424,15 +431,15 @@ export class Requests {
   }
 
   private wakeIfIdle(): void {
-    if (this.onIdle === undefined || this.onIdle.size === 0 || !this.isIdle) return
-    for (const wake of this.onIdle) wake()
-    this.onIdle.clear()
+    const { onIdle } = this
+    if (onIdle === undefined || onIdle.size === 0 || !this.isIdle) return
+    this.onIdle = undefined
+    for (const wake of onIdle) Waking.wake(wake)
   }
 
   private runtimeOf(context: Context.Context<never> | undefined): EffectInternals.Services {
-    const { fiberRefs, runtime } = this.env
-    if (context === undefined) return runtime
-    return EffectInternals.makeServices({ context, fiberRefs, runtimeFlags: runtime.runtimeFlags })
+    const { rest, runtime } = this.env
+    return context === undefined ? runtime : EffectInternals.makeServices(context, rest)
   }
 }
 

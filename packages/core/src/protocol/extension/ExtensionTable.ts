@@ -1,7 +1,7 @@
 /**
- * The extensions that one side was given, as tables that the core searches by the names of methods, filters and types of
- * results. Each server and each client makes its table once; the table of a side without extensions is empty. This module
- * also warns of extensions that a side was not given, and encodes the parameters of their messages.
+ * The extensions that one side was given, as tables that the core searches by the names of methods, filters and types of results. Each
+ * server (`server/dispatch/Build`) and each client (`client/Client`) makes its table once; the table of a side without extensions is
+ * empty. This module also warns of extensions that a side was not given, and encodes the parameters of their messages.
  */
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
@@ -10,9 +10,9 @@ import type { ClientCapabilities } from "../Capabilities.js"
 import type * as Extension from "../Extension.js"
 import * as Issue from "../Issue.js"
 import type { JsonObject } from "../Json.js"
-import * as Legacy from "../legacy/Methods.js"
+import * as LegacyMethods from "../legacy/Methods.js"
 import type * as Method from "../Method.js"
-import * as Modern from "../modern/Methods.js"
+import * as ModernMethods from "../modern/Methods.js"
 import * as ResultType from "../modern/ResultType.js"
 import * as Subscriptions from "../modern/Subscriptions.js"
 import type { Version } from "../Version.js"
@@ -45,8 +45,8 @@ export interface ExtensionTable {
  * the method, whichever era a side speaks: a client may speak both eras, and learns the era later.
  */
 export const coreMethods: ReadonlyMap<string, Method.Method> = new Map<string, Method.Method>([
-  ...Legacy.table,
-  ...Modern.table
+  ...LegacyMethods.table,
+  ...ModernMethods.table
 ])
 
 export const isIn = ({ since, until }: Extension.Revisions, version: Version): boolean =>

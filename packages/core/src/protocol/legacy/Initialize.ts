@@ -1,6 +1,6 @@
 /**
- * The types of `initialize`, the handshake that begins every legacy conversation. `Version.negotiate` and
- * `Version.agreed` choose the revision.
+ * The types of `initialize`, the handshake that begins every legacy conversation. `Version.negotiate` and `Version.agreed` choose the
+ * revision. `Methods` has the method, `server/legacy/Initialize` answers the request, and `client/legacy/Connect` sends the request.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle#initialization
  * @since 0.1.0

@@ -1,6 +1,6 @@
 /**
- * URL elicitation of 2025-11-25: each elicitation has an id, and the server notifies the client when the user is done.
- * `Elicitation` has the types that both eras have.
+ * URL elicitation of 2025-11-25: each elicitation has an id, and the server notifies the client when the user is done. `Elicitation` has
+ * the types that both eras have. `client/legacy/InboundHandlers` answers such elicitations.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/client/elicitation#url-mode-elicitation-requests
  * @since 0.1.0

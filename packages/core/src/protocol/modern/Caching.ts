@@ -1,6 +1,6 @@
 /**
- * For how long, and for whom, a client may cache a modern result: the two hints, the results that carry them, and the
- * key of a cached result. It contains no cache and reads no clock.
+ * For how long, and for whom, a client may cache a modern result: the two hints, the results that carry them, and the key of a cached
+ * result. This module contains no cache and reads no clock; `client/modern/ResponseCache` keeps results, `Stamp` writes the hints.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/caching
  * @since 0.1.0
@@ -8,6 +8,7 @@
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as JsonText from "../../jsonrpc/runtime/JsonText.js"
+import * as UriKey from "../rules/UriKey.js"
 import * as Mendable from "../schema/Mendable.js"
 
 /**
@@ -56,6 +57,17 @@ export const of = (
   }
 ): CacheHints => ({ ttlMs: ttlMs > 0 ? Math.min(Math.trunc(ttlMs), Number.MAX_SAFE_INTEGER) : 0, cacheScope })
 
+/**
+ * The hints of a result as a client got it: a hint that is missing, or no hint, counts as `noCache` has it.
+ *
+ * @category constructors
+ */
+export const ofResult = ({ cacheScope, ttlMs }: { readonly [key: string]: unknown }): CacheHints =>
+  of({
+    ttlMs: typeof ttlMs === "number" ? ttlMs : undefined,
+    cacheScope: cacheScope === "public" ? cacheScope : undefined
+  })
+
 /** The methods whose results are cacheable, and the parameter that distinguishes their results. */
 const keyParameters: ReadonlyMap<string, "cursor" | "uri" | undefined> = new Map([
   ["server/discover", undefined],
@@ -82,4 +94,8 @@ export const isCacheable = (method: string): boolean => keyParameters.has(method
 export const key = (method: string, params: { readonly [key: string]: unknown }): Option.Option<string> =>
   !keyParameters.has(method) || params.inputResponses !== undefined || params.requestState !== undefined
     ? Option.none()
-    : Option.fromNullable(JsonText.stringify([method, params[keyParameters.get(method) ?? ""]]))
+    : Option.fromNullable(JsonText.stringify([method, keyOf(params[keyParameters.get(method) ?? ""], method)]))
+
+/** Equal URIs have one key. */
+const keyOf = (value: unknown, method: string): unknown =>
+  typeof value === "string" && keyParameters.get(method) === "uri" ? UriKey.of(value) : value

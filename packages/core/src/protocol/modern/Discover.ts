@@ -1,6 +1,7 @@
 /**
- * The result of `server/discover`: the revisions that a server supports and its capabilities. A client may send the request
- * before any other; its parameters are the `_meta` that each modern request has, and nothing else.
+ * The result of `server/discover`: the revisions that a server supports and its capabilities. A client may send the request before any
+ * other; its parameters are the `_meta` that each modern request has, and nothing else. `server/modern/Era` answers, and
+ * `client/negotiation/Probe` asks.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/server/discover
  * @since 0.1.0

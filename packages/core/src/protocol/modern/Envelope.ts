@@ -1,7 +1,8 @@
 /**
- * The `_meta` of every modern request: its revision, the capabilities, name and version of its client, and the log
- * level that the client wants. The envelope replaces the legacy handshake. `Headers` has the HTTP headers that repeat
- * parts of it.
+ * The `_meta` of modern messages. A request has its envelope there: its revision, the capabilities, name and version of its client, and
+ * the log level that the client wants, in place of the legacy handshake. The schemas of `_meta` for results and notifications are here,
+ * too; the methods of `Methods` contain all three. `RequestFacts` of the server reads the envelope, `modern/Connect` of the client writes
+ * the envelope. `Headers` has the HTTP headers that repeat parts of it.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic#_meta
  * @since 0.1.0

@@ -1,7 +1,7 @@
 /**
- * The HTTP headers in which a modern request repeats parts of its body, so that proxies need not read the body: their
- * names, the encoding of their values, and the comparison with the body. Headers that repeat arguments of a tool are in
- * `ParamHeaders`. No HTTP library is used here.
+ * The HTTP headers in which a modern request repeats parts of its body, so that proxies need not read the body: their names, the encoding
+ * of their values, and the comparison with the body. Headers that repeat arguments of a tool are in `ParamHeaders`. `client/modern/Http`
+ * sends the headers, `server/modern/RequestFacts` compares them. No HTTP library is used here.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/transports#request-headers
  * @since 0.1.0

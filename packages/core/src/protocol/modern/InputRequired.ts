@@ -1,7 +1,7 @@
 /**
- * How a modern server asks its client for input: it answers a request with `input_required` and its input requests, and
- * the client sends the request again with the responses. A legacy server sends the same input requests as JSON-RPC
- * requests. `requestState` is opaque to the client; the server seals it.
+ * How a modern server asks its client for input: the server answers a request with `input_required` and its input requests, and the client
+ * sends the request again with the responses. A legacy server sends the same input requests as JSON-RPC requests. `requestState` is opaque
+ * to the client; the server seals the state. `server/modern/Questions` asks, and `client/modern/InputRounds` answers.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/multi-round-trip-requests
  * @since 0.1.0

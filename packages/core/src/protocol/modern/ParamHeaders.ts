@@ -1,7 +1,7 @@
 /**
- * The HTTP headers in which a modern `tools/call` repeats the arguments that the tool's schema marks with
- * `x-mcp-header`: whether the marks are valid, the headers of a call, and the comparison with its body. It reads the
- * JSON Schema of the arguments as plain JSON, along `properties` only.
+ * The HTTP headers in which a modern `tools/call` repeats the arguments that the tool's schema marks with `x-mcp-header`: whether the
+ * marks are valid, the headers of a call, and the comparison with its body. This module reads the JSON Schema of the arguments as plain
+ * JSON, along `properties` only. `client/modern/ToolHeaders` makes the headers, `server/modern/Era` compares them.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/transports#custom-headers-from-tool-parameters
  * @since 0.1.0

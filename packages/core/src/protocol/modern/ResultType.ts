@@ -1,6 +1,6 @@
 /**
- * The member `resultType` of every modern result. A result without one is complete: older servers send none. A result
- * with an unknown type is not valid.
+ * The member `resultType` of every modern result. A result without a `resultType` is complete: older servers send none. A result with an
+ * unknown type is not valid: `client/modern/InputRounds` decides what becomes of a result by its type.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic#responses
  * @since 0.1.0

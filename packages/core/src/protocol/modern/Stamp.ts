@@ -1,7 +1,7 @@
 /**
- * Adds to a result what the modern era requires: its type, the name of the server, and caching hints where the method's
- * results carry them. It is the last step before a result is sent, after the method's `narrowResult`. Hints that a
- * handler returned stay.
+ * Adds to a result what the modern era requires: its type, the name of the server, and caching hints where the method's results carry
+ * them. The stamp is the last step before a result is sent, after the method's `narrowResult`. Hints that a handler returned stay.
+ * `server/modern/Era` stamps.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic#responses
  * @since 0.1.0

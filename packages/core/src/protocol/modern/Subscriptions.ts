@@ -1,6 +1,6 @@
 /**
- * How a modern client subscribes: one request names all notifications that the client wants and stays open, and each
- * notification carries the id of that request. The server detects changes and delivers notifications.
+ * How a modern client subscribes: one request names all notifications that the client wants and stays open, and each notification carries
+ * the id of that request. `client/modern/Listen` sends the request, and `server/modern/Subscriptions` delivers the notifications.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/utilities/subscriptions
  * @since 0.1.0
@@ -10,6 +10,7 @@ import { declares, type ServerCapabilities } from "../Capabilities.js"
 import { Implementation } from "../Implementation.js"
 import { Key } from "../Json.js"
 import * as Meta from "../Meta.js"
+import * as UriKey from "../rules/UriKey.js"
 import { absentAs, harmless, sieved } from "../schema/Mendable.js"
 import { Uri } from "../schema/TextFormats.js"
 import * as Envelope from "./Envelope.js"
@@ -118,7 +119,8 @@ export const includes = (
 ): boolean => {
   const { uri } = params ?? {}
   return method === "notifications/resources/updated"
-    ? uri !== undefined && filter.resourceSubscriptions?.some((above) => isAtOrBelow(uri, above)) === true
+    ? uri !== undefined &&
+      filter.resourceSubscriptions?.some((above) => isAtOrBelow(UriKey.of(uri), UriKey.of(above))) === true
     : kinds.some(([key, , notification]) => notification === method && filter[key] === true)
 }
 

@@ -1,6 +1,7 @@
 /**
- * The extension `io.modelcontextprotocol/tasks`: a server may answer `tools/call` with a task at once, and the client
- * fetches the result later. Give `extension` to each server and each client that shall use it.
+ * The extension `io.modelcontextprotocol/tasks`: a server may answer `tools/call` with a task at once, and the client fetches the result
+ * later. Give `extension` to each server and each client that shall have these tasks; `server/TasksServer` and `client/TasksClient` export
+ * it.
  *
  * `Tasks` has what these tasks share with the experimental tasks of 2025-11-25, which this extension never enables.
  *

@@ -1,6 +1,8 @@
 /**
- * The rules of content beyond its schema: the data of images, audio and blobs is base64, and media types have a type and a
- * subtype. Both sides check what they send with these rules.
+ * The rules of content beyond its schema: the data of images, audio and blobs is base64, and media types have a type and a subtype.
+ * `server/features/Prompts` and `server/features/Resources` check contents by these rules, and `definition/ToolResult` the results of
+ * tools.
+ *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/server/prompts#image-content
  */
 import type { ContentBlock } from "../Content.js"

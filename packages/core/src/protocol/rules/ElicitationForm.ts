@@ -1,7 +1,8 @@
 /**
- * The rules of forms beyond their JSON Schema: which forms a server may send, and whether an answer fits a form. The
- * client checks its answer before it sends it, and the server checks what it receives. The shape of a form is in
- * `ElicitationSchema`; showing a form to the user is left to the application.
+ * The rules of forms beyond their JSON Schema: which forms a server may send, and whether an answer fits a form. The client checks its
+ * answer before it sends the answer (`client/session/FeatureAnswers`), and the server checks the answer that it receives
+ * (`definition/Form`). The shape of a form is in `ElicitationSchema`; the application shows the form to the user.
+ *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/client/elicitation#requested-schema
  */
 import * as Either from "effect/Either"

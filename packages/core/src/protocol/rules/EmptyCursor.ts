@@ -1,7 +1,7 @@
 /**
- * Up to 2025-11-25 an empty cursor means that there is no cursor: servers end a list with `nextCursor: ""`, and clients
- * begin a list with `cursor: ""`. `isAbsent` makes the list methods of the legacy era leave empty cursors out. From
- * 2026-07-28 on an empty cursor is a cursor: the server's own lists, which give no empty cursors, begin at an empty cursor.
+ * Up to 2025-11-25 an empty cursor means that there is no cursor: servers end a list with `nextCursor: ""`, and clients begin a list with
+ * `cursor: ""`. `isAbsent` makes the list methods of the legacy era (`legacy/Methods`, `legacy/TaskMethods`) leave empty cursors out.
+ * From 2026-07-28 on an empty cursor is a cursor: the server's own lists, which give no empty cursors, begin at an empty cursor.
  */
 import * as Either from "effect/Either"
 import type * as Method from "../Method.js"

@@ -1,6 +1,7 @@
 /**
- * Which `file:` URIs may be roots of a client: those whose path cannot leave the folder that it names, however the path is written. A URI
- * that could be read in two ways is refused. This module reads no disk: who opens a file must still check symbolic links.
+ * Which `file:` URIs may be roots of a client (`client/ClientFeatures`): the URIs whose path cannot leave the folder that it names,
+ * however the path is written. A URI that could be read in two ways is refused. This module reads no disk: who opens a file must still
+ * check symbolic links.
  */
 import * as Either from "effect/Either"
 import * as Encoding from "effect/Encoding"

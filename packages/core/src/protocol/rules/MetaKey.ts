@@ -1,7 +1,8 @@
 /**
- * Which keys of `_meta` are valid, and which ones the specification reserves. A key is a name after an optional prefix
- * of labels: `com.example/trace`. Identifiers of extensions follow the same rule. The keys that the specification
- * defines are in `Meta`.
+ * Which keys of `_meta` are valid, and which keys the specification reserves. A key is a name after an optional prefix of labels:
+ * `com.example/trace`. `client/session/MethodCalls`, `ResultMeta` and `server/features/NamingRules` check keys. Identifiers of extensions
+ * follow the same rule: `Extension` and `client/ClientFeatures` check these. The keys that the specification defines are in `Meta`.
+ *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic#_meta
  */
 import { keys } from "../Meta.js"

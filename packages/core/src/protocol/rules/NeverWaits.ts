@@ -1,6 +1,8 @@
 /**
- * The methods whose requests wait for no other request, where a client or a server has as many requests running as it may have. A ping shows
- * that the other side is there, whatever else that side does, and a subscription stays open.
+ * The methods whose requests wait for no other request, where as many requests run as may run. `neverWaits` has a ping, which shows that
+ * the other side is there, and a subscription, which stays open: `client/session/Opening` and `client/http/Outgoing` call `neverWaits`.
+ * `isBrief` has the requests that read or change a stored task, which a client may need in order to end the tasks that other requests wait
+ * for: `client/session/Opening`, `server/legacy/ServerSide` and `server/modern/ServerSide` call `isBrief`.
  */
 export const neverWaits = (method: string): boolean => method === "ping" || method === "subscriptions/listen"
 

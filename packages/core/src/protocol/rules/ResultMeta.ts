@@ -1,6 +1,7 @@
 /**
- * Checks the keys of `_meta` in a result that a handler of the application returned, on either side: leaves out a key that
- * is not valid, and reports each key that the application should not use. `MetaKey` has the rules.
+ * Checks the keys of `_meta` in a result that a handler of the application returned, on either side (`server/runtime/HandlerOutcome`,
+ * `client/legacy/InboundHandlers`): leaves out a key that is not valid, and reports each key that the application should not use.
+ * `MetaKey` has the rules.
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic#_meta
  */
 import type { Params } from "../../jsonrpc/Message.js"

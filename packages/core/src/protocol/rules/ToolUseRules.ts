@@ -1,7 +1,7 @@
 /**
- * The order of tool uses and their results in the messages to a model: the next message answers every use, and a
- * message with results contains nothing else. The rules concern whole lists of messages; the content of one message is
- * in `SamplingContent`.
+ * The order of tool uses and their results in the messages to a model: the next message answers every use, and a message with results
+ * contains nothing else. The server checks its question (`server/Ask`), and the client what it was asked
+ * (`client/session/FeatureAnswers`). The rules concern whole lists of messages; the content of one message is in `SamplingContent`.
  * @see https://modelcontextprotocol.io/specification/2025-11-25/client/sampling#message-content-constraints
  */
 import type { CreateMessageResult, SamplingMessage, ToolChoice } from "../Sampling.js"

@@ -1,19 +1,21 @@
 /**
- * Compiles a schema of the vocabulary into a decoder that forgives. A value that passes its check is returned as it is,
- * for the cost of the check. Any other value is mended, in one walk that also finds whether the result conforms.
+ * Compiles a schema of the vocabulary into a decoder that forgives, for `Method`, and for the results that only one era has
+ * (`client/modern/InputRounds`, `client/modern/TaskExtension`). A value that passes its check is returned as it is, for the cost of the
+ * check. Any other value is mended, in one walk that also finds whether the result conforms.
  *
- * Both sides read `null` in an optional member as its absence. A client mends more in what a server sent: the
- * annotations of `Mendable` say where. Everything that a client left out or filled in is a loss, which the decoder tells.
- * Nothing is mended inside an open object, such as `arguments` or `_meta`.
+ * Both sides read `null` in an optional member as its absence. A client mends more in what a server sent: the annotations of `Mendable`
+ * say where. Everything that a client left out or filled in is a loss, which the decoder tells. Nothing is mended inside an open object,
+ * such as `arguments` or `_meta`.
  */
 import * as Either from "effect/Either"
-import type * as ParseResult from "effect/ParseResult"
 import * as Predicate from "effect/Predicate"
-import * as Schema from "effect/Schema"
-import * as AST from "effect/SchemaAST"
+import type * as Schema from "effect/Schema"
 import * as Issue from "../Issue.js"
+import type * as EffectParser from "./EffectParser.js"
+import * as IssueText from "./IssueText.js"
 import * as Mendable from "./Mendable.js"
 import * as SchemaCheck from "./SchemaCheck.js"
+import * as SchemaTree from "./SchemaTree.js"
 
 /** The side that received the value. */
 export type Reader = "client" | "server"
@@ -24,7 +26,7 @@ export interface Losses {
   readonly places: ReadonlyArray<Issue.Place>
 }
 
-export type Decoder<A> = (u: unknown, onLoss?: (losses: Losses) => void) => Either.Either<A, ParseResult.ParseError>
+export type Decoder<A> = (u: unknown, onLoss?: (losses: Losses) => void) => Either.Either<A, EffectParser.ParseError>
 
 /** The decoder of a schema, compiled when it is first used. `onLoss` receives what was mended in a value that is accepted. */
 export const decoder = <A>(schema: Schema.Schema<A>, reader: Reader): Decoder<A> => {
@@ -35,7 +37,7 @@ export const decoder = <A>(schema: Schema.Schema<A>, reader: Reader): Decoder<A>
     conforms ??= SchemaCheck.compile(schema)
     if (conforms(u)) return Either.right(u)
     const log = new Log()
-    mend ??= mendOf(schema.ast, reader)
+    mend ??= mendOf(SchemaTree.of(schema), reader)
     const mended = mend(u, log, undefined)
     if (!log.fits) return Either.left(refuse(mended))
     if (log.count > 0 && onLoss !== undefined) onLoss({ count: log.count, places: log.places })
@@ -63,7 +65,7 @@ class Log {
   readonly places: Array<Issue.Place> = []
 
   add(at: Path, message: () => string): void {
-    if (++this.count <= MAX_PLACES) this.places.push({ path: Issue.pathText(keysOf(at)), message: message() })
+    if (++this.count <= MAX_PLACES) this.places.push({ path: IssueText.pathText(keysOf(at)), message: message() })
   }
 
   rewind(count: number): void {
@@ -84,9 +86,9 @@ const keysOf = (at: Path): Array<string | number> => {
   return keys
 }
 
-const compiled = { client: new WeakMap<AST.AST, Mend>(), server: new WeakMap<AST.AST, Mend>() }
+const compiled = { client: new WeakMap<SchemaTree.AST, Mend>(), server: new WeakMap<SchemaTree.AST, Mend>() }
 
-const mendOf = (ast: AST.AST, reader: Reader): Mend => {
+const mendOf = (ast: SchemaTree.AST, reader: Reader): Mend => {
   const known = compiled[reader].get(ast)
   if (known !== undefined) return known
   const made = make(ast, reader)
@@ -94,7 +96,7 @@ const mendOf = (ast: AST.AST, reader: Reader): Mend => {
   return made
 }
 
-const make = (ast: AST.AST, reader: Reader): Mend => {
+const make = (ast: SchemaTree.AST, reader: Reader): Mend => {
   if (Mendable.isExact(ast)) return asItIs(ast)
   switch (ast._tag) {
     case "TypeLiteral":
@@ -115,23 +117,23 @@ const make = (ast: AST.AST, reader: Reader): Mend => {
 }
 
 /** Mends nothing. */
-const asItIs = (ast: AST.AST): Mend => {
+const asItIs = (ast: SchemaTree.AST): Mend => {
   const conforms = SchemaCheck.compileAst(ast)
   return (value, log) => log.end(conforms(value), value)
 }
 
-const refinement = (ast: AST.Refinement, reader: Reader): Mend => {
+const refinement = (ast: SchemaTree.Refinement, reader: Reader): Mend => {
   const from = mendOf(ast.from, reader)
   return (value, log, at) => {
     const mended = from(value, log, at)
-    return log.end(log.fits && SchemaCheck.passes(ast, mended), mended)
+    return log.end(log.fits && SchemaTree.passes(ast, mended), mended)
   }
 }
 
-const struct = (ast: AST.TypeLiteral, reader: Reader): Mend => {
+const struct = (ast: SchemaTree.TypeLiteral, reader: Reader): Mend => {
   const members = ast.propertySignatures.map((property) => member(property, reader))
   const rest = ast.indexSignatures[0]?.type
-  const element = rest === undefined || AST.isUnknownKeyword(rest)
+  const element = rest === undefined || SchemaTree.isUnknownKeyword(rest)
     ? undefined
     : elementOf(rest, reader, Mendable.isSieved(ast))
   const named = new Set(members.map(({ name }) => name))
@@ -175,7 +177,10 @@ const struct = (ast: AST.TypeLiteral, reader: Reader): Mend => {
 }
 
 /** Mends the value of one member; `undefined` leaves the member out. */
-const member = (property: AST.PropertySignature, reader: Reader): { readonly name: string; readonly mend: Mend } => {
+const member = (
+  property: SchemaTree.PropertySignature,
+  reader: Reader
+): { readonly name: string; readonly mend: Mend } => {
   const { isOptional, type } = property
   const name = String(property.name)
   const whole = mendOf(type, reader)
@@ -210,7 +215,7 @@ const member = (property: AST.PropertySignature, reader: Reader): { readonly nam
 }
 
 /** Mends an element of a list; `undefined` leaves it out. */
-const elementOf = (type: AST.AST, reader: Reader, isSieved: boolean): Mend => {
+const elementOf = (type: SchemaTree.AST, reader: Reader, isSieved: boolean): Mend => {
   const inner = mendOf(type, reader)
   if (!isSieved || reader === "server") return inner
   return (value, log, at) => {
@@ -223,7 +228,7 @@ const elementOf = (type: AST.AST, reader: Reader, isSieved: boolean): Mend => {
   }
 }
 
-const list = (ast: AST.TupleType, reader: Reader): Mend => {
+const list = (ast: SchemaTree.TupleType, reader: Reader): Mend => {
   const element = elementOf(ast.rest[0]!.type, reader, Mendable.isSieved(ast))
   return (value, log, at) => {
     if (!Array.isArray(value)) return log.end(false, value)
@@ -239,14 +244,14 @@ const list = (ast: AST.TupleType, reader: Reader): Mend => {
   }
 }
 
-const union = (ast: AST.Union, reader: Reader): Mend => {
-  const types = ast.types.filter((type) => !AST.isUndefinedKeyword(type))
+const union = (ast: SchemaTree.Union, reader: Reader): Mend => {
+  const types = ast.types.filter((type) => !SchemaTree.isUndefinedKeyword(type))
   if (types.length === ast.types.length) return tagged(ast, reader) ?? firstOf(types, reader)
   const present = types.length === 1 ? mendOf(types[0]!, reader) : firstOf(types, reader)
   return (value, log, at) => value === undefined ? log.end(true, value) : present(value, log, at)
 }
 
-const tagged = (ast: AST.Union, reader: Reader): Mend | undefined => {
+const tagged = (ast: SchemaTree.Union, reader: Reader): Mend | undefined => {
   const tag = SchemaCheck.tag(ast)
   if (tag === undefined) return undefined
   const byTag = new Map<unknown, Mend>(tag.values.map((value, i) => [value, mendOf(ast.types[i]!, reader)]))
@@ -257,7 +262,7 @@ const tagged = (ast: AST.Union, reader: Reader): Mend | undefined => {
 }
 
 /** A type that the value has without mending; otherwise the first type to which the value can be mended. */
-const firstOf = (types: ReadonlyArray<AST.AST>, reader: Reader): Mend => {
+const firstOf = (types: ReadonlyArray<SchemaTree.AST>, reader: Reader): Mend => {
   const members = types.map((type) => mendOf(type, reader))
   return (value, log, at) => {
     const before = log.count
@@ -277,14 +282,14 @@ const firstOf = (types: ReadonlyArray<AST.AST>, reader: Reader): Mend => {
 }
 
 /** Why a value does not conform, without anything of the value. */
-const why = (ast: AST.AST, value: unknown): string =>
+const why = (ast: SchemaTree.AST, value: unknown): string =>
   Issue.explain(refusalOf(ast)(value).issue, { quotes: false }).sentence
 
-const refusals = new WeakMap<AST.AST, (value: unknown) => ParseResult.ParseError>()
+const refusals = new WeakMap<SchemaTree.AST, (value: unknown) => EffectParser.ParseError>()
 
-const refusalOf = (ast: AST.AST) => {
+const refusalOf = (ast: SchemaTree.AST) => {
   let found = refusals.get(ast)
-  if (found === undefined) refusals.set(ast, found = SchemaCheck.refusal(Schema.make(ast)))
+  if (found === undefined) refusals.set(ast, found = SchemaCheck.refusal(SchemaTree.schemaOf(ast)))
   return found
 }
 

@@ -1,7 +1,7 @@
 /**
- * Annotations that say what a client may mend in a message that a server sent: which lists may lose an element, which
- * optional members may be left out, and what a missing member means. The schemas of this package carry them and `Mend`
- * reads them. A server mends none of this.
+ * Annotations that say what a client may mend in a message that a server sent: which lists may lose an element, which optional members may
+ * be left out, and what a missing member means. The schemas of `protocol` have these annotations, and `Mend` reads them. They
+ * change nothing in a server, except `exact`: neither side mends a value that is marked so.
  */
 import type * as Schema from "effect/Schema"
 

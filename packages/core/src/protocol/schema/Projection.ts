@@ -1,34 +1,34 @@
 /**
- * Compiles a schema of the vocabulary and a revision into one function, which converts a value to what a peer of that
- * revision may receive. Unknown fields are left out, unknown kinds of content are replaced, and a value that needs no
- * change is returned as it is. It reads the annotations of `Since` and knows no type by name. `Method` converts parameters
- * and results with it; client and server convert the capabilities that they declare.
+ * Compiles a schema of the vocabulary and a revision into one function, which converts a value to what a peer of that revision may
+ * receive. Unknown fields are left out, unknown kinds of content are replaced, and a value that needs no change is returned as it is. This
+ * module reads the annotations of `Since` and knows no type by name. `Method` converts parameters and results with a projection;
+ * `client/legacy/InboundHandlers`, `client/modern/Connect` and `server/legacy/Initialize` convert the capabilities that they declare.
  */
 import { identity } from "effect/Function"
 import * as Option from "effect/Option"
 import type * as Schema from "effect/Schema"
-import * as AST from "effect/SchemaAST"
 import type { Version } from "../Version.js"
 import * as SchemaCheck from "./SchemaCheck.js"
+import * as SchemaTree from "./SchemaTree.js"
 import * as Since from "./Since.js"
 
 export type Projection<in A> = (value: A) => unknown
 
 type Project = (value: any) => unknown
 
-const compiled = new WeakMap<AST.AST, Map<string, Project | undefined>>()
+const compiled = new WeakMap<SchemaTree.AST, Map<string, Project | undefined>>()
 
 /** The function for a schema and a revision; equal arguments give the same function. */
 export const compile = <A, I>(schema: Schema.Schema<A, I>, version: Version): Projection<A> =>
-  projection(schema.ast, version) ?? identity
+  projection(SchemaTree.of(schema), version) ?? identity
 
 /** `undefined` when no value needs a change. */
-const projection = (ast: AST.AST, version: string): Project | undefined => {
+const projection = (ast: SchemaTree.AST, version: string): Project | undefined => {
   const versions = compiled.get(ast)
   return versions?.has(version) === true ? versions.get(version) : first(ast, version)
 }
 
-const first = (ast: AST.AST, version: string): Project | undefined => {
+const first = (ast: SchemaTree.AST, version: string): Project | undefined => {
   const versions = compiled.get(ast) ?? new Map<string, Project | undefined>()
   compiled.set(ast, versions)
   // For a recursive type: the projection is complete before the first value arrives.
@@ -38,7 +38,7 @@ const first = (ast: AST.AST, version: string): Project | undefined => {
   return made
 }
 
-const make = (ast: AST.AST, version: string): Project | undefined => {
+const make = (ast: SchemaTree.AST, version: string): Project | undefined => {
   switch (ast._tag) {
     case "TypeLiteral":
       return struct(ast, version)
@@ -56,7 +56,7 @@ const make = (ast: AST.AST, version: string): Project | undefined => {
 }
 
 /** The projection of one field; a result of `undefined` leaves the field out. */
-const field = (property: AST.PropertySignature, version: string): Project | undefined => {
+const field = (property: SchemaTree.PropertySignature, version: string): Project | undefined => {
   if (!Since.isKnown(property, version)) return () => undefined
   const known = Since.knownValuesFor(property, version)
   const rewrite = Since.rewriteFor(property, version)
@@ -69,7 +69,7 @@ const field = (property: AST.PropertySignature, version: string): Project | unde
   }
 }
 
-const struct = (ast: AST.TypeLiteral, version: string): Project | undefined => {
+const struct = (ast: SchemaTree.TypeLiteral, version: string): Project | undefined => {
   const names: Array<string> = []
   const projects: Array<Project> = []
   for (const property of ast.propertySignatures) {
@@ -113,7 +113,7 @@ const withField = (
   return changed
 }
 
-const array = (ast: AST.TupleType, version: string): Project | undefined => {
+const array = (ast: SchemaTree.TupleType, version: string): Project | undefined => {
   const project = ast.rest[0] === undefined ? undefined : projection(ast.rest[0].type, version)
   if (project === undefined) return undefined
   return (value) => {
@@ -126,9 +126,9 @@ const array = (ast: AST.TupleType, version: string): Project | undefined => {
   }
 }
 
-const union = (ast: AST.Union, version: string): Project | undefined => {
+const union = (ast: SchemaTree.Union, version: string): Project | undefined => {
   // The type of an optional field is a union with `undefined`, which is never projected.
-  const types = ast.types.filter((type) => !AST.isUndefinedKeyword(type))
+  const types = ast.types.filter((type) => !SchemaTree.isUndefinedKeyword(type))
   if (types.length === 1) return projection(types[0]!, version)
   const members = types.map((type) => member(type, version))
   if (members.every((member) => member.project === undefined && member.replace === undefined)) return undefined
@@ -149,12 +149,12 @@ interface Member {
 
 const none: Member = { project: undefined, replace: undefined }
 
-const member = (ast: AST.AST, version: string): Member => ({
+const member = (ast: SchemaTree.AST, version: string): Member => ({
   project: projection(ast, version),
   replace: Since.isKnown(ast, version) ? undefined : Option.getOrUndefined(Since.replacement(ast))
 })
 
-const discriminator = (ast: AST.Union, types: ReadonlyArray<AST.AST>): (value: any) => number => {
+const discriminator = (ast: SchemaTree.Union, types: ReadonlyArray<SchemaTree.AST>): (value: any) => number => {
   const tag = types.length === ast.types.length ? SchemaCheck.tag(ast) : undefined
   if (tag !== undefined) {
     const byTag = new Map<unknown, number>(tag.values.map((value, i) => [value, i]))

@@ -1,45 +1,48 @@
 /**
- * Compiles a schema of the vocabulary into one predicate. It is many times faster than decoding, which the vocabulary
- * does not need: it has no transformations, and unknown members stay in the value. Effect's own decoder runs only after
- * a failed check, to report where the value is wrong. `compile` throws for a schema with a transformation.
+ * Compiles a schema of the vocabulary into one predicate. The predicate is many times faster than decoding, which the vocabulary does not
+ * need: the vocabulary has no transformations, and unknown members stay in the value. `Method`, `Mend`, `Projection` and all modules that
+ * check a value of the vocabulary use these predicates. Effect's own decoder runs only after a failed check, to report where the value is
+ * wrong. `compile` throws for a schema with a transformation.
  */
 import * as Either from "effect/Either"
-import * as Option from "effect/Option"
-import * as ParseResult from "effect/ParseResult"
 import type * as Schema from "effect/Schema"
-import * as AST from "effect/SchemaAST"
 import * as Issue from "../Issue.js"
+import * as EffectParser from "./EffectParser.js"
+import * as SchemaTree from "./SchemaTree.js"
 
 export type SchemaCheck = (u: unknown) => boolean
 
-const compiled = new WeakMap<AST.AST, SchemaCheck>()
+const compiled = new WeakMap<SchemaTree.AST, SchemaCheck>()
 
 /** The predicate of a schema. A schema that is made when it is first used is made now. */
-export const compile = <A>({ ast }: Schema.Schema<A>): (u: unknown) => u is A =>
-  compileAst(AST.isSuspend(ast) ? ast.f() : ast) as (u: unknown) => u is A
+export const compile = <A>(schema: Schema.Schema<A>): (u: unknown) => u is A => {
+  const ast = SchemaTree.of(schema)
+  return compileAst(SchemaTree.isSuspend(ast) ? ast.f() : ast) as (u: unknown) => u is A
+}
 
 /** The error of a value that does not conform. Its message is short, whatever the value is. */
-class CheckError extends ParseResult.ParseError {
+class CheckError extends EffectParser.ParseError {
   override toString(): string {
     return Issue.sentence(this.issue)
   }
 }
 
 /** A decoder that returns the value itself, or the error of Effect's decoder. It is compiled when it is first used. */
-export const decoder = <A>(schema: Schema.Schema<A>): (u: unknown) => Either.Either<A, ParseResult.ParseError> => {
+export const decoder = <A>(schema: Schema.Schema<A>): (u: unknown) => Either.Either<A, EffectParser.ParseError> => {
   let conforms: ((u: unknown) => u is A) | undefined
   const refuse = refusal(schema)
   return (u) => (conforms ??= compile(schema))(u) ? Either.right(u) : Either.left(refuse(u))
 }
 
 /** The error of Effect's decoder for a value that does not conform. */
-export const refusal = <A>(schema: Schema.Schema<A>): (u: unknown) => ParseResult.ParseError => {
+export const refusal = <A>(schema: Schema.Schema<A>): (u: unknown) => EffectParser.ParseError => {
   // Compiled for the first value that does not conform: most schemas never see one.
-  let decode: ReturnType<typeof ParseResult.decodeUnknownEither<A, A>> | undefined
-  const generic = (u: unknown): ParseResult.ParseIssue => new ParseResult.Type(schema.ast, u, "does not conform")
-  const explain = (u: unknown): ParseResult.ParseIssue =>
+  let decode: ReturnType<typeof EffectParser.decodeUnknownEither<A, A>> | undefined
+  const generic = (u: unknown): EffectParser.ParseIssue =>
+    EffectParser.refused(SchemaTree.of(schema), u, "does not conform")
+  const explain = (u: unknown): EffectParser.ParseIssue =>
     // Effect's decoder makes a text of the member that discriminates a union, which not every object can become.
-    Either.try({ try: () => (decode ??= ParseResult.decodeUnknownEither(schema))(u), catch: () => generic(u) }).pipe(
+    Either.try({ try: () => (decode ??= EffectParser.decodeUnknownEither(schema))(u), catch: () => generic(u) }).pipe(
       Either.flatMap((decoded) => decoded),
       Either.match({ onLeft: (issue) => issue, onRight: () => generic(u) })
     )
@@ -47,7 +50,7 @@ export const refusal = <A>(schema: Schema.Schema<A>): (u: unknown) => ParseResul
 }
 
 /** The predicate of a part of a schema. */
-export const compileAst = (ast: AST.AST): SchemaCheck => {
+export const compileAst = (ast: SchemaTree.AST): SchemaCheck => {
   const known = compiled.get(ast)
   if (known !== undefined) return known
   const made = make(ast)
@@ -55,7 +58,7 @@ export const compileAst = (ast: AST.AST): SchemaCheck => {
   return made
 }
 
-const make = (ast: AST.AST): SchemaCheck => {
+const make = (ast: SchemaTree.AST): SchemaCheck => {
   switch (ast._tag) {
     case "StringKeyword":
       return (u) => typeof u === "string"
@@ -89,16 +92,12 @@ const make = (ast: AST.AST): SchemaCheck => {
   }
 }
 
-const refinement = (ast: AST.Refinement): SchemaCheck => {
+const refinement = (ast: SchemaTree.Refinement): SchemaCheck => {
   const from = compileAst(ast.from)
-  return (u) => from(u) && passes(ast, u)
+  return (u) => from(u) && SchemaTree.passes(ast, u)
 }
 
-/** Whether a value that conforms to the refined type also passes the filter. */
-export const passes = (ast: AST.Refinement, u: unknown): boolean =>
-  Option.isNone(ast.filter(u, AST.defaultParseOption, ast))
-
-const array = (ast: AST.TupleType): SchemaCheck => {
+const array = (ast: SchemaTree.TupleType): SchemaCheck => {
   if (ast.elements.length > 0 || ast.rest.length !== 1) {
     throw new Error(`The vocabulary of the protocol has no tuples: ${ast}`)
   }
@@ -112,7 +111,7 @@ const array = (ast: AST.TupleType): SchemaCheck => {
   }
 }
 
-const struct = (ast: AST.TypeLiteral): SchemaCheck => {
+const struct = (ast: SchemaTree.TypeLiteral): SchemaCheck => {
   const required = ast.propertySignatures.filter((property) => !property.isOptional)
   const requiredNames = required.map((property) => String(property.name))
   const requiredChecks = required.map((property) => compileAst(property.type))
@@ -123,7 +122,7 @@ const struct = (ast: AST.TypeLiteral): SchemaCheck => {
     )
   )
   const rest = ast.indexSignatures[0]
-  const restCheck = rest === undefined || AST.isUnknownKeyword(rest.type) ? undefined : compileAst(rest.type)
+  const restCheck = rest === undefined || SchemaTree.isUnknownKeyword(rest.type) ? undefined : compileAst(rest.type)
   const isOpen = optional.size === 0 && restCheck === undefined
   return (u) => {
     if (typeof u !== "object" || u === null || Array.isArray(u)) return false
@@ -145,24 +144,24 @@ const struct = (ast: AST.TypeLiteral): SchemaCheck => {
 }
 
 /** The type of an optional field's value, without `undefined`. */
-const present = (ast: AST.AST): AST.AST => {
-  if (!AST.isUnion(ast)) return ast
-  const types = ast.types.filter((type) => !AST.isUndefinedKeyword(type))
+const present = (ast: SchemaTree.AST): SchemaTree.AST => {
+  if (!SchemaTree.isUnion(ast)) return ast
+  const types = ast.types.filter((type) => !SchemaTree.isUndefinedKeyword(type))
   return types.length === 1 ? types[0]! : ast
 }
 
-const union = (ast: AST.Union): SchemaCheck => {
+const union = (ast: SchemaTree.Union): SchemaCheck => {
   const members = ast.types.map(compileAst)
   const tagged = tag(ast)
   if (tagged !== undefined) {
     const byTag = new Map(tagged.values.map((value, i) => [value, members[i]!]))
     return (u) => {
       if (typeof u !== "object" || u === null) return false
-      const member = byTag.get((u as Record<string, unknown>)[tagged.name] as AST.LiteralValue)
+      const member = byTag.get((u as Record<string, unknown>)[tagged.name] as SchemaTree.LiteralValue)
       return member !== undefined && member(u)
     }
   }
-  const literals = ast.types.flatMap((type): Array<unknown> => AST.isLiteral(type) ? [type.literal] : [])
+  const literals = ast.types.flatMap((type): Array<unknown> => SchemaTree.isLiteral(type) ? [type.literal] : [])
   if (literals.length === ast.types.length) {
     const all = new Set(literals)
     return (u) => all.has(u)
@@ -177,19 +176,19 @@ const union = (ast: AST.Union): SchemaCheck => {
 
 /** The field that discriminates the members of a union, and its value in each member, in their order. */
 export const tag = (
-  ast: AST.Union
-): { readonly name: string; readonly values: ReadonlyArray<AST.LiteralValue> } | undefined => {
+  ast: SchemaTree.Union
+): { readonly name: string; readonly values: ReadonlyArray<SchemaTree.LiteralValue> } | undefined => {
   for (const name of ["type", "mode", "method"]) {
     const values = ast.types.map((type) => literalAt(type, name))
     if (values.every((value) => value !== undefined) && new Set(values).size === values.length) {
-      return { name, values: values as ReadonlyArray<AST.LiteralValue> }
+      return { name, values: values as ReadonlyArray<SchemaTree.LiteralValue> }
     }
   }
   return undefined
 }
 
-const literalAt = (ast: AST.AST, name: string): AST.LiteralValue | undefined => {
-  if (!AST.isTypeLiteral(ast)) return undefined
+const literalAt = (ast: SchemaTree.AST, name: string): SchemaTree.LiteralValue | undefined => {
+  if (!SchemaTree.isTypeLiteral(ast)) return undefined
   const property = ast.propertySignatures.find((signature) => signature.name === name && !signature.isOptional)
-  return property !== undefined && AST.isLiteral(property.type) ? property.type.literal : undefined
+  return property !== undefined && SchemaTree.isLiteral(property.type) ? property.type.literal : undefined
 }

@@ -1,6 +1,6 @@
 /**
- * Annotations of fields and union members: in which revisions they exist, and what peers of other revisions receive in
- * their place. The schemas of this package carry them and `Projection` reads them.
+ * Annotations of fields and union members: in which revisions the fields and members exist, and what peers of other revisions receive in
+ * their place. The schemas of `protocol` have these annotations, and `Projection` reads them.
  */
 import * as Option from "effect/Option"
 import type * as Schema from "effect/Schema"

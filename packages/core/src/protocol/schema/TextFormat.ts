@@ -1,6 +1,8 @@
 /**
- * Whether a text has one of the formats that a form field may ask for: an email address, a URI, a date, a date with
+ * Whether a text has one of the formats that a form field may ask for (`rules/ElicitationForm`; `definition/schema/SchemaFormat` for JSON
+ * Schema; `definition/Resource`, `server/Ask` and `server/runtime/HandlerOutcome` for URIs): an email address, a URI, a date, a date with
  * time. The checks find typing mistakes in time linear in the text; they do not prove that an address exists.
+ *
  * @see https://json-schema.org/draft/2020-12/json-schema-validation#section-7.3
  */
 

@@ -1,6 +1,7 @@
 /**
- * Strings whose format the specification names: URIs, URI templates, base64. The format is not checked, because a peer
- * may send anything; the schemas document it and generate test data that has it.
+ * Strings whose format the specification names (URIs, URI templates, base64), for the schemas of `protocol`, such as `Resources`,
+ * `Content`, `Completion` and `Roots`. The format is not checked, because a peer may send anything; the schemas document the format and
+ * generate test data that has the format.
  */
 import * as Schema from "effect/Schema"
 

@@ -1,19 +1,22 @@
 /**
- * Reads the status of a task again and again, until the task has ended, at the pace that the peer wants. All callers that
- * wait for a task share one poll: the first caller requests the next state, and the others wait for it. `result` fetches
- * the result of a task, and `cancel` cancels a task.
+ * Reads the status of a task again and again, until the task has ended, at the pace that the peer wants. All callers that wait for a task
+ * share one poll: the first caller requests the next state, and the others wait for it. `result` fetches the result of a task, and
+ * `cancel` cancels a task.
  *
- * It knows no method: the side whose request became the task passes the effects that send requests.
+ * This module knows no method: the side whose request became the task passes the effects that send requests. That side is a client
+ * (`client/legacy/Connect`, `client/modern/TaskExtension`, `UpstreamTask` of package `proxy`) or a server that asked a question
+ * (`server/legacy/Questions`).
  */
 import * as Clock from "effect/Clock"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import * as Stream from "effect/Stream"
+import type * as Stream from "effect/Stream"
 import { RequestTimeout, SessionExpired, TransportError } from "../../jsonrpc/LocalError.js"
 import * as EffectInternals from "../../kit/EffectInternals.js"
 import * as Race from "../../kit/Race.js"
 import * as Semaphore from "../../kit/Semaphore.js"
+import * as StreamArrays from "../../kit/StreamArrays.js"
 import * as Tasks from "../Tasks.js"
 
 /** The wait between two reads, in milliseconds: without a `pollInterval`, the shortest, and the longest. */
@@ -21,8 +24,11 @@ export const DEFAULT_INTERVAL = 1000
 export const MIN_INTERVAL = 50
 export const MAX_INTERVAL = 60_000
 
-/** How many reads in a row may be lost before the poll fails. */
+/** How often a request about a task that was lost is sent again. */
 export const MAX_LOST = 5
+
+/** For how long reads in a row may be lost before the poll fails, in milliseconds: a server may start again meanwhile. */
+export const LOST = 30_000
 
 /** What a poll needs to know of a state. */
 export interface Polled {
@@ -63,9 +69,9 @@ interface Self<S, E> {
   /** The newest state, and how many states were read. `reading` writes both. */
   latest: S | undefined
   count: number
-  /** When the last read ended, in milliseconds, and how many reads in a row were lost. `reading` writes both. */
+  /** When the last read ended, in milliseconds, and since when each read was lost. `reading` writes both. */
   readAt: number
-  lost: number
+  lostAt: number | undefined
   /** Whether the next read is due soon. `wake` sets it, and `reading` clears it. */
   isWoken: boolean
   /** Done to end a pause early. `pause` sets it, and `reading` clears it. */
@@ -81,7 +87,7 @@ export const make = <S extends Polled, E>(read: Effect.Effect<S, E>, first?: S):
       latest: first,
       count: first === undefined ? 0 : 1,
       readAt: first === undefined ? -Infinity : now,
-      lost: 0,
+      lostAt: undefined,
       isWoken: false,
       sleeping: undefined
     }
@@ -126,12 +132,13 @@ const reading = <S extends Polled, E>(self: Self<S, E>): Effect.Effect<void, E> 
         onFailure: (error) =>
           Effect.flatMap(Clock.currentTimeMillis, (now) => {
             self.readAt = now
-            return isLost(error) && ++self.lost <= MAX_LOST ? reading(self) : Effect.fail(error)
+            self.lostAt ??= now
+            return isLost(error) && now - self.lostAt < LOST ? reading(self) : Effect.fail(error)
           }),
         onSuccess: (state) =>
           Effect.map(Clock.currentTimeMillis, (now) => {
             self.readAt = now
-            self.lost = 0
+            self.lostAt = undefined
             self.count++
             self.latest = state
           })
@@ -159,13 +166,13 @@ const ended = <S extends Polled, E>(self: Self<S, E>, seen: number): Effect.Effe
   )
 
 const states = <S extends Polled, E>(self: Self<S, E>): Stream.Stream<S, E> =>
-  Stream.paginateEffect(
+  StreamArrays.paginate(
     0 as number,
     (seen) =>
       Effect.map(
         next(self, seen),
         ([state, number]) =>
-          [state, Tasks.isTerminal(state.status) ? Option.none<number>() : Option.some(number)] as const
+          [[state], Tasks.isTerminal(state.status) ? Option.none<number>() : Option.some(number)] as const
       )
   )
 

@@ -1,19 +1,19 @@
 /**
- * The names of spans, attributes and metrics from the OpenTelemetry conventions for MCP, and W3C Trace Context in
- * `_meta`. The conventions still change, so no other module contains these names. Of the content of a request only the
- * names of tools and prompts are recorded.
- * @see https://github.com/open-telemetry/semantic-conventions-genai/blob/main/docs/gen-ai/mcp.md
+ * The names of spans, attributes and metrics from version 1.41.1 of the OpenTelemetry conventions for MCP. `ClientTelemetry`,
+ * `ServerTelemetry` and `server/telemetry/Metrics` make metrics with these names, and the first two make spans. The conventions still
+ * change, so no other module contains these names. Of the content of a request only the names of tools and prompts and the URIs of resources
+ * are recorded.
+ *
+ * @see https://github.com/open-telemetry/semantic-conventions/blob/v1.41.1/docs/gen-ai/mcp.md
  */
-import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"
 import * as MetricBoundaries from "effect/MetricBoundaries"
-import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
-import * as Tracer from "effect/Tracer"
+import { codes } from "../ErrorCodes.js"
 import type { JsonObject } from "../Json.js"
 import * as McpError from "../McpError.js"
-import { keys } from "../Meta.js"
+import type { Era } from "../Version.js"
 
 /** Histograms, in seconds. */
 export const metrics = {
@@ -56,9 +56,22 @@ export const attributes = {
   requestId: "jsonrpc.request.id",
   tool: "gen_ai.tool.name",
   prompt: "gen_ai.prompt.name",
+  resource: "mcp.resource.uri",
   operation: "gen_ai.operation.name",
   status: "rpc.response.status_code",
-  error: "error.type"
+  error: "error.type",
+  transport: "network.transport",
+  protocol: "network.protocol.name"
+} as const
+
+/** What a span says of HTTP as the transport of its message. */
+export const overHttp = { [attributes.transport]: "tcp", [attributes.protocol]: "http" } as const
+
+/** The attributes of a span of HTTP, as the conventions for HTTP name them. */
+export const http = {
+  method: "http.request.method",
+  status: "http.response.status_code",
+  path: "url.path"
 } as const
 
 /** Replaces every method and error that the specification does not define. */
@@ -92,10 +105,12 @@ export const spanAttributes = (
   table: Table
 ): Record<string, unknown> => {
   const target = targetOf(method, params)
+  const uri = ofResources.has(method) && typeof params?.uri === "string" ? params.uri : undefined
   return {
     [attributes.method]: methodName(method, table),
     [attributes.version]: version,
-    ...(id === undefined ? undefined : { [attributes.requestId]: String(id) }),
+    ...(id === undefined ? undefined : { [attributes.requestId]: String(id).slice(0, MAX_TARGET) }),
+    ...(uri === undefined ? undefined : { [attributes.resource]: uri.slice(0, MAX_URI) }),
     ...(target === undefined
       ? undefined
       : method === CALL_TOOL
@@ -106,7 +121,9 @@ export const spanAttributes = (
 
 const CALL_TOOL = "tools/call"
 const GET_PROMPT = "prompts/get"
+const ofResources = new Set(["resources/read", "resources/subscribe", "resources/unsubscribe"])
 const MAX_TARGET = 128
+const MAX_URI = 1024
 
 const targetOf = (method: string, params: JsonObject | undefined): string | undefined =>
   (method === CALL_TOOL || method === GET_PROMPT) && typeof params?.name === "string"
@@ -117,33 +134,15 @@ const targetOf = (method: string, params: JsonObject | undefined): string | unde
 export const errorOfResult = (result: unknown): string | undefined =>
   Predicate.hasProperty(result, "isError") && result.isError === true ? "tool_error" : undefined
 
-/** The kind of a failure: the tag of an `McpError`, else `OTHER`. */
-export const errorOfFailure = (failure: unknown): string => McpError.isMcpError(failure) ? failure._tag : OTHER
+/** The kind of an error that answers a request: its code, where the specification or this library defines it, else `OTHER`. */
+export const errorOfCode = (code: number | undefined): string =>
+  code !== undefined && defined.has(code) ? String(code) : OTHER
 
-/**
- * The sender's span that `_meta` names; none when the value is not valid.
- * @see https://www.w3.org/TR/trace-context/#traceparent-header
- */
-export const parent = (meta: unknown): Option.Option<Tracer.ExternalSpan> => {
-  const text = Predicate.hasProperty(meta, keys.traceparent) ? meta[keys.traceparent] : undefined
-  const found = typeof text === "string" && text.length <= MAX_TRACEPARENT ? traceparent.exec(text) : null
-  if (found === null) return Option.none()
-  const [, version, traceId, spanId, flags, rest] = found
-  return version === "ff" || (version === "00" && rest !== undefined) || zeros.test(traceId!) || zeros.test(spanId!)
-    ? Option.none()
-    : Option.some(Tracer.externalSpan({
-      traceId: traceId!,
-      spanId: spanId!,
-      sampled: (Number.parseInt(flags!, 16) & 1) === 1,
-      context: Context.empty()
-    }))
-}
+const defined: ReadonlySet<number> = new Set([
+  ...Object.values(codes.legacy),
+  ...Object.values(codes.modern)
+])
 
-const MAX_TRACEPARENT = 128
-const traceparent = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/
-const zeros = /^0+$/
-
-/** The `_meta` members that name a span to the receiver. */
-export const inject = (span: Tracer.AnySpan): JsonObject => ({
-  [keys.traceparent]: `00-${span.traceId}-${span.spanId}-${span.sampled ? "01" : "00"}`
-})
+/** The code of the JSON-RPC error that a failure becomes. */
+export const codeOf = (failure: unknown, era: Era): number | undefined =>
+  McpError.isMcpError(failure) ? McpError.toWire(failure, era).code : undefined

@@ -1,6 +1,6 @@
 /**
- * Builds a server: its registry, its features, and the dispatcher of everything that the options say. `McpServer` has the
- * types, and the constructors of features.
+ * Builds a server for `McpServer.layer`: its registry, its features, and the dispatcher (`Dispatch`) of everything that the options say.
+ * `McpServer` has the types, and the constructors of features.
  */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -39,6 +39,7 @@ import * as SealKeys from "../SealKeys.js"
 import * as Defects from "../telemetry/Defects.js"
 import * as Dispatch from "./Dispatch.js"
 import * as ServerTasks from "./ServerTasks.js"
+import { Tracing } from "./Tracing.js"
 
 /** The options of `McpServer`, which says what each is for. */
 export interface Given extends Dispatcher.Options, Omit<ToolArguments.Options, "report"> {
@@ -67,7 +68,7 @@ export const make = <E>(
     yield* NamingRules.warn("server", info)
     const extensions = yield* Effect.sync(() => ExtensionTable.make(options.extensions ?? [], "server"))
     const registry = yield* Effect.acquireRelease(Registry.make, ({ close }) => close)
-    const place = new ServerTasks.TasksPlace()
+    const place = new ServerTasks.TasksPlace(info)
     const logging = options.logging !== false
     const subscriptions = options.subscriptions !== false
     // The whole context: only the type checker knows what the session layer and the middleware require of it.
@@ -100,6 +101,7 @@ export const make = <E>(
       application,
       { ...options, limits }
     )
+    const tracing = Option.getOrUndefined(yield* Effect.serviceOption(Tracing))
     const dispatcher = yield* Dispatch.make(
       {
         info,
@@ -115,6 +117,7 @@ export const make = <E>(
         }),
         features: routes(registry, {
           pageSize: limits.pageSize,
+          cache: options.cache,
           tasks,
           mendArguments: options.mendArguments,
           unknownArguments: options.unknownArguments,
@@ -123,7 +126,11 @@ export const make = <E>(
         registry,
         extensions,
         session,
-        middleware: withContext(options.middleware, application),
+        tracing,
+        middleware: withContext(
+          tracing === undefined ? options.middleware : tracing.around(options.middleware),
+          application
+        ),
         sessionMiddleware: withContext(options.sessionMiddleware, application),
         authenticate: authentication?.authenticate,
         documents: authentication?.documents,
@@ -192,6 +199,7 @@ export const routes = (
   registry: Registry.RegistryService,
   options: ToolArguments.Options & {
     readonly pageSize: number
+    readonly cache?: ServerCacheOptions | undefined
     readonly tasks: ServerTasks.ServerTasks | undefined
   }
 ): ReadonlyArray<Route> => [
@@ -200,6 +208,16 @@ export const routes = (
   ...Prompts.routes(registry, options),
   ...Completion.routes(registry)
 ]
+
+/** Registers a tool, after a warning where its name breaks a rule. Dies when a mark in its schema is not valid. */
+export const registerTool = (
+  registry: Registry.RegistryService,
+  entry: Registry.RegisteredTool
+): Effect.Effect<void, never, Scope.Scope> =>
+  Effect.zipRight(
+    Effect.zipRight(checkHeaderMarks(entry.advertised), NamingRules.warn("tool", entry.advertised)),
+    registry.tools.register(entry)
+  )
 
 /**
  * Dies with the reason when a mark for an HTTP header (`x-mcp-header`) is not valid: clients from 2026-07-28 on would leave the tool out

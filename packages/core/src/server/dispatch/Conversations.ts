@@ -1,9 +1,10 @@
 /**
- * The conversations of a server: begins each one the same way, whether a fiber reads its transport or an HTTP session
- * feeds it, and ends all of them when the server's scope closes.
+ * The conversations of a server, for `Dispatch`: begins each conversation the same way, whether a fiber reads its transport or an HTTP
+ * session feeds it, and ends all of them when the server's scope closes.
  *
  * A conversation runs in the server's context. A transport that is read has one fiber, its reader, which also ends its conversations when
- * the transport ends (`PipeClients`); a conversation that is fed has none. What the messages mean is up to the era (`EraOfMessage`).
+ * the transport ends (`PipeClients`); a conversation that is fed (`SessionConversation`) has none. What the messages mean is up to the era
+ * (`EraOfMessage`).
  */
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
@@ -25,11 +26,11 @@ import { Connection } from "../legacy/Connection.js"
 import * as SessionFacts from "../legacy/SessionFacts.js"
 import * as Authentication from "../runtime/Authentication.js"
 import * as RequestOrigin from "../runtime/RequestOrigin.js"
-import type { Server } from "../runtime/Server.js"
 import type { Open } from "../runtime/SessionConversation.js"
 import * as Defects from "../telemetry/Defects.js"
 import * as Metrics from "../telemetry/Metrics.js"
 import { Pipe, type Started } from "./PipeClients.js"
+import type { TracedServer } from "./Tracing.js"
 
 /** A conversation whose transport the server reads. */
 export interface ReadConversation {
@@ -63,7 +64,7 @@ export const make = (
 ): Effect.Effect<Conversations, never, Scope.Scope> =>
   Effect.gen(function*() {
     const begin = yield* Conversation.factory
-    const runtime = yield* Effect.runtime<never>()
+    const runtime = yield* EffectInternals.currentServices()
     const conversations = new ServerConversations({
       server,
       side,
@@ -79,7 +80,7 @@ export const make = (
   })
 
 interface Env {
-  readonly server: Pick<Server, "authenticate" | "limits" | "session" | "versions">
+  readonly server: Pick<TracedServer, "authenticate" | "limits" | "session" | "tracing" | "versions">
   readonly side: (connection: Connection, versions: ReadonlyArray<Version.Version> | undefined) => Side
   readonly options: Dispatcher.Options
   readonly begin: Effect.Effect.Success<typeof Conversation.factory>
@@ -145,6 +146,8 @@ class ServerConversations implements Conversations {
       }
     )
     this.connections.set(connection, conversation)
+    const lasted = server.tracing &&
+      EffectInternals.exitOf(EffectInternals.runFork(this.env.runtime, server.tracing.session))
     let releasing: Deferred.Deferred<void> | undefined
     // After the handlers have ended: they use the services of the session to their end.
     const release = Effect.suspend(() => {
@@ -152,8 +155,9 @@ class ServerConversations implements Conversations {
       const released = releasing = EffectInternals.deferred<void>()
       this.connections.delete(connection)
       const closeSession = connection.closeSession()
+      const recorded = lasted?._tag === "Success" ? lasted.value : Effect.void
       const stopping = Effect.zipRight(
-        connection.stopAnnouncing(options.closeTimeout),
+        Effect.zipRight(connection.stopAnnouncing(options.closeTimeout), recorded),
         closeSession === undefined
           ? Effect.void
           : Release.within(closeSession, "What features keep for a client", options.closeTimeout)
@@ -213,6 +217,7 @@ class ServerConversations implements Conversations {
     if (shared?.facts !== undefined) SessionFacts.restore(connection, shared.facts)
     if (shared !== undefined) {
       connection.persist = coalesced(Effect.suspend(() => shared.store(SessionFacts.toJson(connection))))
+      connection.isLost = () => shared.isLost
     }
     let ending = false
     const watching = options.heartbeat === undefined ? undefined : EffectInternals.runFork(
@@ -221,8 +226,8 @@ class ServerConversations implements Conversations {
     )
     const close: Effect.Effect<void> = Effect.suspend(() => {
       const byServer = !ending && this.closing
-      if (watching !== undefined) EffectInternals.interrupt(watching)
       ending = true
+      if (watching !== undefined) EffectInternals.interrupt(watching)
       return Effect.zipRight(
         Effect.zipRight(conversation.close, release),
         Effect.sync(() => {

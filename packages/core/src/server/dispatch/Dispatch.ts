@@ -1,9 +1,9 @@
 /**
- * Makes the `Dispatcher` of a server: conversations for transports, the requests without a session, and
- * the notifications of changes to all of them.
+ * Makes the `Dispatcher` of a server, for `Build`: conversations for transports (`Conversations`), the requests without a session, and the
+ * notifications of changes to all clients. `Endpoint` and `HttpTransports` enter by `Entrances`.
  *
- * One message that belongs to no conversation is served as a stream of what its sender gets, with the same `Requests` and the same
- * limits as a POST without a session: HTTP itself does not use it, its channels write to the response.
+ * One message that belongs to no conversation is served as a stream of what its sender gets, with the same `Requests` and the same limits
+ * as a POST without a session; over HTTP, other channels write to the response.
  */
 import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
@@ -13,6 +13,7 @@ import * as Exit from "effect/Exit"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import * as Message from "../../jsonrpc/Message.js"
+import * as MessageText from "../../jsonrpc/MessageText.js"
 import * as Requests from "../../jsonrpc/runtime/Requests.js"
 import type { RequestSide } from "../../jsonrpc/Side.js"
 import type { Listener, Transport } from "../../jsonrpc/Transport.js"
@@ -48,12 +49,15 @@ import type { ReadConversation } from "./Conversations.js"
 import * as Conversations from "./Conversations.js"
 import * as EraOfMessage from "./EraOfMessage.js"
 import type { ServerTasks } from "./ServerTasks.js"
+import type { TracedServer } from "./Tracing.js"
 
 /** What HTTP endpoints use of a dispatcher. `make` makes every dispatcher. */
-export interface Entrances
-  extends
-    DispatcherService,
-    Pick<Server, "authenticate" | "documents" | "observers" | "requiredScopes" | "session" | "taskScopes">
+export interface Entrances extends
+  DispatcherService,
+  Pick<
+    TracedServer,
+    "authenticate" | "documents" | "observers" | "requiredScopes" | "session" | "taskScopes" | "tracing"
+  >
 {
   readonly open: Open
   /** Runs the requests that belong to no conversation. Their limits hold for the clients of all endpoints together. */
@@ -66,7 +70,7 @@ export interface Entrances
 export const Entrances: Context.Tag<Dispatcher, Entrances> = Context.GenericTag<Dispatcher, Entrances>(Dispatcher.key)
 
 export const make = (
-  server: Server,
+  server: TracedServer,
   registry: RegistryService,
   tasks: ServerTasks | undefined,
   options: Options
@@ -121,6 +125,7 @@ export const make = (
       requiredScopes: server.requiredScopes,
       taskScopes: server.taskScopes,
       session: server.session,
+      tracing: server.tracing,
       open: conversations.feed,
       requests,
       legacy,
@@ -152,7 +157,7 @@ const deliverTo = (
           : subscriptions?.announceTo(change.principal, change.kind) ?? Effect.void
       case "Resource":
         return Effect.zipRight(
-          conversations.forEach((connection) => Subscriptions.updated(connection, change.uri)),
+          conversations.forEach(Subscriptions.updated(change.uri)),
           subscriptions?.updated(change.uri) ?? Effect.void
         )
       case "Extension":
@@ -265,7 +270,8 @@ const single = (
     return Effect.as(started, outbox.stream)
   }
 
-  return (incoming, caller = { _tag: "Other" }) => {
+  return (given, caller = { _tag: "Other" }) => {
+    const incoming = MessageText.fromValue(given)
     const headers = caller._tag === "Http" ? caller.request.headers : undefined
     const user = authenticate === undefined ? Effect.succeed(ANYBODY) : Authentication.find(authenticate, caller)
     return Stream.unwrapScoped(Effect.flatMap(Effect.either(user), (found) => {

@@ -1,6 +1,7 @@
 /**
- * How an endpoint drains before it closes: it begins nothing new, and waits until what runs has ended. Where other nodes serve its
- * clients, it then goes on to refuse requests until none arrives any more: by then the proxies send them to the other nodes.
+ * How an `Endpoint` drains before it closes: the endpoint begins nothing new, and waits until what runs has ended. Where other nodes serve
+ * its clients, the endpoint then goes on to refuse requests until none arrives any more: by then the proxies send requests to the other
+ * nodes. `Stages` counts the requests that arrive, `HttpTransports` refuses new sessions.
  *
  * Two fields are mutable: `hasBegun` turns true once, and the endpoint counts the requests that have `arrived`.
  */

@@ -10,6 +10,7 @@ import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 import * as Tap from "../../jsonrpc/Tap.js"
 import * as EffectInternals from "../../kit/EffectInternals.js"
+import * as EventLoop from "../../kit/EventLoop.js"
 import * as TimeLimit from "../../kit/TimeLimit.js"
 import * as Version from "../../protocol/Version.js"
 import type { Dispatcher } from "../Dispatcher.js"
@@ -17,6 +18,7 @@ import * as EndpointContext from "../http/EndpointContext.js"
 import * as Guard from "../http/Guard.js"
 import * as Health from "../http/Health.js"
 import { type Answerable, type Headers, type HttpExchange, type SlowReaders, tapped } from "../http/HttpExchange.js"
+import { LongBodies } from "../http/LongBodies.js"
 import * as Refusal from "../http/Refusal.js"
 import { Bodies } from "../http/RequestBody.js"
 import type * as ResolvedOptions from "../http/ResolvedOptions.js"
@@ -75,9 +77,9 @@ export const make = (
     const opened = new OpenEndpoint(context, entrances, Guard.make(options), health)
     const { close, drain, sessions } = opened
     const pass = options.tap && (yield* Tap.make("HTTP", options.tap))
-    const handle = pass === undefined
-      ? opened.handle
-      : (exchange: HttpExchange) => opened.handle(tapped(exchange, pass))
+    const traced = entrances.tracing && (yield* entrances.tracing.exchanges(authenticate !== undefined))
+    const serve = traced === undefined ? opened.handle : (exchange: HttpExchange) => opened.handle(traced(exchange))
+    const handle = pass === undefined ? serve : (exchange: HttpExchange) => serve(tapped(exchange, pass))
     const made = yield* Metrics.timed<Endpoint>({ close, drain, handle, sessions }, () => sweeper.now())
     yield* Metrics.sessions.observe(made.sessions)
     yield* Metrics.streams.observe(() => context.openStreams)
@@ -129,6 +131,7 @@ class OpenEndpoint implements Endpoint, Surroundings {
       taskScopes,
       sweeper,
       bodies: new Bodies(options.limits, sweeper),
+      longBodies: new LongBodies(options.limits.maxIncompleteBytes, EventLoop.onNextTurn),
       limits: options.limits,
       refuses: this.refuses,
       report: this,

@@ -1,9 +1,9 @@
 /**
- * The era of one message, as `protocol/Version` classifies it, with what the server supports: an envelope that names a legacy
- * revision of the server makes no message modern. And the errors with which a server of one era refuses messages of the other one.
+ * The era of one message, as `protocol/Version` classifies it, with what the server supports: an envelope that names a legacy revision of
+ * the server makes no message modern. This module also has the errors with which a server of one era refuses messages of the other era.
  *
  * `side` chooses for each message of a conversation, so clients of both eras may share one pipe; `chooser` for a message that belongs to
- * no conversation, which `HttpTransports` and `Dispatch` serve.
+ * no conversation, which `HttpTransports` and `Dispatch` serve. `PipeClients` asks for the era of a message, too.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/versioning#backward-compatibility
  */
@@ -14,8 +14,8 @@ import { type McpError, MethodNotFound, UnsupportedVersion } from "../../protoco
 import * as Methods from "../../protocol/modern/Methods.js"
 import * as Version from "../../protocol/Version.js"
 import type { Connection } from "../legacy/Connection.js"
-import type { LegacyServerSide as Legacy } from "../legacy/ServerSide.js"
-import type { ModernServerSide as Modern } from "../modern/ServerSide.js"
+import type { LegacyServerSide } from "../legacy/ServerSide.js"
+import type { ModernServerSide } from "../modern/ServerSide.js"
 import { quotable } from "../runtime/HandlerName.js"
 
 /** `header` is the `MCP-Protocol-Version` of an HTTP request. */
@@ -81,8 +81,8 @@ const namedBy = ({ params }: Request | Notification): unknown =>
 
 /** The eras that a server serves: one or both. */
 export type Eras =
-  | { readonly legacy: Legacy; readonly modern: Modern | undefined }
-  | { readonly legacy: undefined; readonly modern: Modern }
+  | { readonly legacy: LegacyServerSide; readonly modern: ModernServerSide | undefined }
+  | { readonly legacy: undefined; readonly modern: ModernServerSide }
 
 /** The server's side of one conversation. */
 export const side = (
@@ -98,7 +98,7 @@ export const side = (
   return {
     onRequest: ofLegacy.onRequest,
     neverWaits: ofLegacy.neverWaits,
-    of: (request) => of(request, versions) === "modern" ? piped : ofLegacy,
+    sideOf: (request) => of(request, versions) === "modern" ? piped : ofLegacy,
     onNotification: (notification, channel) =>
       of(notification, versions) === "modern"
         ? piped.onNotification(notification, channel)
@@ -107,7 +107,7 @@ export const side = (
 }
 
 const onlyLegacy = (
-  legacy: Legacy,
+  legacy: LegacyServerSide,
   side: RequestSide,
   connection: Connection,
   versions: ReadonlyArray<Version.Version>
@@ -123,7 +123,7 @@ const onlyLegacy = (
   onNotification: (notification, channel) => legacy.notification(connection, notification, channel)
 })
 
-const onlyModern = (modern: Modern, piped: Side, versions: ReadonlyArray<Version.Version>): Side => ({
+const onlyModern = (modern: ModernServerSide, piped: Side, versions: ReadonlyArray<Version.Version>): Side => ({
   ...piped,
   onRequest: (request, incoming) =>
     request.method === initialize.name && of(request, versions) === "legacy"

@@ -1,15 +1,15 @@
 /**
- * The HTTP transports of one endpoint as a whole: finds the transport that serves a path, and ends all transports when the endpoint closes.
- * `legacy/Http` or `legacy/Stateless` serve legacy messages, `modern/Http` modern messages; `legacy/Sse` has a path of its own.
+ * The HTTP transports of one `Endpoint` as a whole: finds the transport that serves a path, and ends all transports when the endpoint
+ * closes. `legacy/Http` or `legacy/Stateless` serve legacy messages, `modern/Http` modern messages; `legacy/Sse` has a path of its own.
  *
- * On the path that both eras share, the era of each POST is chosen here. A server of one era refuses the messages of the other one with an
+ * On the path that both eras share, the era of each POST is chosen here. A server of one era refuses the messages of the other era with an
  * error from which a client of both eras learns what to do.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/versioning#backward-compatibility
  */
 import * as Effect from "effect/Effect"
 import * as Message from "../../jsonrpc/Message.js"
-import * as Events from "../../jsonrpc/Sse.js"
+import { encode } from "../../jsonrpc/Sse.js"
 import * as McpError from "../../protocol/McpError.js"
 import * as Version from "../../protocol/Version.js"
 import { type Admitted, type Answerable, type Arrived, pathOf } from "../http/HttpExchange.js"
@@ -40,6 +40,8 @@ export interface ServedPath {
   /** The form that the endpoint prefers for the response to a POST; `undefined` where that response has no content. */
   readonly responses: MediaType.Form | undefined
   readonly post: Post
+  /** Whether this node serves the session that a request names. */
+  readonly hasSession: (request: Arrived) => boolean
   /** What passes a request on to the owner of its session; `undefined` when this node serves the session, or there is none. */
   readonly toOwner: (request: Arrived) => ((request: Routed) => void) | undefined
 }
@@ -86,7 +88,7 @@ export const make = (context: HttpContext, entrances: Entrances, draining: Drain
       }
     },
     drain: () => {
-      nodes?.drain(Events.encode({ retry }))
+      nodes?.drain(encode({ retry }))
       http?.drain()
     },
     release: () => {
@@ -115,6 +117,7 @@ const mainPath = (
   delete: http?.delete,
   responses,
   post,
+  hasSession: ({ headers }) => http?.has(headers["mcp-session-id"] ?? "") === true,
   toOwner: ({ headers }) => {
     if (nodes === undefined || http === undefined) return undefined
     const session = headers["mcp-session-id"] ?? ""
@@ -130,6 +133,7 @@ const pathOfSse = ({ nodes }: HttpContext, sse: Sse.SseEndpoint): ServedPath => 
   delete: undefined,
   responses: undefined,
   post: sse.post,
+  hasSession: ({ url }) => sse.has(Sse.sessionOf(url) ?? ""),
   toOwner: ({ method, url }) => {
     const session = nodes !== undefined && method === "POST" ? Sse.sessionOf(url) : undefined
     const node = session === undefined || sse.has(session) ? undefined : Sse.nodeOf(session)

@@ -1,10 +1,11 @@
 /**
- * The clients of one transport that the server reads. An `initialize` after the first one was answered comes from a new client: a program
- * between the client and the server, such as one that serves a stdio server over HTTP, keeps the server running from one client to the
- * next. The new client has a conversation and a session of its own. The conversation of the client before it ends with its last request.
+ * The clients of one transport that the server reads, for `Conversations`. An `initialize` after the first `initialize` was answered comes
+ * from a new client: a program between the client and the server, such as a program that serves a stdio server over HTTP, keeps the server
+ * running from one client to the next. The new client has a conversation and a session of its own. The conversation of the client before
+ * it ends with its last request.
  *
- * Its mutable fields: the conversation that receives messages; those before it whose requests still run, the oldest first, which are few,
- * because each request asks all of them; all that have not ended; and what the heartbeat waits for.
+ * Its mutable fields: the conversation that receives messages; the conversations before it whose requests still run, the oldest first,
+ * which are few, because each request asks all of them; all that have not ended; and what the heartbeat waits for.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle#initialization
  */
@@ -135,8 +136,9 @@ export class Pipe {
       this.earlier.delete(oldest)
       this.options.fork(oldest.conversation.close)
     }
-    if (this.replaced !== undefined) EffectInternals.done(this.replaced, Effect.void)
+    const { replaced } = this
     this.replaced = undefined
+    if (replaced !== undefined) EffectInternals.done(replaced, Effect.void)
   }
 }
 

@@ -1,8 +1,10 @@
 /**
- * The stages of the HTTP endpoint, in two lists: for a request that arrived at this node, and for a request that another node has passed on.
- * This node checks the sender of such a request again. `http/Stage` runs the stages, `HttpTransports` says what serves a path.
+ * Makes two lists of the stages of the HTTP endpoint, for `Endpoint`: one for a request that arrived at this node, and one for a request that
+ * another node has passed on. This node authenticates the sender of a passed-on request itself, although the other node has done so.
+ * `http/Stage` runs the stages, `HttpTransports` says what serves a path.
  *
- * Each function here makes one stage. Its arguments are what the stage needs of the endpoint, so that a stage can run alone.
+ * `make` makes the lists. Each other function makes one stage; its arguments are what the stage needs of the endpoint, so that a stage can
+ * run alone. Stages that need nothing of the endpoint are values.
  */
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
@@ -13,6 +15,7 @@ import type { Caller, Refuses } from "../Authenticator.js"
 import * as Guard from "../http/Guard.js"
 import type { Health } from "../http/Health.js"
 import { type Admission, type Admitted, type Answerable, type Arrived, pathOf, repeated } from "../http/HttpExchange.js"
+import type { LongBodies } from "../http/LongBodies.js"
 import * as MediaType from "../http/MediaType.js"
 import * as Refusal from "../http/Refusal.js"
 import { type Bodies, MAX_DISCARDED, OpenBody } from "../http/RequestBody.js"
@@ -37,6 +40,7 @@ export interface Parts extends Pick<Server, "authenticate" | "requiredScopes" | 
   readonly draining: Pick<Draining, "arrived" | "hasBegun">
   readonly sweeper: Deadlines
   readonly bodies: Bodies
+  readonly longBodies: LongBodies
   readonly limits: MessageText.Limits & { readonly maxBodyBytes: number }
   /** Refuses a request where the endpoint has begun to close, and tells whether it has. */
   readonly refuses: (request: Answerable) => boolean
@@ -143,10 +147,10 @@ export const document = ({ documents, guard }: Pick<Parts, "documents" | "guard"
     const { arrived: { method, path }, headers } = request
     const text = documents.get(path)
     if (text === undefined) return undefined
-    const allow = "GET, OPTIONS"
+    const allow = "GET, HEAD, OPTIONS"
     if (method === "OPTIONS") request.reply(204, guard.preflight(headers, allow), "")
-    else if (method !== "GET") Refusal.send(request, Refusal.methodNotAllowed(method, allow))
-    else request.reply(200, { "content-type": "application/json" }, text)
+    else if (method !== "GET" && method !== "HEAD") Refusal.send(request, Refusal.methodNotAllowed(method, allow))
+    else request.reply(200, { "content-type": "application/json" }, method === "HEAD" ? "" : text)
     return HELD
   }
 })
@@ -260,13 +264,14 @@ export interface Owned {
  * is known.
  */
 export const owner = (
-  { bodies, draining }: Pick<Parts, "bodies" | "draining">
+  { bodies, draining, longBodies }: Pick<Parts, "bodies" | "draining" | "longBodies">
 ): Stage<"owner", { readonly path: ServedPath; readonly sender: Admitted }, Owned> => ({
   name: "owner",
   run: (request, { path, sender }) => {
     const { arrived } = request
     const read = arrived.method === "POST"
-      ? (then: (body: string) => void) => readBody(request, bodies, then)
+      // Only a request whose session lives at another node is read here.
+      ? (then: (body: string) => void) => readBody(request, sender, sessionNamed(arrived), { bodies, longBodies }, then)
       : undefined
     const isSent = sendToOwner(
       sender,
@@ -292,12 +297,15 @@ export const bodiless: Stage<"bodiless", { readonly path: ServedPath; readonly s
   }
 }
 
-/** Reads the body. */
-export const body = ({ bodies }: Pick<Parts, "bodies">): Stage<"body", { readonly owner: Owned }, string> => ({
+/** Reads the body. A long body waits for a turn of the event loop. */
+export const body = (
+  parts: Pick<Parts, "bodies" | "longBodies">
+): Stage<"body", { readonly path: ServedPath; readonly sender: Admitted; readonly owner: Owned }, string> => ({
   name: "body",
-  run: (request, { owner }) => {
+  run: (request, { owner, path, sender }) => {
     if (owner.body !== undefined) return owner.body
-    readBody(request, bodies, (body) => request.pass(body))
+    const session = path.hasSession(request.arrived) ? sessionNamed(request.arrived) : undefined
+    readBody(request, sender, session, parts, (body) => request.pass(body))
     return HELD
   }
 })
@@ -392,13 +400,27 @@ const sendToOwner = (
   return true
 }
 
-const readBody = (request: Passing<never>, bodies: Bodies, then: (body: string) => void): void => {
+/** What names the session of a request: a header, or the query of HTTP+SSE. */
+const sessionNamed = ({ headers, url }: Arrived): string => headers["mcp-session-id"] ?? url
+
+const readBody = (
+  request: Passing<never>,
+  { principal }: Admitted,
+  session: string | undefined,
+  { bodies, longBodies }: Pick<Parts, "bodies" | "longBodies">,
+  then: (body: string) => void
+): void => {
   const { arrived } = request
-  const reading = new OpenBody(bodies)
+  const reading = new OpenBody(bodies, principal?.id ?? session)
   arrived.body(reading, (body) => {
     reading.end()
     if (typeof body !== "string") return Refusal.send(request, Refusal.ofBody(body, reading.maxBytes))
-    then(body)
+    const forget = longBodies.add(principal?.id, {
+      size: body.length,
+      read: () => then(body),
+      refuse: () => Refusal.send(request, Refusal.tooManyLong)
+    })
+    if (forget !== undefined) arrived.onGone(forget)
   })
   if (!reading.isOver) arrived.onGone(() => reading.end())
 }
@@ -413,7 +435,7 @@ const refuseSender = (request: Answerable, report: Report, refused: Refuses, mes
   const isRequest = message !== undefined && !Message.isMalformed(message) && Message.isRequest(message)
   const era = Refusal.eraOf(request, isRequest ? message : undefined)
   const refusal = Refusal.of(refused, era)
-  const fault = HttpRefusalCheck.of(refusal)
+  const fault = HttpRefusalCheck.problemOf(refusal)
   if (fault !== undefined) {
     report.fault(fault)
     return refuse(request, Refusal.failed)

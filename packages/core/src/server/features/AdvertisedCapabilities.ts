@@ -1,6 +1,7 @@
 /**
- * The capabilities that a server advertises: the capabilities of its features, of the handlers that the application
- * registered, and what the options add. An era asks for the capabilities when it answers `initialize` or `server/discover`.
+ * The capabilities that a server advertises: the capabilities of its features, of the handlers that the application registered, and what
+ * the options add. `dispatch/Build` makes them and the instructions; `legacy/Initialize` asks for the capabilities when it answers
+ * `initialize`, `modern/Era` when it answers `server/discover`. `modern/Questions` names the capability that a client lacks by `fromPath`.
  */
 import type { ServerCapabilities } from "../../protocol/Capabilities.js"
 import type { JsonObject } from "../../protocol/Json.js"

@@ -1,6 +1,6 @@
 /**
- * Changes that are announced together: what is announced inside of a batch is called once, when the batch has ended. A fiber
- * that was started inside and runs on announces at once from then on.
+ * Changes of an `EntryTable` that are announced together, for `Registry`: what is announced inside of a batch is called once, when the
+ * batch has ended. A fiber that was started inside and runs on announces at once from then on.
  */
 import * as Effect from "effect/Effect"
 import * as EffectInternals from "../../kit/EffectInternals.js"
@@ -11,7 +11,7 @@ export const run = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E
     if (outer !== undefined && outer.isOpen) return effect
     const batch: Batch = { isOpen: true, waiting: new Set() }
     return Effect.ensuring(
-      Effect.locally(effect, current, batch),
+      EffectInternals.withValue(effect, current, batch),
       Effect.sync(() => {
         batch.isOpen = false
         for (const announce of batch.waiting) announce()

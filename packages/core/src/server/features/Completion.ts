@@ -1,6 +1,7 @@
 /**
- * `completion/complete`: values for an argument of a prompt or of a resource template. An argument without a completer
- * gets no values.
+ * `completion/complete`: values for an argument of a prompt or of a resource template. An argument without a completer gets no values.
+ * `Prompts` and `Resources` prepare their completers here, `dispatch/Build` adds the route to the server, and `AdvertisedCapabilities`
+ * asks whether there is a completer.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/server/utilities/completion
  */
@@ -8,7 +9,7 @@ import * as Effect from "effect/Effect"
 import type * as Completion from "../../protocol/Completion.js"
 import { InvalidParams } from "../../protocol/McpError.js"
 import type * as Completer from "../Completer.js"
-import type { Completers, Registered, RegistryService } from "../Registry.js"
+import type { Completers, Registered, RegistryService, Use } from "../Registry.js"
 import * as HandlerName from "../runtime/HandlerName.js"
 import * as HandlerResult from "../runtime/HandlerResult.js"
 import * as Route from "../runtime/Route.js"
@@ -23,16 +24,22 @@ export const routes = (registry: RegistryService): ReadonlyArray<Route.Route> =>
   method: "completion/complete",
   isTrusted: false,
   isStable: false,
-  serve: ({ argument, context, ref }: Completion.CompleteParams) => {
-    const others = context?.arguments ?? {}
+  serve: (params: Completion.CompleteParams) => {
+    const { argument, context, ref } = params
+    const used = (found: Completable) =>
+      Surroundings.use(
+        found.entry,
+        () => ({ kind: "completion", entry: found.described(), arguments: params }),
+        complete(found, argument, context?.arguments ?? {})
+      )
     const [found, ...more] = find(registry, ref)
     const unknown = Effect.fail(unknownRef(ref))
     if (found === undefined) return Route.served(unknown)
     return more.length === 0
-      ? Surroundings.serve(found.entry, complete(found, argument, others), unknown)
+      ? Surroundings.serve(found.entry, used(found), unknown)
       : Route.served(
         [found, ...more].reduceRight<Effect.Effect<unknown, unknown>>(
-          (next, one) => Surroundings.run<unknown>(one.entry, complete(one, argument, others), next),
+          (next, one) => Surroundings.runUse<unknown>(one.entry, used(one), next),
           unknown
         )
       )
@@ -63,6 +70,8 @@ const none: Completion.CompleteResult = { completion: { values: [], total: 0, ha
 /** What has arguments to complete. */
 interface Completable {
   readonly entry: Registered & { readonly completers: Completers }
+  /** The same, as middleware sees it. */
+  readonly described: () => Extract<Use, { kind: "completion" }>["entry"]
   /** The names of its arguments; `undefined` for a resource with a fixed URI, which has none to complete. */
   readonly names: ReadonlySet<string> | undefined
   readonly subject: string
@@ -89,7 +98,12 @@ const find = (registry: RegistryService, ref: Completion.CompleteParams["ref"]):
     const entry = registry.prompts.get(ref.name)
     return entry === undefined
       ? []
-      : [{ entry, names: namesOf(entry.advertised.arguments), subject: HandlerName.prompt(ref.name) }]
+      : [{
+        entry,
+        described: () => Surroundings.prompt(entry),
+        names: namesOf(entry.advertised.arguments),
+        subject: HandlerName.prompt(ref.name)
+      }]
   }
   const { uri } = ref
   // By the template itself, or by a URI that it matches.
@@ -98,13 +112,23 @@ const find = (registry: RegistryService, ref: Completion.CompleteParams["ref"]):
   if (templates.length > 0) {
     return templates.map((entry) => {
       const { template, variables } = entry.template
-      return { entry, names: namesOf(variables), subject: HandlerName.template(template) }
+      return {
+        entry,
+        described: () => Surroundings.template(entry),
+        names: namesOf(variables),
+        subject: HandlerName.template(template)
+      }
     })
   }
   const resource = registry.resources.get(uri)
   return resource === undefined
     ? []
-    : [{ entry: { ...resource, completers: new Map() }, names: undefined, subject: HandlerName.resource(uri) }]
+    : [{
+      entry: { ...resource, completers: new Map() },
+      described: () => Surroundings.resource(resource),
+      names: undefined,
+      subject: HandlerName.resource(uri)
+    }]
 }
 
 const unknownRef = (ref: Completion.CompleteParams["ref"]): InvalidParams =>

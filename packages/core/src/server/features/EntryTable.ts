@@ -1,10 +1,10 @@
 /**
- * A table of entries of one kind, by key. An entry is registered in a scope, and removed when the scope closes. It does
- * not know what the entries mean. A result that was made from entries is valid until `revision` changes.
+ * A table of the `Registry`: entries of one kind, by key. An entry is registered in a scope, and removed when the scope closes. The table
+ * does not know what its entries mean. A result that was made from entries is valid until `revision` changes.
  *
- * The fields change together: each change of `byKey` increments `revision`, and then the listeners are called. `yielding` has
- * the entries that give way to others; `behind` has the yielding entries that another entry has displaced, in the order in which they
- * come back.
+ * The fields change together: each change of `byKey` changes `equals` and increments `revision`, and then the listeners are called.
+ * `yielding` has the entries that give way to others; `behind` has the yielding entries that another entry has displaced, in the order in
+ * which they come back.
  */
 import * as Effect from "effect/Effect"
 import * as Scope from "effect/Scope"
@@ -19,10 +19,15 @@ export class EntryTable<in out A> {
   revision = 0
   private isClosed = false
 
+  /** The keys that count as equal, in the order in which their entries came. */
+  private readonly equals = new Map<string, Set<string>>()
+
   constructor(
     /** The kind of the entries, as the error message of a duplicate names it: `tools named`. */
     private readonly kind: string,
-    private readonly keyOf: (entry: A) => string
+    private readonly keyOf: (entry: A) => string,
+    /** Gives the same text for keys that count as equal. Default: no two keys do. */
+    private readonly normal?: (key: string) => string
   ) {}
 
   get size(): number {
@@ -33,8 +38,12 @@ export class EntryTable<in out A> {
     return this.revision > 0
   }
 
+  /** The entry of this key, or else of a key that counts as equal. */
   get(key: string): A | undefined {
-    return this.byKey.get(key)
+    const found = this.byKey.get(key)
+    if (found !== undefined || this.normal === undefined) return found
+    const [equal] = this.equals.get(this.normal(key)) ?? []
+    return equal === undefined ? undefined : this.byKey.get(equal)
   }
 
   has(key: string): boolean {
@@ -93,9 +102,26 @@ export class EntryTable<in out A> {
         this.behind.set(key, [present, ...this.behind.get(key) ?? []])
       }
       this.byKey.set(key, entry)
+      this.addEqual(key)
       this.revision++
       return this.announce
     })
+  }
+
+  private addEqual(key: string): void {
+    if (this.normal === undefined) return
+    const normal = this.normal(key)
+    const keys = this.equals.get(normal)
+    if (keys === undefined) this.equals.set(normal, new Set([key]))
+    else keys.add(key)
+  }
+
+  private removeEqual(key: string): void {
+    if (this.normal === undefined) return
+    const normal = this.normal(key)
+    const keys = this.equals.get(normal)
+    keys?.delete(key)
+    if (keys?.size === 0) this.equals.delete(normal)
   }
 
   private remove(key: string, entry: A): Effect.Effect<void> {
@@ -106,8 +132,10 @@ export class EntryTable<in out A> {
       if (behind.length === 0) this.behind.delete(key)
       else this.behind.set(key, behind)
       if (!isPresent) return Effect.void
-      if (next === undefined) this.byKey.delete(key)
-      else this.byKey.set(key, next)
+      if (next === undefined) {
+        this.byKey.delete(key)
+        this.removeEqual(key)
+      } else this.byKey.set(key, next)
       this.revision++
       return this.announce
     })

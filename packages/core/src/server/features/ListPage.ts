@@ -1,7 +1,7 @@
 /**
- * Cuts a list into pages. The list is sorted by key, and a cursor names the last key of its page: an entry that is added
- * or removed between two pages neither repeats nor hides others, and every instance of a server accepts the cursors of
- * every other.
+ * Cuts a list into pages, for `PagedList` and for the lists of skills (`SkillIndex` and `SkillRequests` of package `extensions`).
+ * `runtime/Paging` has the cursors. The list is sorted by key, and a cursor names the last key of its page: an entry that is added or
+ * removed between two pages neither repeats nor hides others, and every instance of a server accepts the cursors of every other.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/server/utilities/pagination
  */

@@ -1,8 +1,8 @@
 /**
- * Logs a warning for each part of a definition that breaks a rule of the specification: the name of a tool, the keys of
- * `_meta`, the `src` of an icon. The definition is registered all the same, because most clients accept such names. A definition
- * whose icon could run a program is a mistake of the application, and is not registered.
- * The rules of keys are in `protocol/rules/MetaKey`.
+ * Logs a warning for each part of a definition that breaks a rule of the specification, when `McpServer` makes a feature of the definition
+ * (the name of a tool, the keys of `_meta`, the `src` of an icon), and for the server's own name and icons, when `dispatch/Build` builds
+ * the server. The definition is registered all the same, because most clients accept such names. A definition whose icon could run a
+ * program is a mistake of the application, and is not registered. The rules of keys are in `protocol/rules/MetaKey`.
  */
 import * as Effect from "effect/Effect"
 import { type Icon, isUnsafe } from "../../protocol/Implementation.js"

@@ -1,13 +1,16 @@
 /**
- * The pages of an entry table, as results of a list method. A page is made once and holds until an entry is added or
- * removed. Only pages that begin at a multiple of the page size are cached, so a client cannot fill the cache with
- * cursors of its own.
+ * The pages of an `EntryTable`, as results of a list method of `Tools`, `Prompts` or `Resources`. A page is made once and holds until an
+ * entry is added or removed. Only pages that begin where another page ends are cached, so a client cannot fill the cache with
+ * cursors of its own. An entry that no page has room for is left out and logged; clients can still use the entry.
  *
- * `Page` decides where a page begins and ends.
+ * `ListPage` and `runtime/Paging` decide where a page begins and ends.
  */
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
+import { quoted } from "../../definition/text/Quoted.js"
+import * as EffectInternals from "../../kit/EffectInternals.js"
 import type { InvalidParams } from "../../protocol/McpError.js"
+import type { Hints } from "../CacheHints.js"
 import type { Entries, Registered } from "../Registry.js"
 import * as MethodHints from "../runtime/MethodHints.js"
 import * as Paging from "../runtime/Paging.js"
@@ -27,43 +30,121 @@ interface Options<A, B, R> {
   readonly result: (items: ReadonlyArray<B>) => R
 }
 
+interface ServedOptions<A, B, R> extends Options<A, B, R> {
+  /** The hints of the method. */
+  readonly hints: Hints
+}
+
 /** Serves the list: to each request the entries that it sees. Only a list that is the same for all requests is cached. */
 export const serve = <A extends Registered, B, R extends object>(
-  options: Options<A, B, R>
+  options: ServedOptions<A, B, R>
 ): (cursor: string | undefined) => Route.Served => {
   const { entries } = options
-  const list = make(options)
+  const reports = reporter(options.list)
+  const list = make(options, reports.see)
   let revision = -1
   let isFiltered = false
+  let listHints: ListHints = noHints
   return (cursor) => {
     if (revision !== entries.revision) {
       revision = entries.revision
       isFiltered = [...entries].some(([, entry]) => Surroundings.mayBeHidden(entry))
+      listHints = hintsOf([...entries].map(([, entry]) => entry), options.hints)
     }
     return isFiltered
       ? {
         ...Route.served(
           Effect.flatMap(
             Surroundings.visible(entries),
-            (visible) => page(options, listed(visible).map(([key, entry]) => [key, options.advertised(entry)]), cursor)
+            (visible) =>
+              reports.after(
+                EffectInternals.fromEither(
+                  page(
+                    options,
+                    listed(visible).map(([key, entry]) => [key, options.advertised(entry)]),
+                    cursor,
+                    reports.see
+                  )
+                )
+              )
           )
         ),
-        hints: MethodHints.onlyForSender
+        hints: { ...listHints(), ...MethodHints.onlyForSender }
       }
-      : Route.served(list(cursor))
+      : { ...Route.served(reports.after(EffectInternals.fromEither(list(cursor)))), hints: listHints() }
   }
+}
+
+/** The hints of a list now; `undefined` when no entry has hints of its own. */
+type ListHints = () => Hints | undefined
+
+const noHints: ListHints = () => undefined
+
+/** The hints of a list of these entries, where `own` are the hints of the method. */
+export const hintsOf = (entries: ReadonlyArray<Registered>, own: Hints): ListHints => {
+  const given = new Set(entries.filter(({ isListed }) => isListed !== false).map(({ listHints }) => listHints))
+  return [...given].every((one) => one === undefined)
+    ? noHints
+    : () => MethodHints.ofList(own, [...given].map((one) => one?.()))
 }
 
 const listed = <A>(entries: Iterable<readonly [key: string, entry: A]>): ReadonlyArray<readonly [string, A]> =>
   [...entries].filter(([, entry]) => (entry as Partial<Registered>).isListed !== false)
 
+interface Reporter {
+  readonly see: (key: string) => void
+  /** The page, after what was seen since the last page was logged. */
+  readonly after: <A, E>(page: Effect.Effect<A, E>) => Effect.Effect<A, E>
+}
+
+/** Logs the entries that are left out, each once. */
+export const reporter = (list: string): Reporter => {
+  const known = new Set<string>()
+  let news: Array<string> = []
+  return {
+    see: (key: string): void => {
+      if (known.size === MAX_REPORTED || known.has(key)) return
+      known.add(key)
+      news.push(key)
+    },
+    after: <A, E>(page: Effect.Effect<A, E>): Effect.Effect<A, E> => {
+      if (news.length === 0) return page
+      const names = news.map(quoted).join(", ")
+      news = []
+      return Effect.zipRight(
+        Effect.logWarning(
+          `The list of ${list} leaves out ${names}: a page has at most ${Paging.MAX_CHARACTERS} characters. Shorten the description or the schema`
+        ),
+        page
+      )
+    }
+  }
+}
+
+const MAX_REPORTED = 100
+
+/** The items that a page has room for. */
+const fitting = <A>(
+  items: ReadonlyArray<readonly [string, A]>,
+  leaveOut: (key: string) => void
+): Array<readonly [string, A]> =>
+  items.filter(([key, item]) => {
+    const isTooLong = Paging.isTooLong(item)
+    if (isTooLong) leaveOut(key)
+    return !isTooLong
+  })
+
 /** A page of items that are not cached, in any order. */
 export const page = <B, R extends object>(
   { list, pageSize, result }: Pick<Options<never, B, R>, "list" | "pageSize" | "result">,
   items: Iterable<readonly [key: string, item: B]>,
-  cursor: string | undefined
+  cursor: string | undefined,
+  leaveOut: (key: string) => void = () => {}
 ): Either.Either<R & { readonly nextCursor?: string }, InvalidParams> =>
-  Either.map(ListPage.make(list, ListPage.sorted(items), cursor, pageSize), (page) => resultOf(page, result))
+  Either.map(
+    ListPage.make(list, fitting(ListPage.sorted(items), leaveOut), cursor, pageSize),
+    (page) => resultOf(page, result)
+  )
 
 const resultOf = <B, R extends object>(
   { items, nextCursor }: ListPage.Page<B>,
@@ -74,25 +155,31 @@ const resultOf = <B, R extends object>(
 })
 
 export const make = <A, B, R extends object>(
-  options: Options<A, B, R>
+  options: Options<A, B, R>,
+  leaveOut: (key: string) => void = () => {}
 ): PagedList<R & { readonly nextCursor?: string }> => {
   const { advertised, entries, list, result } = options
   const size = Paging.atLeastOne(options.pageSize)
+  const starts = new Set<number>()
   const pages = new Map<number, R & { readonly nextCursor?: string }>()
-  let sorted: Array<readonly [string, A]> = []
+  let sorted: Array<readonly [string, B]> = []
   let revision = -1
   return (cursor) => {
     if (revision !== entries.revision) {
       revision = entries.revision
       pages.clear()
-      sorted = ListPage.sorted(listed(entries))
+      starts.clear()
+      sorted = fitting(
+        ListPage.sorted(listed(entries)).map(([key, entry]) => [key, advertised(entry)] as const),
+        leaveOut
+      )
+      for (let at = 0; at < sorted.length; at = Paging.endOf(sorted, at, size)) starts.add(at)
     }
     return Either.map(Paging.start(list, sorted, cursor), (index) => {
       const known = pages.get(index)
       if (known !== undefined) return known
-      const { items, nextCursor } = Paging.at(list, sorted, index, size)
-      const page = resultOf({ items: items.map(advertised), nextCursor }, result)
-      if (index % size === 0) pages.set(index, page)
+      const page = resultOf(Paging.at(list, sorted, index, size), result)
+      if (starts.has(index)) pages.set(index, page)
       return page
     })
   }

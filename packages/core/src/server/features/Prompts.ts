@@ -1,6 +1,7 @@
 /**
- * `prompts/list` and `prompts/get`: finds the prompt that a request names, decodes the arguments, and gives the messages
- * that its handler returns. `Completion` completes the arguments.
+ * `prompts/list` and `prompts/get`: finds the prompt that a request names, decodes the arguments, and gives the messages that its handler
+ * returns. `Completion` completes the arguments. `McpServer.prompt` makes an entry of the `Registry` with this module, and
+ * `dispatch/Build` adds its routes to the server.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/server/prompts
  */
@@ -11,10 +12,12 @@ import { ofIssue } from "../../protocol/McpError.js"
 import type { PaginatedParams } from "../../protocol/Pagination.js"
 import type * as Prompts from "../../protocol/Prompts.js"
 import * as ContentRules from "../../protocol/rules/ContentRules.js"
+import type { ServerCacheOptions } from "../CacheHints.js"
 import type * as Completer from "../Completer.js"
 import type { RegisteredPrompt, RegistryService } from "../Registry.js"
 import * as HandlerName from "../runtime/HandlerName.js"
 import * as HandlerResult from "../runtime/HandlerResult.js"
+import * as MethodHints from "../runtime/MethodHints.js"
 import * as Route from "../runtime/Route.js"
 import * as Completion from "./Completion.js"
 import * as PagedList from "./PagedList.js"
@@ -22,12 +25,13 @@ import * as Surroundings from "./Surroundings.js"
 
 export const routes = (
   registry: RegistryService,
-  options: { readonly pageSize: number }
+  options: { readonly pageSize: number; readonly cache?: ServerCacheOptions | undefined }
 ): ReadonlyArray<Route.Route> => {
   const list = PagedList.serve({
     list: "prompts",
     entries: registry.prompts,
     pageSize: options.pageSize,
+    hints: MethodHints.ofMethod(options.cache, "prompts/list"),
     advertised: ({ advertised }) => advertised,
     result: (prompts): Prompts.ListPromptsResult => ({ prompts })
   })
@@ -46,13 +50,29 @@ export const routes = (
       serve: (params: Prompts.GetPromptParams) => {
         const prompt = registry.prompts.get(params.name)
         if (prompt === undefined) return Route.failed(Completion.unknownPrompt(params.name))
-        const get = prompt.get(params.arguments ?? {})
-        return prompt.around === undefined
-          ? { effect: get, context: prompt.context }
-          : Surroundings.serve(prompt, get, Effect.fail(Completion.unknownPrompt(params.name)))
+        return Surroundings.serve(
+          prompt,
+          decodeAndGet(prompt, params.arguments ?? {}),
+          Effect.fail(Completion.unknownPrompt(params.name))
+        )
       }
     }
   ]
+}
+
+const decodeAndGet = (prompt: RegisteredPrompt, args: unknown): Effect.Effect<unknown, unknown, any> => {
+  const get = (args: unknown) =>
+    Surroundings.use(
+      prompt,
+      () => ({ kind: "prompt", entry: Surroundings.prompt(prompt), arguments: args }),
+      prompt.get(args)
+    )
+  return prompt.decode === undefined
+    ? get(args)
+    : Effect.matchEffect(prompt.decode(args), {
+      onFailure: (issue) => Effect.fail(ofIssue(issue, `arguments for ${HandlerName.prompt(prompt.advertised.name)}`)),
+      onSuccess: get
+    })
 }
 
 /** The registry entry of a prompt, from its definition, its handler and its completers. */
@@ -69,15 +89,12 @@ export const entry = (
     ...Surroundings.ofDefinition(definition),
     advertised,
     context,
-    get: (args) =>
-      Effect.matchEffect(codec.decode(args as Readonly<Record<string, string>>), {
-        onFailure: (issue) => Effect.fail(ofIssue(issue, `arguments for ${subject}`)),
-        onSuccess: (parameters) =>
-          Effect.map(
-            HandlerResult.value(HandlerResult.run(() => handler(parameters), actor), actor),
-            (messages) => Prompt.toResult(messages, advertised.description)
-          )
-      }),
+    decode: codec.decode,
+    get: (parameters) =>
+      Effect.map(
+        HandlerResult.value(HandlerResult.run(() => handler(parameters), actor), actor),
+        (messages) => Prompt.toResult(messages, advertised.description)
+      ),
     completers: Completion.completers(complete ?? {}, enumValues, subject)
   }
 }

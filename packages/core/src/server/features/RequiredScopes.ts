@@ -1,8 +1,9 @@
 /**
- * The scopes that a message requires, from the features that it names, or from the task that it is about. An HTTP endpoint checks them
- * before it serves the message: the status of a response that has begun cannot become 403.
+ * The scopes that a message requires, from the features that it names, or from the task that it is about, as `dispatch/Build` gives them
+ * to the server. An HTTP endpoint (`dispatch/Stages`) checks the scopes before it serves the message: the status of a response that has
+ * begun cannot become 403.
  *
- * It reads the parameters as the client sent them; what is malformed requires nothing, and is refused later.
+ * This module reads the parameters as the client sent them; what is malformed requires nothing, and is refused later.
  */
 import type * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"

@@ -1,6 +1,7 @@
 /**
- * `resources/list`, `resources/templates/list` and `resources/read`: finds the resource, or the resource template, that
- * serves a URI, and lists both.
+ * `resources/list`, `resources/templates/list` and `resources/read`: finds the resource, or the resource template, that serves a URI, and
+ * lists both. `McpServer` makes entries of the `Registry` with this module, `dispatch/Build` adds its routes to the server, and
+ * `RequiredScopes` asks which entry serves a subscription.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/server/resources
  */
@@ -9,13 +10,14 @@ import * as Effect from "effect/Effect"
 import * as Resource from "../../definition/Resource.js"
 import type * as ResourceTemplate from "../../definition/ResourceTemplate.js"
 import type * as UriTemplate from "../../definition/UriTemplate.js"
+import * as EffectInternals from "../../kit/EffectInternals.js"
 import { all as concurrently } from "../../kit/Race.js"
 import type { JsonObject } from "../../protocol/Json.js"
 import { ResourceNotFound } from "../../protocol/McpError.js"
 import type { PaginatedParams } from "../../protocol/Pagination.js"
 import type * as Resources from "../../protocol/Resources.js"
 import * as ContentRules from "../../protocol/rules/ContentRules.js"
-import type { Hints } from "../CacheHints.js"
+import type { Hints, ServerCacheOptions } from "../CacheHints.js"
 import type * as Completer from "../Completer.js"
 import type { Registered, RegisteredResource, RegisteredTemplate, RegistryService, Subscribable } from "../Registry.js"
 import * as HandlerName from "../runtime/HandlerName.js"
@@ -30,9 +32,10 @@ import * as TemplateMatches from "./TemplateMatches.js"
 
 export const routes = (
   registry: RegistryService,
-  { pageSize }: { readonly pageSize: number }
+  { cache, pageSize }: { readonly pageSize: number; readonly cache?: ServerCacheOptions | undefined }
 ): ReadonlyArray<Route.Route> => {
-  const options = { list: "resources", pageSize, result }
+  const options = { list: "resources", pageSize, result, hints: MethodHints.ofMethod(cache, "resources/list") }
+  const reports = PagedList.reporter("resources")
   const list = PagedList.serve({
     ...options,
     entries: registry.resources,
@@ -42,6 +45,7 @@ export const routes = (
     list: "templates",
     entries: registry.templates,
     pageSize,
+    hints: MethodHints.ofMethod(cache, "resources/templates/list"),
     advertised: ({ advertised }) => advertised,
     result: (resourceTemplates): Resources.ListResourceTemplatesResult => ({ resourceTemplates })
   })
@@ -52,7 +56,7 @@ export const routes = (
       isStable: true,
       serve: ({ cursor }: PaginatedParams) =>
         [...registry.templates.values()].some((template) => template.list !== undefined)
-          ? listAll(registry, cursor, options)
+          ? listAll(registry, cursor, options, reports)
           : list(cursor)
     },
     {
@@ -70,11 +74,19 @@ export const routes = (
         const resource = registry.resources.get(uri)
         return resource === undefined
           ? readFromTemplates(registry, uri)
-          : { ...Surroundings.serve(resource, resource.read, notFound(uri)), hints: hintsOf(resource) }
+          : { ...Surroundings.serve(resource, readOf(resource, uri), notFound(uri)), hints: hintsOf(resource) }
       }
     }
   ]
 }
+
+/** `uri` is the URI as the client sent it. */
+const readOf = (resource: RegisteredResource, uri: string) =>
+  Surroundings.use(
+    resource,
+    () => ({ kind: "resource", entry: Surroundings.resource(resource), arguments: {}, uri }),
+    resource.read
+  )
 
 // MUST be base64 (2025-11-25 server/resources#binary-content)
 const problem = ({ contents }: Resources.ReadResourceResult): string | undefined => {
@@ -132,17 +144,14 @@ export const templateEntry = (
     template,
     context,
     hints: options.hints,
-    read: (variables, uri) =>
-      Effect.matchEffect(codec.decode(variables as UriTemplate.Match), {
-        onFailure: () => Effect.succeed(undefined),
-        onSuccess: (parameters) =>
-          contentsOf(
-            Effect.suspend(() => HandlerResult.effect(read(parameters, uri), reader)),
-            uri,
-            advertised.mimeType,
-            reader
-          )
-      }),
+    decode: (variables) => codec.decode(variables as UriTemplate.Match),
+    read: (parameters, uri) =>
+      contentsOf(
+        Effect.suspend(() => HandlerResult.effect(read(parameters, uri), reader)),
+        uri,
+        advertised.mimeType,
+        reader
+      ),
     list: options.list === undefined
       ? undefined
       : Effect.map(
@@ -193,7 +202,10 @@ export const subscribable = (registry: RegistryService, uri: string): Subscribab
 const listAll = (
   { resources, templates }: RegistryService,
   cursor: string | undefined,
-  options: Parameters<typeof PagedList.page<Resources.Resource, Resources.ListResourcesResult>>[0]
+  options: Parameters<typeof PagedList.page<Resources.Resource, Resources.ListResourcesResult>>[0] & {
+    readonly hints: Hints
+  },
+  reports: ReturnType<typeof PagedList.reporter>
 ): Route.Served => {
   const lists = concurrently(
     [...templates.values()].flatMap((template) =>
@@ -209,9 +221,14 @@ const listAll = (
     return all
   })
   const isFiltered = [...templates.values(), ...resources.values()].some(Surroundings.mayBeHidden)
+  const listing = [...templates.values()].filter(({ list }) => list !== undefined)
+  const hints = PagedList.hintsOf([...listing, ...resources.values()], options.hints)()
   return {
-    ...Route.served(Effect.flatMap(effect, (all) => PagedList.page(options, all, cursor))),
-    hints: isFiltered ? MethodHints.onlyForSender : undefined
+    ...Route.served(Effect.flatMap(
+      effect,
+      (all) => reports.after(EffectInternals.fromEither(PagedList.page(options, all, cursor, reports.see)))
+    )),
+    hints: isFiltered ? { ...hints, ...MethodHints.onlyForSender } : hints
   }
 }
 
@@ -223,13 +240,29 @@ const none: Effect.Effect<ReadonlyArray<Resources.Resource>> = Effect.succeed([]
 const hintsOf = (entry: Registered & { readonly hints?: Hints | undefined }): Hints | undefined =>
   Surroundings.mayBeHidden(entry) ? { ...entry.hints, ...MethodHints.onlyForSender } : entry.hints
 
+/** Reads a URI through a template; gives `undefined` where the template does not serve the URI. */
+const readThrough = (
+  { template, variables }: TemplateMatches.TemplateMatch,
+  uri: string
+): Effect.Effect<Resources.ReadResourceResult | undefined, unknown, any> => {
+  const read = (parameters: unknown) =>
+    Surroundings.use(
+      template,
+      () => ({ kind: "resource", entry: Surroundings.template(template), arguments: parameters, uri }),
+      Effect.suspend(() => template.read(parameters, uri))
+    )
+  return template.decode === undefined
+    ? read(variables)
+    : Effect.matchEffect(template.decode(variables), { onFailure: () => Effect.succeed(undefined), onSuccess: read })
+}
+
 const readFromTemplates = (registry: RegistryService, uri: string): Route.Served => {
   const found = TemplateMatches.find(registry, uri)
   const [only] = found
   if (found.length === 1) {
-    const { template, variables } = only!
+    const { template } = only!
     const read = Effect.flatMap(
-      template.read(variables, uri),
+      readThrough(only!, uri),
       (result) => result === undefined ? notFound(uri) : Effect.succeed(result)
     )
     return { ...Surroundings.serve(template, read, notFound(uri)), hints: hintsOf(template) }
@@ -239,12 +272,12 @@ const readFromTemplates = (registry: RegistryService, uri: string): Route.Served
   const hints: Hints = {}
   // The most specific template reads first; where it does not accept the variables, the next one reads.
   const effect = found.reduceRight<Effect.Effect<unknown, unknown>>(
-    (next, { template, variables }) =>
+    (next, match) =>
       Effect.flatMap(
-        Surroundings.run(template, template.read(variables, uri), Effect.succeed(undefined)),
+        Surroundings.runUse(match.template, readThrough(match, uri), Effect.succeed(undefined)),
         (result) => {
           if (result === undefined) return next
-          Object.assign(hints, template.hints, mayDiffer ? MethodHints.onlyForSender : undefined)
+          Object.assign(hints, match.template.hints, mayDiffer ? MethodHints.onlyForSender : undefined)
           return Effect.succeed(result)
         }
       ),

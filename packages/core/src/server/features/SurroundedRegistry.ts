@@ -1,14 +1,16 @@
 /**
- * The registry for a feature layer that `Feature.visible`, `Feature.requires` or `Middleware.around` surrounds: every entry that the
- * layer registers gets this surrounding. The tables are the tables of the server.
+ * The registry for a feature layer that `Feature` or `FeatureMiddleware` surrounds: every entry that the layer registers gets this
+ * surrounding (`Surroundings`). The tables are the tables of the server. `dispatch/Build` gives features their registry by `contextOf`.
  */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Predicate from "effect/Predicate"
 import * as Scope from "effect/Scope"
 import { MethodNotFound } from "../../protocol/McpError.js"
 import {
   type Entries,
+  type FeatureEntry,
   type Registered,
   type RegisteredFilter,
   type RegisteredHandler,
@@ -20,10 +22,13 @@ import {
 import * as HandlerName from "../runtime/HandlerName.js"
 import * as Surroundings from "./Surroundings.js"
 
+/** What surrounds an entry: of every entry the same, or made for each. */
+export type Surround = Surrounding | ((describe: (entry: Registered) => FeatureEntry) => Surrounding)
+
 /** Builds a feature layer with a registry that surrounds its entries. `of` gets the context that the layer is built with. */
 export const layer = <E>(
   feature: Layer.Layer<never, E, any>,
-  of: (context: Context.Context<never>) => Surrounding
+  of: (context: Context.Context<never>) => Surround
 ): Layer.Layer<never, E, any> =>
   Layer.provide(
     feature,
@@ -38,17 +43,21 @@ export const layer = <E>(
 export const contextOf = (registry: RegistryService): Context.Context<Registry | Running> =>
   Context.make(Registry, registry).pipe(Context.add(Running, registry))
 
-const make = (registry: RegistryService, surrounding: Surrounding): RegistryService => {
+const make = (registry: RegistryService, surround: Surround): RegistryService => {
   // Entries with equal surroundings share one array, so that a list runs them once for all.
   const all = new WeakMap<object, ReadonlyArray<Surrounding>>()
-  const inside = <A extends Registered>(entry: A): A => {
-    const { around } = entry
+  const aroundOf = ({ around }: Registered, describe: (entry: any) => FeatureEntry): ReadonlyArray<Surrounding> => {
+    if (Predicate.isFunction(surround)) return [surround(describe), ...around ?? []]
     const key = around ?? all
     let outer = all.get(key)
-    if (outer === undefined) all.set(key, outer = [surrounding, ...around ?? []])
-    return { ...entry, around: outer }
+    if (outer === undefined) all.set(key, outer = [surround, ...around ?? []])
+    return outer
   }
-  const table = <A extends Registered>(of: Entries<A>, inside: (entry: A) => A): Entries<A> => ({
+  const table = <T extends Surroundings.Table, A extends Registered>(
+    name: T,
+    of: Entries<A>,
+    inside: (entry: A, around: ReadonlyArray<Surrounding>) => A = (entry, around) => ({ ...entry, around })
+  ): Entries<A> => ({
     get size() {
       return of.size
     },
@@ -62,46 +71,61 @@ const make = (registry: RegistryService, surrounding: Surrounding): RegistryServ
     has: (key) => of.has(key),
     keys: () => of.keys(),
     values: () => of.values(),
-    register: (entry, options) => of.register(inside(entry), options),
+    register: (entry, options) => of.register(inside(entry, aroundOf(entry, Surroundings.describe[name])), options),
     onChange: (listener) => of.onChange(listener),
     [Symbol.iterator]: () => of[Symbol.iterator]()
   })
   return {
     ...registry,
-    tools: table(registry.tools, inside),
-    resources: table(registry.resources, inside),
-    templates: table(registry.templates, inside),
-    prompts: table(registry.prompts, inside),
-    handlers: table(
-      registry.handlers,
-      (handler) => handler.isShared === true ? handler : handlerInside(handler, surrounding)
-    ),
-    filters: table(registry.filters, (filter) => filterInside(filter, surrounding))
+    tools: table("tools", registry.tools),
+    resources: table("resources", registry.resources),
+    templates: table("templates", registry.templates),
+    prompts: table("prompts", registry.prompts),
+    handlers: table("handlers", registry.handlers, handlerInside),
+    filters: table("filters", registry.filters, filterInside)
   }
 }
 
 // The eras run handlers without a look at their surroundings; `RequiredScopes` reads the scopes there.
-const handlerInside = (handler: RegisteredHandler, surrounding: Surrounding): RegisteredHandler => ({
-  ...handler,
-  around: [surrounding, ...handler.around ?? []],
-  context: Context.empty(),
-  run: (params, raw, method) =>
-    Surroundings.run<unknown>(
-      { context: handler.context, around: [surrounding] },
-      Effect.suspend(() => handler.run(params, raw, method)),
-      handler.method.kind === "request"
-        ? Effect.fail(new MethodNotFound({ method: HandlerName.quotable(method) }))
-        : Effect.void
-    )
-})
+const handlerInside = (handler: RegisteredHandler, around: ReadonlyArray<Surrounding>): RegisteredHandler => {
+  if (handler.isShared === true) return handler
+  const { context, run } = handler.inner ?? handler
+  const surrounded: RegisteredHandler = {
+    ...handler,
+    around,
+    inner: { context, run },
+    context: Context.empty(),
+    run: (params, raw, method) => {
+      const entry: RegisteredHandler = { ...surrounded, context }
+      return Surroundings.runUse<unknown>(
+        entry,
+        Surroundings.use(
+          entry,
+          () => ({
+            kind: "method",
+            entry: Surroundings.handler(entry),
+            arguments: params,
+            isNotification: handler.method.kind === "notification"
+          }),
+          Effect.suspend(() => run(params, raw, method))
+        ),
+        handler.method.kind === "request"
+          ? Effect.fail(new MethodNotFound({ method: HandlerName.quotable(method) }))
+          : Effect.void
+      )
+    }
+  }
+  return surrounded
+}
 
-const filterInside = (filter: RegisteredFilter, surrounding: Surrounding): RegisteredFilter => ({
-  ...filter,
-  context: Context.empty(),
-  accept: (keys) =>
-    Surroundings.run(
-      { context: filter.context, around: [surrounding] },
-      Effect.suspend(() => filter.accept(keys)),
-      Effect.succeed([])
-    )
-})
+const filterInside = (filter: RegisteredFilter, around: ReadonlyArray<Surrounding>): RegisteredFilter => {
+  const { accept, context } = filter.inner ?? filter
+  const entry: RegisteredFilter = { ...filter, around, context }
+  return {
+    ...filter,
+    around,
+    inner: { accept, context },
+    context: Context.empty(),
+    accept: (keys) => Surroundings.run(entry, Effect.suspend(() => accept(keys)), Effect.succeed([]))
+  }
+}

@@ -1,51 +1,172 @@
 /**
- * Runs the effects of an entry inside what surrounds the entry: middleware, checks whether a request may see the entry, and
- * the scopes that it requires. An entry without surroundings costs one comparison.
+ * Runs the effects of an entry inside what surrounds the entry, for `Tools`, `Prompts`, `Resources` and `Completion`: services, checks
+ * whether a request may see the entry, the scopes that the entry requires, and middleware around each use. `PagedList` asks which entries
+ * a request sees, `RequiredScopes` which scopes an entry requires. An entry without surroundings costs one comparison.
  *
- * A request sees an entry when every check inside the middleware around it gives true. Where a middleware refuses the request
- * before such a check, the request does not see the entry.
+ * Services and checks run in the order in which they stand, and all of them before the middleware: so middleware gets decoded arguments,
+ * and no client learns from an error about arguments that there is an entry that it may not see. A request sees an entry when every check
+ * gives true. Where services before a check refuse the request, the request does not see the entry.
  */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import { all as concurrently } from "../../kit/Race.js"
-import type { Registered, Surrounding } from "../Registry.js"
+import type * as Prompts from "../../protocol/Prompts.js"
+import type * as Resources from "../../protocol/Resources.js"
+import type * as Tools from "../../protocol/Tools.js"
+import type {
+  EntryOf,
+  FeatureEntry,
+  Registered,
+  RegisteredHandler,
+  RegistryService,
+  Surrounding,
+  Use
+} from "../Registry.js"
 import * as Permission from "../runtime/Permission.js"
 import * as Route from "../runtime/Route.js"
 
 type Handled = Effect.Effect<unknown, unknown, any>
 
-/** Serves a request with an effect of an entry; with `hidden` when the request does not see the entry. */
+/** How a failure of what surrounds an entry ends. */
+type Settle = (end: Handled) => Handled
+
+/**
+ * Serves a request with an effect of an entry; with `hidden` when the request does not see the entry. Of an entry with middleware, the
+ * effect runs its handler with `use`.
+ */
 export const serve = (
   entry: Registered,
   effect: Handled,
   hidden: Effect.Effect<unknown, unknown>,
-  settle?: (end: Handled) => Handled
+  settle?: Settle
 ): Route.Served =>
   entry.around === undefined
     ? { effect, context: entry.context }
-    : Route.served(run(entry, effect, hidden, settle) as Effect.Effect<unknown, unknown>)
+    : Route.served(runUse(entry, effect, hidden, settle))
 
-/** Runs an effect of an entry, with the services of its feature and of the request. */
+/** As `serve`, for a part of what serves a request. */
+export const runUse = <A>(
+  entry: Registered,
+  effect: Effect.Effect<A, unknown, any>,
+  hidden: Effect.Effect<A, unknown>,
+  settle?: Settle
+): Effect.Effect<A, unknown> =>
+  hasMiddleware(entry)
+    ? inside(entry, effect as Effect.Effect<A, unknown>, hidden, settle)
+    : run(entry, effect, hidden, settle)
+
+/** Runs an effect of an entry that is not a use of the entry, a list for example: no middleware runs. */
 export const run = <A>(
   entry: Registered,
   effect: Effect.Effect<A, unknown, any>,
   hidden: Effect.Effect<A, unknown>,
-  /** How a failure of a middleware ends. */
-  settle: (end: Handled) => Handled = (end) => end
+  settle?: Settle
+): Effect.Effect<A, unknown> => inside(entry, withServices(entry, effect), hidden, settle)
+
+/** Runs an effect with the services of the request, inside the services and the checks that surround an entry. */
+const inside = <A>(
+  entry: Registered,
+  effect: Effect.Effect<A, unknown>,
+  hidden: Effect.Effect<A, unknown>,
+  settle: Settle = (end) => end,
+  around: ReadonlyArray<Surrounding> = entry.around ?? []
 ): Effect.Effect<A, unknown> =>
-  (entry.around ?? []).reduceRight(
-    (next, one) =>
-      one._tag === "Middleware"
-        ? settle(one.run(next)) as Effect.Effect<A, unknown>
-        : one._tag === "Requirement"
+  around.reduceRight((next, one) => {
+    switch (one._tag) {
+      case "Services":
+        return settle(one.run(next)) as Effect.Effect<A, unknown>
+      case "Visibility":
+        return Effect.flatMap(one.check(entry), (visible) => visible ? next : hidden)
+      case "Requirement":
         // All scopes of the entry, so that a client has to get a token once.
-        ? Effect.zipRight(Permission.check(scopesOf(entry)), next)
-        : Effect.flatMap(one.check, (visible) => visible ? next : hidden),
-    Effect.mapInputContext(
-      effect as Effect.Effect<A, unknown>,
-      (request: Context.Context<never>) => Context.merge(entry.context, request)
-    )
+        return Effect.zipRight(Permission.check(scopesOf(entry)), next)
+      case "Use":
+        return next
+    }
+  }, effect)
+
+/** Runs an effect with the services that the layer of the entry was built with, and with the services of the request. */
+const withServices = <A>(
+  { context }: Registered,
+  effect: Effect.Effect<A, unknown, any>
+): Effect.Effect<A, unknown> =>
+  Effect.mapInputContext(
+    effect as Effect.Effect<A, unknown>,
+    (request: Context.Context<never>) => Context.merge(context, request)
   )
+
+const hasMiddleware = ({ around }: Registered): boolean => around?.some(({ _tag }) => _tag === "Use") === true
+
+/** The handler of one use of an entry, inside the middleware around the entry. */
+export const use = <A>(
+  entry: Registered,
+  of: () => UseWithout<"next">,
+  handler: Effect.Effect<A, unknown, any>,
+  settle: Settle = (end) => end
+): Effect.Effect<A, unknown, any> => {
+  if (!hasMiddleware(entry)) return handler
+  const known = of()
+  return (entry.around ?? []).reduceRight(
+    (next, one) =>
+      one._tag === "Use"
+        ? settle(one.run({ ...known, next } as Use)) as Effect.Effect<A, unknown>
+        : next,
+    withServices(entry, handler)
+  )
+}
+
+/** A use, of any kind, without one of its members. */
+type UseWithout<Member extends string> = Use extends infer Each ? Each extends Use ? Omit<Each, Member> : never : never
+
+/** The tables whose entries surroundings know. */
+export type Table = "tools" | "resources" | "templates" | "prompts" | "handlers" | "filters"
+
+/** An entry of each table, as middleware and checks see the entry. */
+export const describe: {
+  readonly [T in Table]: (
+    entry: RegistryService[T] extends Iterable<[string, infer Entry]> ? Entry : never
+  ) => FeatureEntry
+} = {
+  tools: (entry) => tool(entry),
+  resources: (entry) => resource(entry),
+  templates: (entry) => template(entry),
+  prompts: (entry) => prompt(entry),
+  handlers: (entry) => handler(entry),
+  filters: (entry) => ({ kind: "filter", name: entry.name, advertised: undefined, scopes: scopesOf(entry) })
+}
+
+type Advertising<A> = Registered & { readonly advertised: A }
+
+/** `name` is the name that the client called, where the tool serves the calls of all names. */
+export const tool = (
+  entry: Advertising<Tools.Tool>,
+  name: string = entry.advertised.name
+): EntryOf<"tool", Tools.Tool> => described("tool", name, entry)
+
+export const prompt = (entry: Advertising<Prompts.Prompt>): EntryOf<"prompt", Prompts.Prompt> =>
+  described("prompt", entry.advertised.name, entry)
+
+export const resource = (entry: Advertising<Resources.Resource>): EntryOf<"resource", Resources.Resource> =>
+  described("resource", entry.advertised.uri, entry)
+
+export const template = (
+  entry: Advertising<Resources.ResourceTemplate>
+): EntryOf<"resourceTemplate", Resources.ResourceTemplate> =>
+  described("resourceTemplate", entry.advertised.uriTemplate, entry)
+
+export const handler = (entry: RegisteredHandler): EntryOf<"method", undefined> => ({
+  kind: "method",
+  name: entry.method.name,
+  advertised: undefined,
+  scopes: scopesOf(entry)
+})
+
+const described = <Kind extends string, A>(kind: Kind, name: string, entry: Advertising<A>): EntryOf<Kind, A> => ({
+  kind,
+  name,
+  advertised: entry.advertised,
+  scopes: scopesOf(entry)
+})
 
 /** As `run`, with `hidden` also where a middleware refuses the request before the effect runs. */
 export const runUnlessRefused = <A>(
@@ -86,21 +207,23 @@ export const scopesOf = ({ around }: Registered): ReadonlyArray<string> =>
 
 /** The same; none where a check of visibility comes first, because then a request may not learn that there is the entry. */
 export const openScopesOf = (entry: Registered): ReadonlyArray<string> =>
-  entry.around?.find(({ _tag }) => _tag !== "Middleware")?._tag === "Requirement" ? scopesOf(entry) : []
+  entry.around?.find(({ _tag }) => _tag === "Visibility" || _tag === "Requirement")?._tag === "Requirement"
+    ? scopesOf(entry)
+    : []
 
 /** Whether there are requests that may not see the entry. */
 export const mayBeHidden = ({ around }: Registered): boolean => around !== undefined && checksOf(around) > 0
 
 /** Whether the request sees the entry, with or without the scopes to use it. */
-export const isVisible = ({ around = [] }: Registered): Effect.Effect<boolean> =>
+export const isVisible = (entry: Registered): Effect.Effect<boolean> =>
   Effect.suspend(() => {
+    const { around = [] } = entry
     let visible = false
-    const checks = around.slice(0, checksOf(around)).filter(({ _tag }) => _tag !== "Requirement")
-    const checked: Registered = { context: Context.empty(), around: checks }
+    const checks = around.slice(0, checksOf(around)).filter(({ _tag }) => _tag === "Services" || _tag === "Visibility")
     const see = Effect.sync(() => {
       visible = true
     })
-    return Effect.map(Effect.ignore(run(checked, see, Effect.void)), () => visible)
+    return Effect.map(Effect.ignore(inside(entry, see, Effect.void, undefined, checks)), () => visible)
   })
 
 /** Those of the entries that the request sees. What surrounds several entries runs once. */

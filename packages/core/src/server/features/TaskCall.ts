@@ -1,6 +1,7 @@
 /**
- * A call of a tool that may become a task. Its handler runs on a fiber that belongs to the server, so that it goes on after
- * the request was answered. The request waits for what comes first: the beginning of the task, or the end of the handler.
+ * A call of a tool that may become a task, for `Tools`, in a server with tasks (`ServerTasks`). The handler of the tool runs on a fiber
+ * that belongs to the server, so that the handler goes on after the request was answered. `TasksServer` gives this code to its server. The
+ * request waits for what comes first: the beginning of the task, or the end of the handler.
  *
  * Before the task begins, a cancellation interrupts the handler, and the end of the handler answers the request.
  */
@@ -16,14 +17,16 @@ import type { JsonRpcError } from "../../jsonrpc/JsonRpcError.js"
 import * as EffectInternals from "../../kit/EffectInternals.js"
 import * as Semaphore from "../../kit/Semaphore.js"
 import * as McpError from "../../protocol/McpError.js"
+import type { CallToolResult } from "../../protocol/Tools.js"
 import { RequestContext } from "../RequestContext.js"
 import type { Asker } from "../runtime/Asker.js"
 import type { HandlerContext } from "../runtime/HandlerContext.js"
-import { RequestScope } from "../runtime/Pipeline.js"
+import type { RequestOrigin } from "../runtime/RequestOrigin.js"
+import { RequestScope } from "../runtime/RequestScope.js"
 import type { Support, TaskDialect } from "../runtime/TaskDialect.js"
 import { type AskError, ServerSession } from "../ServerSession.js"
 import type { Check, Ended, StoredTasks } from "../tasks/StoredTasks.js"
-import type { TaskRunner } from "../tasks/TaskRunner.js"
+import type { NewTask, TaskRunner } from "../tasks/TaskRunner.js"
 import type { StoredTask, TaskOutcome, TaskQuestion } from "../TaskStore.js"
 
 /** How a tool runs as a task. */
@@ -31,6 +34,8 @@ export interface TaskTool {
   readonly support: Support
   /** Whether the handler itself begins the task, with `startTask`. Otherwise the task begins before the handler. */
   readonly startsInHandler: boolean
+  /** The name of what runs the tasks outside of the nodes; `undefined` where the handler does the work. */
+  readonly detached?: string | undefined
 }
 
 /** Why the client has to call the tool in another way; `undefined` where it does not. */
@@ -54,22 +59,29 @@ export const run = (
   const wanted = tasks.wants(tool?.support)
   if (Either.isLeft(wanted) || wanted.right === undefined || tool === undefined) return call
   const { ttl } = wanted.right
+  const details = { owner: handler.principal?.id ?? null, revision: tasks.version, ttl, requires }
+  if (tool.detached !== undefined) return detach(runner, handler, tasks, { ...details, detached: tool.detached }, call)
   return Effect.uninterruptibleMask((restore) =>
     Effect.gen(function*() {
       const self: Self = {
         runner,
         dialect: tasks,
         own: handler.ofHandler(),
-        create: runner.create(handler.principal?.id ?? null, tasks.version, ttl, requires),
+        create: runner.create(details),
         beginning: Semaphore.make(),
         first: yield* Deferred.make<First>(),
         handlerFiber: yield* Deferred.make<Fiber.RuntimeFiber<Ended>>(),
         isCancelled: false
       }
       const { first, handlerFiber, own } = self
+      own.outlivesRequest = true
       // What the handler sends must not overtake the response that tells the client of the task.
       own.startTask = Effect.zipRight(begin(self), Deferred.await(yield* EffectInternals.ended))
-      const fiber = yield* Effect.forkDaemon(handle(self, call, yield* Effect.context<any>()))
+      const { origin } = handler
+      const handling = handle(self, call, withoutServices(yield* Effect.context<any>(), origin))
+      const fiber = yield* Effect.forkDaemon(
+        origin.values === undefined ? handling : EffectInternals.withoutChanged(handling, origin.values)
+      )
       yield* Deferred.succeed(handlerFiber, fiber)
       const came = yield* Effect.onInterrupt(restore(Deferred.await(first)), () => cancel(self, fiber))
       own.startTask = Effect.void
@@ -77,6 +89,52 @@ export const run = (
     })
   )
 }
+
+/** A task outlives the HTTP request: it has no services that the application gave with that request, but the user. */
+const withoutServices = (
+  context: Context.Context<any>,
+  { services, user }: Pick<RequestOrigin, "services" | "user">
+): Context.Context<any> => {
+  if (services === undefined) return context
+  const all = new Map(EffectInternals.entries(context))
+  for (const [key, service] of EffectInternals.entries(services)) {
+    if (all.get(key) === service && (user === undefined || !EffectInternals.entries(user).has(key))) all.delete(key)
+  }
+  return EffectInternals.contextOf(all)
+}
+
+/**
+ * Runs a handler that starts the work of a detached task. The handler runs on the fiber of the request. When it has succeeded, the request
+ * is answered with the task. When it has not, its end is the end of the task, and the answer; what may have begun is told to stop.
+ */
+const detach = (
+  runner: TaskRunner,
+  handler: HandlerContext,
+  dialect: TaskDialect,
+  details: NewTask & { readonly detached: string },
+  call: Effect.Effect<unknown, unknown, any>
+): Effect.Effect<unknown, unknown, any> =>
+  Effect.uninterruptibleMask((restore) =>
+    Effect.gen(function*() {
+      const own = handler.ofHandler()
+      own.startTask = Effect.suspend(() =>
+        own.task !== undefined ? Effect.void : Effect.map(runner.createDetached(details), (task) => {
+          own.task = task
+        })
+      ) as Effect.Effect<void, AskError>
+      const exit = yield* Effect.exit(restore(Effect.mapInputContext(
+        call,
+        (context: Context.Context<any>) => withSession(context, own)
+      )))
+      const { task } = own
+      // Its arguments were refused, for example.
+      if (task === undefined) return yield* exit
+      if (Exit.isSuccess(exit) && (exit.value as CallToolResult).isError !== true) return yield* dialect.created(task)
+      yield* runner.tasks.end(task, Exit.isInterrupted(exit) ? cancelled : dialect.ended(exit))
+      yield* runner.tasks.stop(task)
+      return yield* exit
+    })
+  )
 
 /** What ends the wait of the request. */
 type First =
@@ -123,9 +181,7 @@ const handle = (
   context: Context.Context<any>
 ): Effect.Effect<Ended> => {
   const { dialect, first, own } = self
-  const services = context.pipe(Context.add(ServerSession, own), Context.add(RequestContext, own)) as Context.Context<
-    any
-  >
+  const services = withSession(context, own)
   const scope = Context.get(context as Context.Context<Scope.Scope>, Scope.Scope)
   const release = scope instanceof RequestScope ? scope.keep() : () => Effect.void
   return call.pipe(
@@ -138,6 +194,9 @@ const handle = (
     Effect.mapInputContext((_: Context.Context<never>) => services)
   )
 }
+
+const withSession = (context: Context.Context<any>, own: HandlerContext): Context.Context<any> =>
+  context.pipe(Context.add(ServerSession, own), Context.add(RequestContext, own))
 
 /** The request was interrupted: a handler whose task has begun goes on. */
 const cancel = (self: Self, fiber: Fiber.RuntimeFiber<Ended>): Effect.Effect<unknown> =>
@@ -162,7 +221,9 @@ const askerOf = (task: StoredTask, after: Asker, dialect: TaskDialect, tasks: St
       Effect.gen(function*() {
         const keyed = questions.map(([, question]) => [`${question.kind}-${++count}`, question] as const)
         const asked: Array<readonly [string, TaskQuestion]> = []
-        for (const [key, question] of keyed) asked.push([key, yield* dialect.encode(question)])
+        for (const [key, question] of keyed) {
+          asked.push([key, yield* EffectInternals.fromEither(dialect.encode(question))])
+        }
         const decode = (key: string, answer: TaskOutcome) => {
           const question = keyed.find(([one]) => one === key)?.[1]
           if (question === undefined) return Effect.void

@@ -1,9 +1,10 @@
 /**
- * The resource templates that match a URI, the most specific first: the one with the most literal text. `Resources` reads
- * with them, and `Completion` completes their variables.
+ * The resource templates that match a URI, the most specific first: the template with the most literal text. `Resources` reads by these
+ * templates, and `Completion` completes their variables. `UriTemplate` matches.
  */
 import * as Option from "effect/Option"
 import * as UriTemplate from "../../definition/UriTemplate.js"
+import * as UriKey from "../../protocol/rules/UriKey.js"
 import type { RegisteredTemplate, RegistryService } from "../Registry.js"
 
 export interface TemplateMatch {
@@ -11,13 +12,16 @@ export interface TemplateMatch {
   readonly variables: UriTemplate.Match
 }
 
-export const find = (registry: RegistryService, uri: string): ReadonlyArray<TemplateMatch> =>
-  [...registry.templates.values()].flatMap((template) =>
-    Option.match(UriTemplate.match(template.template, uri), {
+export const find = (registry: RegistryService, uri: string): ReadonlyArray<TemplateMatch> => {
+  let found: string | undefined
+  const key = () => found ??= UriKey.of(uri)
+  return [...registry.templates.values()].flatMap((template) =>
+    Option.match(template.template[UriTemplate.TypeId].match(uri, key), {
       onNone: () => [],
       onSome: (variables) => [{ template, variables }]
     })
   ).sort((a, b) => bySpecificity(a.template, b.template))
+}
 
 // By the length of the literal text, then by name, so that the order does not depend on the order of registration.
 const bySpecificity = ({ advertised: a }: RegisteredTemplate, { advertised: b }: RegisteredTemplate): number =>

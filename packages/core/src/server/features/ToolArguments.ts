@@ -1,11 +1,12 @@
 /**
- * Reads the arguments of calls of tools: strictly first, and where they do not decode, mended by the schema that the tool advertises.
- * `ArgumentRepair` mends, `ArgumentNames` finds names that the schema does not have; this module decides what becomes of a call.
+ * Reads the arguments of calls of tools, for `Tools`: strictly first, and where they do not decode, mended by the schema that the tool
+ * advertises. `ArgumentRepair` mends, `ArgumentNames` finds names that the schema does not have; this module decides what becomes of a
+ * call.
  *
  * What surrounds a handler sees the arguments that the handler gets: middleware, and the check of the headers that repeat arguments. So
  * arguments that something has looked at, and arguments that were mended, are remembered as long as the message lives. Nothing that looks
- * at arguments can wait for a decoder that answers later: the arguments of such a decoder stay as the client sent them once something
- * has looked at them.
+ * at arguments can wait for a decoder that answers later: the arguments of such a decoder stay as the client sent them once something has
+ * looked at them.
  */
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
@@ -13,6 +14,7 @@ import * as Predicate from "effect/Predicate"
 import * as ArgumentNames from "../../definition/schema/ArgumentNames.js"
 import * as ArgumentRepair from "../../definition/schema/ArgumentRepair.js"
 import { Diagnostic } from "../../jsonrpc/Diagnostic.js"
+import * as EffectInternals from "../../kit/EffectInternals.js"
 import type { JsonObject } from "../../protocol/Json.js"
 import { ofIssue, type ParseIssue } from "../../protocol/McpError.js"
 import type * as Tools from "../../protocol/Tools.js"
@@ -29,8 +31,13 @@ export interface Options {
 export interface ToolArguments {
   /** The parameters of a call, with the arguments that the handler gets. The arguments are read when something looks at them. */
   readonly seen: (params: JsonObject | undefined) => JsonObject | undefined
-  /** Runs the handler of a tool with its arguments. `sent` are the parameters as the client sent them. */
-  readonly call: (tool: DecodingTool, params: Tools.CallToolParams, sent: JsonObject | undefined) => Called
+  /** Runs `handler`, of a tool, with its arguments. `sent` are the parameters as the client sent them. */
+  readonly call: (
+    tool: DecodingTool,
+    handler: Handler,
+    params: Tools.CallToolParams,
+    sent: JsonObject | undefined
+  ) => Called
 }
 
 type DecodingTool = RegisteredTool & { readonly decode: NonNullable<RegisteredTool["decode"]> }
@@ -40,11 +47,14 @@ export const decodes = (tool: RegisteredTool): tool is DecodingTool => tool.deco
 
 type Called = ReturnType<RegisteredTool["call"]>
 
+/** The handler of a tool, alone or inside its middleware. */
+type Handler = RegisteredTool["call"]
+
 /** Arguments as the handler gets them. */
 interface Read {
   readonly tool: DecodingTool
   readonly args: unknown
-  /** An Either, unless the decoder answers later. */
+  /** Has an outcome, unless the decoder answers later. */
   readonly decoded: Effect.Effect<unknown, ParseIssue>
   readonly mended?: ArgumentRepair.Mended | undefined
 }
@@ -68,8 +78,10 @@ export const make = (tools: Self["tools"], { mendArguments, report, unknownArgum
   }
   return {
     seen: (params) => seen(self, params),
-    call: (tool, params, sent) =>
-      called(self, rememberedOf(self, tool, sent) ?? read(self, tool, params.arguments ?? {}), params.name, sent)
+    call: (tool, handler, params, sent) => {
+      const read = rememberedOf(self, tool, sent) ?? readOf(self, tool, params.arguments ?? {})
+      return called(self, read, handler, params.name, sent)
+    }
   }
 }
 
@@ -87,7 +99,7 @@ const seen = (self: Self, params: JsonObject | undefined): JsonObject | undefine
 }
 
 const seenArguments = (self: Self, tool: DecodingTool, args: unknown, sent: JsonObject): unknown => {
-  const attempt = Either.try(() => rememberedOf(self, tool, sent) ?? read(self, tool, args))
+  const attempt = Either.try(() => rememberedOf(self, tool, sent) ?? readOf(self, tool, args))
   // A decoder that throws has a bug, which the call reports.
   if (Either.isLeft(attempt)) return args
   self.remembered.set(sent, attempt.right)
@@ -102,46 +114,62 @@ const rememberedOf = ({ remembered }: Self, tool: DecodingTool, sent: JsonObject
 const mends = ({ mendArguments }: Self, tool: DecodingTool): boolean =>
   mendArguments !== false && tool.mendArguments !== false
 
-const read = (self: Self, tool: DecodingTool, args: unknown): Read => {
+const readOf = (self: Self, tool: DecodingTool, args: unknown): Read => {
   const decoded = tool.decode(args)
-  return Either.isEither(decoded) && Either.isLeft(decoded)
-    ? mended(self, tool, args, decoded.left as ParseIssue)
+  const outcome = EffectInternals.outcome(decoded)
+  return outcome !== undefined && Either.isLeft(outcome)
+    ? mended(self, tool, args, outcome.left)
     : { tool, args, decoded }
 }
 
 /** What is read from arguments that do not decode. The client is told what is wrong with the arguments as it has sent them. */
 const mended = (self: Self, tool: DecodingTool, args: unknown, issue: ParseIssue): Read => {
-  const refused: Read = { tool, args, decoded: Either.left(issue) }
+  const refused: Read = { tool, args, decoded: EffectInternals.fromEither(Either.left(issue)) }
   const mended = mends(self, tool) ? ArgumentRepair.mend(tool.advertised.inputSchema, args) : undefined
   if (mended === undefined) return refused
   const decoded = tool.decode(mended.value)
-  if (!Either.isEither(decoded)) {
+  const outcome = EffectInternals.outcome(decoded)
+  if (outcome === undefined) {
     return { tool, args: mended.value, decoded: Effect.mapError(decoded, () => issue), mended }
   }
-  return Either.isLeft(decoded) ? refused : { tool, args: mended.value, decoded, mended }
+  return Either.isLeft(outcome) ? refused : { tool, args: mended.value, decoded, mended }
 }
 
-const called = (self: Self, read: Read, name: string, sent: JsonObject | undefined): Called => {
+const called = (
+  self: Self,
+  read: Read,
+  handler: Handler,
+  name: string,
+  sent: JsonObject | undefined
+): Called => {
   const { args, decoded, tool } = read
-  if (Either.isEither(decoded)) {
-    return Either.isRight(decoded)
-      ? run(self, read, decoded.right, name, sent)
-      : refuse(self, read, name, decoded.left as ParseIssue)
+  const outcome = EffectInternals.outcome(decoded)
+  if (outcome !== undefined) {
+    return Either.isRight(outcome)
+      ? run(self, read, handler, outcome.right, name, sent)
+      : refuse(self, read, name, outcome.left)
   }
   return Effect.matchEffect(decoded, {
     onFailure: (issue) =>
       read.mended !== undefined || rememberedOf(self, tool, sent) !== undefined
         ? refuse(self, read, name, issue)
-        : called(self, mended(self, tool, args, issue), name, sent),
-    onSuccess: (parameters) => run(self, read, parameters, name, sent)
+        : called(self, mended(self, tool, args, issue), handler, name, sent),
+    onSuccess: (parameters) => run(self, read, handler, parameters, name, sent)
   })
 }
 
 /** Runs the handler, after a report of what is odd. */
-const run = (self: Self, read: Read, parameters: unknown, name: string, sent: JsonObject | undefined): Called => {
+const run = (
+  self: Self,
+  read: Read,
+  handler: Handler,
+  parameters: unknown,
+  name: string,
+  sent: JsonObject | undefined
+): Called => {
   const { args, mended, tool } = read
   const unknown = unknownOf(self, tool, args)
-  if (mended === undefined && unknown === undefined) return tool.call(parameters, name)
+  if (mended === undefined && unknown === undefined) return handler(parameters, name)
   // Middleware may look at the arguments after the handler has ended.
   if (mended !== undefined && sent !== undefined) self.remembered.set(sent, read)
   const subject = HandlerName.tool(name)
@@ -154,7 +182,7 @@ const run = (self: Self, read: Read, parameters: unknown, name: string, sent: Js
   ]
   return Effect.zipRight(
     Effect.forEach(reports, self.report, { discard: true }),
-    refuses ? refuse(self, read, name) : Effect.suspend(() => tool.call(parameters, name))
+    refuses ? refuse(self, read, name) : Effect.suspend(() => handler(parameters, name))
   )
 }
 

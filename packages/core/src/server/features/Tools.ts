@@ -1,6 +1,7 @@
 /**
- * `tools/list` and `tools/call`: finds the tool that a call names, and turns the end of its handler into a result.
- * Arguments that the tool does not accept, and failures that the tool declares, become results that the model reads.
+ * `tools/list` and `tools/call`: finds the tool that a call names, and turns the end of its handler into a result. Arguments that the
+ * tool does not accept, and failures that the tool declares, become results that the model reads. `McpServer.tool` makes an entry of the
+ * `Registry` with this module, and `dispatch/Build` adds its routes to the server.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/server/tools
  */
@@ -8,17 +9,22 @@ import * as Cause from "effect/Cause"
 import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
 import type * as Tool from "../../definition/Tool.js"
 import { isToolResult, type ToolResult } from "../../definition/ToolResult.js"
 import type { JsonObject } from "../../protocol/Json.js"
 import { InvalidParams } from "../../protocol/McpError.js"
 import type { PaginatedParams } from "../../protocol/Pagination.js"
+import * as WrappedOutput from "../../protocol/rules/WrappedOutput.js"
 import type * as Tools from "../../protocol/Tools.js"
+import * as Version from "../../protocol/Version.js"
+import type { ServerCacheOptions } from "../CacheHints.js"
 import type { RegisteredTool, RegistryService } from "../Registry.js"
 import type { HandlerContext } from "../runtime/HandlerContext.js"
 import * as HandlerName from "../runtime/HandlerName.js"
 import * as HandlerOutcome from "../runtime/HandlerOutcome.js"
 import * as HandlerResult from "../runtime/HandlerResult.js"
+import * as MethodHints from "../runtime/MethodHints.js"
 import * as Route from "../runtime/Route.js"
 import type { TaskRunner } from "../tasks/TaskRunner.js"
 import * as PagedList from "./PagedList.js"
@@ -34,6 +40,7 @@ interface Tasks {
 
 interface Options extends ToolArguments.Options {
   readonly pageSize: number
+  readonly cache?: ServerCacheOptions | undefined
   readonly tasks: Tasks | undefined
 }
 
@@ -42,6 +49,7 @@ export const routes = (registry: RegistryService, options: Options): ReadonlyArr
     list: "tools",
     entries: registry.tools,
     pageSize: options.pageSize,
+    hints: MethodHints.ofMethod(options.cache, "tools/list"),
     advertised: ({ advertised }) => advertised,
     result: (tools): Tools.ListToolsResult => ({ tools })
   })
@@ -73,17 +81,30 @@ const serve = (
   if (tool === undefined) return Route.failed(unknown(params.name))
   const isPlain = tool.task === undefined && params.task === undefined
   const tasks = isPlain ? undefined : withTasks
-  const called = () =>
-    ToolArguments.decodes(tool) ? toolArguments.call(tool, params, raw) : tool.call(params.arguments, params.name)
+  const settle = settled(tool)
+  const used = tool.around === undefined
+    ? tool.call
+    : (args: unknown, name: string) =>
+      Surroundings.use(
+        tool,
+        () => ({ kind: "tool", entry: Surroundings.tool(tool, name), arguments: args }),
+        Effect.suspend(() => tool.call(args, name)),
+        settle
+      )
+  const call = () =>
+    ToolArguments.decodes(tool)
+      ? toolArguments.call(tool, used, params, raw)
+      : used(params.arguments, params.name)
+  const called = isWrapped(tool.advertised, session.version) ? () => Effect.map(call(), wrapped) : call
   if (tool.around === undefined && tasks === undefined) return { effect: called(), context: tool.context }
   const refusal = tasks?.call.refusal(session as HandlerContext, tool.task)
-  const call = Effect.suspend(called)
+  const suspended = Effect.suspend(called)
   const served = Surroundings.serve(
     tool,
     // A refusal tells that there is the tool: only to a request that sees it.
-    refusal === undefined ? tasks?.call.begun(tool.task, call) ?? call : Effect.fail(refusal),
+    refusal === undefined ? tasks?.call.begun(tool.task, suspended) ?? suspended : Effect.fail(refusal),
     Effect.fail(unknown(params.name)),
-    (end) => tool.failed === undefined ? end : Effect.catchAllCause(end, tool.failed)
+    settle
   )
   return tasks === undefined || refusal !== undefined
     ? served
@@ -98,6 +119,20 @@ const serve = (
       )
     }
 }
+
+/** How a failure of what surrounds a tool ends: a failure that the tool declares is a result. */
+const settled = ({ failed }: RegisteredTool) => (end: Effect.Effect<unknown, unknown, any>) =>
+  failed === undefined ? end : Effect.catchAllCause(end, failed)
+
+/** Whether the client has listed an output schema in which the value of the tool is a member. */
+const isWrapped = ({ outputSchema }: Tools.Tool, version: Version.Version): boolean =>
+  outputSchema !== undefined && WrappedOutput.allowsOthers(outputSchema) && Version.isLegacy(version)
+
+/** Wraps an object. The projection of results wraps every other value. */
+const wrapped = (result: Tools.CallToolResult): Tools.CallToolResult =>
+  result.isError !== true && Predicate.isRecord(result.structuredContent)
+    ? { ...result, structuredContent: WrappedOutput.value(result.structuredContent) }
+    : result
 
 /** See `Server.inputSchema`. */
 export const inputSchema =
@@ -135,6 +170,37 @@ export const entry = (
   ...Surroundings.ofDefinition(tool),
   failed: failed(tool.codec, (failure, encoded) => Effect.catchAllDefect(encoded, () => Effect.die(failure)))
 })
+
+/**
+ * The registry entry of a tool whose tasks are detached. Its handler begins the task when the arguments are decoded, and then starts the
+ * work; its success has no value.
+ */
+export const detachedEntry = (
+  tool: Tool.Tool.Any,
+  engine: string,
+  start: (parameters: any) => Effect.Effect<unknown, any, any>,
+  context: Context.Context<never>,
+  registry: RegistryService
+): RegisteredTool => ({
+  ...entry(tool, start, context, registry, false),
+  call: (parameters) =>
+    Effect.matchCauseEffect(start(parameters), {
+      onFailure: failed(tool.codec),
+      onSuccess: () => Effect.succeed({ content: [] })
+    }),
+  task: { support: "required", startsInHandler: true, detached: engine }
+})
+
+/** The result of a call that has ended elsewhere, for a client of this revision. */
+export const resultOf = (
+  tool: Tool.Tool.Any,
+  end: Effect.Effect<any, any>,
+  registry: RegistryService,
+  version: Version.Version
+): Effect.Effect<Tools.CallToolResult, unknown> => {
+  const result = call(tool, () => end, registry)(undefined, tool.name) as Effect.Effect<Tools.CallToolResult, unknown>
+  return isWrapped(tool.advertised, version) ? Effect.map(result, wrapped) : result
+}
 
 const taskOf = ({ execution }: Tools.Tool, startsInHandler: boolean): RegisteredTool["task"] => {
   const support = execution?.taskSupport

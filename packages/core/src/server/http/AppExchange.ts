@@ -1,13 +1,12 @@
 /**
- * One request of `@effect/platform` as an `HttpExchange`. The endpoint answers by calling functions; the platform wants an
- * Effect of a response, and pulls the body. This module translates. `HttpEndpoint` makes one exchange for each request.
+ * One request of `@effect/platform` as an `HttpExchange`. The endpoint answers by calling functions; the platform wants an Effect of a
+ * response, and pulls the body. This module translates. `HttpEndpoint` makes one exchange for each request.
  *
- * Its classes have mutable fields, because functions without an Effect change them. `next` resumes the Effect that the
- * platform waits for: each step (read the body, answer) sets it anew, and no step begins before it is set.
+ * Its classes have mutable fields, because functions without an Effect change them. `next` resumes the Effect that the platform waits for:
+ * each step (read the body, answer) sets `next` anew, and no step begins before `next` is set.
  */
 import type { HttpServerRequest } from "@effect/platform/HttpServerRequest"
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
-import * as Chunk from "effect/Chunk"
 import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -45,7 +44,9 @@ export class AppExchange implements HttpExchange, Owner {
     /** The exchanges whose body is being read: none of their handlers runs. */
     private readonly reading = new Set<AppExchange>(),
     readonly services: Context.Context<never> | undefined = undefined,
-    private readonly listensOnLoopback: () => boolean | undefined = () => undefined
+    private readonly listensOnLoopback: () => boolean | undefined = () => undefined,
+    readonly values: HttpExchange["values"] = undefined,
+    readonly span: HttpExchange["span"] = undefined
   ) {
     this.method = request.method
     this.url = request.url
@@ -171,7 +172,7 @@ interface NodeResponse {
   readonly on: (event: "finish" | "close", listener: () => void) => void
 }
 
-type Pulled = Effect.Effect<Chunk.Chunk<Uint8Array>, Option.Option<never>>
+type Pulled = Effect.Effect<Uint8Array, Option.Option<never>>
 
 const ended: Pulled = Effect.fail(Option.none())
 
@@ -184,7 +185,7 @@ class PulledBody implements Source {
   private taken = ended
 
   stream(writer: PulledWriter): Stream.Stream<Uint8Array> {
-    return Stream.repeatEffectChunkOption(Effect.async((resume) => {
+    return Stream.repeatEffectOption(Effect.async((resume) => {
       this.resume = resume
       writer.pull()
     }))
@@ -198,7 +199,7 @@ class PulledBody implements Source {
     }))
 
   enqueue(text: Uint8Array): void {
-    this.taken = Effect.succeed(Chunk.of(text))
+    this.taken = Effect.succeed(text)
   }
 
   close(): void {

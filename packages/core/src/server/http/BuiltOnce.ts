@@ -1,6 +1,7 @@
 /**
- * The server of a handler that a module exports. The first request builds the server, because some platforms allow no work
- * before the first request. When building fails, the cause is logged, and the next request builds the server again.
+ * The server of a handler that a module exports (`WebHandler`, `NodeHandler` of the node package). The first request builds the server,
+ * because some platforms allow no work before the first request. When building fails, the cause is logged, and the next request builds
+ * the server again.
  */
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"

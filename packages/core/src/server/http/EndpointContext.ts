@@ -1,6 +1,6 @@
 /**
- * What all modules of one endpoint share, in both eras: its options, the timer, and the runtime that its fibers run in.
- * `legacy/HttpContext` adds what only the legacy era needs.
+ * What all modules of one endpoint share, in both eras, as `dispatch/Endpoint` makes it: its options, the timer, and the runtime that its
+ * fibers run in. `legacy/HttpContext` adds what only the legacy era needs.
  */
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
@@ -127,5 +127,5 @@ export const make = (options: ResolvedOptions.Given): Effect.Effect<EndpointCont
           `stand in headers and URLs; it is ${JSON.stringify(resolved.sessionIdPrefix.slice(0, 80))}`
       )
     }
-    return new EndpointContext(resolved, yield* Deadlines.make(RESOLUTION), yield* Effect.runtime<never>())
+    return new EndpointContext(resolved, yield* Deadlines.make(RESOLUTION), yield* EffectInternals.currentServices())
   })

@@ -1,10 +1,10 @@
 /**
- * Checks Host and Origin before anything else of a request is read, so that a web page cannot use a browser to send
- * requests to a server on the user's machine (DNS rebinding). It also makes the headers that browsers require of a server
- * that pages of other origins may use (CORS).
+ * Checks Host and Origin before anything else of a request is read, so that a web page cannot use a browser to send requests to a server
+ * on the user's machine (DNS rebinding). The module also makes the headers that browsers require of a server that pages of other origins
+ * may use (CORS).
  *
- * It does not identify the sender: the `Authenticator` does. `dispatch/Stages` call it for every request but those that
- * `Health` answers.
+ * The `Authenticator`, not this module, identifies the sender. `dispatch/Endpoint` makes the guard, and `dispatch/Stages` calls the guard
+ * for every request but the probes that `Health` answers.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#security-warning
  */
@@ -62,9 +62,13 @@ export const make = (options: Given = {}): Guard => {
   const isOrigin = matcher(options.allowedOrigins ?? loopbackOrigins)
   return {
     check: (headers, server) => {
-      // HTTP/2 has the pseudo-header `:authority` in place of Host.
-      const host = headers.host ?? headers[":authority"]
-      if (host === undefined || !(isHost(host) || isOpen(host, server))) return Refusal.forbidden("Host", host)
+      // HTTP/2 has the pseudo-header `:authority` in place of Host; a request may have both only when they agree (RFC 9113, 8.3.1).
+      const authority = headers[":authority"]
+      const host = headers.host ?? authority
+      const agree = authority === undefined || host?.toLowerCase() === authority.toLowerCase()
+      if (host === undefined || !agree || !(isHost(host) || isOpen(host, server))) {
+        return Refusal.forbidden("Host", host)
+      }
       const { origin } = headers
       // MUST answer 403 to an Origin that is present and invalid (2025-11-25 basic/transports#security-warning)
       return origin === undefined || isOrigin(origin) ? undefined : Refusal.forbidden("Origin", origin)

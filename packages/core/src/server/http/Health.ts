@@ -1,9 +1,10 @@
 /**
  * Answers the probes of a supervisor and of a load balancer: whether the process lives, and whether it is ready for requests.
- * `dispatch/Stages` pass every GET and HEAD here first. An answer has a status and one word, nothing about the server.
+ * `dispatch/Endpoint` calls `make`, and `dispatch/Stages` passes every GET and HEAD here first. An answer has a status and one word,
+ * nothing about the server.
  *
- * Requests that arrive while a check runs get its answer, and the last answer is used again for a while. So no number of requests runs
- * a check more often, or twice at a time.
+ * Requests that arrive while a check runs get the answer of this check, and the last answer is used again for a while. So no number of
+ * requests runs a check more often, or twice at a time.
  */
 import * as Cause from "effect/Cause"
 import * as Duration from "effect/Duration"

@@ -1,24 +1,25 @@
 /**
- * One HTTP request and the ways to answer it: the interface between the endpoint, which knows no socket, and the HTTP
- * server that has one. `AppExchange` and `WebExchange` here, `NodeExchange` in the node package, and `ForwardedRequests` of
- * the folder `nodes` implement it.
+ * One HTTP request and the ways to answer it: the interface between the endpoint, which knows no socket, and the HTTP server that has a
+ * socket. `AppExchange` and `WebExchange` here, `NodeExchange` in the node package, and `nodes/ForwardedRequests` implement it.
  *
- * All members are plain functions, not effects, so that a request that is answered at once costs no fiber
- * besides its handler's. Nobody sets a member of an exchange: what the endpoint finds out about a request is in its `Passage`
- * (`http/Stage`). What stands behind the stages of the endpoint gets an `Answerable` or an `Admitted`.
+ * All members are plain functions, not effects, so that a request that is answered at once costs no fiber besides its handler's. Nobody
+ * sets a member of an exchange: what the endpoint finds out about a request is in its `Stage.Passage`. What stands behind the stages of
+ * the endpoint gets an `Answerable` or an `Admitted`.
  */
 import type * as Context from "effect/Context"
+import type * as Tracer from "effect/Tracer"
 import type * as Message from "../../jsonrpc/Message.js"
 import * as MessageText from "../../jsonrpc/MessageText.js"
 import * as Sse from "../../jsonrpc/Sse.js"
 import type { Principal } from "../Authenticator.js"
+import type { Brought } from "../runtime/RequestOrigin.js"
 import type { BodyFault, OpenBody } from "./RequestBody.js"
 
 /** Header fields by their names in lower case. Repeated fields are joined with ", ", so a check of one fails. */
 export type Headers = Readonly<Record<string, string | undefined>>
 
 /** What the HTTP server knows of a request. */
-export interface Arrived {
+export interface Arrived extends Brought {
   readonly method: string
   /** Path and query, as the endpoint matches them. */
   readonly url: string
@@ -27,13 +28,11 @@ export interface Arrived {
   readonly headers: Headers
   /** Names and values in turn, as the client has sent them; `undefined` where the platform does not keep them. */
   readonly rawHeaders: ReadonlyArray<string> | undefined
-  /** The services that the application gave with this request; none where the platform has no place for them. */
-  readonly services?: Context.Context<never> | undefined
   /** The address of the other end of the connection, and whether the connection is encrypted, where the platform tells. */
   readonly remoteAddress?: string | undefined
   readonly encrypted?: boolean | undefined
-  /** Whether the server listens on the loopback interface alone, where that is known. */
-  readonly isLocal?: boolean | undefined
+  /** The span that the application's HTTP server has made of the request, or a span below it. */
+  readonly span?: Tracer.AnySpan | undefined
 }
 
 export interface HttpExchange extends Arrived {
@@ -147,7 +146,7 @@ export const tapped = (
   const shown = (direction: "in" | "out", text: string): void => {
     if (text !== "") pass(direction, MessageText.parse(text))
   }
-  const { encrypted, headers, isLocal, method, path, rawHeaders, remoteAddress, services, url } = exchange
+  const { encrypted, headers, isLocal, method, path, rawHeaders, remoteAddress, services, span, url, values } = exchange
   return {
     method,
     url,
@@ -158,6 +157,8 @@ export const tapped = (
     remoteAddress,
     encrypted,
     isLocal,
+    values,
+    span,
     get isGone() {
       return exchange.isGone
     },

@@ -1,6 +1,7 @@
 /**
- * Whether the answer to a POST is JSON or an event stream, as both eras decide it: JSON where nothing was sent before the response, unless
- * the endpoint prefers streams; a stream as soon as something was sent. A refusal has a status, so it is JSON while it can be.
+ * Whether the answer to a POST is JSON or an event stream, as both eras decide it (`legacy/Post`, `modern/Http`): JSON where nothing was
+ * sent before the response, unless the endpoint prefers streams; a stream as soon as something was sent. A refusal has a status, so it is
+ * JSON while it can be.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#sending-messages-to-the-server
  */

@@ -1,6 +1,6 @@
 /**
- * Where the HTTP server of an application listens, for an endpoint that is mounted in it: only a server on an address that
- * is not loopback is meant to be reached by other names than those of this machine.
+ * Where the HTTP server of an application listens, for an endpoint that is mounted in it (`HttpEndpoint`, `NodeExchange` of the node
+ * package): only a server on an address that is not loopback is meant to be reached by other names than the names of this machine.
  */
 import * as Guard from "./Guard.js"
 

@@ -1,6 +1,6 @@
 /**
- * Accept and Content-Type, parsed as lists and types: a media type counts only as an element of the list, never as a part
- * of another text.
+ * Accept and Content-Type, parsed as lists and types, for `dispatch/Stages`, `JsonOrStream`, and the transports of both eras
+ * (`legacy/Http`, `modern/Http`): a media type counts only as an element of the list, never as a part of another text.
  */
 import type { Headers } from "./HttpExchange.js"
 

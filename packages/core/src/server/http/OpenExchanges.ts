@@ -1,7 +1,7 @@
 /**
  * Counts the HTTP requests that a handler is answering on sockets of an HTTP server which is not ours: Express, Fastify, a function from
  * `Request` to `Response`. When the handler closes, the requests end, clients take what they are still reading, and what is not taken
- * before the deadline is cut. `WebHandler`, and `NodeHandler` of the node package, have one each.
+ * before the deadline is cut. `WebHandler`, and `NodeHandler` of the node package, each have such a counter.
  */
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"

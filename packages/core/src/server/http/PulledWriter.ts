@@ -2,8 +2,8 @@
  * The writing end of an answer whose platform pulls the body: buffers what is written until the platform pulls it. `WebExchange` and
  * `AppExchange` give the writer a source, from which their platform pulls.
  *
- * A class with mutable fields: `text` waits to be pulled; `pulled` is whether the platform has pulled, and got nothing yet; `full` is
- * whether the sender waits until the text was pulled. A writer that has `ended` is `over` when its last text was pulled.
+ * A class with mutable fields: `text` waits to be pulled; `pulled` is whether the platform has pulled and got nothing; `full` is whether
+ * the sender waits until the text was pulled. A writer that has `ended` is `over` when its last text was pulled.
  */
 import * as Sse from "../../jsonrpc/Sse.js"
 import type { Headers, Reader, SlowReaders, Writer } from "./HttpExchange.js"

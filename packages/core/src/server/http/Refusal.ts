@@ -103,6 +103,14 @@ const tooManyBytes: HttpRefusal = make(
   { "retry-after": "1", ...CLOSED }
 )
 
+/** Long bodies are read one after another. */
+export const tooManyLong: HttpRefusal = make(
+  503,
+  JsonRpcError.UNAVAILABLE,
+  "Service Unavailable: too much of long requests waits, and this one has not run; try again",
+  { "retry-after": "1" }
+)
+
 export const unsupportedMediaType: HttpRefusal = make(
   415,
   JsonRpcError.UNAVAILABLE,
@@ -197,7 +205,7 @@ export const streamAway: HttpRefusal = make(
   { "retry-after": "1" }
 )
 
-/** The application has given services with a request that another node should serve. */
+/** The application has given the user with a request that another node should serve. */
 export const staysHere: HttpRefusal = make(
   421,
   JsonRpcError.UNAVAILABLE,

@@ -1,11 +1,12 @@
 /**
- * Reads the body of a request within the limits of an endpoint, for all shells: that of a web `Request`, and that of a request of
- * Node. A client may send a piece for each byte, so pieces are joined as they arrive, each of them once. `Request.arrayBuffer` has no
- * limit, so it reads only short bodies that declare their length.
+ * Reads the body of a request within the limits of an endpoint, for every `HttpExchange`: the body of a web `Request`, and the body of a
+ * request of Node. `dispatch/Stages` asks for the body. A client may send a piece for each byte, so pieces are joined as they arrive, each
+ * of them once. `Request.arrayBuffer` has no limit, so it reads only short bodies that declare their length.
  *
  * `Bodies` limits how many bytes the incomplete bodies of an endpoint take together, and how long a body may be incomplete. Fields are
- * mutable because each request passes here. `held` counts the bytes of all bodies in `open`, the oldest first; while `isWatched` is true, a
- * sweep will come.
+ * mutable because each request passes here. `held` counts the bytes of all bodies in `open`, the oldest first; `hold` and
+ * `drop` keep the bodies that hold bytes by their senders; while `isWatched` is true,
+ * a sweep will come. At the limit, `Bodies` refuses the bodies whose senders are worth the least to the endpoint.
  */
 import * as Either from "effect/Either"
 import { ByteBuffer } from "../../jsonrpc/runtime/ByteBuffer.js"
@@ -24,13 +25,20 @@ export const MAX_DISCARDED = 64 * 1024 * 1024
 /** Up to this length a web `Request` reads a body itself. */
 const SHORT = 64 * 1024
 
-/** The incomplete bodies of an endpoint. At the limit of bytes the oldest body is refused. */
+/** Who sends a body: the user, or the session where there are no users; `undefined` for a client of which the endpoint knows nothing. */
+export type Sender = string | undefined
+
+/** The incomplete bodies of an endpoint. */
 export class Bodies implements Deadlines.Expirable {
   readonly open = new Set<OpenBody>()
   held = 0
   isWatched = false
   /** How many sweeps there were. */
   sweeps = 0
+  /** The bodies without a sender that hold bytes, the oldest first. A hostile client has many: finding the oldest takes one step. */
+  private readonly unknown = new Set<OpenBody>()
+  /** The other bodies that hold bytes, by their sender. */
+  private readonly known = new Map<string, Sent>()
 
   constructor(
     readonly limits: Pick<ResolvedHttpLimits, "maxBodyBytes" | "bodyTimeout" | "maxIncompleteBytes">,
@@ -55,24 +63,70 @@ export class Bodies implements Deadlines.Expirable {
     return this.isWatched ? now + this.limits.bodyTimeout : Infinity
   }
 
-  refuseOldest(): void {
-    for (const body of this.open) {
-      if (this.held <= this.limits.maxIncompleteBytes) return
-      body.end({ fault: "sum" })
+  /** A body takes so many bytes now. Refuses bodies until the others have space. */
+  hold(body: OpenBody, bytes: number): void {
+    const more = bytes - body.held
+    if (more === 0) return
+    body.held = bytes
+    this.held += more
+    if (body.sender === undefined) this.unknown.add(body)
+    else {
+      const sent = this.known.get(body.sender) ?? { held: 0, bodies: new Set() }
+      this.known.set(body.sender, sent)
+      sent.held += more
+      sent.bodies.add(body)
+    }
+    while (this.held > this.limits.maxIncompleteBytes) {
+      const least = this.leastWorth()
+      if (least === undefined) return
+      least.end({ fault: "sum" })
     }
   }
+
+  /** A body takes no bytes any more. */
+  drop(body: OpenBody): void {
+    this.open.delete(body)
+    this.held -= body.held
+    if (body.sender === undefined) {
+      this.unknown.delete(body)
+      return
+    }
+    const sent = this.known.get(body.sender)
+    if (sent === undefined || !sent.bodies.delete(body)) return
+    sent.held -= body.held
+    if (sent.bodies.size === 0) this.known.delete(body.sender)
+  }
+
+  /**
+   * The oldest body without a sender; where every body has a sender, the oldest body of the sender that holds the most. A client that sends
+   * only halves of bodies so takes no space from clients that the endpoint knows, and a user takes space from himself first.
+   */
+  private leastWorth(): OpenBody | undefined {
+    for (const body of this.unknown) return body
+    let most: Sent | undefined
+    for (const sent of this.known.values()) if (most === undefined || sent.held > most.held) most = sent
+    for (const body of most?.bodies ?? []) return body
+    return undefined
+  }
+}
+
+/** The bodies of one sender that hold bytes, the oldest first, and how many bytes they hold together. */
+interface Sent {
+  held: number
+  readonly bodies: Set<OpenBody>
 }
 
 /** A body that an endpoint reads. After `isOver` is true, its bytes are not needed. */
 export class OpenBody extends ByteBuffer {
   isOver: boolean
-  private held: number
+  /** How many bytes the body takes. */
+  held: number
   /** How many sweeps there were before. */
   readonly sweeps: number
   /** Receives why the body is not read. Who reads the body sets it. */
   refuse: ((fault: BodyFault) => void) | undefined
 
-  constructor(private readonly bodies: Bodies) {
+  constructor(private readonly bodies: Bodies, readonly sender?: Sender) {
     super(bodies.limits.maxBodyBytes)
     this.isOver = false
     this.held = 0
@@ -86,19 +140,13 @@ export class OpenBody extends ByteBuffer {
     if (this.isOver) this.skip(piece)
     // Answers at once, but reads on: a server that closes a connection with unread bytes may discard the answer.
     else if (!super.add(piece)) this.end({ fault: "size" })
-    else {
-      this.bodies.held += this.bytes!.length - this.held
-      this.held = this.bytes!.length
-      if (this.bodies.held > this.bodies.limits.maxIncompleteBytes) this.bodies.refuseOldest()
-    }
+    else this.bodies.hold(this, this.bytes!.length)
     return !this.isOver
   }
 
   /** Counts bytes that are held elsewhere. */
   reserve(bytes: number): void {
-    this.held = bytes
-    this.bodies.held += bytes
-    this.bodies.refuseOldest()
+    this.bodies.hold(this, bytes)
   }
 
   /** The body is complete, nobody waits for it, or the fault is why it is not read. Gives the bytes of a complete body, once. */
@@ -106,8 +154,7 @@ export class OpenBody extends ByteBuffer {
     const { bodies, bytes } = this
     if (this.isOver) return NOTHING
     this.isOver = true
-    bodies.open.delete(this)
-    bodies.held -= this.held
+    bodies.drop(this)
     this.bytes = undefined
     if (fault !== undefined) this.refuse?.(fault)
     return bytes === undefined ? NOTHING : bytes.subarray(0, this.size)
@@ -159,8 +206,10 @@ const readShort = (request: Request, into: OpenBody, then: (body: string | BodyF
 const readLong = ({ body }: Request, into: OpenBody, then: (body: string | BodyFault) => void): () => void => {
   if (body === null) return answer(then, "")
   if (body.locked) return answer(then, TAKEN)
-  const reader: ReadableStreamDefaultReader<Uint8Array> = body.getReader()
+  // A framework may have made the stream, and give any value.
+  const reader: ReadableStreamDefaultReader<unknown> = body.getReader()
   const cancel = (): void => void reader.cancel().catch(() => {})
+  let isEmptyFor = 0
   let stopped = false
   const settle = (body: string | BodyFault): void => {
     if (!stopped) then(body)
@@ -170,12 +219,18 @@ const readLong = ({ body }: Request, into: OpenBody, then: (body: string | BodyF
     settle(fault)
     if (fault.fault !== "size") cancel()
   }
-  const take = ({ done, value }: ReadableStreamReadResult<Uint8Array>): void => {
+  const take = ({ done, value }: ReadableStreamReadResult<unknown>): void => {
     if (done) return into.isOver ? undefined : settle(text(into.end()))
-    if (!into.add(value) && isEndless(into)) cancel()
+    const piece = bytesOf(value)
+    isEmptyFor = piece?.length === 0 ? isEmptyFor + 1 : 0
+    if (piece === undefined || isEmptyFor > MAX_EMPTY) {
+      into.end({ fault: "unreadable" })
+      return cancel()
+    }
+    if (!into.add(piece) && isEndless(into)) cancel()
     next()
   }
-  const next = (): void => void reader.read().then(take, () => settle({ fault: "unreadable" }))
+  const next = (): void => void reader.read().then(take).catch(() => into.end({ fault: "unreadable" }))
   next()
   return () => {
     stopped = true
@@ -183,11 +238,22 @@ const readLong = ({ body }: Request, into: OpenBody, then: (body: string | BodyF
   }
 }
 
+/** How many pieces without bytes may follow one another: a stream that gives them at once would keep the event loop. */
+const MAX_EMPTY = 1000
+
+/** The bytes of a piece; `undefined` for a piece that is no bytes, such as the texts of a stream with an encoding. */
+const bytesOf = (piece: unknown): Uint8Array | undefined =>
+  piece instanceof Uint8Array
+    ? piece
+    : ArrayBuffer.isView(piece)
+    ? new Uint8Array(piece.buffer, piece.byteOffset, piece.byteLength)
+    : undefined
+
 /** What is used of a request of Node. */
 export interface NodeBody {
   readonly readableDidRead: boolean
   readonly on: {
-    (event: "data", listener: (piece: Uint8Array) => void): unknown
+    (event: "data", listener: (piece: unknown) => void): unknown
     (event: "end", listener: () => void): unknown
   }
   readonly destroy: () => unknown
@@ -200,8 +266,10 @@ export const readNode = (
   then: (body: Uint8Array | BodyFault) => void
 ): void => {
   into.refuse = then
-  request.on("data", (piece) => {
-    if (!into.add(piece) && isEndless(into)) request.destroy()
+  request.on("data", (given) => {
+    const piece = bytesOf(given)
+    if (piece === undefined) into.end({ fault: "unreadable" })
+    else if (!into.add(piece) && isEndless(into)) request.destroy()
   })
   request.on("end", () => {
     if (!into.isOver) then(into.end())

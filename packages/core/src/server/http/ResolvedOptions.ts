@@ -1,6 +1,6 @@
 /**
- * The options of an HTTP endpoint with every default filled in, durations in milliseconds. `WebHandler` says what
- * each option is for; the modules of the endpoint read these.
+ * The options of an HTTP endpoint with every default filled in, durations in milliseconds. `WebHandler` says what each option is for;
+ * `EndpointContext` resolves the options; `dispatch/Endpoint`, `legacy/SessionStore` and the other modules of the endpoint read them.
  */
 import type * as Duration from "effect/Duration"
 import type { Tap } from "../../jsonrpc/Tap.js"

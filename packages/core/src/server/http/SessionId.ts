@@ -1,6 +1,7 @@
 /**
- * Ids of sessions, which cannot be guessed. The specification asks for it, because a client reaches a session by its id alone;
- * `legacy/SessionStore` also checks whose it is.
+ * Ids of sessions, which cannot be guessed, for `legacy/Http` and `legacy/Sse`. The specification demands such ids, because a client
+ * reaches a session by its id alone; `legacy/SessionStore` also checks to whom a session belongs. `dispatch/HttpTransports` asks whether a
+ * text can be an id, `EndpointContext` whether a prefix can begin an id.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#session-management
  */

@@ -1,15 +1,16 @@
 /**
- * One open answer that is written in pieces, a stream of server-sent events or a long JSON body: buffers text while its
- * reader is slow, sends a comment after a long silence, and cuts a reader that takes nothing. What the text means is left
- * to the caller, which pushes it.
+ * One open answer that is written in pieces, a stream of server-sent events or a long JSON body: buffers text while its reader is slow,
+ * sends a comment after a long silence, and cuts a reader that takes nothing. The transports of both eras (`legacy/ResumableStream`,
+ * `legacy/Sse`, `modern/Http`) push the text, and know what the text means; `EndpointContext` opens the answers.
  *
- * The fields are mutable because one push is one synchronous write, with no fiber and no queue to wake. What they hold:
- * while `flowing` the queue is empty; `head` is how much of the first text in it was written; `held` is the text in the
- * queue and the piece that the reader has not taken; nothing is accepted once `ending`; `closed` is set once.
+ * The fields are mutable because one push is one synchronous write, with no fiber and no queue to wake. What they hold: while `flowing`
+ * the queue is empty; `head` counts the characters of the first text in the queue that were written; `held` counts the characters in
+ * the queue and in the piece that the reader has not taken; nothing is accepted once `ending`; `closed` is set once.
  */
 import * as Effect from "effect/Effect"
 import * as Sse from "../../jsonrpc/Sse.js"
 import type { Deadlines, Expirable } from "../../kit/Deadlines.js"
+import * as Waking from "../../kit/Waking.js"
 import type { ResolvedHttpLimits } from "../runtime/ResolvedLimits.js"
 import * as Metrics from "../telemetry/Metrics.js"
 import { type Headers, type HttpExchange, PIECE, type Reader, type Writer } from "./HttpExchange.js"
@@ -119,8 +120,9 @@ export class EventStream implements Reader, Expirable, Holder {
   end(): void {
     if (this.isClosed) return
     this.ending = true
-    this.wake()
+    // Closing wakes the senders, too.
     if (this.flowing) this.close(this.writer.end)
+    else this.wake()
   }
 
   /** Closes the stream without waiting for a slow reader. */
@@ -142,8 +144,8 @@ export class EventStream implements Reader, Expirable, Holder {
     this.writing = 0
     this.hold(-writing)
     this.flush()
-    if (!this.isFull) this.wake()
     if (this.ending && this.flowing) this.close(this.writer.end)
+    else if (!this.isFull) this.wake()
   }
 
   readonly gone = (): void => {
@@ -210,7 +212,7 @@ export class EventStream implements Reader, Expirable, Holder {
     // Each sender checks again when it runs; those that find the stream full wait once more, in their order.
     const { suspended } = this
     this.suspended = undefined
-    suspended?.forEach((wake) => wake())
+    suspended?.forEach(Waking.wake)
   }
 
   private close(how: () => void): void {
@@ -219,9 +221,9 @@ export class EventStream implements Reader, Expirable, Holder {
     const unsent = this.queue.splice(0)
     if (this.head > 0) unsent.shift()
     this.hold(-this.held)
-    this.wake()
     how()
     this.options.onClose(unsent)
+    this.wake()
   }
 }
 

@@ -1,9 +1,9 @@
 /**
- * How much text one endpoint holds that clients have not taken yet, in all of its answers together. When it is more than
- * the limit, the reader that took nothing for the longest time is cut, then the next one.
+ * How much text one endpoint holds that clients have not taken yet, in all of its answers together. When it is more than the limit, the
+ * reader that took nothing for the longest time is cut, then the next reader.
  *
- * A mutable set, because each write to a slow reader passes here. `total` is the sum of `held` over all holders, and
- * `holders` are those that hold anything. `StreamedAnswer`, and `watch` of `EndpointContext`, report what they hold.
+ * A mutable set, because each write to a slow reader passes here. `total` is the sum of `held` over all holders, and `holders` are the
+ * answers that hold anything. `StreamedAnswer`, and `watch` of `EndpointContext`, report what they hold.
  */
 import * as Metrics from "../telemetry/Metrics.js"
 

@@ -1,10 +1,11 @@
 /**
- * One web `Request`, and the web `Response` that answers it, as an `HttpExchange`. It uses nothing but the Fetch API and its
- * streams. It knows nothing of MCP; `WebHandler` makes one for each request.
+ * One web `Request`, and the web `Response` that answers it, as an `HttpExchange`. An exchange uses nothing but the Fetch API and its
+ * streams, and knows nothing of MCP; `WebHandler` makes an exchange for each request. `RequestBody` reads the body, and `PulledWriter`
+ * writes a stream.
  *
- * Its classes have mutable fields, because the endpoint answers by calling functions. What they hold: `settle` is called
- * once, with the response; nothing is answered once `done`, and then nothing of the exchange is kept; once the exchange `isWatching`,
- * it listens to the signal of the request, and `hasLeft` when the signal was aborted or the exchange was cut off.
+ * The class has mutable fields, because the endpoint answers by calling functions. The first call of `settle` gives the response, and later
+ * calls have no effect. Once `done` is true, the exchange answers nothing more. Once the exchange `isWatching`, it listens to the signal of
+ * the request. `hasLeft` is true once the request was aborted, its stream was cancelled, or the exchange was cut off.
  */
 import type * as Context from "effect/Context"
 import * as Guard from "./Guard.js"
@@ -27,6 +28,8 @@ export class WebExchange implements HttpExchange, Owner {
   readonly headers: Headers
   // The Fetch API joins fields that were repeated, and does not keep them apart.
   readonly rawHeaders = undefined
+  // No HTTP middleware of Effect runs around it.
+  readonly values = undefined
   private done = false
   private hasLeft = false
   private isWatching = false

@@ -1,11 +1,11 @@
 /**
- * The state of one legacy client: what it sent in `initialize`, what it wants to receive, the services that the session
- * layer built for it, and the `Outbound` for messages outside of any request.
+ * The state of one legacy client: what it sent in `initialize`, what it wants to receive, the services that the session layer built for
+ * it, and the `Outbound` for messages outside of any request.
  *
  * A class with mutable fields, one for each conversation; requests read it without an effect. How far the conversation has come is one
- * field, a `Phase`, with a method for each event: `Handshake`, `Initialize` and `SessionFacts` call these. `Initialize` also sets what the
- * client has sent and the services, and `SessionFacts` sets them after a takeover. `Conversations` sets `persist` and ends the session,
- * `ServerSide` reports `initialized`, `Era` sets the log level, and `Subscriptions` the subscriptions.
+ * field, a `Phase`, with a method for each event: `Handshake`, `Initialize` and `SessionFacts` call these methods. `Initialize` also sets
+ * what the client has sent and the services, and `SessionFacts` sets them after a takeover. `Conversations` sets `persist` and `isLost`, and ends the
+ * session, `ServerSide` reports `initialized`, `Era` sets the log level, and `Subscriptions` the subscriptions.
  */
 import type * as Context from "effect/Context"
 import * as Deferred from "effect/Deferred"
@@ -31,6 +31,8 @@ import type { ClientFacts } from "../runtime/HandlerContext.js"
 
 /** A subscription of the client to a resource. */
 export interface Subscription {
+  /** As the client sent the URI. */
+  readonly uri: string
   readonly end: Effect.Effect<void>
   /** While the feature of the resource begins it: completed when it has begun, or was refused. */
   begun: Deferred.Deferred<void> | undefined
@@ -59,6 +61,8 @@ export type Phase =
   }
   | { readonly _tag: "Ended"; readonly accepted: boolean }
 
+const never = () => false
+
 const NEW: Phase = { _tag: "New" }
 const OPEN: Phase = { _tag: "Open" }
 
@@ -86,6 +90,8 @@ export class Connection implements ClientFacts {
   services: Context.Context<never> | undefined
   /** Stores what other nodes need to take the session over; `undefined` where no other node can. */
   persist: Effect.Effect<void, InternalError | HttpRefusal> | undefined
+  /** Whether another node has taken the session over, so that this node does not know what becomes of the session's requests. */
+  isLost: () => boolean = never
   /** The limit of the client's requests that wait for results of tasks. */
   taskResults: OwnLimit | undefined
   /** Releases the services, for a handshake that fails after they were built. */

@@ -1,9 +1,9 @@
 /**
- * The entry of one HTTP session in the directory that nodes share: adds it, keeps it up to date, and takes it out when the session
- * ends. Without a directory there is none.
+ * The entry of one `HttpSession` in the directory that nodes share: adds the entry, keeps the entry up to date, and takes the entry out
+ * when the session ends. `Http` makes these entries. Without a directory there is none.
  *
- * A class, because it remembers whether the entry is there: `isStored` turns true once, and `lost` when another node has taken
- * the session over.
+ * A class, because it must remember whether the directory has the entry: `isStored` turns true once, and `isLost` when another node has
+ * taken the session over.
  */
 import * as Effect from "effect/Effect"
 import type { JsonObject } from "../../protocol/Json.js"
@@ -15,7 +15,7 @@ import type { Membership, SessionDirectoryError } from "../SessionDirectory.js"
 
 export class DirectoryEntry {
   private isStored: boolean
-  private lost = false
+  isLost = false
 
   /** The principal that has opened a session that another node has stored. */
   static ownerOf({ owner }: JsonObject): string | undefined {
@@ -53,8 +53,8 @@ export class DirectoryEntry {
 
   /** Another node has taken the session over. */
   lose(): void {
-    if (this.lost) return
-    this.lost = true
+    if (this.isLost) return
+    this.isLost = true
     this.onLost()
   }
 
@@ -64,8 +64,8 @@ export class DirectoryEntry {
    */
   end(isMoving: boolean): Effect.Effect<boolean, SessionDirectoryError> {
     return Effect.suspend(() => {
-      const { epoch, id, isStored, lost, membership } = this
-      if (lost) return Effect.succeed(false)
+      const { epoch, id, isLost, isStored, membership } = this
+      if (isLost) return Effect.succeed(false)
       if (!isStored) return Effect.succeed(true)
       return isMoving ? Effect.as(membership.release(id, epoch), false) : membership.remove(id, epoch)
     })

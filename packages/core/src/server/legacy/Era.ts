@@ -2,7 +2,7 @@
  * The legacy era as a record: the methods that only this era has, which requests a client may make now, and how a handler speaks with its
  * client: announcements wait in the queue of the connection, and questions are requests to the client.
  *
- * `runtime/Serve` reads the record.
+ * `ServerSide` makes the record, and `runtime/Serve` reads the record.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle
  */
@@ -10,6 +10,7 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Message from "../../jsonrpc/Message.js"
 import { none, type Outbound } from "../../jsonrpc/Outbound.js"
+import * as Outcome from "../../jsonrpc/Outcome.js"
 import * as Capabilities from "../../protocol/Capabilities.js"
 import * as Methods from "../../protocol/legacy/Methods.js"
 import * as TaskMethods from "../../protocol/legacy/TaskMethods.js"
@@ -17,6 +18,7 @@ import * as Logging from "../../protocol/Logging.js"
 import { InvalidParams } from "../../protocol/McpError.js"
 import type * as Method from "../../protocol/Method.js"
 import type { Version } from "../../protocol/Version.js"
+import { LOST } from "../nodes/ForwardedRequest.js"
 import type { Asker, RequestChannel } from "../runtime/Asker.js"
 import type { HandlerContext, Speech } from "../runtime/HandlerContext.js"
 import * as HandlerName from "../runtime/HandlerName.js"
@@ -48,7 +50,8 @@ export const make = (server: Server, wire?: Wire): Serve.Era<Connection> => {
           : new InvalidParams({
             message: `Invalid request parameters: "${HandlerName.quotable(method)}" was sent before "initialize"`
           }),
-      refused: (exit) => HandlerOutcome.fromExit(exit, "legacy", HandlerOutcome.passedOn)
+      refused: (exit) => HandlerOutcome.fromExit(exit, "legacy", HandlerOutcome.passedOn),
+      closing: (handler) => handler?.facts.isLost() === true ? { error: LOST } : Outcome.closing
     },
     speech
   }
@@ -180,7 +183,7 @@ const speechOf = (server: Server, wire: Wire | undefined): Speech<Connection> =>
         Effect.suspend(() =>
           // Where the application handles subscriptions itself, it knows which clients have subscribed.
           Routes.handlerOf(server, Methods.subscribe.name) === undefined
-            ? Subscriptions.updated(connection, uri)
+            ? Subscriptions.updated(uri)(connection)
             : connection.announce(Methods.resourceUpdated, { uri }, uri)
         )
     }),

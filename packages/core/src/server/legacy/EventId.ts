@@ -1,9 +1,9 @@
 /**
- * The ids of events: which stream of a session an event belongs to, and its position there. `decode` accepts an id
- * only in the session that it was made for. An event id does not reveal the id of the session.
+ * The ids of events, which `ResumableStream` writes and `Http` reads: which stream of a session an event belongs to, and its position
+ * there. `decode` accepts an id only in the session that it was made for. An event id does not reveal the id of the session.
  *
- * The name of a stream ends with the scopes that its call requires. So each node knows them, also of a stream that another node has stored,
- * and a client that leaves them out names another stream.
+ * The name of a stream ends with the scopes that its call requires. So each node knows these scopes, also of a stream that another node
+ * has stored, and a client that leaves the scopes out names another stream. `StreamStore` gives events their positions.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#resumability-and-redelivery
  */

@@ -1,9 +1,10 @@
 /**
  * The calls of a session that require scopes, and the questions that they ask their client. One session may be used with several tokens of
- * its user: who cancels such a call, or answers its question, needs a token that may make the call.
+ * its user: who cancels such a call, or answers its question, needs a token that may make the call. `HttpSession` keeps these calls, and
+ * `Http` and `Sse` ask who may cancel or answer. `Post` tells which questions a call asks.
  *
- * Both maps have the scopes by the text of an id, because a client may answer "7" to 7. A call is there from its POST to its response,
- * a question as long as its call.
+ * Both maps have the scopes by the text of an id, because a client may answer "7" to 7. A call is there from its POST to its response, a
+ * question as long as its call.
  */
 import * as Message from "../../jsonrpc/Message.js"
 import * as Batch from "../../jsonrpc/runtime/Batch.js"

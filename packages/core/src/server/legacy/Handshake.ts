@@ -1,7 +1,7 @@
 /**
- * Orders messages around a handshake that takes time, because the session layer or the middleware of the application do:
- * requests and notifications that arrive while `initialize` is served wait until it has ended. When the
- * handshake fails, the client may send `initialize` again.
+ * Orders messages, for `ServerSide`, around a handshake that takes time, because the session layer or the middleware of the application
+ * do: requests and notifications that arrive while `initialize` is served wait until the handshake has ended. When the handshake fails,
+ * the client may send `initialize` again.
  */
 import type * as Context from "effect/Context"
 import * as Deferred from "effect/Deferred"
@@ -25,7 +25,8 @@ export const begin = (connection: Connection, work: Work): Work => {
   const settle = (exit: Exit.Exit<unknown, unknown>): Effect.Effect<void> => {
     const released = Exit.isFailure(exit) ? connection.refuse() : undefined
     connection.endOpening()
-    EffectInternals.done(ended, Effect.void)
+    // Later, because the response to `initialize` is sent when this has returned.
+    EffectInternals.later(() => EffectInternals.done(ended, Effect.void))
     return released ?? Effect.void
   }
   return {

@@ -1,8 +1,10 @@
 /**
- * Streamable HTTP with sessions: `initialize` opens a session, POST carries the client's messages, GET opens the standalone
- * stream or resumes a stream, DELETE ends the session. `dispatch/Stages` have checked and read each request before.
+ * Streamable HTTP with sessions: `initialize` opens a session, POST carries the client's messages, GET opens the standalone stream or
+ * resumes a stream, DELETE ends the session. `dispatch/HttpTransports` passes on each request that `dispatch/Stages` has checked and
+ * read.
  *
- * It finds the session and passes it the message. The session's conversation answers on a `Post`, which sends the answer.
+ * This module finds the `HttpSession` and gives the message to it. The session's conversation answers on a `Post`, which sends the
+ * answer.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#streamable-http
  */

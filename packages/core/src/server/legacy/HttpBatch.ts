@@ -1,6 +1,6 @@
 /**
- * JSON-RPC batches over HTTP, which only 2025-03-26 has: whether a batch is refused, and which of its elements are
- * requests. The conversation reads the elements itself.
+ * JSON-RPC batches over HTTP, which only 2025-03-26 has: whether a batch is refused, and which of its elements are requests. `Http`,
+ * `Post` and `Stateless` ask; the conversation reads the elements itself.
  *
  * @see https://modelcontextprotocol.io/specification/2025-03-26/basic#batching
  */

@@ -1,6 +1,6 @@
 /**
- * What the legacy modules of one endpoint share: the neutral context, what begins their conversations, and the
- * event store, if the application provides one.
+ * What the legacy modules of one endpoint (`Http`, `Sse`, `Stateless`) share: the neutral `EndpointContext`, what begins their
+ * conversations, and the event store, if the application provides a store.
  */
 import * as Effect from "effect/Effect"
 import * as FiberSet from "effect/FiberSet"

@@ -1,10 +1,9 @@
 /**
- * One session over HTTP: its id, its owner, its conversation, its standalone stream, and the streams of POSTs that clients
- * can resume. `Http` opens and finds sessions; everything of a session ends with it.
+ * One session over HTTP: its id, its owner, its conversation, its standalone stream, and the streams of POSTs that clients can resume.
+ * `Http` opens and finds sessions; everything of a session ends with it.
  *
- * A class with mutable fields because an idle session may cost 4 KB: it is this object, its transport and a conversation,
- * without a fiber or a scope. `ended` is set once; `streams` exists only while a stream can be resumed, and
- * `waiting` while requests run.
+ * A class with mutable fields because an idle session may cost 4 KB: it is this object, its transport (`Standalone`) and a conversation,
+ * without a fiber or a scope. `ended` is set once; `streams` exists only while a stream can be resumed, and `waiting` while requests run.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#session-management
  */

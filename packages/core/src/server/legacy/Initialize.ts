@@ -1,9 +1,10 @@
 /**
- * Serves `initialize`, the handshake of the legacy era: agrees on a revision, sends the client the server's name and capabilities, and
- * builds the session layer for this client. The layer must be built before the server serves anything else.
+ * Serves `initialize`, the handshake of the legacy era, for `Era`: agrees on a revision with the client, sends the client the server's
+ * name and capabilities, and builds the session layer for this client. The layer must be built before the server serves anything else;
+ * after a takeover, `ServerSide` has it built.
  *
- * A request without a session, which no handshake precedes, is served as if its client had completed one: `versionOf` gives the revision,
- * `withoutHandshake` the state.
+ * A request without a session (`Stateless`, `dispatch/Dispatch`) is served as if its client had completed a handshake: `versionOf` gives
+ * the revision, `withoutHandshake` the state.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle#initialization
  */

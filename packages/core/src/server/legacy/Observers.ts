@@ -1,6 +1,6 @@
 /**
- * The observers of a legacy client that features have registered: what an observer has of the client, and when observers run. They observe
- * its handshake, its roots and its log level.
+ * The observers of a legacy client that features have registered, which `ServerSide` and `Era` run: what an observer has of the client,
+ * and when observers run. They observe its handshake, its roots and its log level.
  */
 import * as Effect from "effect/Effect"
 import type { Notification } from "../../jsonrpc/Message.js"

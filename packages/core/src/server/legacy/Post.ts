@@ -1,10 +1,10 @@
 /**
- * The answer to one POST with requests, and the channel of those requests: JSON if nothing was sent before the responses,
- * an event stream otherwise. `Http` and `Stateless` make one for each POST; the conversation sends on it.
+ * The answer to one POST with requests, and the channel of those requests: JSON if nothing was sent before the responses, an event stream
+ * otherwise. `Http` and `Stateless` make a `Post` for each POST; the conversation sends on it.
  *
- * The fields are mutable because one is made per request, on the path that benchmarks measure. What they hold: `remaining`
- * counts the responses that are still to come, and nothing is sent once it is 0; while there is no `stream`, responses
- * collect in `responses`; from then on everything goes to the stream.
+ * The fields are mutable because a `Post` is made per request, on the path that benchmarks measure. What they hold: `remaining` counts the
+ * responses that are still to come, and nothing is sent once it is 0; while there is no `stream`, responses collect in `responses`; from
+ * then on everything goes to the stream.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#sending-messages-to-the-server
  */

@@ -1,7 +1,7 @@
 /**
- * Questions in the legacy era: each is a request to the client, on the channel of the request whose handler asks. The
- * handler waits for the answer. At 2025-11-25 the client may answer a question as a task: this server creates the task with the
- * question, requests its status at the pace of the client, and fetches the answer when the task has ended.
+ * Questions in the legacy era, for `Era` and `TaskWire`: each question is a request to the client, on the channel of the request whose
+ * handler asks. The handler waits for the answer. At 2025-11-25 the client may answer a question as a task: this server creates the task
+ * with the question, requests its status at the pace of the client, and fetches the answer when the task has ended.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/tasks
  */
@@ -28,7 +28,7 @@ import * as Method from "../../protocol/Method.js"
 import * as Mend from "../../protocol/schema/Mend.js"
 import * as Tasks from "../../protocol/Tasks.js"
 import * as TaskPoll from "../../protocol/tasks/TaskPoll.js"
-import * as Telemetry from "../../protocol/telemetry/Telemetry.js"
+import * as TraceContext from "../../protocol/telemetry/TraceContext.js"
 import type { Question } from "../Ask.js"
 import * as QuestionCapability from "../runtime/QuestionCapability.js"
 import type { Server } from "../runtime/Server.js"
@@ -80,7 +80,7 @@ export const post = (
 
 /** The request of a question. Left: the client lacks the capability, or the question is not valid. */
 export const encode = (
-  connection: Connection,
+  connection: Pick<Connection, "clientCapabilities" | "version">,
   { kind, params, problem, requires }: Question<any>
 ): Either.Either<TaskQuestion, McpError.McpError> => {
   const method = methods[kind] as Method.Request
@@ -150,7 +150,10 @@ export const send = (
 const traced = (params: JsonObject, context: Context.Context<never>): JsonObject =>
   Option.match(Context.getOption(context, Tracer.ParentSpan), {
     onNone: () => params,
-    onSome: (span) => ({ ...params, _meta: { ...(params._meta as JsonObject | undefined), ...Telemetry.inject(span) } })
+    onSome: (span) => ({
+      ...params,
+      _meta: { ...(params._meta as JsonObject | undefined), ...TraceContext.inject(span) }
+    })
   })
 
 const fromCall = (error: JsonRpcError | Exclude<AskError, McpError.McpError>): AskError =>

@@ -1,6 +1,7 @@
 /**
- * What the next node of a session must know of the readers of its standalone stream: up to which position they have had the events.
- * The event store keeps it in the place of the requests that a stream answers, because a standalone stream answers none.
+ * What the next node of a session must know of the readers (`ResumableStream`) of its standalone stream (`Standalone`): up to which
+ * position they have had the events. The event store (`StreamStore`) keeps this note in the place of the requests that a stream answers,
+ * because a standalone stream answers none.
  *
  * `isUnread` is true until this node knows what readers at other nodes have had: from the note, or from a client that names its last
  * event. Until then this node writes no note.

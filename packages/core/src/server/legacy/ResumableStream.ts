@@ -1,11 +1,11 @@
 /**
- * The readers of one stream of a session, of which one is attached at a time, or none. With an event store each event is stored
- * before it is written, and a client that lost its connection reads on where it stopped. `Post` and `Standalone` push
- * messages; `Http` resumes.
+ * The readers of one stream of a session, of which one is attached at a time, or none. With an event store (`StreamStore`) each event is
+ * stored before it is written, and a client that lost its connection reads on where it stopped. `Post` and `Standalone` push messages;
+ * `Http` resumes.
  *
- * The fields are mutable because each message of a handler passes here; one synchronous push costs no fiber. What they
- * hold: `delivered` only grows, but for a client that resumes further back; without a store an event exists only on `response`;
- * one reader replays at a time, and a newer one ends it.
+ * The fields are mutable because each message of a handler passes here; one synchronous push costs no fiber. What they hold: `delivered`
+ * only grows, but for a client that resumes further back; without a store an event exists only on `response`; one reader replays at a
+ * time, and a newer reader ends the replay.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#resumability-and-redelivery
  */

@@ -1,6 +1,6 @@
 /**
- * The server's side of a legacy conversation: which messages wait for the handshake, and what is restored before the first message of a
- * session that another node has served.
+ * The server's side of a legacy conversation, which `dispatch/Dispatch` makes, and `dispatch/EraOfMessage` chooses: which messages wait
+ * for the handshake, and what is restored before the first message of a session that another node has served.
  *
  * `runtime/Serve` serves the messages with the record of `Era`, `Handshake` knows what waits for `initialize`, `Observers` what features
  * observe.

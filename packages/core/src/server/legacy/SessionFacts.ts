@@ -1,6 +1,7 @@
 /**
- * What a session is, as JSON, so that another node can serve it: what its client sent in the handshake and has set since. What
- * the session layer has built is not among it: the node that takes over builds it anew.
+ * What a session is, as JSON, so that another node can serve it (`dispatch/Conversations` writes and restores it): what its client sent in
+ * the handshake and has set since. The session layer's services are not among these facts: the node that takes over builds the layer anew.
+ * `Http` asks whether it can read the facts, `dispatch/Stages` whether they belong to another sender.
  */
 import * as Schema from "effect/Schema"
 import { ClientCapabilities, ServerCapabilities } from "../../protocol/Capabilities.js"
@@ -40,7 +41,7 @@ export const toJson = (connection: Connection): JsonObject =>
     clientCapabilities: connection.clientCapabilities,
     serverCapabilities: connection.serverCapabilities,
     level: connection.logLevel,
-    subscriptions: [...connection.subscriptions?.keys() ?? []]
+    subscriptions: Array.from(connection.subscriptions?.values() ?? [], ({ uri }) => uri)
   } satisfies SessionFacts) as unknown as JsonObject
 
 /** Makes a connection what it was at the other node, but for what the session layer builds. The facts are readable. */

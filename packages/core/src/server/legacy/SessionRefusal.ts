@@ -1,6 +1,6 @@
 /**
- * The refusals that only legacy HTTP has: those about sessions, about their streams, and about the revision of a
- * session. Those that both eras share, and `send`, are in `http/RefusedResponse`.
+ * The refusals that only legacy HTTP has (`Http`, `Sse`, `Standalone`): refusals about sessions, about their streams, and about the
+ * revision of a session (`Initialize`). The refusals that both eras share, and `send`, are in `http/Refusal`.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#session-management
  */

@@ -1,12 +1,12 @@
 /**
- * The sessions of an endpoint by id, limited in number, in all and for each principal, and ended when they were idle for
- * long. A session is unfinished until its client has sent something after `initialize`: unfinished sessions are counted
- * apart, so that a flood of them costs no other client its session. At a limit, the sessions of clients without a principal go first,
- * and never replace that of a principal. What ends with a session is up to `HttpSession`.
+ * The sessions of an endpoint (`Http`, `Sse`) by id, limited in number, in all and for each principal, and ended when they were idle for
+ * long. A session is unfinished until its client has sent something after `initialize`: unfinished sessions are counted apart, so that a
+ * flood of unfinished sessions costs no other client its session. At a limit, the sessions of clients without a principal go first, and
+ * never replace the session of a principal. What ends with a session is up to `HttpSession`.
  *
- * Maps in the order of last use, kept by hand: Effect's `Cache` expires by age alone, and knows neither busy sessions
- * nor a limit per principal; to mark a session as used takes 0.3 µs here, and 13 µs in a `SynchronizedRef` of a `HashMap`.
- * `owned` holds exactly the sessions of all maps that have an owner.
+ * Maps in the order of last use, kept by hand: Effect's `Cache` expires by age alone, and knows neither busy sessions nor a limit per
+ * principal; to mark a session as used takes 0.3 µs here, and 13 µs in a `SynchronizedRef` of a `HashMap`. `owned` holds exactly the
+ * sessions of all maps that have an owner.
  */
 import type { Deadlines, Expirable } from "../../kit/Deadlines.js"
 import type { ResolvedOptions } from "../http/ResolvedOptions.js"

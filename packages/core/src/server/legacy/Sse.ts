@@ -1,6 +1,7 @@
 /**
- * HTTP+SSE, the transport of 2024-11-05: GET opens a stream, which carries everything that the server sends and begins
- * with the URL that the client sends its messages to. A conversation lives as long as its stream.
+ * HTTP+SSE, the transport of 2024-11-05: GET opens a stream, which carries everything that the server sends and begins with the URL that
+ * the client sends its messages to. A conversation lives as long as its stream. `dispatch/HttpTransports` passes requests here, and asks
+ * which session and which node a request names. `SessionStore` has the sessions, `StreamedAnswer` writes the stream.
  *
  * @see https://modelcontextprotocol.io/specification/2024-11-05/basic/transports#http-with-sse
  */

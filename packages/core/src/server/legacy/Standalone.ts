@@ -1,11 +1,11 @@
 /**
  * The sender of one session over HTTP. What the client sends comes in POSTs, which `HttpSession` passes to the conversation. What the
- * server sends outside of requests leaves on the standalone stream, which the client opens with GET; while it is not open,
- * notifications are buffered, up to `MAX_BUFFERED`.
+ * server sends outside of requests leaves on the standalone stream, which the client opens with GET (`legacy/Http`). While the stream is not
+ * open, `ResumableStream` puts notifications into the event store; without an event store, this module buffers up to `MAX_BUFFERED` of them.
  *
- * The fields are mutable because an idle session is this object and its conversation, and holds no fiber. What they hold:
- * `buffered` is empty while the stream is open; `queuedChanges` are the notifications of a change that no reader has
- * taken yet, valid as long as the response has been flushed `flushes` times.
+ * The fields are mutable because an idle session is this object and its conversation, and holds no fiber. What they hold: `buffered` is
+ * empty while the stream is open; `queuedChanges` are the notifications of a change that no reader has taken yet. They count only while the
+ * response has been flushed `flushes` times: when it was flushed again, the reader has taken them.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#listening-for-messages-from-the-server
  */

@@ -1,10 +1,9 @@
 /**
- * Streamable HTTP without sessions: each POST is served by itself, and nothing is kept from one to the next. There is no
- * standalone stream, and handlers cannot send requests to the client. A request is served as if its client had completed a
- * handshake at the revision that comes with it.
+ * Streamable HTTP without sessions, to which `dispatch/HttpTransports` passes requests in place of `Http`: each POST is served by itself
+ * (`Post` is its answer), and nothing is kept from one POST to the next. There is no standalone stream, and handlers cannot send requests
+ * to the client. A request is served as if its client had completed a handshake at the revision that comes with the request.
  *
- * A client that disconnects does not cancel its request (2025-11-25 basic/transports), so its handler runs on, for at
- * most 30 seconds.
+ * A client that disconnects does not cancel its request (2025-11-25 basic/transports), so its handler runs on, for at most 30 seconds.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#streamable-http
  */

@@ -1,9 +1,9 @@
 /**
- * One stream in the event store: gives each event its position, and runs the operations on the stream one after another. It does
- * not know the readers.
+ * One stream in the event store: gives each event its position, and runs the operations on the stream one after another. `ResumableStream`
+ * has the readers, which this module does not know; `HttpSession` and `ReaderNotes` store streams and notes through it.
  *
- * The fields are mutable because each message of a handler passes here. What they hold: the positions up to `last` are given out,
- * each once; `unstored` are the events, in order, that no operation has; those from `firstRefused` on were refused; `isStale` and
+ * The fields are mutable because each message of a handler passes here. What they hold: the positions up to `last` are given out, each
+ * once; `unstored` are the events, in order, that no operation has; the events from `firstRefused` on were refused; `isStale` and
  * `isEnding` are set once.
  */
 import * as Cause from "effect/Cause"

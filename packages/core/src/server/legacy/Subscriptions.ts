@@ -1,6 +1,7 @@
 /**
  * The subscriptions of the legacy era: `resources/subscribe` and `resources/unsubscribe`, and the notifications to the clients that have
- * subscribed. A subscription lasts as long as the conversation with its client.
+ * subscribed. A subscription lasts as long as the conversation with its client. `Era` serves the two methods here, `dispatch/Dispatch`
+ * reports updates, `ServerSide` subscribes anew after a takeover, and `dispatch/PipeClients` ends the subscriptions of a client.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/server/resources#subscriptions
  */
@@ -12,6 +13,7 @@ import * as EffectInternals from "../../kit/EffectInternals.js"
 import * as Methods from "../../protocol/legacy/Methods.js"
 import type { SubscribeParams } from "../../protocol/legacy/Subscriptions.js"
 import { InvalidRequest, ResourceNotFound } from "../../protocol/McpError.js"
+import * as UriKey from "../../protocol/rules/UriKey.js"
 import type { HandlerContext } from "../runtime/HandlerContext.js"
 import * as HandlerName from "../runtime/HandlerName.js"
 import type { Server } from "../runtime/Server.js"
@@ -23,19 +25,23 @@ export const subscribe = (
   options: NonNullable<Server["subscriptions"]>
 ): Effect.Effect<{}, unknown> => {
   const notFound = Effect.fail(new ResourceNotFound({ uri: HandlerName.quotable(uri) }))
-  return joined(handler.facts, uri, () =>
+  const key = UriKey.of(uri)
+  return joined(handler.facts, key, () =>
     options.isKnown(uri)
-      ? Effect.flatMap(options.hidden([uri]), (hidden) => hidden.has(uri) ? notFound : begin(handler, uri, options))
+      ? Effect.flatMap(
+        options.hidden([uri]),
+        (hidden) => hidden.has(uri) ? notFound : begin(handler, uri, key, options)
+      )
       : notFound)
 }
 
 /** The subscription that the client has, once it has begun; when it was refused, or there is none, `begin`. */
 const joined = (
   { subscriptions }: Connection,
-  uri: string,
+  key: string,
   begin: () => Effect.Effect<{}, unknown>
 ): Effect.Effect<{}, unknown> => {
-  const present = subscriptions?.get(uri)
+  const present = subscriptions?.get(key)
   if (present === undefined) return begin()
   return present.begun === undefined
     ? Effect.succeed({})
@@ -45,29 +51,30 @@ const joined = (
 const begin = (
   handler: HandlerContext<Connection>,
   uri: string,
+  key: string,
   options: NonNullable<Server["subscriptions"]>
 ): Effect.Effect<{}, unknown> => {
   const { facts: connection } = handler
   const subscriptions = connection.subscriptions ??= new Map()
   // Another request may have begun it meanwhile.
-  if (subscriptions.has(uri)) return joined(connection, uri, () => begin(handler, uri, options))
+  if (subscriptions.has(key)) return joined(connection, key, () => begin(handler, uri, key, options))
   const { max } = options
   if (subscriptions.size >= max) {
     return Effect.fail(new InvalidRequest({ message: `Too many subscriptions: the limit is ${max}` }))
   }
   const beginning = options.begin(uri, handler)
   if (beginning === undefined) {
-    subscriptions.set(uri, { end: Effect.void, begun: undefined })
+    subscriptions.set(key, { uri, end: Effect.void, begun: undefined })
     return Effect.succeed({})
   }
   return Effect.uninterruptibleMask((restore) =>
     Effect.flatMap(EffectInternals.childOf(connection.ownScope), (own) => {
       const begun = EffectInternals.deferred<void>()
-      const subscription: Subscription = { end: Scope.close(own, Exit.void), begun }
-      subscriptions.set(uri, subscription)
+      const subscription: Subscription = { uri, end: Scope.close(own, Exit.void), begun }
+      subscriptions.set(key, subscription)
       return restore(Scope.extend(beginning, own)).pipe(
         Effect.onError((cause) => {
-          if (subscriptions.get(uri) === subscription) subscriptions.delete(uri)
+          if (subscriptions.get(key) === subscription) subscriptions.delete(key)
           return Scope.close(own, Exit.failCause(cause))
         }),
         Effect.ensuring(Effect.sync(() => {
@@ -81,8 +88,9 @@ const begin = (
 }
 
 export const unsubscribe = (connection: Connection, { uri }: SubscribeParams): Effect.Effect<{}> => {
-  const end = connection.subscriptions?.get(uri)?.end
-  connection.subscriptions?.delete(uri)
+  const key = UriKey.of(uri)
+  const end = connection.subscriptions?.get(key)?.end
+  connection.subscriptions?.delete(key)
   return Effect.as(end ?? Effect.void, {})
 }
 
@@ -94,20 +102,30 @@ export const endAll = (connection: Connection): Effect.Effect<void> =>
     return Effect.forEach(ends, (end) => end, { concurrency: "unbounded", discard: true })
   })
 
-/** Notifies a client that the content of a resource has changed, if the client has subscribed to it. */
-export const updated = (connection: Connection, uri: string): Effect.Effect<void> =>
-  connection.subscriptions?.has(uri) === true || connection.unrestored?.includes(uri) === true
-    ? connection.announce(resourceUpdated, { uri }, uri)
-    : Effect.void
+/** Notifies a client that the content of a resource has changed, if the client has subscribed to it: by the URI that the client sent. */
+export const updated = (uri: string): (connection: Connection) => Effect.Effect<void> => {
+  const key = UriKey.of(uri)
+  return (connection) => {
+    const sent = connection.subscriptions?.get(key)?.uri ?? connection.unrestored?.find((one) => UriKey.of(one) === key)
+    return sent === undefined ? Effect.void : announce(connection, sent)
+  }
+}
+
+const announce = (connection: Connection, uri: string): Effect.Effect<void> =>
+  connection.announce(resourceUpdated, { uri }, uri)
 
 /** Notifies a client that all resources that it has subscribed to may have new content. */
 export const allUpdated = (connection: Connection): Effect.Effect<void> =>
   Effect.forEach(
     // While a session is restored, a resource may be in both.
-    new Set([...connection.subscriptions?.keys() ?? [], ...connection.unrestored ?? []]),
-    (uri) => updated(connection, uri),
+    new Set([...urisOf(connection), ...connection.unrestored ?? []]),
+    (uri) => announce(connection, uri),
     { discard: true }
   )
+
+/** The URIs that the client has subscribed to, as the client sent them. */
+const urisOf = ({ subscriptions }: Connection): ReadonlyArray<string> =>
+  Array.from(subscriptions?.values() ?? [], ({ uri }) => uri)
 
 // Without the capability check: a client that could subscribe also receives updates of resources that were added later.
 const resourceUpdated: typeof Methods.resourceUpdated = { ...Methods.resourceUpdated, capability: undefined }

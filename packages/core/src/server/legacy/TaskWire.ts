@@ -1,6 +1,7 @@
 /**
- * Tasks of 2025-11-25: the client decides which calls become tasks, among the tools that support it. A client reads the
- * result with `tasks/result`, which waits for it, and which carries the questions of the task meanwhile.
+ * Tasks of 2025-11-25, which `TasksServer` adds to a server, by `dispatch/ServerTasks`, for `Era` and `ServerSide`: the client decides
+ * which calls become tasks, among the tools that support tasks. A client reads the result with `tasks/result`, which waits for the result
+ * and carries the questions of the task meanwhile.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/tasks
  */
@@ -8,6 +9,7 @@ import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
+import type * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
@@ -18,6 +20,7 @@ import * as Race from "../../kit/Race.js"
 import * as Capabilities from "../../protocol/Capabilities.js"
 import { REQUEST_CANCELLED } from "../../protocol/ErrorCodes.js"
 import type { JsonObject } from "../../protocol/Json.js"
+import * as Methods from "../../protocol/legacy/Methods.js"
 import * as TaskMethods from "../../protocol/legacy/TaskMethods.js"
 import { InvalidParams } from "../../protocol/McpError.js"
 import { related } from "../../protocol/rules/RelatedTask.js"
@@ -25,11 +28,11 @@ import * as Tasks from "../../protocol/Tasks.js"
 import * as Version from "../../protocol/Version.js"
 import type { Refuses } from "../Authenticator.js"
 import type { HandlerContext } from "../runtime/HandlerContext.js"
-import { Encoded } from "../runtime/HandlerOutcome.js"
+import * as HandlerOutcome from "../runtime/HandlerOutcome.js"
 import * as QuestionCapability from "../runtime/QuestionCapability.js"
 import type { TaskDialect } from "../runtime/TaskDialect.js"
 import * as TaskViewer from "../runtime/TaskViewer.js"
-import { type StoredTasks, type Viewer, writeAgain } from "../tasks/StoredTasks.js"
+import { type Ended, type StoredTasks, type Viewer, writeAgain } from "../tasks/StoredTasks.js"
 import * as TaskFacts from "../tasks/TaskFacts.js"
 import type { StoredTask, TaskOutcome, TaskQuestion } from "../TaskStore.js"
 import type { Connection } from "./Connection.js"
@@ -58,7 +61,7 @@ const dialect = (
       }
       return Either.right(wanted === undefined ? undefined : { ttl: wanted.ttl })
     },
-    created: (task) => Effect.succeed(new Encoded({ task: toTask(task) })),
+    created: (task) => Effect.succeed(new HandlerOutcome.Encoded({ task: toTask(task) })),
     detached: (task) =>
       isForOthers(handler, task)
         ? silent(handler)
@@ -68,10 +71,23 @@ const dialect = (
         ? Effect.void
         : connection.inform(task.taskId, TaskMethods.taskStatus.name, toTask(task) as unknown as JsonObject),
     encode: (question) => Questions.encode(connection, question),
-    decode: (question, answer) => Questions.decode(question, answer),
-    // A tool result with `isError` makes a task of this revision `failed`.
-    ended: (exit) => TaskFacts.endOf(handler.outcomeOf(exit), ({ isError }) => isError === true)
+    decode: Questions.decode,
+    ended: (exit) => TaskFacts.endOf(handler.outcomeOf(exit), isFailure)
   }
+}
+
+/** A tool result with `isError` makes a task of this revision `failed`. */
+const isFailure = ({ isError }: JsonObject): boolean => isError === true
+
+/** The end of a detached task, from that of its work. */
+const ended = (
+  { version }: { readonly version: Version.LegacyVersion },
+  tool: string,
+  exit: Exit.Exit<unknown, unknown>
+): Ended => {
+  const encode = HandlerOutcome.encoder(Methods.callTool, version, { isTrusted: false, isStable: false })
+  const received = { method: Methods.callTool.name, params: { name: tool } }
+  return TaskFacts.endOf(HandlerOutcome.ofRequest({ received, encode }, exit, "legacy"), isFailure)
 }
 
 /**
@@ -210,6 +226,19 @@ export interface Wire {
   readonly result: typeof result
   readonly cancel: typeof cancel
   readonly list: typeof list
+  readonly ended: typeof ended
+  readonly encode: typeof Questions.encode
+  readonly decode: TaskDialect["decode"]
 }
 
-export const wire: Wire = { isIn, dialect, get, result, cancel, list }
+export const wire: Wire = {
+  isIn,
+  dialect,
+  get,
+  result,
+  cancel,
+  list,
+  ended,
+  encode: Questions.encode,
+  decode: Questions.decode
+}

@@ -2,7 +2,7 @@
  * The modern era as a record: the methods that only this era has, how the headers and the envelope of a request are checked and how a
  * request goes on with its rounds, and how a handler speaks with a client of which the server remembers nothing.
  *
- * `Questions` knows how a question ends a request, `runtime/Serve` reads the record.
+ * `Questions` knows how a question ends a request, `ServerSide` makes the record, and `runtime/Serve` reads the record.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic
  */

@@ -1,7 +1,7 @@
 /**
- * Modern Streamable HTTP: each message is a POST of its own, and nothing is kept from one to the next. The headers must repeat
- * what the body says, which `RequestFacts` checks. A client that disconnects cancels its request. `dispatch/Stages` have checked and
- * read each POST before.
+ * Modern Streamable HTTP: each message is a POST of its own, and nothing is kept from one POST to the next. The headers must repeat what
+ * the body says, which `RequestFacts` checks. A client that disconnects cancels its request. `dispatch/HttpTransports` passes each POST on
+ * that `dispatch/Stages` has checked and read; `ServerSide` serves it.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/transports#streamable-http
  */

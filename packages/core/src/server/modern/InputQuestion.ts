@@ -1,6 +1,6 @@
 /**
- * A question as an input request of this era, and the response as its answer. The rounds of a request send questions in this
- * form, and so do tasks; when a question is asked, and under which key, they decide themselves.
+ * A question as an input request of this era, and the response as its answer. The rounds of a request (`Questions`) send questions in
+ * this form, and so do tasks (`TaskWire`); these decide when a question is asked, and under which key.
  */
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"

@@ -1,7 +1,7 @@
 /**
- * What is known of one modern message and its client: the envelope of the message says it. The headers of a POST, if there are any, must
- * repeat what the body says. Differences are looked for in the order in which a client can correct them. `Era`, which knows the tools,
- * checks the headers that repeat arguments of tools.
+ * What a server knows of one modern message and its client. `Http` and `ServerSide` read these facts from the `Envelope` of each message.
+ * The headers of a POST, if there are any, must repeat what the body says: this module looks for differences in the order in which a
+ * client can correct them. `Era`, which knows the tools, checks the headers that repeat arguments of tools.
  *
  * The same object keeps how far the request has come, for `Questions`, which ends the request with a question.
  *

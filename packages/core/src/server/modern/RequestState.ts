@@ -1,10 +1,10 @@
 /**
- * Seals what a server must know in the next round of a request into `requestState`, which the client returns: the answers so
- * far, and which questions wait. It is encrypted and authenticated (AES-256-GCM, with a key that HKDF derives from a secret of
- * `SealKeys`, whose id stands before it), so a client can neither read nor change it. It opens only for the request and the
- * principal that it was sealed for, until it expires.
+ * Seals what a server must know in the next round of a request (`Questions`) into `requestState`, which the client returns: the answers so
+ * far, and which questions wait. The state is encrypted and authenticated (AES-256-GCM, with a key that HKDF derives from a secret of
+ * `SealKeys`, whose id stands first), so a client can neither read nor change it. The state opens only for the request and the principal
+ * that it was sealed for, until the state expires.
  *
- * It does not prevent that a client sends one state twice: a handler must act as it would for a repeated call.
+ * A client can still send a state twice: a handler must act as it would for a repeated call.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/multi-round-trip-requests#security
  */
@@ -16,6 +16,7 @@ import * as Encoding from "effect/Encoding"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as JsonText from "../../jsonrpc/runtime/JsonText.js"
+import * as EffectInternals from "../../kit/EffectInternals.js"
 import type { JsonObject } from "../../protocol/Json.js"
 import { type InternalError, InvalidParams } from "../../protocol/McpError.js"
 import type { SealKey, SealKeysService } from "../SealKeys.js"
@@ -82,7 +83,9 @@ export const make = (keys: SealKeysService, ttl: Duration.DurationInput): Reques
     open: (sealed, binding) =>
       Effect.gen(function*() {
         const dot = sealed.slice(0, MAX_ID + 1).indexOf(".")
-        const all = yield* Either.mapLeft(Encoding.decodeBase64Url(sealed.slice(dot + 1)), () => invalid)
+        const all = yield* EffectInternals.fromEither(
+          Either.mapLeft(Encoding.decodeBase64Url(sealed.slice(dot + 1)), () => invalid)
+        )
         const found = dot <= 0
           ? Option.none()
           : yield* Effect.mapError(logged(keys.find(sealed.slice(0, dot))), unavailable)

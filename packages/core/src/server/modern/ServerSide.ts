@@ -1,6 +1,6 @@
 /**
- * The server's side of modern messages: serves each request by itself, for the client that its envelope describes. No
- * request depends on an earlier one.
+ * The server's side of modern messages: serves each request by itself, for the client that its envelope describes. `Http`,
+ * `dispatch/EraOfMessage` and `dispatch/Dispatch` give it messages. No request depends on an earlier request.
  *
  * `RequestFacts` reads the envelope, `runtime/Serve` serves the messages with the record of `Era`.
  *

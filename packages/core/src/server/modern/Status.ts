@@ -1,6 +1,7 @@
 /**
- * The HTTP status of an error response. A request that the server refuses before its handler runs gets the status of its
- * error. An error of a handler is a response as any other, with status 200, except for the errors that the specification gives status 400.
+ * The HTTP status of an error response, for `Http` and `Era`. `RequestState` takes its error for an overload from here. A request that the
+ * server refuses before its handler runs gets the status of its error. An error of a handler is a response as any other, with status 200,
+ * except for the errors that the specification gives status 400.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/transports#sending-messages
  */

@@ -1,9 +1,11 @@
 /**
- * `subscriptions/listen`: a request that stays open, on whose channel the client receives the notifications that it has
- * listed. The first one acknowledges which of them the server supports; each one carries the id of the request.
+ * `subscriptions/listen`: a request that stays open (`Era` serves it), on whose channel the client receives the notifications that it has
+ * listed. The first notification acknowledges which of these the server supports; each notification carries the id of the request.
+ * `dispatch/Dispatch` announces changes here.
  *
  * A class with a mutable set, because changes are announced to all open subscriptions without a fiber for each. `byUri` has each
- * of them under every URI that it names, so that an update costs nothing to those that do not name it.
+ * subscription under the key of every URI that it names, with the URI as the client sent it, so that an update costs nothing to the other
+ * subscriptions.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/utilities/subscriptions
  */
@@ -23,7 +25,8 @@ import * as ExtensionTable from "../../protocol/extension/ExtensionTable.js"
 import type { JsonObject } from "../../protocol/Json.js"
 import { InvalidParams, MissingClientCapability } from "../../protocol/McpError.js"
 import * as Methods from "../../protocol/modern/Methods.js"
-import * as Filter from "../../protocol/modern/Subscriptions.js"
+import * as ProtocolSubscriptions from "../../protocol/modern/Subscriptions.js"
+import * as UriKey from "../../protocol/rules/UriKey.js"
 import type { ExtensionNotification, Kind, RegistryService } from "../Registry.js"
 import type { HandlerContext } from "../runtime/HandlerContext.js"
 import type { Server } from "../runtime/Server.js"
@@ -42,13 +45,13 @@ const BEGINNING = 16
 export type Client = Channel | string | undefined
 
 interface Open {
-  readonly filter: Filter.SubscriptionFilter
+  readonly filter: ProtocolSubscriptions.SubscriptionFilter
   /** The part of the filter that extensions define. */
   readonly extended: Wanted
   readonly incoming: IncomingRequest
   readonly client: Client
   /** Open once the client has been sent the acknowledgement: MUST be the first message. */
-  readonly acknowledged: Effect.Latch
+  readonly acknowledged: EffectInternals.Latch
   readonly announcements: SerialQueue
   /** The notifications of extensions. */
   readonly notifications: SerialQueue
@@ -56,7 +59,7 @@ interface Open {
 
 export class Subscriptions {
   private readonly open = new Set<Open>()
-  private readonly byUri = new Map<string, Set<Open>>()
+  private readonly byUri = new Map<string, Map<Open, string>>()
   private readonly permits: Permits<never>
   private readonly perClient = new Map<Client, Permits<never>>()
   /** Delivers a change for one principal to all nodes. Set before the first request. */
@@ -75,11 +78,11 @@ export class Subscriptions {
 
   /** Serves a request until the server ends it. Closing the conversation or the response ends it, too. */
   listen(
-    { notifications }: Filter.ListenParams,
+    { notifications }: ProtocolSubscriptions.ListenParams,
     handler: HandlerContext<RequestFacts>
-  ): Effect.Effect<Filter.ListenResult, unknown> {
-    return Effect.suspend((): Effect.Effect<Filter.ListenResult, unknown> => {
-      const filter = Filter.supported(notifications, this.server.capabilities())
+  ): Effect.Effect<ProtocolSubscriptions.ListenResult, unknown> {
+    return Effect.suspend((): Effect.Effect<ProtocolSubscriptions.ListenResult, unknown> => {
+      const filter = ProtocolSubscriptions.supported(notifications, this.server.capabilities())
       const wanted = read(this.server.extensions, notifications as JsonObject, handler)
       if (Either.isLeft(wanted)) return Effect.fail(wanted.left)
       const max = this.server.limits.maxSubscribedResources
@@ -102,9 +105,9 @@ export class Subscriptions {
    * leave the filter.
    */
   private begun(
-    filter: Filter.SubscriptionFilter,
+    filter: ProtocolSubscriptions.SubscriptionFilter,
     handler: HandlerContext<RequestFacts>
-  ): Effect.Effect<Filter.SubscriptionFilter, unknown, Scope.Scope> {
+  ): Effect.Effect<ProtocolSubscriptions.SubscriptionFilter, unknown, Scope.Scope> {
     const { subscriptions } = this.server
     const uris = filter.resourceSubscriptions
     if (subscriptions === undefined || uris === undefined) return Effect.succeed(filter)
@@ -126,12 +129,12 @@ export class Subscriptions {
   }
 
   private keepOpen(
-    filter: Filter.SubscriptionFilter,
+    filter: ProtocolSubscriptions.SubscriptionFilter,
     extended: Wanted,
     { facts: { isPosted, subscriber: client }, outbound }: HandlerContext<RequestFacts>
-  ): Effect.Effect<Filter.ListenResult> {
+  ): Effect.Effect<ProtocolSubscriptions.ListenResult> {
     const incoming = outbound as IncomingRequest
-    return Effect.suspend((): Effect.Effect<Filter.ListenResult> => {
+    return Effect.suspend((): Effect.Effect<ProtocolSubscriptions.ListenResult> => {
       const open: Open = {
         filter,
         extended,
@@ -192,11 +195,15 @@ export class Subscriptions {
   /** Notifies the clients that listen to this resource, or to one above it. */
   updated(uri: string): Effect.Effect<void> {
     return Effect.suspend(() => {
-      const named = new Set<Open>()
-      for (const above of Filter.atOrAbove(uri)) {
-        for (const open of this.byUri.get(above) ?? []) named.add(open)
+      const key = UriKey.of(uri)
+      const named = new Map<Open, string>()
+      for (const above of ProtocolSubscriptions.atOrAbove(key)) {
+        // The client knows the resource by the URI that it has sent.
+        for (const [open, sent] of this.byUri.get(above) ?? []) {
+          if (above === key || !named.has(open)) named.set(open, above === key ? sent : uri)
+        }
       }
-      return this.notify(named, Methods.resourceUpdated.name, { uri })
+      return this.notifyOf(named)
     })
   }
 
@@ -204,8 +211,8 @@ export class Subscriptions {
   get allUpdated(): Effect.Effect<void> {
     return Effect.suspend(() =>
       Effect.forEach(
-        [...this.byUri],
-        ([uri, listening]) => this.notify(listening, Methods.resourceUpdated.name, { uri }),
+        [...this.byUri.values()],
+        (listening) => this.notifyOf(listening),
         { discard: true }
       )
     )
@@ -229,8 +236,16 @@ export class Subscriptions {
     )
   }
 
+  private notifyOf(listening: ReadonlyMap<Open, string>): Effect.Effect<void> {
+    return Effect.forEach(
+      [...listening],
+      ([open, uri]) => this.notify([open], Methods.resourceUpdated.name, { uri }),
+      { discard: true }
+    )
+  }
+
   private listening(kind: Kind): ReadonlyArray<Open> {
-    return [...this.open].filter(({ filter }) => Filter.includes(filter, listChanged[kind].name))
+    return [...this.open].filter(({ filter }) => ProtocolSubscriptions.includes(filter, listChanged[kind].name))
   }
 
   private notify(
@@ -252,18 +267,20 @@ export class Subscriptions {
   private add(open: Open): void {
     this.open.add(open)
     for (const uri of open.filter.resourceSubscriptions ?? []) {
-      const named = this.byUri.get(uri)
-      if (named === undefined) this.byUri.set(uri, new Set([open]))
-      else named.add(open)
+      const key = UriKey.of(uri)
+      const named = this.byUri.get(key)
+      if (named === undefined) this.byUri.set(key, new Map([[open, uri]]))
+      else if (!named.has(open)) named.set(open, uri)
     }
   }
 
   private remove(open: Open): void {
     this.open.delete(open)
     for (const uri of open.filter.resourceSubscriptions ?? []) {
-      const named = this.byUri.get(uri)
+      const key = UriKey.of(uri)
+      const named = this.byUri.get(key)
       named?.delete(open)
-      if (named?.size === 0) this.byUri.delete(uri)
+      if (named?.size === 0) this.byUri.delete(key)
     }
   }
 
@@ -289,10 +306,11 @@ const limited = (running: number, all?: Permits<never>, onEmpty?: () => void): P
 
 const full: OwnLimit = { enter: () => false, leave: () => {} }
 
-const withId = (id: RequestId, params: Params): Params => Filter.withId(id, params as {})
+const withId = (id: RequestId, params: Params): Params => ProtocolSubscriptions.withId(id, params as {})
 
 /** The result of a subscription that the server ends. */
-export const resultOf = (id: RequestId): Filter.ListenResult => withId(id, {}) as unknown as Filter.ListenResult
+export const resultOf = (id: RequestId): ProtocolSubscriptions.ListenResult =>
+  withId(id, {}) as unknown as ProtocolSubscriptions.ListenResult
 
 /** On a pipe, the server also sends a cancellation when it ends a subscription (2026-07-28 basic/patterns/cancellation). */
 const cancelled = (incoming: IncomingRequest): Effect.Effect<void> =>

@@ -1,9 +1,10 @@
 /**
- * What the `ChangeBus` of Redis and that of SQL have in common: how one node publishes its changes, and reads the numbered changes of the
- * other nodes, its fellow members of the bus. Where a change may be lost, because the store failed or a number is missing, the readers
- * get an `Unknown`, and count everything as changed.
+ * What `RedisChangeBus` and `SqlChangeBus` have in common: how one node publishes its changes, and reads the numbered changes of the other
+ * nodes, its fellow members of the bus. Where a change may be lost, because the store failed or a number is missing, the readers get the
+ * change `unknown`, and count everything as changed.
  *
- * Mutable: `owed` counts the changes of this node that the others must still hear of, and `number` is that of the change read last.
+ * Mutable: `owed` counts the changes of this node that the others must still hear of, and `number` is the number of the change that was
+ * read last.
  */
 import * as Effect from "effect/Effect"
 import * as Queue from "effect/Queue"

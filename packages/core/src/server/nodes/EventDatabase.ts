@@ -1,6 +1,7 @@
 /**
- * An `EventStore` over a database that may fail. An event that the database has not stored is dropped, and is a gap: the node
- * remembers it until the database knows of it, and no client resumes a stream from before it.
+ * An `EventStore` over a database that may fail, by which `RedisEventStore` and `SqlEventStore` are made. An event that the database has
+ * not stored is dropped, and is a gap: the node remembers it until the database knows of it, and no client resumes a stream from before
+ * it.
  */
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"

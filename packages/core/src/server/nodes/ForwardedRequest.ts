@@ -1,11 +1,11 @@
 /**
- * One HTTP request that arrived at this node, while another node has its session. `ForwardedRequests` makes one for each such request. It sends
- * the request to the other node, and writes the pieces of the answer, which come back as envelopes, to the client, not faster than the
- * client reads.
+ * One HTTP request that arrived at this node, while another node has its session. `ForwardedRequests` makes a `ForwardedRequest` for each
+ * such request. The object sends the request to the other node, and writes the pieces of the answer, which come back as envelopes, to the
+ * client, not faster than the client reads.
  *
  * The fields are mutable because envelopes arrive one by one. `writer` is there once the answer has begun. `taken` counts the characters
- * that the client has taken and the other node does not know of yet. Nothing happens once `over`. `isWhole` is false while the last event is
- * written in part only; `hasId` is true once the id of an event is written, and `canResume` once such an event is written to its end.
+ * that the client has taken and the other node does not know of yet. Nothing happens once `over`. `isWhole` is false while the last event
+ * is written in part only; `hasId` is true once the id of an event is written, and `canResume` once such an event is written to its end.
  */
 import type * as Effect from "effect/Effect"
 import * as JsonRpcError from "../../jsonrpc/JsonRpcError.js"

@@ -198,6 +198,9 @@ class ForwardedExchange implements HttpExchange, Writer {
   readonly from: string
   // The node where the request arrived has checked what these are for.
   readonly rawHeaders = undefined
+  // What the application has given stays at that node.
+  readonly services = undefined
+  readonly values = undefined
   isGone = false
   private readonly sending: SerialQueue
   private reader: Reader | undefined

@@ -1,7 +1,7 @@
 /**
- * `SealKeys` over one text that all nodes share in a store, and that is replaced by compare-and-set: of two nodes that replace a
- * key that is due, one succeeds. The secrets are stored as they are. Keys are replaced, and what they seal expires, by the clock of the
- * store: the clocks of two nodes may differ.
+ * `SealKeys` over one text that all nodes share in a store (`RedisSealKeys`, `SqlSealKeys`), and that is replaced by compare-and-set: of
+ * two nodes that replace a key that is due, one node succeeds. The secrets are stored as they are. Keys are replaced, and what they seal
+ * expires, by the clock of the store: the clocks of two nodes may differ.
  */
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"

@@ -1,6 +1,6 @@
 /**
- * Holds the lease of a node at a store: renews it until the scope closes, and notices in time that it is lost, also when the store
- * does not answer.
+ * Holds the lease of a node at a store, for `RedisSessionDirectory`, `SqlSessionDirectory`, `RedisInbox` and `SqlInbox`: renews it until
+ * the scope closes, and notices in time that it is lost, also when the store does not answer.
  */
 import * as Clock from "effect/Clock"
 import * as Deferred from "effect/Deferred"

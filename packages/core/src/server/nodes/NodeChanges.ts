@@ -1,6 +1,6 @@
 /**
- * Delivers what changes to the clients of this node, and shares it with the other nodes when there is a `ChangeBus`. Sharing
- * never delays the change: what waits for the bus is kept once for each key, up to a limit.
+ * Delivers what changes to the clients of this node, for `dispatch/Dispatch`, and shares each change with the other nodes when there is a
+ * `ChangeBus`. Sharing never delays the change: what waits for the bus is kept once for each key, up to a limit.
  */
 import * as Cause from "effect/Cause"
 import * as Deferred from "effect/Deferred"
@@ -48,7 +48,7 @@ export const announce = (
     const queue = new SerialQueue({ runtime: yield* EffectInternals.services })
     yield* Effect.addFinalizer(() => Release.stop(queue))
     yield* registry.onChange((kind) => {
-      queue.add(Effect.yieldNow, undefined, "turn")
+      queue.add(() => Effect.yieldNow(), undefined, "turn")
       queue.add(() => notify(kind), undefined, kind)
     })
   })

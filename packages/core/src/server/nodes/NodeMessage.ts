@@ -1,6 +1,6 @@
 /**
- * What nodes send to each other about one HTTP request: the request itself, from the node where it arrived to the node that serves
- * its session, and the answer back, in pieces. `id` names the request at the node where it arrived.
+ * What nodes (`ForwardedRequests`, `ForwardedRequest`) send to each other about one HTTP request: the request itself, from the node where
+ * it arrived to the node that serves its session, and the answer back, in pieces. `id` names the request at the node where it arrived.
  *
  * An envelope is a line of JSON. A body, which is JSON text or events with JSON text, follows the line as it is, and is the rest of the
  * text: it is neither escaped nor parsed on its way.

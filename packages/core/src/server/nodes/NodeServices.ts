@@ -1,6 +1,7 @@
 /**
- * The directory and the inbox as a server uses them. An application may have written them. A defect of one is a failure, so that no
- * request waits for ever, and the log tells when one begins to fail.
+ * The `SessionDirectory` and the `Inbox` as a server uses them (`Nodes`, `NodeTasks`). An application may have written these services.
+ * `legacy/Http` and `legacy/DirectoryEntry` name the directory by `DIRECTORY`. A defect of a service is a failure, so that no request
+ * waits for ever, and the log tells when a service begins to fail.
  */
 import * as Effect from "effect/Effect"
 import { InboxError, type InboxService, type Mailbox } from "../Inbox.js"

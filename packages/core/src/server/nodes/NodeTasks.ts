@@ -1,9 +1,10 @@
 /**
- * The tasks of several nodes in one store: each has the name of the node that runs it, and fails when that node has ended. Without
- * this, a task whose node was killed would stay as it is until its time has passed.
+ * The tasks of several nodes in one store, for `TasksServer`: each task has the name of the node that runs the task, and fails when that
+ * node has ended. Without this, a task whose node was killed would stay as it is until its time has passed. A detached task
+ * (`DetachedTask`) names no node, and so it stays as it is.
  *
- * A class, for its fields: `name` is that of this node, and changes when its lease was lost; `names` has all of its names;
- * `missing` has the nodes that were not alive, and since when.
+ * A class, for its fields: `name` is the name of this node, and changes when its lease was lost; `names` has all of its names; `missing`
+ * has the nodes that were not alive, and since when; `doubted` is when this node last had no lease, or could not ask.
  */
 import * as Clock from "effect/Clock"
 import * as Deferred from "effect/Deferred"
@@ -21,14 +22,20 @@ import { untilStored, writeAgain } from "../tasks/StoredTasks.js"
 import type { StoredTask, TaskStoreError, TaskStoreService } from "../TaskStore.js"
 import * as NodeServices from "./NodeServices.js"
 
+/** How long a node may be without a lease before its tasks fail: a node that has lost its lease takes another one. */
+export const GRACE = Duration.seconds(2)
+
 /**
- * How long a node may be without a lease before its tasks fail: a store that starts again costs a node its lease, and the node
- * takes another one.
+ * The same, after this node has lost its own lease, or could not ask for that of another: a store that starts again costs all nodes their
+ * leases.
  */
-export const GRACE = Duration.seconds(10)
+export const DOUBT = Duration.seconds(10)
 
 /** How often the node of a task is looked for while a reader waits for the task. */
-export const WATCH = Duration.seconds(2)
+const WATCH = Duration.millis(500)
+
+/** How long a node waits that could not join. */
+const JOIN = Duration.seconds(1)
 
 /** How many tasks get the new name of their node at a time. */
 const RENAMES = 16
@@ -66,11 +73,14 @@ class NodeTasks implements TaskStoreService {
   private membership: Membership | undefined
   private readonly names = new Set<string>()
   private readonly missing = new Map<string, number>()
+  private doubted = -Infinity
 
   constructor(private readonly store: TaskStoreService, private readonly running: Running) {}
 
   readonly create = (task: StoredTask): Effect.Effect<void, TaskStoreError> =>
     Effect.suspend(() => {
+      // What runs it survives this node.
+      if (task.detached !== undefined) return this.store.create(task)
       const { name } = this
       return Effect.zipRight(
         this.store.create({ ...task, node: name }),
@@ -123,16 +133,22 @@ class NodeTasks implements TaskStoreService {
       if (this.names.size > 1) yield* Effect.forkScoped(renamed)
       yield* Deferred.succeed(joined, undefined)
       yield* this.membership.lost
+      yield* this.doubt
     }))
     return member.pipe(
       // An interruption of this fiber does not get here.
       Effect.catchAllCause((cause) =>
-        Effect.zipRight(Deferred.failCause(joined, cause), Effect.logDebug("Cannot join the nodes", cause))
+        Effect.zipRight(Deferred.failCause(joined, cause), Effect.logDebug("Cannot join the nodes", cause)).pipe(
+          Effect.zipRight(Effect.delay(this.doubt, JOIN))
+        )
       ),
-      Effect.repeat(Schedule.spaced("1 second")),
-      Effect.asVoid
+      Effect.forever
     )
   }
+
+  private readonly doubt: Effect.Effect<void> = Effect.map(Clock.currentTimeMillis, (now) => {
+    this.doubted = now
+  })
 
   /** Gives a task that runs here the new name of this node. */
   private rename(owner: string | null, taskId: string): Effect.Effect<unknown, TaskStoreError> {
@@ -141,10 +157,12 @@ class NodeTasks implements TaskStoreService {
       Option.match({
         onNone: () => Effect.void,
         onSome: (task) =>
-          Tasks.isTerminal(task.status) || task.node === this.name ? Effect.void : Effect.flatMap(
-            this.store.replace({ ...task, node: this.name, version: task.version + 1 }),
-            (isReplaced) => isReplaced ? Effect.void : this.rename(owner, taskId)
-          )
+          Tasks.isTerminal(task.status) || task.detached !== undefined || task.node === this.name ?
+            Effect.void :
+            Effect.flatMap(
+              this.store.replace({ ...task, node: this.name, version: task.version + 1 }),
+              (isReplaced) => isReplaced ? Effect.void : this.rename(owner, taskId)
+            )
       })
     )
   }
@@ -154,7 +172,7 @@ class NodeTasks implements TaskStoreService {
     Effect.suspend(() =>
       this.membership === undefined
         ? Effect.succeed(true)
-        : Effect.orElseSucceed(this.membership.isAlive(node), () => true)
+        : Effect.catchAll(this.membership.isAlive(node), () => Effect.as(this.doubt, true))
     )
 
   private mayHaveEnded({ node, status }: StoredTask): boolean {
@@ -175,7 +193,8 @@ class NodeTasks implements TaskStoreService {
       const since = this.missing.get(node) ?? now
       this.missing.set(node, since)
       if (this.missing.size > MAX_MISSING) this.missing.delete(this.missing.keys().next().value!)
-      if (now - since < Duration.toMillis(GRACE)) return task
+      const grace = now - this.doubted < Duration.toMillis(DOUBT) ? DOUBT : GRACE
+      if (now - since < Duration.toMillis(grace)) return task
       const failed: StoredTask = {
         ...task,
         version: task.version + 1,

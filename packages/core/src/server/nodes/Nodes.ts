@@ -1,11 +1,13 @@
 /**
- * This node among the nodes of a server, for an HTTP endpoint. `Place` keeps it a member, `Routing` finds the node of each
- * request, `ForwardedRequests` passes requests on, and serves what others pass on.
+ * This node among the nodes of a server, for an HTTP endpoint; `legacy/HttpContext` calls `make`, and `dispatch/HttpTransports` asks about
+ * each request. `Place` keeps it a member, `Routing` finds the node of each request, `ForwardedRequests` passes requests on, and serves
+ * what others pass on.
  */
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
+import * as EffectInternals from "../../kit/EffectInternals.js"
 import type { HttpExchange } from "../http/HttpExchange.js"
 import { Inbox } from "../Inbox.js"
 import { type Membership, SessionDirectory } from "../SessionDirectory.js"
@@ -52,7 +54,7 @@ export const make = (isResumable: boolean): Effect.Effect<Nodes | undefined, nev
     }
     const shared = { directory: NodeServices.directory(directory.value), inbox: NodeServices.inbox(inbox.value) }
     let sessions = none
-    const runtime = yield* Effect.runtime<never>()
+    const runtime = yield* EffectInternals.currentServices()
     const forwarding = new ForwardedRequests(runtime, isResumable, (exchange) => sessions.handle(exchange))
     const routing = new Routing(runtime, {
       has: (id) => sessions.has(id),

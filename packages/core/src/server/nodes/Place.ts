@@ -1,7 +1,7 @@
 /**
- * This node as a member of those that serve the same sessions: joins with a name that no node has had, keeps its sessions in the
- * directory, looks whether the nodes live that this one waits for, and reads its inbox. When it has lost its lease or its
- * inbox, it joins again under another name.
+ * This node as a member of the nodes that serve the same sessions, for `Nodes`: joins with a name that no node has had, keeps its sessions
+ * in the directory, looks whether the nodes live that this node waits for, and reads its inbox. When the node has lost its lease or its
+ * inbox, the node joins again under another name. `Routing` and `ForwardedRequests` work with the current place.
  */
 import * as Cause from "effect/Cause"
 import * as Deferred from "effect/Deferred"
@@ -12,6 +12,7 @@ import * as Fiber from "effect/Fiber"
 import * as Option from "effect/Option"
 import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
+import * as EventLoop from "../../kit/EventLoop.js"
 import * as Race from "../../kit/Race.js"
 import * as ScopeEnd from "../../kit/ScopeEnd.js"
 import type { InboxService, Mailbox } from "../Inbox.js"
@@ -44,6 +45,9 @@ const WATCH = Duration.millis(500)
 /** How often a node keeps its sessions in the directory. */
 const TOUCH = Duration.minutes(1)
 
+/** A text with more characters is long. */
+const LONG = 256 * 1024
+
 /** Is a member, until it is interrupted. Completes `joined` when it is one for the first time, or cannot be. */
 export const keep = (
   directory: SessionDirectoryService,
@@ -73,7 +77,11 @@ export const keep = (
     const receiving = yield* Effect.forkScoped(
       Stream.runForEach(place.mailbox.received, (text) =>
         Effect.catchAllDefect(
-          Effect.sync(() => work.onText(text, place)),
+          // A request of megabytes takes as long to read as many turns of the event loop, in which this node renews its lease.
+          Effect.zipRight(
+            text.length > LONG ? EventLoop.turn : Effect.void,
+            Effect.sync(() => work.onText(text, place))
+          ),
           // The sessions of this node do not end with it.
           (defect) => Effect.logError("This node could not read what another node has sent", defect)
         ))

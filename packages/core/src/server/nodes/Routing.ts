@@ -1,16 +1,16 @@
 /**
- * Finds the node that serves the session of a request: this one, another one to which the request is passed on, or, when its node
- * has ended, the one that takes the session over first.
+ * Finds the node that serves the session of a request, for `dispatch/HttpTransports`: this node, another node to which the request is
+ * passed on, or, when the node of the session has ended, the node that takes the session over first.
  *
- * A class, because a claim may succeed without an answer: `doubts` holds the sessions of which this node does not know whether it
- * has claimed them. `place` is there while this node is a member, and nothing is claimed after `isDraining` is true.
+ * A class, because a claim may succeed without an answer: `doubts` holds the sessions of which this node does not know whether it has
+ * claimed them. `place` is there while this node is a member, and nothing is claimed after `isDraining` is true.
  */
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schedule from "effect/Schedule"
 import * as EffectInternals from "../../kit/EffectInternals.js"
-import type { Answerable } from "../http/HttpExchange.js"
+import type { Admitted } from "../http/HttpExchange.js"
 import * as Refusal from "../http/Refusal.js"
 import type { HttpRefusal } from "../HttpRefusal.js"
 import type { Membership, SessionDirectoryError, SessionEntry } from "../SessionDirectory.js"
@@ -26,7 +26,7 @@ export interface OwnSessions {
 
 /** A request that this node may not serve. */
 export interface Routed {
-  readonly exchange: Answerable
+  readonly exchange: Admitted
   /** Whether a session belongs to another user than the request. */
   readonly isOfAnother: (session: SessionEntry) => boolean
   /** Reads the body; `undefined` for a request that has none. */
@@ -84,7 +84,7 @@ export class Routing {
           if (entry.isServed) {
             // Its stream would hold up this node to the end of its time.
             if (this.isDraining && exchange.arrived.method === "GET") return refuse(Refusal.closing)
-            if (hasServices(exchange)) return refuse(Refusal.staysHere)
+            if (handsOverUser(exchange)) return refuse(Refusal.staysHere)
             return Effect.sync(() =>
               withBody.read((body) => {
                 // Answers to the name that this node had before would reach no node.
@@ -119,7 +119,7 @@ export class Routing {
     const { place } = this
     if (place === undefined) return Refusal.send(exchange, Refusal.nodeLost)
     if (node === place.node) return local()
-    if (hasServices(exchange)) return Refusal.send(exchange, Refusal.staysHere)
+    if (handsOverUser(exchange)) return Refusal.send(exchange, Refusal.staysHere)
     const withBody = reading(request)
     const forward = Effect.sync(() =>
       withBody.read((body) => {
@@ -167,9 +167,10 @@ export class Routing {
 const logDefect = (cause: Cause.Cause<SessionDirectoryError>): Effect.Effect<void> =>
   Cause.isDie(cause) ? Effect.logError("This node could not pass a request on", cause) : Effect.void
 
-/** Whether the application has given services with a request, such as its user: they are values of this process. */
-const hasServices = ({ arrived: { services } }: Answerable): boolean =>
-  services !== undefined && EffectInternals.entries(services).size > 0
+/** Whether the application has given the user with a request: the user is a value of this process. */
+const handsOverUser = ({ arrived: { services }, user }: Admitted): boolean =>
+  services !== undefined && user !== undefined &&
+  [...EffectInternals.entries(user).keys()].some((key) => EffectInternals.entries(services).has(key))
 
 /** Reads the body of a request once, for each node that may have to serve it. */
 const reading = ({ local, read }: Routed) => {

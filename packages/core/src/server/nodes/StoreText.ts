@@ -1,7 +1,8 @@
 /**
- * The sentences with which the stores of tasks and the inboxes refuse, so that those in memory, in Redis and in SQL say the same, and the one
- * exception from their limits. Each sentence names the value that was refused, on one line and shortened. Of the id of a task it has the
- * first characters only, because who knows the whole id may be able to read the task.
+ * The sentences with which the stores of tasks (`TaskStore`) and the inboxes (`Inbox`) refuse, so that the stores in memory, in Redis and
+ * in SQL say the same, and the one exception from their limits. Packages `redis` and `sql` import it. Each sentence names the value that
+ * was refused, on one line and shortened. Of the id of a task it has the first characters only, because who knows the whole id may be able
+ * to read the task.
  */
 import * as Tasks from "../../protocol/Tasks.js"
 

@@ -1,6 +1,7 @@
 /**
- * Decodes the texts that stores have. Another program, or another version of this library, may have written a text, so each text is checked
- * against a schema. An entry that cannot be decoded costs only itself: the store skips the entry, and logs the key of the entry once.
+ * Decodes the texts that stores have, for the modules of this folder and the packages `redis` and `sql`. Another program, or another
+ * version of this library, may have written a text, so each text is checked against a schema. An entry that cannot be decoded costs only
+ * itself: the store skips the entry, and logs the key of the entry once.
  */
 import * as Arr from "effect/Array"
 import * as Effect from "effect/Effect"
@@ -35,6 +36,7 @@ const Task = Schema.Struct({
   taskId: Schema.String,
   owner: Schema.NullOr(Schema.String),
   node: Schema.optional(Schema.String),
+  detached: Schema.optional(Schema.String),
   revision: Schema.Literal(...Version.all),
   requires: Schema.optional(Schema.Array(Schema.String)),
   version: Schema.Int,

@@ -1,7 +1,7 @@
 /**
- * What the channels have in common on which requests without a transport are answered: those of a POST, in both eras, and that of one message
- * of `Dispatcher.serve`. Such a channel buffers what its reader has not taken, and a sender waits while the buffer is full. When the
- * answer leaves, and in which form, is up to each channel.
+ * What the channels have in common on which requests without a transport are answered: the channel of a POST (`legacy/Post`,
+ * `modern/Http`), and the channel of one message of `Dispatcher.serve` (`dispatch/Dispatch`). Such a channel buffers what its reader has
+ * not taken, and a sender waits while the buffer is full. When the answer leaves, and in which form, is up to each channel.
  */
 import type * as Effect from "effect/Effect"
 import type { TransportError } from "../../jsonrpc/LocalError.js"

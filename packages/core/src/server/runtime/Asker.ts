@@ -1,7 +1,7 @@
 /**
- * How a handler asks its client. Three modules make askers: that of `legacy/Era` sends a request to the client, that of `modern/Era` ends the round
- * of the request, and that of `TaskCall` has the task wait for the answer. A `HandlerContext` has one asker, and another one when a task begins.
- * What else a handler sends leaves on the channel of its message.
+ * How a handler asks its client. Three modules make askers: the asker of `legacy/Era` sends a request to the client, the asker of
+ * `modern/Era` ends the round of the request, and the asker of `TaskCall` has the task wait for the answer. A `HandlerContext` has one
+ * asker, and another asker when a task begins. What else a handler sends leaves on the channel of its message.
  */
 import type * as Effect from "effect/Effect"
 import type { Outbound, RequestOptions } from "../../jsonrpc/Outbound.js"

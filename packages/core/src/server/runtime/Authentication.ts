@@ -1,11 +1,12 @@
 /**
- * Runs the authenticator of a server, the same way for all transports: takes the user that the application hands over, or
- * finds it from what the transport knows; within a deadline, and for a limited number of messages at once. `watch` finds the user of
- * an HTTP request again while a stream of the request is open.
+ * Runs the `Authenticator` of a server, the same way for all transports (`dispatch/Conversations`, `dispatch/Dispatch`,
+ * `dispatch/Stages`), as `dispatch/Build` makes it: takes the user that the application hands over, or finds it from what the transport
+ * knows; within a deadline, and for a limited number of messages at once. `watch` finds the user of an HTTP request again while a stream
+ * of the request is open.
  *
- * It calls back instead of returning an effect, because an HTTP endpoint has no fiber before the handler's. Its one mutable
- * field holds the fibers that have not ended: one that cannot be interrupted counts to its end. It is no `FiberSet` of Effect,
- * whose size only an effect can read.
+ * `watch` calls back instead of returning an effect, because an HTTP endpoint has no fiber before the handler's. Its one mutable field
+ * holds the fibers that have not ended: a fiber that cannot be interrupted counts to its end. A `FiberSet` of Effect does not fit: only an
+ * effect can read its size.
  */
 import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
@@ -31,7 +32,7 @@ export type Authenticate = (caller: Caller, then: (found: Either.Either<Found, R
 
 /** The same as an effect. */
 export const find = (authenticate: Authenticate, caller: Caller): Effect.Effect<Found, Refuses> =>
-  Effect.async((resume) => Effect.sync(authenticate(caller, resume)))
+  Effect.async((resume) => Effect.sync(authenticate(caller, (found) => resume(EffectInternals.fromEither(found)))))
 
 /** The default of the deadline. */
 const TIMEOUT: Duration.DurationInput = "10 seconds"
@@ -56,7 +57,7 @@ export const make = <R>(
 ): Effect.Effect<Authentication, never, R | Scope.Scope> =>
   Effect.gen(function*() {
     const acquired = yield* options
-    const runtime = yield* Effect.runtime<R>()
+    const runtime = yield* EffectInternals.currentServices<R>()
     const running = yield* Effect.acquireRelease(
       Effect.sync(() => new Set<Fiber.RuntimeFiber<Found, Refuses>>()),
       (running) => Effect.sync(() => running.forEach((fiber) => EffectInternals.interrupt(fiber)))
@@ -65,7 +66,7 @@ export const make = <R>(
       tag,
       options: acquired,
       runtime,
-      fiberRefs: EffectInternals.withoutContext(runtime.fiberRefs),
+      rest: EffectInternals.restOf(runtime),
       running,
       reported: new Set()
     }
@@ -76,7 +77,8 @@ interface Self<R> {
   readonly tag: Context.Tag<any, any>
   readonly options: Options<any, R, R, R>
   readonly runtime: EffectInternals.Services<R>
-  readonly fiberRefs: EffectInternals.Services<R>["fiberRefs"]
+  /** The runtime without its context: each search has its own. */
+  readonly rest: EffectInternals.Rest
   /** The searches that run. */
   readonly running: Set<Fiber.RuntimeFiber<Found, Refuses>>
   /** The transports for which the operator knows that the authenticator has no answer. */
@@ -130,21 +132,17 @@ const authenticate = <R>(
 
 /** The services of the server, then those of the caller, then what belongs to the search. */
 const servicesFor = <R>(
-  { fiberRefs, runtime }: Self<R>,
+  { rest, runtime }: Self<R>,
   caller: Caller,
   validity: Found["validity"]
 ): EffectInternals.Services<R> => {
   const { services } = caller
   if (services === undefined && validity === undefined) return runtime
-  const all = new Map(EffectInternals.entries(runtime.context))
+  const all = new Map(EffectInternals.entries(EffectInternals.contextOfServices(runtime)))
   if (services !== undefined) { for (const [key, service] of EffectInternals.entries(services)) all.set(key, service) }
   if (validity !== undefined) all.set(Validity.key, validity)
   if (caller._tag === "Http" && caller.request.isForwarded === true) all.set(IsCounted.key, true)
-  return EffectInternals.makeServices({
-    context: EffectInternals.contextOf(all),
-    fiberRefs,
-    runtimeFlags: runtime.runtimeFlags
-  })
+  return EffectInternals.makeServices(EffectInternals.contextOf(all), rest)
 }
 
 const search = <R>(self: Self<R>, caller: Caller, validity: Found["validity"]): Effect.Effect<Found, Refuses, R> => {

@@ -1,11 +1,11 @@
 /**
- * What the handler of one message has: the object behind `RequestContext` and `ServerSession`, the same class in both eras and in
- * tasks. What is known of the client are `ClientFacts`, how an era speaks is a `Speech`, how the handler asks is an `Asker`.
+ * What the handler of one message has: the object behind `RequestContext` and `ServerSession`, the same class in both eras and in tasks.
+ * What is known of the client are `ClientFacts`, how an era speaks is a `Speech`, how the handler asks is an `Asker`.
  *
- * A class with getters, because one is made for every request and most handlers read none of it. Functions come from getters, so that
- * a function that was taken out of the context can still be called. Its mutable fields: `lastProgress` is the last progress that was
- * sent, `Pipeline` sets `fiber`, and `TaskCall` sets `startTask`; `begin` sets `task`, and replaces `outbound` and
- * the asker. The other fields are made when something needs them.
+ * A class with getters, because a context is made for every request and most handlers read nothing of it. `Serve` makes the contexts.
+ * Functions come from getters, so that a function that was taken out of the context can still be called. Its mutable fields:
+ * `lastProgress` is the last progress that was sent, `Pipeline` and `Serve` set `fiber`, and `TaskCall` sets `startTask`; `begin` sets
+ * `task`, and replaces `outbound` and the asker. The other fields are made when something needs them.
  */
 import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -100,6 +100,8 @@ export class HandlerContext<F extends ClientFacts = ClientFacts> implements Serv
   startTask: Effect.Effect<void, AskError> = Effect.void
   /** The task that the call has become. */
   task: StoredTask | undefined
+  /** Whether the handler may go on as a task after its request was answered. */
+  outlivesRequest = false
   /** Stores the progress of the task. */
   private report: ((progress: Progress.Progress) => Effect.Effect<void>) | undefined
   private lastProgress = -Infinity
@@ -143,6 +145,10 @@ export class HandlerContext<F extends ClientFacts = ClientFacts> implements Serv
 
   get principal(): Principal | undefined {
     return this.origin.principal
+  }
+
+  get taskId(): string | undefined {
+    return this.task?.taskId
   }
 
   get cancelReason(): RequestContextService["cancelReason"] {
@@ -304,9 +310,6 @@ export class HandlerContext<F extends ClientFacts = ClientFacts> implements Serv
     return this.outbound.notify(method.name, method.narrowParams(this.version)(params) as Params)
   }
 }
-
-/** Whether the handler that has this session runs in a task. */
-export const isTask = (session: ServerSessionService): boolean => (session as HandlerContext).task !== undefined
 
 /**
  * Whether the request came to an HTTP server that only programs of this machine reach; `undefined` where that is not known, and

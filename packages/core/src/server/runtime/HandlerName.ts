@@ -1,6 +1,7 @@
 /**
- * What a handler serves, in words for the operator: `tool "search"`. Error messages and the log name handlers with it. The
- * names in a request are the client's, so they are shortened and written as JSON strings.
+ * What a handler serves, in words for the operator: `tool "search"`. Error messages and the log name handlers in these words, in
+ * `HandlerOutcome`, the modules of `features` and both eras. The names in a request are the client's, so they are shortened and written as
+ * JSON strings.
  */
 import type { Request } from "../../jsonrpc/Message.js"
 import type { JsonObject } from "../../protocol/Json.js"

@@ -1,12 +1,14 @@
 /**
- * Turns the end of a handler into a response. Success is a result; an `McpError` is the JSON-RPC error with the code of
- * its era; anything else is a defect: the client receives "Internal error", and the log the whole cause. Of a tool,
- * "Internal error" is a result that the model reads; of anything else, a JSON-RPC error.
+ * Turns the end of a handler into a response, for `legacy/Era` and `modern/Era`, and makes the encoders of `Routes`. Success is a result. A
+ * failure that is an `McpError`, a `JsonRpcError`, an `HttpRefusal` or an error of the local side is a JSON-RPC error with the code of its
+ * era. Anything else is a defect: the client receives "Internal error", and the log the whole cause. When a call of a tool dies, "Internal
+ * error" is a result, which the host shows to the model; of any other request it is a JSON-RPC error.
  *
  * `encoder` checks a result that this library did not build, and removes what the client's revision does not know. From 2026-07-28 on it
- * also adds what every result has then; the method's row in the table of its era says what that is.
+ * also adds what every result has then: `protocol/modern/Stamp` says what that is.
  *
- * `jsonrpc/runtime/Requests` decides whether there is a response at all. `features/Tools` turns a tool's failure into a result.
+ * `jsonrpc/runtime/Requests` decides whether there is a response at all. `features/Tools` turns a tool's failure into a result. This
+ * module also passes on results of other servers, and says with which HTTP status and headers a refusal leaves (`headOf`).
  */
 import * as Cause from "effect/Cause"
 import * as Either from "effect/Either"
@@ -19,6 +21,7 @@ import { ExtendedResult } from "../../protocol/Extension.js"
 import * as Issue from "../../protocol/Issue.js"
 import * as McpError from "../../protocol/McpError.js"
 import type * as Method from "../../protocol/Method.js"
+import * as PageUrl from "../../protocol/rules/PageUrl.js"
 import * as ResultMeta from "../../protocol/rules/ResultMeta.js"
 import * as SchemaCheck from "../../protocol/schema/SchemaCheck.js"
 import * as TextFormat from "../../protocol/schema/TextFormat.js"
@@ -70,7 +73,7 @@ export const fromCause = (cause: Cause.Cause<unknown>, era: Era): Outcome.Outcom
     }
     if (failure instanceof JsonRpcError.JsonRpcError) return { error: failure }
     if (failure instanceof HttpRefusal) {
-      const fault = HttpRefusalCheck.of(failure)
+      const fault = HttpRefusalCheck.problemOf(failure)
       return fault === undefined ? { error: errorOf(failure, era), notes: failure } : Outcome.died(Cause.die(fault))
     }
     if (isLocalError(failure)) return fromLocalError(failure, era)
@@ -81,7 +84,9 @@ export const fromCause = (cause: Cause.Cause<unknown>, era: Era): Outcome.Outcom
 /** The mistake of a handler that demands to open what is no URL. */
 export const invalidUrl = (failure: McpError.McpError): Error | undefined => {
   if (failure._tag !== "UrlElicitationRequired") return undefined
-  const invalid = failure.elicitations.find(({ url }) => !TextFormat.matches("uri", url))
+  const invalid = failure.elicitations.find(({ url }) =>
+    !TextFormat.matches("uri", url) || PageUrl.problem(url) !== undefined
+  )
   return invalid === undefined
     ? undefined
     : new Error(`UrlElicitationRequired has a url that is not valid, in the elicitation "${invalid.elicitationId}"`)
@@ -187,10 +192,14 @@ export const encoder = (
   return (value, hints) => {
     const checked = options.isTrusted ? { result: value as Params } : result(value, method, options.problem)
     if (checked.result === undefined) return checked
-    const encoded = encode(hints === undefined ? checked.result : { ...hints, ...checked.result })
+    const encoded = encode(hints === undefined ? checked.result : hinted(checked.result, hints))
     return checked.flaw === undefined ? { result: encoded } : { result: encoded, flaw: checked.flaw }
   }
 }
+
+/** A result with hints. What the server keeps from other clients is private, whatever the handler says. */
+const hinted = (result: Params, hints: Hints): Params =>
+  hints.cacheScope === "private" ? { ...hints, ...result, cacheScope: "private" } : { ...hints, ...result }
 
 const cached = (encode: (result: {}) => Params): (result: {}) => Params => {
   const encoded = new WeakMap<{}, Params>()

@@ -1,7 +1,7 @@
 /**
- * Checks what a handler of the application returned where only the type checker promises an Effect, and what that Effect
- * gave. A mistake becomes a defect whose message names the actor (`The handler of tool "search"`) and says what to change. A
- * Promise that is returned by mistake can be rejected without ending the process.
+ * Checks what a handler of the application returned (of a tool, a middleware, a `MethodHandler`, and others) where only the type checker
+ * promises an Effect, and what that Effect gave. A mistake becomes a defect whose message names the actor (`The handler of tool
+ * "search"`) and says what to change. A Promise that is returned by mistake can be rejected without ending the process.
  */
 import * as Effect from "effect/Effect"
 import * as JsonText from "../../jsonrpc/runtime/JsonText.js"

@@ -1,7 +1,7 @@
 /**
- * The services that a middleware and the effect inside it run with. The middleware runs with the services of its own layer, and the
- * effect inside with the services of another layer: both get the services of the request, and the effect also those that the
- * middleware adds.
+ * The services that a middleware and the effect inside it run with, for `Pipeline` and `Middleware`; the latter adds services. The
+ * middleware runs with the services of its own layer, and the effect inside with the services of another layer: both get the services of
+ * the request, and the effect also the services that the middleware adds.
  */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"

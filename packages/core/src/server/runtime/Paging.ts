@@ -1,13 +1,35 @@
 /**
- * Where the pages of a list begin and end, and their cursors. Applications use `Page`, and `features/PagedList` cuts the lists of a
- * server.
+ * Where the pages of a list begin and end, and their cursors: an index for each cursor, and the page that begins at an index.
+ * `features/ListPage` and `features/PagedList` cut lists with these functions; `ResolvedLimits` takes the default size of a page from
+ * here.
+ * A page is bounded in entries and in characters, so that every client can read a page, however long the schemas of tools are.
  */
 import * as Either from "effect/Either"
 import * as Encoding from "effect/Encoding"
+import * as JsonText from "../../jsonrpc/runtime/JsonText.js"
 import { InvalidParams } from "../../protocol/McpError.js"
 
 /** The default number of entries on a page. It is high, because many clients read the first page only. */
 export const SIZE = 1000
+
+/**
+ * The most characters of the JSON of a page. A character has at most three bytes, and clients of this library read 10 MiB and a million
+ * values in a message.
+ */
+export const MAX_CHARACTERS = 2 * 1024 * 1024
+
+const sizes = new WeakMap<object, number>()
+
+/** The characters of the JSON of an item. An item is measured once. */
+export const sizeOf = (item: unknown): number => {
+  if (typeof item !== "object" || item === null) return String(item).length
+  let size = sizes.get(item)
+  if (size === undefined) sizes.set(item, size = JsonText.stringify(item)?.length ?? 0)
+  return size
+}
+
+/** Whether no page has room for an item. */
+export const isTooLong = (item: unknown): boolean => sizeOf(item) > MAX_CHARACTERS
 
 /** The index at which the page after `cursor` begins. */
 export const start = (
@@ -23,6 +45,21 @@ export const start = (
     : Either.right(firstAfter(entries, key))
 }
 
+/** The index at which the page ends that begins at an index: an entry more than a page has room for begins the next page. */
+export const endOf = (
+  entries: ReadonlyArray<readonly [key: string, item: unknown]>,
+  index: number,
+  size: number
+): number => {
+  const most = Math.min(entries.length, index + atLeastOne(size))
+  let end = index
+  for (let characters = 0; end < most; end++) {
+    characters += sizeOf(entries[end]![1])
+    if (characters > MAX_CHARACTERS && end > index) break
+  }
+  return end
+}
+
 /** The page that begins at an index. */
 export const at = <A>(
   list: string,
@@ -30,7 +67,7 @@ export const at = <A>(
   index: number,
   size: number
 ): { readonly items: ReadonlyArray<A>; readonly nextCursor: string | undefined } => {
-  const end = index + atLeastOne(size)
+  const end = endOf(entries, index, size)
   const page = entries.slice(index, end)
   return {
     items: page.map(([, item]) => item),

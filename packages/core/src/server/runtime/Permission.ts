@@ -1,8 +1,10 @@
 /**
- * What the user of a request may do: the answer of the `Authenticator` to the scopes that a feature requires. It travels with
- * the user, as a service that no handler sees. Without an answer, what requires a scope is refused.
+ * What the user of a request may do: the answer of the `Authenticator` to the scopes that a feature requires. The permission travels with
+ * the user, as a service that no handler sees. Without an answer, what requires a scope is refused. `Authentication` adds the answer to a
+ * user.
  *
- * `features/Surroundings` checks before a handler runs, `dispatch/Stages` before the response of an HTTP request begins.
+ * `features/Surroundings` checks before a handler runs, `dispatch/Stages` checks before the response of an HTTP request begins, and
+ * `legacy/GuardedCalls` and `TaskViewer` check for the calls and tasks that a message names.
  */
 import type * as Context from "effect/Context"
 import * as ContextOf from "effect/Context"

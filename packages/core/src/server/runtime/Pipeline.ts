@@ -1,32 +1,32 @@
 /**
- * Runs a handler inside everything that surrounds it: the services of the session layer, the middleware, and the context
- * of the request. The same for both eras, and for requests and notifications.
+ * Runs a handler inside everything that surrounds the handler: the services of the session layer, the middleware, and the context of the
+ * request. `Serve` runs each request and notification of both eras through this module; `Routes` asks whether results reach the client as
+ * their handlers returned them, and `features/TaskCall` keeps the `RequestScope` of a call that becomes a task.
  *
- * The services of a handler come from five sources; where two have the same service, the later source wins: the context that the
- * feature's layer was built with, what the application gave with the HTTP request, the session layer, the user, the request itself.
+ * The services of a handler come from five sources: the context that the feature's layer was built with, what the application gave with
+ * the HTTP request, the session layer, the user, the request itself. Where two sources have the same service, the later source wins.
  * Middleware adds services after these; only the services of the request win over them (`MiddlewareContext`). The parameters of a message
- * are decoded on its fiber: `serve` decodes and finds the handler, and the handler runs when the middleware runs `next`.
+ * are decoded on its fiber, when the middleware runs `next`: `decodeAndFind` decodes and finds the handler.
  */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import * as ExecutionStrategy from "effect/ExecutionStrategy"
-import type * as Exit from "effect/Exit"
 import type * as Fiber from "effect/Fiber"
-import { pipeArguments } from "effect/Pipeable"
 import * as Scope from "effect/Scope"
+import * as EffectInternals from "../../kit/EffectInternals.js"
 import type { Call } from "../Middleware.js"
 import { RequestContext } from "../RequestContext.js"
 import { ServerSession, type ServerSessionService } from "../ServerSession.js"
 import type { ClientFacts } from "./HandlerContext.js"
 import * as MiddlewareContext from "./MiddlewareContext.js"
 import type { RequestOrigin } from "./RequestOrigin.js"
+import type { RequestScope } from "./RequestScope.js"
 import type { Served } from "./Route.js"
 import type { Server } from "./Server.js"
 
 /** The message as its handler sees it, and where the message came from. */
 export type Handler = ServerSessionService & {
   readonly call: Call
-  readonly origin: Pick<RequestOrigin, "services" | "user">
+  readonly origin: Pick<RequestOrigin, "services" | "user" | "values">
   fiber: Fiber.RuntimeFiber<any, any> | undefined
 }
 
@@ -46,7 +46,7 @@ export interface Pipeline {
     handler: H,
     scope: RequestScope,
     client: Pick<ClientFacts, "accepted" | "pipe" | "services">,
-    serve: (handler: H) => Served
+    decodeAndFind: (handler: H) => Served
   ) => {
     readonly effect: Effect.Effect<unknown, unknown>
     readonly context: Context.Context<never>
@@ -66,41 +66,47 @@ export const make = (
   return {
     isSurrounded,
     isBare: !isSurrounded && layer === undefined,
-    start: (handler, scope, { accepted: inSession, pipe, services }, serve) => {
+    start: (handler, scope, { accepted: inSession, pipe, services }, decodeAndFind) => {
       const built = layer === undefined || !inSession || services !== undefined
         ? undefined
         : pipe?.get(handler) ?? layer.ofRequest(handler, scope)
+      // The session layer, which the handshake builds, gets no values of a request.
+      const valued = (effect: Effect.Effect<unknown, unknown>) => inSession ? withValues(effect, handler) : effect
       if (isSurrounded || built !== undefined) {
         return {
           context: filled(services, handler, scope),
           effect: Effect.withFiberRuntime((fiber) => {
             handler.fiber = fiber
             return built === undefined
-              ? surrounded(middlewares, handler, scope, services, inSession, serve)
-              : Effect.flatMap(built, (services) => surrounded(middlewares, handler, scope, services, inSession, serve))
+              ? valued(surrounded(middlewares, handler, scope, services, inSession, decodeAndFind))
+              : Effect.flatMap(
+                built,
+                (services) => valued(surrounded(middlewares, handler, scope, services, inSession, decodeAndFind))
+              )
           })
         }
       }
-      // Known when the handler is found. It is changed in place, because the fiber already runs with it, and a second context for the
-      // same fiber costs more than finding the handler.
-      const context: Context.Context<never> = Context.unsafeMake(noServices)
+      // The services are known when the handler is found: the context is filled then, because a second context for the same fiber
+      // costs more than finding the handler.
+      const context: Context.Context<never> = EffectInternals.contextOf(noServices)
       return {
         context,
         effect: Effect.withFiberRuntime((fiber) => {
           handler.fiber = fiber
-          const served = serve(handler)
-          ;(context as { unsafeMap: Map<string, unknown> }).unsafeMap = servicesOf(
-            served.context,
-            services,
-            handler,
-            scope
-          )
-          return served.effect as Effect.Effect<unknown, unknown>
+          const served = decodeAndFind(handler)
+          EffectInternals.fill(fiber, context, servicesOf(served.context, services, handler, scope))
+          return valued(served.effect as Effect.Effect<unknown, unknown>)
         })
       }
     }
   }
 }
+
+/** The effect with what HTTP middleware of the application has set for its fiber. */
+const withValues = (
+  effect: Effect.Effect<unknown, unknown>,
+  { origin: { values } }: Pick<Handler, "origin">
+): Effect.Effect<unknown, unknown> => values === undefined ? effect : EffectInternals.withChanged(effect, values)
 
 /** The handler inside the middleware. */
 const surrounded = <H extends Handler>(
@@ -109,11 +115,11 @@ const surrounded = <H extends Handler>(
   scope: RequestScope,
   services: Services,
   inSession: boolean,
-  serve: (handler: H) => Served
+  decodeAndFind: (handler: H) => Served
 ): Effect.Effect<unknown, unknown> => {
   const served = (request: Context.Context<never>): Effect.Effect<unknown, unknown> =>
     Effect.suspend(() => {
-      const { context, effect } = serve(handler)
+      const { context, effect } = decodeAndFind(handler)
       return Effect.mapInputContext(
         effect as Effect.Effect<unknown, unknown>,
         (_: Context.Context<never>) => Context.merge(context, request)
@@ -138,7 +144,7 @@ const filled = (
   session: Context.Context<never> | undefined,
   request: Omit<Handler, "call" | "fiber">,
   scope: Scope.Scope
-): Context.Context<never> => Context.unsafeMake(servicesOf(Context.empty(), session, request, scope))
+): Context.Context<never> => EffectInternals.contextOf(servicesOf(Context.empty(), session, request, scope))
 
 /** The services of a handler, from the five sources. */
 export const servicesOf = (
@@ -147,13 +153,19 @@ export const servicesOf = (
   request: Omit<Handler, "call" | "fiber">,
   scope: Scope.Scope
 ): Map<string, unknown> => {
-  const services = new Map(captured.unsafeMap)
+  const services = new Map(EffectInternals.entries(captured))
   const { origin } = request
   if (origin.services !== undefined) {
-    for (const [key, service] of origin.services.unsafeMap) services.set(key, service)
+    for (const [key, service] of EffectInternals.entries(origin.services)) services.set(key, service)
   }
-  if (session !== undefined) { for (const [key, service] of session.unsafeMap) services.set(key, service) }
-  if (origin.user !== undefined) { for (const [key, service] of origin.user.unsafeMap) services.set(key, service) }
+  if (session !== undefined) {
+    for (const [key, service] of EffectInternals.entries(session)) {
+      services.set(key, service)
+    }
+  }
+  if (origin.user !== undefined) {
+    for (const [key, service] of EffectInternals.entries(origin.user)) services.set(key, service)
+  }
   services.set(RequestContext.key, request)
   services.set(ServerSession.key, request)
   services.set(Scope.Scope.key, scope)
@@ -161,59 +173,3 @@ export const servicesOf = (
 }
 
 const noServices: Map<string, unknown> = new Map()
-
-export class RequestScope implements Scope.Scope {
-  readonly [Scope.ScopeTypeId]: Scope.ScopeTypeId = Scope.ScopeTypeId
-  private made: Scope.CloseableScope | undefined
-  private ended: Exit.Exit<unknown, unknown> | undefined
-  private kept = false
-
-  get strategy(): ExecutionStrategy.ExecutionStrategy {
-    return ExecutionStrategy.sequential
-  }
-
-  /** The state of the scope inside, which `Effect.forkIn` and `Effect.forkScoped` read directly. */
-  get state(): unknown {
-    return (this.inner as unknown as { readonly state: unknown }).state
-  }
-
-  /** `Scope.fork` calls it. */
-  fork(strategy: ExecutionStrategy.ExecutionStrategy): Effect.Effect<Scope.CloseableScope> {
-    return Effect.suspend(() => Scope.fork(this.inner, strategy))
-  }
-
-  /** `Scope.addFinalizer` calls it. */
-  addFinalizer(finalizer: Scope.Scope.Finalizer): Effect.Effect<void> {
-    return Effect.suspend(() => Scope.addFinalizerExit(this.inner, finalizer))
-  }
-
-  /** Closes the scope. Gives the effect that runs its finalizers, when something was added to it. */
-  release(exit: Exit.Exit<unknown, unknown>): Effect.Effect<void> | undefined {
-    if (this.kept) return undefined
-    this.ended = exit
-    return this.made === undefined ? undefined : Scope.close(this.made, exit)
-  }
-
-  /** Keeps the scope open after its request, until the effect of the function that this gives has run. */
-  keep(): (exit: Exit.Exit<unknown, unknown>) => Effect.Effect<void> {
-    this.kept = true
-    return (exit) =>
-      Effect.suspend(() => {
-        this.kept = false
-        return this.release(exit) ?? Effect.void
-      })
-  }
-
-  pipe() {
-    return pipeArguments(this, arguments)
-  }
-
-  // A fiber that outlives its request finds the scope closed.
-  private get inner(): Scope.CloseableScope {
-    if (this.made === undefined) {
-      this.made = Effect.runSync(Scope.make())
-      if (this.ended !== undefined) Effect.runSync(Scope.close(this.made, this.ended))
-    }
-    return this.made
-  }
-}

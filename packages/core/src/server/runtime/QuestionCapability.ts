@@ -1,6 +1,8 @@
 /**
- * The capability that a client needs to answer a question that has its wire form already, or to answer a question as a task. A `Question`
- * of a handler names its capability itself.
+ * The capability that a client needs to answer a question that has its wire form already, or to answer a question as a task.
+ * `legacy/Questions`, `legacy/TaskWire`, `modern/Questions` and `modern/Era` check the capability. `withoutContext` removes from a
+ * sampling question the request for context, where the client has no such capability. A `Question` of a handler (`Ask`) names its
+ * capability itself.
  */
 import * as Capabilities from "../../protocol/Capabilities.js"
 import * as Elicitation from "../../protocol/Elicitation.js"

@@ -1,15 +1,29 @@
 /**
  * What a server knows of a message beside the message: the HTTP request that carried it, its session, and its user, or why the
- * authenticator found none. Handlers read it through `RequestContext`. The name is not that of the HTTP field `Origin`.
+ * authenticator found none. Handlers read it through `RequestContext`. The name is not the name of the HTTP field Origin.
  *
- * The HTTP modules set it as the `origin` of the channel of each POST, `dispatch/Conversations` of a pipe whose client it
- * has authenticated. Other channels have none.
+ * The HTTP modules (`legacy/Post`, `modern/Http`) set the origin of the channel of each POST, `dispatch/Conversations` the origin of a
+ * pipe whose client it has authenticated. Other channels have no origin.
  */
 import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import type * as Tracer from "effect/Tracer"
 import type { Channel } from "../../jsonrpc/Side.js"
+import type * as EffectInternals from "../../kit/EffectInternals.js"
 import { InvalidRequest } from "../../protocol/McpError.js"
 import type { Principal, Refuses } from "../Authenticator.js"
+
+/** What an HTTP request brings for the handlers of its messages. */
+export interface Brought {
+  /** The services that the application gave with the request; none where the platform has no place for them. */
+  readonly services: Context.Context<never> | undefined
+  /** Whether the server listens on the loopback interface alone, where that is known. */
+  readonly isLocal?: boolean | undefined
+  /** What HTTP middleware of the application has set for the fiber of the request: log annotations, for example. */
+  readonly values: EffectInternals.ChangedValues | undefined
+  /** The span of the request, once its sender is known. Only a server that makes spans has this function. */
+  readonly spanOf?: ((sender: Principal | undefined) => Tracer.AnySpan | undefined) | undefined
+}
 
 export interface RequestOrigin {
   /** `undefined` on a server that keeps no sessions. */
@@ -21,6 +35,10 @@ export interface RequestOrigin {
   readonly services?: Context.Context<never> | undefined
   /** The user that the authenticator of the server has found, as a service. */
   readonly user?: Context.Context<never> | undefined
+  /** What HTTP middleware of the application has set for the fiber of the request. */
+  readonly values?: EffectInternals.ChangedValues | undefined
+  /** The span of the HTTP request, on a server that makes spans. */
+  readonly span?: Tracer.AnySpan | undefined
   /** Tells whether the HTTP server that received the message listens on the loopback interface alone, where that is known. */
   readonly listener?: { readonly isLocal?: boolean | undefined } | undefined
   /** Why the authenticator has found no user. */
@@ -38,7 +56,7 @@ export const none: RequestOrigin = { sessionId: undefined, headers: {}, principa
 /** The origin of a message in an HTTP request; by default of one that is answered without a stream. */
 export const request = (
   { arrived, headers, principal, user }: Pick<RequestOrigin, "headers" | "principal" | "user"> & {
-    readonly arrived: Pick<RequestOrigin, "services"> & NonNullable<RequestOrigin["listener"]>
+    readonly arrived: Brought
   },
   sessionId: string | undefined,
   closeStream: Effect.Effect<void> = Effect.void
@@ -47,6 +65,8 @@ export const request = (
   headers,
   principal,
   services: arrived.services,
+  values: arrived.values,
+  span: arrived.spanOf?.(principal),
   user,
   listener: arrived,
   closeStream

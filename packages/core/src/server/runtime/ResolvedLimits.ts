@@ -1,6 +1,6 @@
 /**
- * The limits of a server and of an endpoint, each with the value of the application or with its default. `Limits` describes them to
- * applications.
+ * The limits of a server (`dispatch/Build`) and of an endpoint (`http/ResolvedOptions`), each with the value of the application or with
+ * its default. `Limits` describes them to applications.
  */
 import * as Predicate from "effect/Predicate"
 import * as Record from "effect/Record"

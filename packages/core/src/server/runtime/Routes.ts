@@ -1,8 +1,8 @@
 /**
- * Finds the route of a request of one era, by the name of the method and the client. Each era has one lookup, made from the routes of the
- * features, which both eras have, and from the `Vocabulary` of this era. For each revision the lookup
- * keeps a table that joins each route with the method of the era's vocabulary and with the encoder of its results. A handler that the
- * application registered for a method comes before the route of a feature.
+ * Finds the route of a request of one era, for `Serve`, by the name of the method and the client. `legacy/Era` and `modern/Era` each have
+ * one lookup, made from the routes of the features, which both eras have, and from the `Vocabulary` of this era. For each revision the
+ * lookup keeps a table that joins each route with the method of the era's vocabulary and with the encoder of its results. A handler that
+ * the application registered for a method comes before the route of a feature.
  */
 import * as Effect from "effect/Effect"
 import type { Params } from "../../jsonrpc/Message.js"

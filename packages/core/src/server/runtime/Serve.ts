@@ -1,7 +1,8 @@
 /**
- * Serves the messages of one era: finds the route of a request, checks whether its client may make it, and makes the work of it; hands
- * notifications to their listeners. What an era does in its own way is a record, which `legacy/Era` and `modern/Era` make. `legacy/ServerSide`
- * adds the handshake, `modern/ServerSide` the envelope of a request.
+ * Serves the messages of one era: finds the route of a request, checks whether the client may send the request, and makes the `Work` that
+ * runs the handler; hands notifications to their listeners. `legacy/Era` and `modern/Era` each make a record of what differs between the
+ * eras. `legacy/ServerSide` and `modern/ServerSide` call this module; the first also serves the handshake, the second also reads the
+ * envelope of each request.
  *
  * `Routes` knows what serves a method, `Pipeline` what surrounds a handler.
  */
@@ -21,6 +22,7 @@ import { type ClientFacts, HandlerContext, type Speech } from "./HandlerContext.
 import * as HandlerName from "./HandlerName.js"
 import * as HandlerOutcome from "./HandlerOutcome.js"
 import * as Pipeline from "./Pipeline.js"
+import { RequestScope } from "./RequestScope.js"
 import * as Route from "./Route.js"
 import * as Routes from "./Routes.js"
 import type { Server } from "./Server.js"
@@ -123,7 +125,7 @@ const workOf = <F extends ClientFacts>(
   refused?: McpError
 ): Work => {
   const handler = new HandlerContext(client, request, incoming, speech, route)
-  const scope = new Pipeline.RequestScope()
+  const scope = new RequestScope()
   const { context, effect } = pipeline.start(handler, scope, client, serve)
   return {
     effect,
@@ -174,7 +176,7 @@ export const notification = <F extends ClientFacts>(
   Effect.suspend(() => {
     const { method, params } = notification
     const handler = new HandlerContext(client, notification, outbound, speech)
-    const scope = new Pipeline.RequestScope()
+    const scope = new RequestScope()
     const { context, effect } = pipeline.start(handler, scope, client, () => {
       const decoded = listener?.method.decodeParams(params)
       // Malformed parameters: a notification has no response that could say so.

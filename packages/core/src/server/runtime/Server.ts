@@ -1,6 +1,6 @@
 /**
- * What a server is, for both eras: its name, what it offers at the moment, and what surrounds its handlers.
- * `McpServer.layer` makes the server; the `Serve` module of each era serves requests with it.
+ * What a server is, for both eras: its name, what it offers at the moment, and what surrounds its handlers. `dispatch/Build` makes the
+ * server; `Serve` and the modules of both eras read it for each request.
  */
 import type * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"

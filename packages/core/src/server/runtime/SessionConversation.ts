@@ -1,6 +1,7 @@
 /**
- * A conversation without a reader: its owner, an HTTP session or a stream of HTTP+SSE, passes each message to the conversation. Where
- * several nodes serve an endpoint, another node can take over the session.
+ * A conversation without a reader, which `dispatch/Conversations` begins: its owner, an HTTP session (`legacy/HttpSession`) or a stream
+ * of HTTP+SSE (`legacy/Sse`), passes each message to the conversation. Where several nodes serve an endpoint, another node can take over
+ * the session.
  */
 import type * as Effect from "effect/Effect"
 import type { Channel } from "../../jsonrpc/Side.js"
@@ -29,6 +30,8 @@ export type Open = (
 export interface SharedSession {
   /** What `store` got last, at another node; `undefined` for a session that begins here. */
   readonly facts: JsonObject | undefined
+  /** Whether another node has taken the session over. */
+  readonly isLost: boolean
   /** Stores what another node needs. Requests that change these facts wait until `store` has ended, and fail with its error. */
   readonly store: (facts: JsonObject) => Effect.Effect<void, InternalError | HttpRefusal>
 }

@@ -1,10 +1,11 @@
 /**
- * Builds the application's session layer: anew for every client, over the services that the application provides to all
- * clients, and released with what its client has: a session up to 2025-11-25, a pipe from 2026-07-28 on. Over HTTP a client has
- * neither then: the layer is built for each request, or kept for the user where the server says so. Two clients never share what
- * it builds.
+ * Builds the application's session layer: anew for every client, over the services that the application provides to all clients, and
+ * released with what its client has: a session up to 2025-11-25, a pipe from 2026-07-28 on. Over HTTP a client of 2026-07-28 has neither:
+ * the layer is built for each request, or kept for the user where the server says so. Two clients never share what the layer builds.
+ * `dispatch/Build` calls `make`, and `Pipeline` takes the services of a client from the result.
  *
- * The first request of a pipe or a user builds the layer, and the others wait for it. A failed build is not kept.
+ * `legacy/Initialize` builds the layer in the handshake; from 2026-07-28 on the first request of a pipe or a user builds it, and the other
+ * requests wait. A failed build is not kept.
  */
 import * as Context from "effect/Context"
 import type * as Duration from "effect/Duration"

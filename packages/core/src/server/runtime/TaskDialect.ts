@@ -1,6 +1,6 @@
 /**
- * What the two kinds of tasks differ in: when a call becomes a task, how its request is answered then, how its questions are
- * worded, and how it ends. Each era has one, which the `HandlerContext` of a request gives.
+ * What the two kinds of tasks differ in: when a call becomes a task, how its request is answered then, how its questions are worded, and
+ * how it ends. `legacy/TaskWire` and `modern/TaskWire` each have a dialect, which the `HandlerContext` of a request gives to `TaskCall`.
  */
 import type * as Effect from "effect/Effect"
 import type * as Either from "effect/Either"

@@ -1,8 +1,9 @@
 /**
- * The tasks of a server as its store has them: reads and changes tasks for the viewers who may see them, and moves their status
- * forward. A status that has ended never changes.
+ * The tasks of a server as its store has them: reads and changes tasks for the viewers who may see them, and moves their status forward. A
+ * status that has ended never changes.
  *
- * `TaskRunner` supervises the fibers of the tasks that this process runs, the methods about tasks are those of each era.
+ * `TaskRunner` supervises the fibers of the tasks that this process runs, `legacy/TaskWire` serves the methods about tasks of 2025-11-25,
+ * `TasksServer` the methods of the extension. `features/TaskCall` and `nodes/NodeTasks` change tasks, too.
  */
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
@@ -70,7 +71,7 @@ export const logging = (store: TaskStoreService): TaskStoreService => {
           const error = Cause.isDie(cause) ? Cause.fail(unanswered(StoreFailure.messageOf(Cause.squash(cause)))) : cause
           const failed = followed(Effect.failCause(error))
           // The task as it is does not tell whether changes come.
-          return given > 1 ? Effect.zipRight(followed(Effect.void), failed) : failed
+          return Stream.fromEffect(given > 1 ? Effect.zipRight(followed(Effect.void), failed) : failed)
         })
       })
   }
@@ -78,15 +79,29 @@ export const logging = (store: TaskStoreService): TaskStoreService => {
 
 const unanswered = (message: string): TaskStoreError => new TaskStoreError({ reason: "Unavailable", message })
 
+/** What runs detached tasks: what this server tells it. */
+export interface Engine {
+  /** The client answers these questions. It runs before the store has the answers; where it fails, the client is refused. */
+  readonly answered: (task: StoredTask, keys: ReadonlyArray<string>) => Effect.Effect<void>
+  /** The store has the task as ended: its work stops. */
+  readonly stopped: (task: StoredTask) => Effect.Effect<void>
+}
+
 /** Says why an answer does not fit to the question with this key; up to 2025-11-25 it refuses no answer. */
 export type Check = (key: string, answer: TaskOutcome) => Effect.Effect<void, InvalidParams>
 
-/** Its fields: `listeners` run for every change that this server makes; `checks` are those of the tasks that wait here, by their ids. */
+/**
+ * Its fields: `listeners` run for every change that this server makes; `checks` are those of the tasks that wait here, by their ids;
+ * `engines` are what runs detached tasks, by their names.
+ */
 export class StoredTasks {
   private readonly checks = new Map<string, Set<Check>>()
   private readonly listeners = new Set<(task: StoredTask) => Effect.Effect<void>>()
 
-  constructor(readonly store: TaskStoreService) {}
+  constructor(
+    readonly store: TaskStoreService,
+    private readonly engines: ReadonlyMap<string, Engine> = new Map()
+  ) {}
 
   /** Runs the listener for every change of a task that this server makes, until the scope closes. */
   onChange(listener: (task: StoredTask) => Effect.Effect<void>): Effect.Effect<void, never, Scope.Scope> {
@@ -94,6 +109,56 @@ export class StoredTasks {
       Effect.sync(() => this.listeners.add(listener)),
       () => Effect.sync(() => this.listeners.delete(listener))
     )
+  }
+
+  /** Tells what runs a detached task that the task has ended. What runs it also learns of it from the store, so a failure is only logged. */
+  stop(task: StoredTask): Effect.Effect<void> {
+    return Effect.suspend(() => {
+      const engine = this.engines.get(task.detached ?? "")
+      return engine === undefined
+        ? Effect.void
+        : Effect.catchAllCause(
+          Effect.suspend(() => engine.stopped(task)),
+          (cause) => Effect.logWarning(`${ENGINE} "${task.detached}" was not told that a task has ended`, cause)
+        )
+    })
+  }
+
+  /** Changes a task, unless it has ended: then, and where there is no such task, `false`. The same task from `f` is no change. */
+  private update(
+    { owner, taskId }: Pick<StoredTask, "owner" | "taskId">,
+    f: (task: StoredTask) => Partial<StoredTask>
+  ): Effect.Effect<boolean, TaskStoreError> {
+    const change = this.change(ofOwner(owner), taskId, (task) => {
+      const changes = Tasks.isTerminal(task.status) ? task : f(task)
+      return changes === task ? undefined : changes
+    })
+    return change.pipe(
+      Effect.map(([task, isChanged]) => isChanged || !Tasks.isTerminal(task.status)),
+      Effect.catchTag("InvalidParams", () => Effect.succeed(false))
+    )
+  }
+
+  /**
+   * Stores the end of a detached task, once. `false` where the task had ended before. A result that the store has no room for fails
+   * the task.
+   */
+  endOnce(
+    task: Pick<StoredTask, "owner" | "taskId">,
+    { died, outcome, status, statusMessage, subject }: Ended
+  ): Effect.Effect<boolean, TaskStoreError> {
+    const end = (ended: Partial<StoredTask>) => this.update(task, () => ({ ...ended, questions: {}, answers: {} }))
+    const ended = Effect.catchIf(
+      end({ status, statusMessage, outcome }),
+      ({ reason }) => reason === "Full",
+      ({ message }) => end(tooLarge(message))
+    )
+    return died === undefined
+      ? ended
+      : Effect.tap(
+        ended,
+        (isEnded) => isEnded ? Effect.logError(`The task of ${subject ?? "a request"} died`, died) : Effect.void
+      )
   }
 
   /**
@@ -152,16 +217,18 @@ export class StoredTasks {
     viewer: Viewer,
     taskId: string
   ): Effect.Effect<readonly [StoredTask, boolean], Refuses | InvalidParams> {
-    return answered(this.change(viewer, taskId, (task) =>
+    const cancel = this.change(viewer, taskId, (task) =>
       Tasks.isTerminal(task.status)
         ? undefined
-        : { status: "cancelled", statusMessage: "The client cancelled the task", questions: {}, answers: {} }))
+        : { status: "cancelled", statusMessage: "The client cancelled the task", questions: {}, answers: {} })
+    // Also when it was cancelled before: what runs it may not have been told.
+    return answered(Effect.tap(cancel, ([task]) => task.status === "cancelled" ? this.stop(task) : Effect.void))
   }
 
   /**
    * Gives the answers to questions of a task, by their keys; a question without one stays. Only questions that the task has are
    * looked up: a client may send any number of other answers. From 2026-07-28 on, an answer that does not fit to its question is refused, and
-   * all others with it; only the node that runs the task checks answers.
+   * all others with it; only the node that runs the task checks answers. What runs a detached task is told before the answers are stored.
    */
   answer(
     viewer: Viewer,
@@ -182,7 +249,23 @@ export class StoredTasks {
       const questions = Record.filter(task.questions, (_, key) => !Object.hasOwn(known, key))
       return { questions, answers: { ...task.answers, ...known }, status: statusOf(questions) }
     })
-    return answered(Effect.zipRight(checking, change))
+    const telling = Effect.flatMap(
+      this.find(viewer, taskId),
+      (task) => task.detached === undefined ? Effect.void : this.tell(task, task.detached, Object.keys(knownOf(task)))
+    )
+    return answered(Effect.zipRight(Effect.zipRight(checking, telling), change))
+  }
+
+  private tell(task: StoredTask, detached: string, keys: ReadonlyArray<string>): Effect.Effect<void, InternalError> {
+    if (keys.length === 0 || Tasks.isTerminal(task.status)) return Effect.void
+    const engine = this.engines.get(detached)
+    return engine === undefined
+      ? Effect.fail(new InternalError({ message: `This node has no engine "${detached}": send the answer again` }))
+      : Effect.catchAllCause(Effect.suspend(() => engine.answered(task, keys)), (cause) =>
+        Effect.zipRight(
+          Effect.logWarning(`${ENGINE} "${detached}" was not told of an answer`, cause),
+          Effect.fail(new InternalError({ message: "What runs the task was not told of the answer: send it again" }))
+        ))
   }
 
   /** Asks questions in a task, and waits for all answers. From 2026-07-28 on, answers that come to this node meanwhile are checked before they are stored. */
@@ -234,21 +317,43 @@ export class StoredTasks {
       )
   }
 
+  /** Stores the message of the status. `false` where the task has ended. */
+  progress(task: Pick<StoredTask, "owner" | "taskId">, message: string): Effect.Effect<boolean, TaskStoreError> {
+    const statusMessage = message.slice(0, MAX_MESSAGE)
+    return this.update(task, (found) => found.statusMessage === statusMessage ? found : { statusMessage })
+  }
+
+  /** Asks one question, unless it is asked already. `false` where the task has ended. */
+  askOnce(
+    task: Pick<StoredTask, "owner" | "taskId">,
+    key: string,
+    question: TaskQuestion
+  ): Effect.Effect<boolean, TaskStoreError> {
+    return this.update(task, (found) =>
+      Object.hasOwn(found.questions, key) || Object.hasOwn(found.answers, key)
+        ? found
+        : { questions: { ...found.questions, [key]: question }, status: "input_required" })
+  }
+
+  /** Removes a question, and its answer. `false` where the task has ended. */
+  forget(task: Pick<StoredTask, "owner" | "taskId">, key: string): Effect.Effect<boolean, TaskStoreError> {
+    return this.update(task, (found) => {
+      const { [key]: _, ...questions } = found.questions
+      const { [key]: __, ...answers } = found.answers
+      const isKnown = Object.hasOwn(found.questions, key) || Object.hasOwn(found.answers, key)
+      return isKnown ? { questions, answers, status: statusOf(questions) } : found
+    })
+  }
+
   /**
    * Stores what the handler of a task reports as the message of its status. Does not wait: one write runs at a time, and of the reports
    * that come meanwhile only the newest is written. A report that cannot be stored is lost.
    */
-  reports({ owner, taskId }: StoredTask): (progress: Progress) => Effect.Effect<void> {
+  reports(task: StoredTask): (progress: Progress) => Effect.Effect<void> {
     const writes = new SerialQueue()
     return ({ message, progress, total }) => {
       const text = message ?? (total === undefined ? `${progress}` : `${progress} of ${total}`)
-      const statusMessage = text.slice(0, MAX_MESSAGE)
-      const write = this.change(
-        ofOwner(owner),
-        taskId,
-        (task) => Tasks.isTerminal(task.status) || task.statusMessage === statusMessage ? undefined : { statusMessage }
-      )
-      return writes.fork(Effect.ignore(write), "progress")
+      return writes.fork(Effect.ignore(this.progress(task, text)), "progress")
     }
   }
 
@@ -297,7 +402,7 @@ export class StoredTasks {
     return end.pipe(
       Effect.catchIf(
         (error): error is TaskStoreError => error._tag === "TaskStoreError" && error.reason === "Full",
-        ({ message }) => stored({ status: "failed", outcome: { error: errorOf(message) }, statusMessage: message })
+        ({ message }) => stored(tooLarge(message))
       ),
       Effect.ignore
     )
@@ -368,6 +473,15 @@ const refused = new HttpRefusal({
   status: 503,
   headers: { "retry-after": "1" },
   error: { code: CODE, message: `Service Unavailable: ${StoreFailure.sentence(STORE, true)}` }
+})
+
+const ENGINE = "The engine of detached tasks"
+
+/** The end of a task whose result the store has no room for. */
+const tooLarge = (message: string): Pick<Ended, "status" | "statusMessage" | "outcome"> => ({
+  status: "failed",
+  statusMessage: message,
+  outcome: { error: errorOf(message) }
 })
 
 const CHANGES = "Waiting for changes in the store of tasks"

@@ -1,6 +1,6 @@
 /**
- * What both eras say of a task in the same words, and how the response of a call becomes the end of its task. What only one
- * era says is in its `TaskWire`.
+ * What both eras say of a task in the same words, and how the response of a call becomes the end of its task. What only one era says is
+ * in `legacy/TaskWire` or `modern/TaskWire`.
  */
 import { toObject } from "../../jsonrpc/JsonRpcError.js"
 import type * as Outcome from "../../jsonrpc/Outcome.js"

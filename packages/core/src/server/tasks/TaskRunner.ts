@@ -1,7 +1,7 @@
 /**
- * Runs tasks: creates them, and supervises their fibers until they end, are cancelled or expire.
- *
- * `TaskCall` makes a task of a call, `StoredTasks` is what clients see.
+ * Runs tasks: creates them in the `TaskStore`, and supervises their fibers until they end, are cancelled or expire. `TasksServer` makes the
+ * runner and gives it to the server (`dispatch/ServerTasks`). `TaskCall` creates a task for a call, and has the runner supervise its fiber.
+ * `StoredTasks` reads and changes tasks for clients.
  */
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
@@ -16,11 +16,10 @@ import { Permits } from "../../kit/Semaphore.js"
 import * as TimeLimit from "../../kit/TimeLimit.js"
 import { InternalError } from "../../protocol/McpError.js"
 import * as Tasks from "../../protocol/Tasks.js"
-import type { Version } from "../../protocol/Version.js"
 import type { HttpRefusal } from "../HttpRefusal.js"
 import type { TaskLimits } from "../Limits.js"
 import type { StoredTask, TaskStoreService } from "../TaskStore.js"
-import { type Ended, errorOf, readAgain, StoredTasks, unavailable, untilStored } from "./StoredTasks.js"
+import { type Ended, type Engine, errorOf, readAgain, StoredTasks, unavailable, untilStored } from "./StoredTasks.js"
 
 /** The options of the tasks of a server, with their defaults; durations in milliseconds. */
 export interface Settings {
@@ -28,6 +27,14 @@ export interface Settings {
   readonly ttl: number
   readonly maxTtl: number
   readonly pollInterval: number
+}
+
+/** What a call says of the task that it becomes. */
+export interface NewTask extends Pick<StoredTask, "owner" | "revision" | "detached"> {
+  /** In milliseconds, where the client says it. */
+  readonly ttl: number | undefined
+  /** The scopes that the call requires. */
+  readonly requires: ReadonlyArray<string>
 }
 
 /**
@@ -39,39 +46,24 @@ export class TaskRunner {
   private readonly running = new Map<string | null, Map<string, Fiber.RuntimeFiber<void> | undefined>>()
   private closing = false
 
-  constructor(private readonly store: TaskStoreService, private readonly settings: Settings) {
-    this.tasks = new StoredTasks(store)
+  constructor(
+    private readonly store: TaskStoreService,
+    private readonly settings: Settings,
+    engines?: ReadonlyMap<string, Engine>
+  ) {
+    this.tasks = new StoredTasks(store, engines)
   }
 
-  /** Creates a task. It is in the store when this has ended. */
-  create(
-    owner: string | null,
-    revision: Version,
-    ttl: number | undefined,
-    requires: ReadonlyArray<string>
-  ): Effect.Effect<StoredTask, HttpRefusal | InternalError> {
-    return Effect.flatMap(Clock.currentTimeMillis, (now) => {
-      const running = this.running.get(owner)?.size ?? 0
+  /** Creates a task that runs here. It is in the store when this has ended. */
+  create(details: NewTask): Effect.Effect<StoredTask, HttpRefusal | InternalError> {
+    return Effect.flatMap(this.made(details), (task) => {
+      const running = this.running.get(task.owner)?.size ?? 0
       if (running >= this.settings.maxRunning) {
         return Effect.fail(
           new InternalError({ message: `${running} tasks are running, and no more may: wait for one, or cancel one` })
         )
       }
-      if (this.closing) return Effect.fail(new InternalError({ message: "The server is shutting down" }))
-      const task: StoredTask = {
-        taskId: globalThis.crypto.randomUUID().replaceAll("-", ""),
-        owner,
-        revision,
-        ...(requires.length === 0 ? undefined : { requires }),
-        version: 1,
-        status: "working",
-        createdAt: now,
-        lastUpdatedAt: now,
-        ttl: Math.max(1, Math.min(ttl ?? this.settings.ttl, this.settings.maxTtl)),
-        pollInterval: this.settings.pollInterval,
-        questions: {},
-        answers: {}
-      }
+      if (this.closing) return shuttingDown
       this.add(task)
       return Effect.as(
         Effect.onError(
@@ -81,6 +73,34 @@ export class TaskRunner {
         task
       )
     })
+  }
+
+  /** Creates a task that no node runs. The limits of the store bound how many of them there are. */
+  createDetached(
+    details: NewTask & { readonly detached: string }
+  ): Effect.Effect<StoredTask, HttpRefusal | InternalError> {
+    return Effect.flatMap(
+      this.made(details),
+      (task) => this.closing ? shuttingDown : Effect.as(Effect.catchAll(this.store.create(task), unavailable), task)
+    )
+  }
+
+  private made({ detached, owner, requires, revision, ttl }: NewTask): Effect.Effect<StoredTask> {
+    return Effect.map(Clock.currentTimeMillis, (now) => ({
+      taskId: globalThis.crypto.randomUUID().replaceAll("-", ""),
+      owner,
+      ...(detached === undefined ? undefined : { detached }),
+      revision,
+      ...(requires.length === 0 ? undefined : { requires }),
+      version: 1,
+      status: "working",
+      createdAt: now,
+      lastUpdatedAt: now,
+      ttl: Math.max(1, Math.min(ttl ?? this.settings.ttl, this.settings.maxTtl)),
+      pollInterval: this.settings.pollInterval,
+      questions: {},
+      answers: {}
+    }))
   }
 
   /**
@@ -158,6 +178,8 @@ export class TaskRunner {
     })
   }
 }
+
+const shuttingDown = Effect.fail(new InternalError({ message: "The server is shutting down" }))
 
 const shutDown: Ended = {
   status: "failed",

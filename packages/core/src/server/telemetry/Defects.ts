@@ -1,6 +1,6 @@
 /**
- * Passes the defects of handlers to the application, after the log, and counts messages that were refused: what a
- * conversation reports, for its option `report`.
+ * Passes the defects of handlers to the application, after the log, and counts messages that were refused: what a conversation reports,
+ * for its option `report`. `dispatch/Build`, `dispatch/Conversations` and `dispatch/Dispatch` give `report` to what they make.
  * `HandlerOutcome` finds the defects; `jsonrpc/Diagnostic` writes the log.
  */
 import * as Effect from "effect/Effect"

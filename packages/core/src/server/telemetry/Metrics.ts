@@ -1,53 +1,31 @@
 /**
- * The metrics of a server at work: how much is open, and what went another way than usual. Nothing here runs for a message
- * that is served: what is open is counted when a metric is read, and counters are for events that are rare.
+ * The metrics of a server at work: how much is open, and what went another way than usual. Nothing here runs for a message that is served:
+ * what is open is counted when a metric is read, and counters are for events that are rare.
  *
- * `Telemetry` publishes them, and has those of single messages.
+ * `ServerTelemetry` publishes these metrics, and has the metrics of single messages.
  */
 import * as Effect from "effect/Effect"
-import { globalValue } from "effect/GlobalValue"
 import * as Metric from "effect/Metric"
-import * as MetricKey from "effect/MetricKey"
-import * as MetricState from "effect/MetricState"
-import type * as Scope from "effect/Scope"
 import * as EffectInternals from "../../kit/EffectInternals.js"
 import * as Telemetry from "../../protocol/telemetry/Telemetry.js"
+import * as Gauge from "./Gauge.js"
 
 const PREFIX = "mcp.runtime."
 
-/** A number that is counted when it is read, of all servers of the process together. */
-export interface Count {
-  readonly metric: Metric.Metric.Gauge<number>
-  /** Adds what the function counts, until the scope closes. */
-  readonly observe: (read: () => number) => Effect.Effect<void, never, Scope.Scope>
-}
+export const sessions: Gauge.Gauge = Gauge.counted(
+  `${PREFIX}sessions.active`,
+  "How many sessions of HTTP clients are open"
+)
 
-const count = (name: string, description: string): Count => {
-  const key = MetricKey.gauge(PREFIX + name, { description })
-  const sources = globalValue(Symbol.for(key.name), () => new Set<() => number>())
-  return {
-    metric: Metric.fromMetricKey(key),
-    observe: (read) =>
-      Effect.asVoid(Effect.acquireRelease(
-        Effect.sync(() => {
-          // A gauge of Effect has the number that was set last: this one asks for it.
-          const get = () => MetricState.gauge([...sources].reduce((sum, source) => sum + source(), 0))
-          Object.assign(Metric.globalMetricRegistry.get(key), { get })
-          sources.add(read)
-        }),
-        () => Effect.sync(() => sources.delete(read))
-      ))
-  }
-}
+export const requests: Gauge.Gauge = Gauge.counted(
+  `${PREFIX}requests.inflight`,
+  "How many requests have no response yet"
+)
 
-export const sessions: Count = count("sessions.active", "How many sessions of HTTP clients are open")
+export const streams: Gauge.Gauge = Gauge.counted(`${PREFIX}streams.open`, "How many event streams clients read")
 
-export const requests: Count = count("requests.inflight", "How many requests have no response yet")
-
-export const streams: Count = count("streams.open", "How many event streams clients read")
-
-export const subscriptions: Count = count(
-  "subscriptions.active",
+export const subscriptions: Gauge.Gauge = Gauge.counted(
+  `${PREFIX}subscriptions.active`,
   "How many resources clients up to 2025-11-25 have subscribed to, and how many subscriptions of later ones are open"
 )
 

@@ -1,6 +1,8 @@
 /**
- * What a client learns when a store of the server has failed. The message of the store is for the operator: it may name
- * addresses and commands. Any client can cause many failures while a store is away: `once` logs an error when that begins.
+ * What becomes of the failure of a store, such as `TaskStore` (`StoredTasks`) or `SessionDirectory` (`NodeServices`). The message of the
+ * store is for the operator: it may name addresses and commands. `sentence` is what the client reads instead; `Refusal`, `StoredTasks` and
+ * `modern/RequestState` send the sentence. Any client can cause many failures while a store is away: `once` logs an error when that begins,
+ * for these modules and for `RateLimit`, `EventDatabase`, `HttpContext` and package `auth`.
  */
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"

@@ -12,7 +12,12 @@ const lists = (tools: ReadonlyArray<string>, uris: ReadonlyArray<string> = []): 
   templates: [{ name: "t", uriTemplate: `${uris[0] ?? "t"}/{id}` }],
   prompts: tools.map((name) => ({ name }))
 })
-const naming = { nameHook: (name: string) => name, uriHook: (name: string) => name, maxNameLength: 64 }
+const naming = {
+  nameHook: (name: string) => name,
+  uriHook: (name: string) => name,
+  maxNameLength: 64,
+  isPrefixed: false
+}
 const server = (name: string, one: Entries.ServerLists, isAway = false): Entries.Server => ({
   name,
   info: { name: `${name}-info`, version: "1" },
@@ -20,14 +25,20 @@ const server = (name: string, one: Entries.ServerLists, isAway = false): Entries
   isAway
 })
 const of = (servers: ReadonlyArray<Entries.Server>, more: Partial<Names.Naming> = {}) =>
-  Entries.of(servers, { ...naming, ...more })
+  Entries.of(servers, { ...naming, ...more }, () => undefined)
 const names = (entries: GroupEntries.Entries) => Entries.kinds.map((kind) => [...entries[kind].keys()])
 
 describe("The entries of a server in a group", () => {
   it("have the names that the server uses, resources their URIs", () => {
     const entries = of([server("one", lists(["a"], ["x:1", "x:2"]))])
     assert.deepStrictEqual(names(entries), [["a"], ["x:1", "x:2"], ["x:1/{id}"], ["a"]])
-    assert.deepStrictEqual(entries.tools.get("a"), { server: "one", value: tool("a"), collision: undefined })
+    assert.deepStrictEqual(entries.tools.get("a"), {
+      server: "one",
+      value: tool("a"),
+      listed: tool("a"),
+      collision: undefined,
+      refusal: undefined
+    })
   })
 
   it("have the names that the hooks give them, and keep their own", () => {
@@ -144,7 +155,7 @@ describe("A name that two servers of a group have", () => {
 
 describe("A URI in a group", () => {
   const read = (entries: GroupEntries.Entries, uri: string) =>
-    Effect.map(Entries.readable(entries, uri), (found) => found && [found.server, found.value])
+    Effect.map(Entries.readable(entries, uri), (found) => found && [found.server, found.uri])
   const two = [server("one", lists([], ["x:1"])), server("two", lists([], ["x:1"]))]
 
   it.effect("leads to the server, and to the URI that this server knows", () =>

@@ -4,9 +4,12 @@ import type { JsonObject } from "@effect-mcp/core/protocol/Json"
 import type * as TestClient from "@effect-mcp/testing/TestClient"
 import { Effect, Fiber, Logger, Queue, TestClock } from "effect"
 import * as ServerLists from "../../../src/client/group/ServerLists.js"
+import * as ListPace from "../../../src/client/session/ListPace.js"
 import { failure, legacyClient } from "../Scripts.js"
 
 const all = { tools: { listChanged: true }, resources: {}, prompts: {} }
+
+const listing = (isComplete: boolean, pages = 1): ServerLists.Listing => ({ isComplete, pages })
 
 const answer = (server: TestClient.TestClient["server"], answers: Readonly<Record<string, JsonObject>>) =>
   Effect.forEach(Object.keys(answers), () =>
@@ -68,7 +71,7 @@ describe("The lists of a server", () => {
         assert.deepStrictEqual([isComplete, lists.prompts.map(({ name }) => name)], [true, ["p"]])
       }
       assert.include(String(logged[0]), "those after the first 1 are left out")
-      assert.include(String(logged[1]), "a cursor was given out twice")
+      assert.include(String(logged[1]), "nextCursor is a cursor that the server has sent before")
     }).pipe(Effect.provide(Logger.replace(Logger.defaultLogger, Logger.make(({ message }) => logged.push(message)))))
   })
 
@@ -110,8 +113,8 @@ describe("A change of the lists", () => {
         Effect.flatMap(outcomes.take, (outcome) => {
           refreshes++
           return outcome === "fails"
-            ? client.request("gone", {}, { timeout: 0 }).pipe(Effect.as(true))
-            : Effect.succeed(outcome === "complete")
+            ? client.request("gone", {}, { timeout: 0 }).pipe(Effect.as(listing(true)))
+            : Effect.succeed(listing(outcome === "complete"))
         })
       ))
       const passes = (seconds: number) => TestClock.adjust(`${seconds} seconds`)
@@ -132,7 +135,7 @@ describe("A change of the lists", () => {
     Effect.gen(function*() {
       const { client, server } = yield* legacyClient({ capabilities: all })
       let refreshes = 0
-      const refresh = Effect.sync(() => ++refreshes > 0)
+      const refresh = Effect.sync(() => listing(++refreshes > 0))
       yield* Effect.fork(ServerLists.follow(client, true, yield* ServerLists.changes(client), refresh))
       const change = server.notify("notifications/tools/list_changed")
       yield* change
@@ -145,6 +148,33 @@ describe("A change of the lists", () => {
       assert.strictEqual(refreshes, 2)
     }))
 
+  for (
+    const [name, pages, isOwn, expected] of [
+      ["a second later where this client has called nothing", 1, false, 1000],
+      ["soon after a call of this client", 1, true, 50],
+      ["not sooner after a call of this client where the lists are long", 3, true, 1000],
+      ["later where the lists are longer", 16, true, 2000]
+    ] as const
+  ) {
+    it.scoped(`is read ${name}`, () =>
+      Effect.gen(function*() {
+        const { client, server } = yield* legacyClient({ capabilities: all })
+        const refreshes = yield* Queue.unbounded<void>()
+        const refresh = Effect.as(refreshes.offer(), listing(true, pages))
+        const calls = new ListPace.OwnCalls()
+        yield* Effect.fork(ServerLists.follow(client, true, yield* ServerLists.changes(client), refresh, calls))
+        const change = server.notify("notifications/tools/list_changed")
+        yield* change
+        yield* refreshes.take
+        if (isOwn) yield* calls.around(Effect.void)
+        for (let n = 0; n < 10; n++) yield* change
+        yield* TestClock.adjust(expected - 1)
+        assert.strictEqual(yield* refreshes.size, 0)
+        yield* TestClock.adjust(1)
+        assert.strictEqual(yield* refreshes.size, 1)
+      }))
+  }
+
   it.scoped("is not needed for a refresh when the lists were not complete at first; the pause grows to a minute", () =>
     Effect.gen(function*() {
       const { client, server } = yield* legacyClient({ capabilities: all })
@@ -155,7 +185,7 @@ describe("A change of the lists", () => {
         Effect.never,
         Effect.sync(() => {
           refreshes++
-          return false
+          return listing(false)
         })
       ))
       yield* TestClock.adjust("10 minutes")

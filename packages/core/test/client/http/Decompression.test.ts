@@ -53,7 +53,7 @@ describe("A compressed body", () => {
       Effect.gen(function*() {
         const bomb = compress(" ".repeat(50_000_000))
         const ended = yield* outcome((exchange) => exchange.reply(200, headers("application/json"), bomb), 1_000_000)
-        assert.deepInclude(ended, { _tag: "TransportError", message: "The answer to POST has more than 1000000 bytes" })
+        assert.include(ended.message, "its body has more than 1000000 bytes")
       }))
 
     it.scopedLive(`that is broken fails its call alone: ${encoding}`, () =>

@@ -3,8 +3,13 @@ import * as HttpClient from "@effect/platform/HttpClient"
 import { assert, describe, it } from "@effect/vitest"
 import * as Message from "@effect-mcp/core/Message"
 import * as Remote from "@effect-mcp/core/Remote"
-import { Effect, Exit, Fiber, Scope, TestClock } from "effect"
+import { Context, Effect, Exit, Fiber, Scope, TestClock, Tracer } from "effect"
+import * as PlatformClient from "../../../src/client/http/PlatformClient.js"
 import * as ScriptedServer from "./ScriptedServer.js"
+
+const ofCall = Tracer.externalSpan({ traceId: "a".repeat(32), spanId: "b".repeat(16), context: Context.empty() })
+
+const tracer = Effect.runSync(Effect.tracer)
 
 /** A conversation over HTTP+SSE. */
 const overSse = Effect.gen(function*() {
@@ -73,8 +78,9 @@ describe("A connection over HTTP", () => {
       yield* pair.idle
     }))
 
-  for (const tracing of [false, true]) {
-    it.effect(`lets fetch follow no redirect and makes ${tracing ? "" : "no "}spans, also at its end`, () =>
+  for (const around of [undefined, PlatformClient.below(ofCall, tracer)]) {
+    const tracing = around !== undefined
+    it.effect(`lets fetch follow no redirect and makes ${tracing ? "" : "no "}spans of a call ${tracing ? "with" : "without"} one`, () =>
       Effect.gen(function*() {
         const inits: Array<RequestInit> = []
         const fetch = (_: unknown, init?: RequestInit) => {
@@ -83,11 +89,11 @@ describe("A connection over HTTP", () => {
           return Promise.resolve(Response.json(Message.success(1, ScriptedServer.initializeResult()), { headers }))
         }
         yield* Effect.scoped(Effect.gen(function*() {
-          const transport = yield* Remote.connector(ScriptedServer.URL, { tracing }).connect
+          const transport = yield* Remote.connector(ScriptedServer.URL).connect
           const answering = yield* Effect.fork(Effect.async<void, never>((resume) => {
             Effect.runFork(Effect.ignore(transport.run!(() => resume(Effect.void))))
           }))
-          transport.unsafeSend(Message.request(1, "initialize"))
+          transport.unsafeSend(Message.request(1, "initialize"), around && { around })
           yield* Fiber.join(answering)
         })).pipe(
           Effect.provide(FetchHttpClient.layer),
@@ -97,7 +103,10 @@ describe("A connection over HTTP", () => {
         assert.deepStrictEqual(inits.map(({ method }) => method), ["POST", "DELETE"])
         for (const init of inits) {
           assert.deepInclude(init, { redirect: "manual", credentials: "include" })
-          assert.strictEqual(typeof (init.headers as Record<string, string>).traceparent === "string", tracing)
+          const { traceparent = "" } = init.headers as Record<string, string>
+          // The request that ends the session belongs to no call.
+          if (tracing && init.method === "POST") assert.include(traceparent, ofCall.traceId)
+          else assert.strictEqual(traceparent, "")
         }
       }))
   }

@@ -4,6 +4,7 @@ import type { HttpResponseError } from "@effect-mcp/core/HttpResponseError"
 import type { TransportError } from "@effect-mcp/core/LocalError"
 import * as Remote from "@effect-mcp/core/Remote"
 import { Context, Deferred, Effect, Fiber, Ref, TestClock } from "effect"
+import * as ModernHttp from "../modern/ModernHttp.js"
 import * as ScriptedServer from "./ScriptedServer.js"
 
 /** Sends one request, and gives how it ends. */
@@ -382,5 +383,153 @@ describe("A redirect", () => {
         assert.include((yield* calling).message, `it was redirected more than ${most} times`)
         yield* pair.idle
       }
+    }))
+})
+
+/** Answers requests until the test ends: what `answers` has for a request, or a result. Gives what was requested. */
+const serving = (
+  http: ScriptedServer.ScriptedServer,
+  answers: (what: string) => readonly [status: number, headers: Record<string, string>] | undefined
+) =>
+  Effect.gen(function*() {
+    const requested: Array<string> = []
+    yield* Effect.forkScoped(Effect.forever(Effect.flatMap(http.next, (exchange) => {
+      requested.push(exchange.what)
+      const answer = answers(exchange.what)
+      return answer === undefined ? exchange.result({ resultType: "complete", content: [] }) : exchange.reply(...answer)
+    })))
+    return requested
+  })
+
+const to = (location: string, status = 308, headers = {}) => [status, { location, ...headers }] as const
+
+describe("A permanent redirect", () => {
+  const asked = `POST ${ScriptedServer.URL}`
+  const there = "POST http://server.test/v2?key=1"
+
+  /** Pings a server again and again, and gives what was requested. */
+  const pinging = (
+    times: number,
+    answers: (what: string) => readonly [number, Record<string, string>] | undefined,
+    options?: Parameters<typeof ScriptedServer.pair>[0]
+  ) =>
+    Effect.gen(function*() {
+      const pair = yield* ScriptedServer.pair(options)
+      const requested = yield* serving(pair, answers)
+      for (let i = 0; i < times; i++) yield* Effect.flatMap(pair.call("ping"), Fiber.join)
+      return requested
+    })
+
+  it.scoped("is remembered: later requests go to its target at once", () =>
+    Effect.gen(function*() {
+      const headers: Array<string> = []
+      const requested = yield* pinging(3, (what) => what === asked ? to("/v2?key=1") : undefined, {
+        headers: Effect.sync(() => ({ authorization: `Bearer ${headers.push("")}` }))
+      })
+      assert.deepStrictEqual(requested, [asked, there, there, there])
+    }))
+
+  it.scoped("is remembered at 2026-07-28, too", () =>
+    Effect.gen(function*() {
+      const { client, http } = yield* ModernHttp.connect()
+      const requested = yield* serving(http, (what) => what === asked ? to("/v2?key=1") : undefined)
+      for (let i = 0; i < 3; i++) yield* client.callTool("t")
+      assert.deepStrictEqual(requested, [asked, there, there, there])
+    }))
+
+  it.scoped("of a POST holds for the GET and the DELETE of the endpoint, with the session and the credentials", () =>
+    Effect.gen(function*() {
+      const http = yield* ScriptedServer.make()
+      yield* Effect.scoped(Effect.gen(function*() {
+        const pair = yield* Effect.orDie(ScriptedServer.connect({ http, headers: { authorization: "Bearer 1" } }))
+        const opening = yield* pair.call("initialize")
+        yield* Effect.flatMap(pair.expect("initialize"), (exchange) => exchange.reply(...to("/v2?key=1")))
+        const first = yield* pair.expect("initialize")
+        yield* first.result(ScriptedServer.initializeResult(), { "mcp-session-id": "s-1" })
+        yield* Fiber.join(opening)
+        yield* Effect.forkScoped(pair.conversation.notify("notifications/initialized"))
+        const initialized = yield* pair.expect("notifications/initialized")
+        assert.strictEqual(initialized.what, there)
+        yield* initialized.accept
+        const listening = yield* pair.expect("GET")
+        assert.strictEqual(listening.what, "GET http://server.test/v2?key=1")
+        yield* listening.reply(405)
+      }))
+      const last = http.deleted.map(({ headers, what }) => [what, headers["mcp-session-id"], headers.authorization])
+      assert.deepStrictEqual(last, [["DELETE http://server.test/v2?key=1", "s-1", "Bearer 1"]])
+    }))
+
+  it.scoped("of a GET, with 301 or 308, holds for later GETs and not for a POST: it may lead to a page for browsers", () =>
+    Effect.gen(function*() {
+      for (const status of [301, 308]) {
+        const pair = yield* Effect.orDie(ScriptedServer.connect())
+        yield* ScriptedServer.initialize(pair, { id: "s-1" })
+        yield* Effect.flatMap(pair.expect("GET"), (exchange) => exchange.reply(...to("/page", status)))
+        const second = yield* pair.expect("GET")
+        assert.strictEqual(second.what, "GET http://server.test/page")
+        const stream = yield* second.events()
+        yield* stream.push("id: 1\ndata:\n\n")
+        yield* stream.end
+        yield* TestClock.adjust("1 minute")
+        assert.strictEqual((yield* pair.expect("GET")).what, "GET http://server.test/page")
+        yield* pair.call("ping")
+        assert.strictEqual((yield* pair.expect("ping")).what, asked)
+      }
+    }))
+
+  it.scoped("is not remembered where a part of the way is temporary, or where the server forbids to keep its answer", () =>
+    Effect.gen(function*() {
+      const ways: ReadonlyArray<Record<string, readonly [number, Record<string, string>]>> = [
+        { [asked]: to("/v2?key=1", 307) },
+        { [asked]: to("/v2?key=1", 308, { "cache-control": "private, no-store" }) },
+        { [asked]: to("/v2?key=1", 308, { "cache-control": "No-Cache" }) },
+        { [asked]: to("/between", 307), "POST http://server.test/between": to("/v2?key=1") }
+      ]
+      for (const way of ways) {
+        const once = [...Object.keys(way), there]
+        assert.deepStrictEqual(yield* pinging(2, (what) => way[what]), [...once, ...once])
+      }
+    }))
+
+  it.scoped("is remembered up to the first part of the way that is temporary", () =>
+    Effect.gen(function*() {
+      const between = "POST http://server.test/between"
+      const way: Record<string, readonly [number, Record<string, string>]> = {
+        [asked]: to("/between"),
+        [between]: to("/v2?key=1", 307)
+      }
+      const requested = yield* pinging(2, (what) => way[what])
+      assert.deepStrictEqual(requested, [asked, between, there, between, there])
+    }))
+
+  it.scoped("is forgotten when its target is gone: the server may have taken it back", () =>
+    Effect.gen(function*() {
+      for (const status of [404, 410]) {
+        const answers: Array<readonly [number, Record<string, string>] | undefined> = [
+          to("/v2?key=1"),
+          undefined,
+          [status, {}]
+        ]
+        const requested = yield* pinging(4, () => answers.shift())
+        assert.deepStrictEqual(requested, [asked, there, there, asked, asked])
+      }
+    }))
+
+  it.scoped("is replaced when its target has moved permanently, also back", () =>
+    Effect.gen(function*() {
+      const third = "POST http://server.test/v3"
+      const moved = [to("/v2?key=1"), undefined, to("/v3"), undefined, undefined]
+      assert.deepStrictEqual(yield* pinging(3, () => moved.shift()), [asked, there, there, third, third])
+      const back = [to("/v2?key=1"), undefined, to("/mcp"), undefined, undefined]
+      assert.deepStrictEqual(yield* pinging(3, () => back.shift()), [asked, there, there, asked, asked])
+    }))
+
+  it.scoped("never leads to another origin later", () =>
+    Effect.gen(function*() {
+      const requested = yield* pinging(3, (what) => {
+        if (what === asked) return to("/v2?key=1")
+        return to("http://evil.test/mcp")
+      })
+      assert.deepStrictEqual(requested, [asked, there, there, there])
     }))
 })

@@ -83,12 +83,36 @@ describe("A body", () => {
             yield* body.push(" ".repeat(300))
             if (length !== undefined) yield* body.end
           }), { limits: { maxBodyBytes: 299 } })
-        assert.deepInclude(error, { reason: "Read", message: "The answer to POST has more than 299 bytes" })
+        assert.deepInclude(error, {
+          reason: "Decode",
+          message:
+            "The answer to \"ping\" cannot be read: its body has more than 299 bytes; raise the limit maxBodyBytes, or ask for a smaller answer"
+        })
       }
       const declared = yield* fails((exchange) => exchange.open(200, { ...json, "content-length": "300" }), {
         limits: { maxBodyBytes: 299 }
       })
-      assert.deepInclude(declared, { reason: "Read", message: "The answer to POST has more than 299 bytes" })
+      assert.deepInclude(declared, { reason: "Decode" })
+      assert.include(declared.message, "its body has 300 bytes, more than 299; raise the limit maxBodyBytes")
+    }))
+
+  it.scoped("is read in the charset that its type names, and refused when nobody knows that, or the bytes are not text in it", () =>
+    Effect.gen(function*() {
+      const reply = (type: string, encode: (text: string) => Uint8Array) =>
+        ends((exchange) =>
+          exchange.reply(200, { "content-type": type }, encode(new TextDecoder().decode(answer(exchange, "é"))))
+        )
+      const latin1 = (text: string) => Uint8Array.from(text, (letter) => letter.charCodeAt(0))
+      const utf16 = (text: string) => Uint8Array.from([...text].flatMap((letter) => [letter.charCodeAt(0), 0]))
+      assert.deepStrictEqual(yield* reply("application/json; charset=iso-8859-1", latin1), { text: "é" })
+      assert.deepStrictEqual(yield* reply("application/json;charset=\"ISO-8859-1\"; x=y", latin1), { text: "é" })
+      assert.deepStrictEqual(yield* reply("application/json; charset=UTF-16LE", utf16), { text: "é" })
+      for (const charset of ["klingon", "shift_jis"]) {
+        assert.deepInclude(yield* reply(`application/json; charset=${charset}`, latin1), {
+          reason: "Decode",
+          message: `The server's answer is not text in "${charset}", the charset that it names`
+        })
+      }
     }))
 
   it.scoped("is refused when it is not UTF-8, or cut off", () =>

@@ -4,7 +4,6 @@
  */
 import * as Headers from "@effect/platform/Headers"
 import * as HttpClient from "@effect/platform/HttpClient"
-import * as HttpClientError from "@effect/platform/HttpClientError"
 import type * as HttpClientRequest from "@effect/platform/HttpClientRequest"
 import * as HttpClientResponse from "@effect/platform/HttpClientResponse"
 import * as HttpIncomingMessage from "@effect/platform/HttpIncomingMessage"
@@ -19,6 +18,7 @@ import type { Options } from "@effect-mcp/core/Remote"
 import * as Remote from "@effect-mcp/core/Remote"
 import type { Delivery, Transport } from "@effect-mcp/core/Transport"
 import { Chunk, Deferred, Effect, Fiber, FiberId, Mailbox, Option, Queue, type Scope, Stream } from "effect"
+import * as PlatformErrors from "../../../../testing/test/support/PlatformErrors.js"
 
 export const URL = "http://server.test/mcp"
 
@@ -34,7 +34,7 @@ class ScriptedResponse {
     readonly request: HttpClientRequest.HttpClientRequest,
     readonly status: number,
     readonly headers: Headers.Headers,
-    readonly body: Mailbox.Mailbox<Uint8Array, HttpClientError.ResponseError>
+    readonly body: Mailbox.Mailbox<Uint8Array, PlatformErrors.PlatformError>
   ) {}
   get stream() {
     return Stream.ensuring(
@@ -75,7 +75,7 @@ export class Exchange {
     readonly request: HttpClientRequest.HttpClientRequest,
     private readonly url: globalThis.URL,
     private readonly resume: (
-      response: Effect.Effect<HttpClientResponse.HttpClientResponse, HttpClientError.HttpClientError>
+      response: Effect.Effect<HttpClientResponse.HttpClientResponse, PlatformErrors.PlatformError>
     ) => void
   ) {}
   get what(): string {
@@ -99,18 +99,17 @@ export class Exchange {
 
   open(status: number, headers: Record<string, string> = {}): Effect.Effect<Open> {
     return Effect.gen(this, function*() {
-      const body = yield* Mailbox.make<Uint8Array, HttpClientError.ResponseError>()
+      const body = yield* Mailbox.make<Uint8Array, PlatformErrors.PlatformError>()
       const response = this.response = new ScriptedResponse(this.request, status, Headers.fromInput(headers), body)
       const full = response as unknown as HttpClientResponse.HttpClientResponse
       this.resume(Effect.succeed(full))
       const push: Open["push"] = (text) =>
         Effect.asVoid(body.offer(typeof text === "string" ? encoder.encode(text) : text))
-      const fault = new HttpClientError.ResponseError({
-        request: this.request,
-        response: full,
-        reason: "Decode",
-        cause: Object.assign(new Error("terminated"), { code: "UND_ERR_SOCKET" })
-      })
+      const fault = PlatformErrors.cutOff(
+        this.request,
+        full,
+        Object.assign(new Error("terminated"), { code: "UND_ERR_SOCKET" })
+      )
       return {
         push,
         send: (message, event) =>
@@ -165,7 +164,7 @@ export class Exchange {
     const cause = Object.assign(new TypeError("fetch failed"), {
       cause: Object.assign(new Error(`it was ${code}`), { code })
     })
-    const error = new HttpClientError.RequestError({ request: this.request, reason: "Transport", cause })
+    const error = PlatformErrors.lost(this.request, cause)
     return Effect.sync(() => {
       this.abort()
       this.resume(Effect.fail(error))

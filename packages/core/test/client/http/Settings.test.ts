@@ -27,8 +27,7 @@ describe("Settings", () => {
       acceptTimeout: 30_000,
       closeTimeout: 1_000,
       readTimeout: undefined,
-      terminateOnClose: true,
-      tracing: false
+      terminateOnClose: true
     })
   })
 

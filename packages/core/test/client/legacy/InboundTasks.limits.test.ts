@@ -5,7 +5,7 @@ import type { JsonObject } from "@effect-mcp/core/protocol/Json"
 import type { LegacyVersion } from "@effect-mcp/core/protocol/Version"
 import * as TestClient from "@effect-mcp/testing/TestClient"
 import * as TestPeer from "@effect-mcp/testing/TestPeer"
-import { Cause, Deferred, Effect, Exit, Layer, Scope, TestClock } from "effect"
+import { Cause, Deferred, Effect, Exit, Fiber, Layer, Scope, TestClock } from "effect"
 import { legacyClient } from "../Scripts.js"
 import { client, Form, Page, prompt, refused, request, sampled, Sampling, start, statusOf } from "./AskedTasks.js"
 
@@ -16,7 +16,7 @@ const declaredTo = (version: LegacyVersion, features: Layer.Layer<never, never, 
     const connecting = yield* Effect.fork(Effect.exit(Client.make(connector, { versions: [version], features })))
     const { params } = yield* server.expectRequest("initialize")
     yield* server.hangUp
-    yield* connecting
+    yield* Fiber.join(connecting)
     return params?.capabilities as JsonObject
   }))
 
@@ -171,7 +171,7 @@ describe("Tasks of a client", () => {
       const { taskId } = yield* start(server)
       yield* statusOf(server)
       yield* server.send({ jsonrpc: "2.0", id, result: { content: [] } })
-      yield* calling
+      yield* Fiber.join(calling)
       assert.strictEqual((yield* request(server, "tasks/result", { taskId })).model, "m")
     }))
 
@@ -211,7 +211,7 @@ describe("Tasks of a client", () => {
         const closing = yield* Effect.fork(side === "client" ? Scope.close(scope, Exit.void) : server.hangUp)
         yield* TestClock.adjust(0)
         yield* Deferred.await(interrupted)
-        yield* closing
+        yield* Fiber.join(closing)
         yield* Scope.close(scope, Exit.void)
       }
     }))
@@ -223,7 +223,7 @@ describe("Tasks of a client", () => {
       yield* start(server)
       const closing = yield* Effect.fork(Scope.close(scope, Exit.void))
       yield* TestClock.adjust("10 seconds")
-      yield* closing
+      yield* Fiber.join(closing)
     }))
 
   it.effect("are one feature", () =>

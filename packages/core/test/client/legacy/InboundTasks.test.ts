@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { FeatureContext } from "@effect-mcp/core/FeatureContext"
 import type { JsonObject } from "@effect-mcp/core/protocol/Json"
 import { InternalError } from "@effect-mcp/core/protocol/McpError"
-import { Chunk, Deferred, Effect, Stream, TestClock } from "effect"
+import { Chunk, Deferred, Effect, Fiber, Stream, TestClock } from "effect"
 import { waiting } from "../Scripts.js"
 import { client, form, prompt, refused, related, request, sampled, start, statusOf } from "./AskedTasks.js"
 
@@ -92,7 +92,7 @@ describe("A question as a task at 2025-11-25", () => {
           message: "Internal error"
         })
       }
-      const [diagnostic] = Chunk.toReadonlyArray(yield* reading)
+      const [diagnostic] = Chunk.toReadonlyArray(yield* Fiber.join(reading))
       assert.deepInclude(diagnostic, { _tag: "HandlerDied", method: "sampling/createMessage" })
     }))
 
@@ -175,6 +175,6 @@ describe("A question as a task at 2025-11-25", () => {
       yield* Deferred.succeed(answered, undefined)
       assert.strictEqual(yield* statusOf(server), "completed")
       yield* server.send({ jsonrpc: "2.0", id, result: { content: [] } })
-      assert.deepStrictEqual((yield* calling).content, [])
+      assert.deepStrictEqual((yield* Fiber.join(calling)).content, [])
     }))
 })

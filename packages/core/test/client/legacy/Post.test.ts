@@ -8,6 +8,8 @@ import * as ScriptedServer from "../http/ScriptedServer.js"
 const EVENTS = { "content-type": "text/event-stream" }
 const JSON_TYPE = { "content-type": "application/json" }
 
+const LARGE = { text: "x".repeat(1500) }
+
 /** Sends one request, which the server answers so, and gives how it ends. */
 const outcome = (
   serve: (exchange: ScriptedServer.Exchange) => Effect.Effect<unknown>,
@@ -202,7 +204,9 @@ describe("A request without a valid answer", () => {
             const body = yield* exchange.open(200, { ...JSON_TYPE, ...headers })
             yield* body.push(" ".repeat(201))
           }), { limits: { maxBodyBytes: 200 } })
-        assert.deepInclude(ended, { reason: "Read", message: "The answer to POST has more than 200 bytes" })
+        assert.strictEqual(ended.reason, "Decode")
+        assert.match(ended.message, /^The answer to "tools\/call" cannot be read: its body has .*more than 200/)
+        assert.include(ended.message, "raise the limit maxBodyBytes")
       }
     }))
 
@@ -261,17 +265,89 @@ describe("A request without a valid answer", () => {
       }
     }))
 
-  it.scoped("fails alone when an event in its place is too large", () =>
-    Effect.gen(function*() {
-      const { ended } = yield* outcome((exchange) =>
+  /** Ways to write an answer that is larger than the limit of an event, which is 1,000 bytes here. */
+  const tooLarge: ReadonlyArray<readonly [what: string, event: (exchange: ScriptedServer.Exchange) => string]> = [
+    ["as a message", (exchange) => `data: ${JSON.stringify(answer(exchange, LARGE))}`],
+    ["with an event id", (exchange) => `id: 2\ndata: ${JSON.stringify(answer(exchange, LARGE))}`],
+    [
+      "with its id as text",
+      (exchange) => `data: ${JSON.stringify({ ...answer(exchange, LARGE), id: String(exchange.message.id) })}`
+    ],
+    [
+      "with its id at the end",
+      (exchange) => `data: ${JSON.stringify({ result: LARGE, jsonrpc: "2.0", id: exchange.message.id })}`
+    ],
+    [
+      "in many lines",
+      (exchange) =>
+        JSON.stringify(answer(exchange, LARGE), null, 2).split("\n").map((line) => `data: ${line}`).join("\n")
+    ],
+    ["in a batch", (exchange) => `data: ${JSON.stringify([answer(exchange, LARGE)])}`],
+    [
+      "with a member before the result that is large, too",
+      ({ message }) => `data: ${JSON.stringify({ jsonrpc: "2.0", id: message.id, _meta: LARGE, result: {} })}`
+    ],
+    ["so that nothing shows what it is", () => `data: ${"x".repeat(2000)}`]
+  ]
+  for (const [what, event] of tooLarge) {
+    for (const isResumed of [false, true]) {
+      it.scoped(`fails alone, while its ${isResumed ? "resumed stream" : "stream"} stays open, when its event is too large: ${what}`, () =>
         Effect.gen(function*() {
-          const stream = yield* exchange.events()
-          yield* stream.push("id: 1\ndata: hello\n\n")
-          yield* stream.send(answer(exchange, { text: "x".repeat(1000) }))
-          yield* stream.end
-        }), { limits: { maxEventBytes: 1000 } })
-      assert.deepInclude(ended, { reason: "Read" })
-      assert.include(ended.message, "an event has more than 1000 bytes")
+          const pair = yield* ScriptedServer.pair({ id: "s-1", limits: { maxEventBytes: 1000 } })
+          const calling = yield* pair.call("tools/call")
+          const exchange = yield* pair.expect("tools/call")
+          const first = yield* exchange.events()
+          yield* first.push("id: 1\nretry: 100\ndata:\n\n")
+          if (isResumed) yield* first.cut
+          yield* pair.quiet
+          if (isResumed) yield* TestClock.adjust("100 millis")
+          const stream = isResumed ? yield* Effect.flatMap(pair.expect("GET"), (again) => again.events()) : first
+          yield* stream.push(`${event(exchange)}\n\n`)
+          assert.deepInclude(yield* Fiber.join(calling), {
+            _tag: "TransportError",
+            reason: "Decode",
+            message: "The answer to \"tools/call\" cannot be read: an event of its stream has more than 1000 bytes; " +
+              "raise the limit maxEventBytes, or ask for a smaller answer"
+          })
+          yield* TestClock.adjust("1 minute")
+          yield* pair.quiet
+          yield* pair.idle
+        }))
+    }
+  }
+
+  it.scoped("does not fail when a message of the server beside it is too large: a question is refused, a notification reported", () =>
+    Effect.gen(function*() {
+      const pair = yield* ScriptedServer.pair({ limits: { maxEventBytes: 1000 } })
+      const calling = yield* pair.call("tools/call")
+      const exchange = yield* pair.expect("tools/call")
+      const stream = yield* exchange.events()
+      yield* stream.send({ jsonrpc: "2.0", method: "notifications/message", params: LARGE })
+      yield* stream.send({ jsonrpc: "2.0", id: exchange.message.id, method: "sampling/createMessage", params: LARGE })
+      const refusal = yield* pair.expect("an answer")
+      assert.deepInclude(refusal.message, { id: exchange.message.id })
+      assert.strictEqual(refusal.message.error.message, "Parse error: an event has more than 1000 bytes")
+      yield* refusal.accept
+      yield* stream.send(answer(exchange))
+      yield* stream.end
+      assert.deepStrictEqual(yield* Fiber.join(calling), { n: 1 })
+      assert.deepStrictEqual(pair.diagnostics.map(({ _tag }) => _tag), ["Malformed", "Malformed"])
+      assert.deepStrictEqual(pair.received, [])
+    }))
+
+  it.scoped("fails a call whose answer is too large on the stream of another call", () =>
+    Effect.gen(function*() {
+      const pair = yield* ScriptedServer.pair({ limits: { maxEventBytes: 1000 } })
+      const first = yield* pair.call("tools/call")
+      const exchange = yield* pair.expect("tools/call")
+      const second = yield* pair.call("tools/call")
+      const other = yield* pair.expect("tools/call")
+      const stream = yield* exchange.events()
+      yield* stream.send(answer(other, LARGE))
+      assert.deepInclude(yield* Fiber.join(second), { _tag: "TransportError", reason: "Decode" })
+      yield* stream.send(answer(exchange))
+      yield* stream.end
+      assert.deepStrictEqual(yield* Fiber.join(first), { n: 1 })
     }))
 
   it.scoped("reports an event that is no message, and reads on", () =>

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import type { TransportError } from "@effect-mcp/core/LocalError"
 import * as Message from "@effect-mcp/core/Message"
 import type { Options } from "@effect-mcp/core/Remote"
-import { Effect, Fiber, type Scope, TestClock } from "effect"
+import { Effect, Either, Exit, Fiber, Scope, TestClock } from "effect"
 import * as ScriptedServer from "../http/ScriptedServer.js"
 
 /** Connects; gives the request for the stream, and how connecting ends. */
@@ -91,6 +91,20 @@ describe("HTTP+SSE", () => {
       assert.include(late.message, "in time")
     }))
 
+  it.scoped("ends the attempt to open it when its scope closes, and says why", () =>
+    Effect.gen(function*() {
+      const http = yield* ScriptedServer.make()
+      const scope = yield* Scope.make()
+      const connecting = yield* Effect.fork(Effect.either(
+        Scope.extend(ScriptedServer.connect({ transport: "sse", http }), scope)
+      ))
+      const exchange = yield* http.expect("GET")
+      yield* exchange.events()
+      yield* Scope.close(scope, Exit.void)
+      const outcome = yield* Fiber.join(connecting)
+      assert.isTrue(Either.isLeft(outcome) && outcome.left.message.includes("the client has closed it"))
+    }))
+
   it.scoped("sends nothing to another origin", () =>
     Effect.gen(function*() {
       for (
@@ -170,6 +184,27 @@ describe("HTTP+SSE", () => {
       yield* pair.quiet
       assert.deepStrictEqual(pair.received, ["next"])
       assert.deepStrictEqual(pair.diagnostics.map(({ _tag }) => _tag), ["Malformed", "Malformed"])
+    }))
+
+  it.scoped("fails a call at once whose answer is too large, in one line or many, and reads on", () =>
+    Effect.gen(function*() {
+      const { pair, stream } = yield* connected({ limits: { maxEventBytes: 100 } })
+      for (const space of [0, 2]) {
+        const calling = yield* pair.call("tools/call")
+        const exchange = yield* pair.expect("tools/call")
+        yield* exchange.accept
+        const text = JSON.stringify(Message.success(exchange.message.id, { text: "x".repeat(200) }), null, space)
+        yield* stream.push(`${text.split("\n").map((line) => `data: ${line}`).join("\n")}\n\n`)
+        assert.deepInclude(yield* Fiber.join(calling), {
+          _tag: "TransportError",
+          reason: "Decode",
+          message:
+            "Parse error: an event has more than 100 bytes; raise the limit maxEventBytes, or ask for a smaller answer"
+        })
+      }
+      yield* stream.send({ jsonrpc: "2.0", method: "next" })
+      yield* pair.quiet
+      assert.deepStrictEqual(pair.received, ["next"])
     }))
 
   it.scoped("leaves nothing open when it closes", () =>

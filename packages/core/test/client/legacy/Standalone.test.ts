@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { Options } from "@effect-mcp/core/Remote"
-import { Effect, Exit, Fiber, Schedule, Scope, TestClock } from "effect"
+import { Effect, Exit, Fiber, Logger, LogLevel, Schedule, Scope, TestClock } from "effect"
 import * as ScriptedServer from "../http/ScriptedServer.js"
 
 /** An initialized conversation, and its request for the standalone stream. */
@@ -84,6 +84,20 @@ describe("The standalone stream", () => {
         yield* pair.idle
       }))
   }
+
+  it.scoped("leaves no failure in the log when the server offers none, or ends it", () => {
+    const logged: Array<string> = []
+    const logger = Logger.make(({ message }) => void logged.push(String(message)))
+    return Effect.gen(function*() {
+      const { exchange, pair } = yield* listening({ reconnect: Schedule.spaced("1 second") })
+      const stream = yield* exchange.events()
+      yield* stream.cut
+      yield* Effect.flatMap(attemptAfter(pair, 1000), (again) => again.reply(405))
+      yield* TestClock.adjust("1 hour")
+      yield* works(pair)
+      assert.deepStrictEqual(logged.filter((message) => message.includes("unhandled error")), [])
+    }).pipe(Effect.provide(Logger.replace(Logger.defaultLogger, logger)), Logger.withMinimumLogLevel(LogLevel.Debug))
+  })
 
   it.scoped("is given up when the response is no stream of events", () =>
     Effect.gen(function*() {

@@ -62,7 +62,7 @@ describe("The filter of a subscription", () => {
 
 describe("A server has not acknowledged", () => {
   const wanted = { ...lists, [r]: ["a", "b"], "x/flag": true }
-  const rows: ReadonlyArray<readonly [string, accepted: object, ReadonlyArray<string>]> = [
+  const rows: ReadonlyArray<readonly [string, acknowledged: object, ReadonlyArray<string>]> = [
     ["nothing when it has acknowledged all", wanted, []],
     ["what it leaves out", { [r]: ["a", "b"] }, ["toolsListChanged", "x/flag"]],
     ["a flag that it denies", { ...wanted, toolsListChanged: false }, ["toolsListChanged"]],
@@ -70,8 +70,8 @@ describe("A server has not acknowledged", () => {
     ["keys in whose place it has a flag", { ...wanted, [r]: true }, [r]],
     ["a flag in whose place it has keys", { ...wanted, "x/flag": ["a"] }, ["x/flag"]]
   ]
-  for (const [sentence, accepted, missing] of rows) {
-    it(sentence, () => assert.deepStrictEqual(Filter.missing(accepted, wanted, Object.keys(wanted)), missing))
+  for (const [sentence, acknowledged, missing] of rows) {
+    it(sentence, () => assert.deepStrictEqual(Filter.missing(acknowledged, wanted, Object.keys(wanted)), missing))
   }
 
   it("only of what it is asked for", () => assert.deepStrictEqual(Filter.missing({}, wanted, [r]), [r]))

@@ -1,12 +1,15 @@
 import { assert, describe, it } from "@effect/vitest"
 import { HttpResponseError } from "@effect-mcp/core/HttpResponseError"
 import { Chunk, Effect, Either, Fiber, Logger, Option, Stream, TestClock } from "effect"
+import { untilSuspended } from "../../../../testing/test/support/Suspended.js"
 import { cacheable, calling, complete, connect, tools } from "./ModernHttp.js"
 
 const right = <A, E>(fiber: Fiber.Fiber<Either.Either<A, E>>) => Effect.map(Fiber.join(fiber), Either.getOrThrow)
 
 const left = <A, E>(fiber: Fiber.Fiber<Either.Either<A, E>>) =>
   Effect.map(Fiber.join(fiber), (either) => Either.getOrThrow(Either.flip(either)))
+
+const LARGE = { text: "x".repeat(1500) }
 
 describe("A modern request over HTTP", () => {
   it.scoped("MUST be a POST of its own that repeats its revision, its method and its name, and accepts both answers", () =>
@@ -65,7 +68,7 @@ describe("A modern request over HTTP", () => {
     Effect.gen(function*() {
       const { client, http } = yield* connect()
       const notified = yield* Effect.fork(Stream.runHead(client.notifications))
-      while ((yield* Fiber.status(notified))._tag !== "Suspended") yield* Effect.yieldNow()
+      yield* untilSuspended(notified)
       const call = yield* calling(client.callTool("t"))
       const exchange = yield* http.expect("tools/call")
       const { id } = exchange.message
@@ -119,6 +122,91 @@ describe("A modern request over HTTP", () => {
       assert.lengthOf(Chunk.toReadonlyArray(yield* Fiber.join(logs)), 1)
       yield* http.quiet
       yield* http.idle
+    }))
+
+  for (
+    const [what, event] of [
+      ["as a message", (id: unknown) => `data: ${JSON.stringify({ jsonrpc: "2.0", id, result: LARGE })}`],
+      ["with its id at the end", (id: unknown) => `data: ${JSON.stringify({ result: LARGE, id: String(id) })}`],
+      ["in a batch", (id: unknown) => `data: ${JSON.stringify([{ jsonrpc: "2.0", id, result: LARGE }])}`],
+      ["so that nothing shows what it is", () => `data: ${"x".repeat(2000)}`]
+    ] as const
+  ) {
+    it.scoped(`fails while its stream stays open when its event is too large, and is not sent again: ${what}`, () =>
+      Effect.gen(function*() {
+        const { client, http } = yield* connect({ remote: { limits: { maxEventBytes: 1000 } } })
+        const call = yield* calling(client.callTool("t", {}, { maxRetries: 3 }))
+        const exchange = yield* http.expect("tools/call")
+        const stream = yield* exchange.events()
+        yield* stream.push(`${event(exchange.message.id)}\n\n`)
+        assert.deepInclude(yield* left(call), {
+          _tag: "TransportError",
+          reason: "Decode",
+          message: "The answer to \"tools/call\" cannot be read: an event of its stream has more than 1000 bytes; " +
+            "raise the limit maxEventBytes, or ask for a smaller answer"
+        })
+        yield* TestClock.adjust("1 minute")
+        yield* http.quiet
+        yield* http.idle
+      }))
+  }
+
+  it.scoped("fails when its body is too large, as declared or as read, and is not sent again", () =>
+    Effect.gen(function*() {
+      const { client, http } = yield* connect({ remote: { limits: { maxBodyBytes: 1000 } } })
+      for (
+        const [headers, size] of [[{}, "more than 1000 bytes"], [{ "content-length": "2000" }, "2000 bytes"]] as const
+      ) {
+        const call = yield* calling(client.callTool("t", {}, { maxRetries: 3 }))
+        const exchange = yield* http.expect("tools/call")
+        const body = yield* exchange.open(200, { "content-type": "application/json", ...headers })
+        yield* body.push(" ".repeat(2000))
+        const error = yield* left(call)
+        assert.deepInclude(error, { _tag: "TransportError", reason: "Decode" })
+        assert.include(error.message, `The answer to "tools/call" cannot be read: its body has ${size}`)
+        assert.include(error.message, "raise the limit maxBodyBytes, or ask for a smaller answer")
+      }
+      yield* TestClock.adjust("1 minute")
+      yield* http.quiet
+    }))
+
+  it.scoped("does not fail when a notification beside it is too large: the notification is reported", () =>
+    Effect.gen(function*() {
+      const { client, http } = yield* connect({ remote: { limits: { maxEventBytes: 1000 } } })
+      const reported = yield* Effect.forkScoped(Effect.flatten(Stream.runHead(client.diagnostics)))
+      yield* untilSuspended(reported)
+      const call = yield* calling(client.callTool("t"))
+      const exchange = yield* http.expect("tools/call")
+      const stream = yield* exchange.events()
+      yield* stream.send({ jsonrpc: "2.0", method: "notifications/message", params: { level: "info", data: LARGE } })
+      assert.strictEqual((yield* Fiber.join(reported))._tag, "Malformed")
+      yield* stream.send({ jsonrpc: "2.0", id: exchange.message.id, result: { resultType: "complete", content: [] } })
+      assert.deepStrictEqual(yield* right(call), { content: [] })
+    }))
+
+  it.scoped("that subscribes goes on when an event is too large, whatever it was: the event is reported", () =>
+    Effect.gen(function*() {
+      const { client, http } = yield* connect({
+        capabilities: { tools: { listChanged: true } },
+        remote: { limits: { maxEventBytes: 1000 } }
+      })
+      const exchange = yield* http.expect("subscriptions/listen")
+      const stream = yield* exchange.events()
+      const { id } = exchange.message
+      const _meta = { "io.modelcontextprotocol/subscriptionId": id }
+      const notify = (method: string, params: object) =>
+        stream.send({ jsonrpc: "2.0", method: `notifications/${method}`, params: { ...params, _meta } })
+      yield* notify("subscriptions/acknowledged", { notifications: { toolsListChanged: true } })
+      const reported = yield* Effect.forkScoped(Stream.runCollect(Stream.take(client.diagnostics, 2)))
+      const changed = yield* Effect.forkScoped(Effect.flatten(Stream.runHead(client.listChanges)))
+      yield* untilSuspended(reported)
+      yield* untilSuspended(changed)
+      yield* notify("resources/updated", { uri: "x".repeat(2000) })
+      yield* stream.push(`data: ${"x".repeat(2000)}\n\n`)
+      assert.deepStrictEqual(Array.from(yield* Fiber.join(reported), ({ _tag }) => _tag), ["Malformed", "Malformed"])
+      yield* notify("tools/list_changed", {})
+      assert.strictEqual(yield* Fiber.join(changed), "tools")
+      assert.isFalse(stream.isOver())
     }))
 
   it.scoped("is cancelled by closing its response, without a notification", () =>

@@ -5,7 +5,7 @@ import * as Reopening from "../../../src/client/modern/Reopening.js"
 /** A request that the server has acknowledged, and ended with its result, five minutes after it was sent. */
 const open: Reopening.Ended = {
   wasOpen: true,
-  accepted: { toolsListChanged: true },
+  acknowledged: { toolsListChanged: true },
   error: undefined,
   began: 0,
   failures: 0
@@ -13,7 +13,7 @@ const open: Reopening.Ended = {
 const now = 300_000
 const error = new RequestTimeout({ method: "subscriptions/listen", millis: 1 })
 const closed = new ConnectionClosed({})
-const refused = { accepted: undefined, error }
+const refused = { acknowledged: undefined, error }
 
 const wordOf = (next: Reopening.Next): string => {
   switch (next._tag) {
@@ -39,20 +39,20 @@ describe("A subscription whose request has ended", () => {
     ],
     [
       "is refused when the server sends the result of a first request that it has not acknowledged",
-      { accepted: undefined, wasOpen: false },
+      { acknowledged: undefined, wasOpen: false },
       "refuse: TransportError"
     ],
     [
       "is refused when the connection has ended before the first acknowledgement",
-      { accepted: undefined, wasOpen: false, error: closed },
+      { acknowledged: undefined, wasOpen: false, error: closed },
       "refuse: ConnectionClosed"
     ],
     ["is over when the connection has ended", { error: closed }, "stop"],
     ["is over, and not reported, when the connection ends before a later acknowledgement", {
-      accepted: undefined,
+      acknowledged: undefined,
       error: closed
     }, "stop"],
-    ["is over when the server has acknowledged nothing of it", { accepted: {} }, "stop"],
+    ["is over when the server has acknowledged nothing of it", { acknowledged: {} }, "stop"],
     [
       "is reported when the server does not acknowledge it again",
       refused,
@@ -60,7 +60,7 @@ describe("A subscription whose request has ended", () => {
     ],
     [
       "is reported when the server sends the result of a later request that it has not acknowledged",
-      { accepted: undefined },
+      { acknowledged: undefined },
       "report TransportError, reopen after 1 s, 1 failures"
     ],
     [

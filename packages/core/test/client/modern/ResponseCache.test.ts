@@ -48,6 +48,22 @@ describe("Results that may be cached", () => {
       yield* listed(client, server, "two", 1000)
     }))
 
+  it.scoped("are objects of their own for each caller, who may change them", () =>
+    Effect.gen(function*() {
+      const { client, server } = yield* start
+      const listing = yield* beside(client.listTools())
+      const { id } = yield* server.expectRequest("tools/list")
+      yield* cacheable(server, id, { tools: [{ name: "one", inputSchema: { type: "object" } }] }, 1000)
+      const spoil = ({ tools }: { readonly tools: ReadonlyArray<unknown> }) => {
+        const [tool] = tools as Array<{ name: string }>
+        assert.strictEqual(tool!.name, "one")
+        tool!.name = "changed"
+      }
+      spoil(yield* Fiber.join(listing))
+      spoil(yield* client.listTools())
+      assert.deepStrictEqual(yield* list(client), ["one"])
+    }))
+
   it.scoped("are not used again with a time of zero, a negative one, or none", () =>
     Effect.gen(function*() {
       const { client, server } = yield* start

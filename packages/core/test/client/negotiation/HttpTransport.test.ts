@@ -248,6 +248,32 @@ describe("A client of both eras over HTTP", () => {
       assert.strictEqual((yield* Fiber.join(client)).era, "legacy")
     }))
 
+  const refusing = (http: ScriptedServer.ScriptedServer, status: number) =>
+    Effect.gen(function*() {
+      yield* Effect.flatMap(http.expect("initialize"), (exchange) => exchange.reply(status))
+      // A server that refuses a request with 4xx may implement only the older transport.
+      yield* Effect.flatMap(http.expect("GET"), (exchange) => exchange.reply(405))
+      yield* http.quiet
+      yield* TestClock.adjust("1 second")
+    })
+
+  for (const status of [403, 429]) {
+    it.scoped(`sends \`initialize\` again, once, after a second, when ${status} without a time answers it right after the probe`, () =>
+      Effect.gen(function*() {
+        const { client, http, probe } = yield* probing()
+        yield* probe.reply(404)
+        yield* refusing(http, status)
+        yield* initialized(http)
+        assert.strictEqual((yield* Fiber.join(client)).era, "legacy")
+        const other = yield* probing()
+        yield* other.probe.reply(404)
+        yield* refusing(other.http, status)
+        yield* refusing(other.http, status)
+        assert.include((yield* Effect.flip(Fiber.join(other.client))).message, String(status))
+        yield* other.http.quiet
+      }))
+  }
+
   it.scoped("looks for a modern server again when `initialize` is refused after a probe that showed nothing", () =>
     Effect.gen(function*() {
       const { client, http, probe } = yield* probing()

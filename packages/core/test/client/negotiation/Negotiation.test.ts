@@ -184,6 +184,15 @@ describe("A client of both eras", () => {
       }))
   }
 
+  it.scoped("speaks another revision than the server has named when the server answers `initialize` with that", () =>
+    Effect.gen(function*() {
+      const { client, server } = yield* connecting(both)
+      const { id } = yield* server.expectRequest("server/discover")
+      yield* server.send({ jsonrpc: "2.0", id, ...described(["2025-06-18"]) })
+      yield* server.initialized({ version: "2025-11-25" })
+      assert.strictEqual((yield* Fiber.join(client)).version, "2025-11-25")
+    }))
+
   it.scoped("SHOULD send the probe again, once, when the server refuses the revision and names it as supported", () =>
     Effect.gen(function*() {
       const refusal = error(-32022, { supported: ["2026-07-28"], requested: "2026-07-28" })

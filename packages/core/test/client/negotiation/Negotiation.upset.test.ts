@@ -42,8 +42,9 @@ describe("A server on a pipe that the probe has upset", () => {
     "starts slowly, and ends at the probe": (server) =>
       Effect.gen(function*() {
         yield* server.expectRequest("server/discover")
-        yield* TestClock.adjust("30 seconds")
+        yield* TestClock.adjust("5 seconds")
         yield* server.expectRequest("initialize")
+        yield* TestClock.adjust("4 seconds")
         yield* server.hangUp
         yield* TestClock.adjust("1 second")
       }),
@@ -59,7 +60,8 @@ describe("A server on a pipe that the probe has upset", () => {
         yield* server.expectRequest("server/discover")
         yield* TestClock.adjust("5 seconds")
         yield* server.expectRequest("initialize")
-        yield* TestClock.adjust("1 minute")
+        // The client waits for this answer no longer than for the answer to the probe.
+        yield* TestClock.adjust("5 seconds")
       }),
     "answers `initialize` with what is no result of it": (server) =>
       Effect.gen(function*() {

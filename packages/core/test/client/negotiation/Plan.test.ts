@@ -82,8 +82,10 @@ const wordOf = (action: Plan.Action): string => {
     case "Probe":
       return `probe${action.isNamed ? " again" : ""}${action.isPatient ? ", patiently" : ""}`
     case "Handshake": {
-      const named = action.versions.length === legacyVersions.length ? "" : ` at ${action.versions.join()}`
-      return `handshake${named}${action.isShort ? ", 15 s" : ""}${action.takesLate ? ", or a late answer" : ""}`
+      const before = action.pauses ? "wait, " : ""
+      const named = action.version === legacyVersions[1] ? "" : ` at ${action.version}`
+      const patience = { full: "", answering: ", 15 s", silent: ", as long as the probe" }[action.patience]
+      return `${before}handshake${named}${patience}${action.takesLate ? ", or a late answer" : ""}`
     }
     case "Open":
       return "modern"
@@ -114,6 +116,7 @@ const check = (rows: ReadonlyArray<Row>) => {
 
 describe("A client of both eras goes on, in the order of docs/host/06-revisions,", () => {
   const late = "probe > handshake, or a late answer"
+  const silence = "probe > handshake, as long as the probe, or a late answer"
   check([
     ["with a modern session when the server describes itself", pipe, [modern], "probe > modern"],
     [
@@ -125,18 +128,44 @@ describe("A client of both eras goes on, in the order of docs/host/06-revisions,
     ["with a modern revision before a legacy one, and asks once more", pipe, [
       supports("2025-11-25", MODERN),
       supports("2025-11-25", MODERN)
-    ], "probe > probe again > handshake at 2025-11-25, 15 s"],
+    ], "probe > probe again > handshake, 15 s"],
     ["not at all without a common revision", pipe, [supports("2030-01-01")], "probe > fail: NoCommonVersion"],
     ["with the handshake after any other error", pipe, [legacy], "probe > handshake, 15 s, or a late answer"],
     ["with the handshake after any other error over HTTP", http, [legacy], late],
-    ["with the handshake when the server is silent", pipe, [silent], late],
+    ["with the handshake when the server is silent", pipe, [silent], silence],
     ["with the handshake when the server denies access", http, [{ _tag: "Inconclusive", error: refused(403) }], late],
-    ["with a late answer, in the modern era", pipe, [silent, "is late"], `${late} > modern`],
+    ["with a late answer, in the modern era", pipe, [silent, "is late"], `${silence} > modern`],
     ["with a new connection and the handshake when the handshake fails", pipe, [
       silent,
       timeout,
       "reconnects"
-    ], `${late} > reconnect > handshake`],
+    ], `${silence} > reconnect > handshake`],
+    ["with the handshake as long as for any request when the server is silent and there is one connection", once, [
+      silent
+    ], late],
+    [
+      "with the handshake once more, after a while, when the server over HTTP denies the handshake right after the probe",
+      http,
+      [
+        legacy,
+        refused(403)
+      ],
+      `${late} > wait, handshake, or a late answer`
+    ],
+    [
+      "with the handshake once more when the server over HTTP has had too many requests, and does not say for how long",
+      http,
+      [
+        silent,
+        refused(429),
+        refused(429)
+      ],
+      `${late} > wait, handshake, or a late answer > fail: TransportError`
+    ],
+    ["not at all when the server over HTTP names a time that is too long", http, [
+      legacy,
+      refused(429, { "retry-after": "600" })
+    ], `${late} > fail: TransportError`],
     ["with a new connection, also after an answer", pipe, [
       legacy,
       refusal,
@@ -168,9 +197,10 @@ describe("A client of both eras goes on, in the order of docs/host/06-revisions,
 
 describe("The second attempt of a client of both eras", () => {
   const late = "probe > handshake, or a late answer"
+  const silence = "probe > handshake, as long as the probe, or a late answer"
   check([
-    ["waits when the server has ended at the handshake", pipe, [silent, ended], `${late} > wait, reconnect`],
-    ["is not made when there is no common revision", pipe, [silent, noCommon], `${late} > fail: NoCommonVersion`],
+    ["waits when the server has ended at the handshake", pipe, [silent, ended], `${silence} > wait, reconnect`],
+    ["is not made when there is no common revision", pipe, [silent, noCommon], `${silence} > fail: NoCommonVersion`],
     [
       "fails as the first when the server cannot be connected to",
       pipe,

@@ -1,12 +1,13 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { ClientSessionService } from "@effect-mcp/core/ClientSession"
+import { Diagnostic } from "@effect-mcp/core/Diagnostic"
 import type { TransportError } from "@effect-mcp/core/LocalError"
 import * as Message from "@effect-mcp/core/Message"
 import type { JsonObject } from "@effect-mcp/core/protocol/Json"
 import * as Version from "@effect-mcp/core/protocol/Version"
 import * as TestClient from "@effect-mcp/testing/TestClient"
 import type * as TestPeer from "@effect-mcp/testing/TestPeer"
-import { Chunk, Effect, Fiber, Stream } from "effect"
+import { Chunk, Effect, Fiber, Option, Stream } from "effect"
 import * as ListPages from "../../../src/client/session/ListPages.js"
 import { legacyClient } from "../Scripts.js"
 
@@ -140,11 +141,27 @@ describe("All tools", () => {
       return error.message
     })
 
-  it.scoped("fail, after the entries that came, when a cursor comes again", () =>
+  it.scoped("end, with a diagnostic, when a cursor comes again", () =>
     Effect.gen(function*() {
-      const again = "The result of \"tools/list\" is not valid: a cursor was given out twice"
-      assert.strictEqual(yield* refused([undefined, "a", "a"]), again)
-      assert.strictEqual(yield* refused([undefined, "a", "b", "a"]), again)
+      for (const cursors of [[undefined, "a", "a"], [undefined, "a", "b", "a"]]) {
+        const { client, server } = yield* legacyClient()
+        const reported = yield* Effect.fork(Stream.runHead(client.diagnostics))
+        const reading = yield* Effect.fork(names(client.tools))
+        for (const [at, cursor] of cursors.slice(0, -1).entries()) yield* page(server, cursor, cursors[at + 1])
+        assert.lengthOf(yield* Fiber.join(reading), cursors.length - 1)
+        assert.deepStrictEqual(
+          yield* Fiber.join(reported),
+          Option.some(Diagnostic.Mended({
+            method: "tools/list",
+            count: 1,
+            places: [{
+              path: "nextCursor",
+              message: "is a cursor that the server has sent before; the client ends the list here"
+            }]
+          }))
+        )
+        yield* server.expectSilence
+      }
     }))
 
   it.scoped("fail, after the entries that came, when there are more than 64 pages", () =>

@@ -1,8 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
+import { Diagnostic } from "@effect-mcp/core/Diagnostic"
 import type { JsonObject } from "@effect-mcp/core/protocol/Json"
 import type * as TestClient from "@effect-mcp/testing/TestClient"
 import type * as TestPeer from "@effect-mcp/testing/TestPeer"
-import { Effect, Fiber, Stream, TestClock } from "effect"
+import { Effect, Exit, Fiber, Option, Stream, TestClock } from "effect"
 import { answered, exchange, failure, legacyClient } from "../Scripts.js"
 
 const count = {
@@ -49,6 +50,48 @@ describe("Structured content", () => {
       const error = yield* failure(yield* calling(t, given({ n: 1.5 })))
       assert.deepInclude(error, { _tag: "TransportError", reason: "Decode" })
       assert.include(error.message, "The result of the tool \"count\" does not match its output schema: n: ")
+    }))
+
+  it.scoped("comes without null in members that may be absent and not null, which is reported", () =>
+    Effect.gen(function*() {
+      const outputSchema = {
+        type: "object",
+        properties: {
+          n: { type: "integer" },
+          note: { type: "string" },
+          unit: { type: ["string", "null"] },
+          parts: { type: "array", items: { type: "object", properties: { id: { type: "integer" } } } }
+        },
+        required: ["n"]
+      }
+      const t = yield* connected()
+      const reported = yield* Effect.fork(Stream.runHead(t.client.diagnostics))
+      yield* Effect.yieldNow()
+      const sent = { n: 1, note: null, unit: null, parts: [{ id: null }, { id: 7 }] }
+      const text = { content: [{ type: "text", text: JSON.stringify(sent) }] }
+      const exit = yield* calling(t, given(sent, text), { tools: [{ ...count, outputSchema }] })
+      assert.deepStrictEqual<unknown>(
+        exit,
+        Exit.succeed({
+          ...text,
+          structuredContent: { n: 1, unit: null, parts: [{}, { id: 7 }] }
+        })
+      )
+      assert.deepStrictEqual(
+        yield* Fiber.join(reported),
+        Option.some(Diagnostic.Mended({
+          method: "tools/call",
+          subject: "the result of the tool \"count\"",
+          count: 2,
+          places: [
+            { path: "structuredContent.note", message: "is null, left out" },
+            { path: "structuredContent.parts.0.id", message: "is null, left out" }
+          ]
+        }))
+      )
+      for (const wrong of [{ n: null }, { n: "1", note: null }, { note: null }]) {
+        assert.strictEqual((yield* calling(t, given(wrong)))._tag, "Failure")
+      }
     }))
 
   it.scoped("is not checked against tools that have changed while they were listed", () =>
@@ -180,7 +223,7 @@ describe("Structured content", () => {
       assert.strictEqual((yield* calling(t, given({})))._tag, "Failure")
     }))
 
-  it.scoped("has the tools listed once a minute, or when they have changed, while the list has failed", () =>
+  it.scoped("has the tools listed once a minute while the list has failed, or a while after they have changed", () =>
     Effect.gen(function*() {
       const { client, server } = yield* connected({ oracle: false })
       const call = (times: number) =>
@@ -201,6 +244,7 @@ describe("Structured content", () => {
       yield* TestClock.adjust("1 minute")
       yield* call(20)
       yield* server.notify("notifications/tools/list_changed")
+      yield* TestClock.adjust("2 seconds")
       yield* call(20)
     }))
 

@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { JsonObject } from "@effect-mcp/core/protocol/Json"
-import { Arbitrary, Either, FastCheck as fc, Schema } from "effect"
+import { Either, FastCheck as fc, Schema } from "effect"
+import { schemaArbitrary } from "../../../../testing/test/support/SchemaArbitrary.js"
 import * as ExternalSchema from "../../../src/definition/schema/ExternalSchema.js"
 import * as JsonSchema from "../../../src/definition/schema/JsonSchema.js"
 import * as JsonSchemaValidator from "../../../src/definition/schema/JsonSchemaValidator.js"
@@ -111,7 +112,7 @@ describe("A validator", () => {
       c: Schema.NullOr(Schema.Struct({ d: Schema.Boolean }))
     })
     const validate = validator(JsonSchema.make(Value))
-    const good = Arbitrary.make(Value)
+    const good = schemaArbitrary(Value)
     const bad = fc.record({ a: fc.jsonValue(), b: fc.jsonValue(), c: fc.jsonValue() })
     fc.assert(fc.property(fc.oneof(good, bad), (value) => {
       assert.strictEqual(validate(value).length === 0, Schema.is(Value)(value))

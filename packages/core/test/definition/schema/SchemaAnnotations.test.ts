@@ -1,8 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
-import { type JSONSchema, Schema } from "effect"
+import { Schema } from "effect"
 import * as SchemaAnnotations from "../../../src/definition/schema/SchemaAnnotations.js"
+import type { JsonObject } from "../../../src/protocol/Json.js"
 
-const generate = (schema: Schema.Schema<any, any>) => SchemaAnnotations.generate(schema.ast, {})
+const generate = (schema: Schema.Schema<any, any>) => SchemaAnnotations.generate(schema, {})
 
 const Luhn = Schema.String.pipe(Schema.filter(() => true, { title: "Luhn", description: "A Luhn number." }))
 const When = Schema.Date.annotations({ description: "When it happened.", examples: [new Date(0)] })
@@ -82,9 +83,9 @@ describe("SchemaAnnotations", () => {
       name: Luhn,
       children: Schema.Array(Schema.suspend(() => Tree))
     }).annotations({ identifier: "Tree" })
-    const definitions: Record<string, JSONSchema.JsonSchema7> = {}
-    SchemaAnnotations.generate(Tree.ast, definitions)
-    assert.deepStrictEqual((definitions.Tree as unknown as { properties: object }).properties, {
+    const definitions: Record<string, JsonObject> = {}
+    SchemaAnnotations.generate(Tree, definitions)
+    assert.deepStrictEqual(definitions.Tree!.properties, {
       name: generate(Luhn),
       children: { type: "array", items: { $ref: "#/$defs/Tree" } }
     })

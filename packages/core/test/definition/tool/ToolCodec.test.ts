@@ -2,7 +2,8 @@ import { assert, describe, it } from "@effect/vitest"
 import type * as Tools from "@effect-mcp/core/protocol/Tools"
 import * as Tool from "@effect-mcp/core/Tool"
 import * as ToolResult from "@effect-mcp/core/ToolResult"
-import { Arbitrary, Cause, Effect, Either, Exit, FastCheck as fc, ParseResult, Schema } from "effect"
+import { Cause, Effect, Either, Exit, FastCheck as fc, ParseResult, Schema } from "effect"
+import { schemaArbitrary } from "../../../../testing/test/support/SchemaArbitrary.js"
 
 /** The value as the peer receives it. */
 const sent = <A>(value: A): A => JSON.parse(JSON.stringify(value))
@@ -56,6 +57,20 @@ describe("Tool's success", () => {
       content: [{ type: "text", text: `{"at":"1970-01-01T00:00:00.000Z"}` }],
       structuredContent: { at: "1970-01-01T00:00:00.000Z" }
     })
+  })
+
+  it("is read where a server of an older revision has made it the member of an object", () => {
+    const read = (tool: Tool.Tool.Any, structuredContent: Tools.CallToolResult["structuredContent"]) =>
+      runSync(tool.codec.decodeSuccess({ content: [], structuredContent: structuredContent! }))
+    const list = Tool.make("list", { success: Schema.Array(Schema.Int) })
+    assert.deepStrictEqual(read(list, { result: [1] }), [1])
+    assert.deepStrictEqual(read(list, [1]), [1])
+    const maybe = Tool.make("maybe", { success: Schema.NullOr(Schema.Struct({ result: Schema.optional(Schema.Int) })) })
+    assert.deepStrictEqual(read(maybe, { result: null }), null)
+    assert.deepStrictEqual(read(maybe, { result: { result: 1 } }), { result: 1 })
+    assert.deepStrictEqual(read(maybe, { result: 1 }), { result: 1 })
+    const own = Tool.make("own", { success: Schema.Struct({ result: Schema.Unknown }) })
+    assert.deepStrictEqual(read(own, { result: [1] }), { result: [1] })
   })
 
   it("is a plain text where it is always a string", () => {
@@ -196,7 +211,7 @@ describe("Tool's success", () => {
       const tool = Tool.make("round", { success })
       const same = Schema.equivalence(success)
       fc.assert(
-        fc.property(Arbitrary.make(success), (value) => {
+        fc.property(schemaArbitrary(success), (value) => {
           const result = sent(succeed(tool, value))
           for (const received of [result, contentOnly(result)]) {
             const decoded = Effect.runSync(Effect.either(tool.codec.decodeSuccess(received)))
@@ -292,7 +307,7 @@ describe("Tool's failure", () => {
     const failure = Schema.Union(Schema.String, Schema.Struct({ code: Schema.Int }))
     const { codec } = Tool.make("find", { failure })
     fc.assert(
-      fc.property(fc.oneof(Arbitrary.make(failure), fc.json()), (value) => {
+      fc.property(fc.oneof(schemaArbitrary(failure), fc.json()), (value) => {
         const result = sent(Effect.runSync(codec.encodeFailure(value)))
         assert.deepStrictEqual(runSync(codec.decodeFailure(result)), value)
       })

@@ -1,4 +1,4 @@
-import { assert, describe, it } from "@effect/vitest"
+import { assert, it } from "@effect/vitest"
 import type * as Conversation from "@effect-mcp/core/Conversation"
 import { make } from "@effect-mcp/core/Conversation"
 import * as Direct from "@effect-mcp/core/Direct"
@@ -7,6 +7,7 @@ import * as Message from "@effect-mcp/core/Message"
 import type * as Outbound from "@effect-mcp/core/Outbound"
 import * as Transport from "@effect-mcp/core/Transport"
 import { Duration, Effect, Exit, Fiber, Scope, Stream, TestClock } from "effect"
+import { describe } from "../../../../testing/test/support/WokenAtOnce.js"
 import { connect, refusal, side } from "../ScriptedPeer.js"
 
 /** Forks a call and waits until the peer has received it. */
@@ -239,7 +240,7 @@ describe("maxTotalTimeout", () => {
     }))
 })
 
-describe("over Direct, where a cancel is received before unsafeSend returns", () => {
+describe("a timeout over Direct, where a cancel is received before unsafeSend returns:", () => {
   it.scoped("a call that ends because another one times out is not cancelled as well", () =>
     Effect.gen(function*() {
       const [left, right] = yield* Direct.pair

@@ -1,7 +1,8 @@
-import { assert, describe, it } from "@effect/vitest"
+import { assert, it } from "@effect/vitest"
 import * as Message from "@effect-mcp/core/Message"
 import type * as Outbound from "@effect-mcp/core/Outbound"
 import { Deferred, Effect, Fiber, TestClock } from "effect"
+import { describe } from "../../../../testing/test/support/WokenAtOnce.js"
 import { connect, refusal, side } from "../ScriptedPeer.js"
 
 /** A conversation, calls whose end the test awaits, and pauses that the test ends. */
@@ -34,7 +35,7 @@ const scene = Effect.gen(function*() {
   return { call, pause }
 })
 
-describe("While timeouts are paused", () => {
+describe("Calls, while timeouts are paused:", () => {
   it.scoped("no call times out; each goes on afterwards with what was left of it", () =>
     Effect.gen(function*() {
       const { call, pause } = yield* scene

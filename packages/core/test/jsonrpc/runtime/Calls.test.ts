@@ -1,10 +1,11 @@
-import { assert, describe, it } from "@effect/vitest"
+import { assert, it } from "@effect/vitest"
 import * as Conversation from "@effect-mcp/core/Conversation"
 import * as LocalError from "@effect-mcp/core/LocalError"
 import { SessionExpired } from "@effect-mcp/core/LocalError"
 import * as Message from "@effect-mcp/core/Message"
 import * as Transport from "@effect-mcp/core/Transport"
 import { Deferred, Effect, Exit, Fiber, TestClock } from "effect"
+import { describe } from "../../../../testing/test/support/WokenAtOnce.js"
 import * as RequestIds from "../../../src/jsonrpc/runtime/RequestIds.js"
 import { connect, refusal, side } from "../ScriptedPeer.js"
 
@@ -243,7 +244,7 @@ describe("a call that cannot be sent", () => {
     Effect.gen(function*() {
       const closedTransport: Transport.Transport = { ...(yield* Transport.memory())[0], unsafeSend: () => false }
       const conversation = yield* Conversation.make(closedTransport, side({}))
-      assert.strictEqual((yield* refusal(conversation.request("m")))._tag, "ConnectionClosed")
+      assert.deepInclude(yield* refusal(conversation.request("m")), { _tag: "ConnectionClosed", isUnsent: true })
       assert.strictEqual(conversation.pending(), 0)
     }))
 
@@ -335,16 +336,17 @@ describe("interrupting the caller", () => {
     }))
 })
 
-describe("when the conversation closes", () => {
-  it.scoped("every call fails with ConnectionClosed, and so do later ones", () =>
+describe("the calls of a conversation that closes:", () => {
+  it.scoped("every call fails with ConnectionClosed, and so do later ones, which say that they were not sent", () =>
     Effect.gen(function*() {
       const t = yield* connect()
       const calls = [yield* calling(t, "m"), yield* calling(t, "m", {}, { timeout: 1000 })]
       yield* t.conversation.close
       for (const { fiber } of calls) {
-        assert.strictEqual((yield* Effect.flip(Fiber.join(fiber)))._tag, "ConnectionClosed")
+        const error = yield* Effect.flip(Fiber.join(fiber))
+        assert.deepStrictEqual([error._tag, "isUnsent" in error], ["ConnectionClosed", false])
       }
-      assert.strictEqual((yield* refusal(t.conversation.request("m")))._tag, "ConnectionClosed")
+      assert.deepInclude(yield* refusal(t.conversation.request("m")), { _tag: "ConnectionClosed", isUnsent: true })
       assert.strictEqual(t.conversation.pending(), 0)
       t.conversation.receive(Message.success(1, {}))
       assert.deepInclude(t.diagnostics[0], { _tag: "UnknownResponse", late: true })

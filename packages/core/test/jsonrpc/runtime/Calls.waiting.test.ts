@@ -1,10 +1,11 @@
 /**
  * How many of our calls are in flight at once, what becomes of those that wait to be sent, and the reason of a cancel.
  */
-import { assert, describe, it } from "@effect/vitest"
+import { assert, it } from "@effect/vitest"
 import type * as Conversation from "@effect-mcp/core/Conversation"
 import type * as Message from "@effect-mcp/core/Message"
 import { Effect, Fiber, TestClock } from "effect"
+import { describe } from "../../../../testing/test/support/WokenAtOnce.js"
 import { connect, side } from "../ScriptedPeer.js"
 
 const requestOf = (incoming: Message.Incoming) => incoming as Message.Request
@@ -26,14 +27,26 @@ describe("calls beyond those that may be in flight", () => {
       const t = yield* connect(side({}), { maxPending: 2 })
       const calls = yield* Effect.all([1, 2, 3, 4].map((n) => Effect.fork(t.conversation.request("m", { n }))))
       for (const n of [1, 2]) assert.strictEqual(requestOf(yield* t.peer.receive).params?.n, n)
+      while (t.conversation.pending() < 4) yield* Effect.yieldNow()
       assert.deepStrictEqual(yield* t.peer.received, [])
-      assert.strictEqual(t.conversation.pending(), 4)
       yield* t.peer.answer(2)
       assert.strictEqual(requestOf(yield* t.peer.receive).params?.n, 3)
       yield* t.peer.answer(1)
       assert.strictEqual(requestOf(yield* t.peer.receive).params?.n, 4)
       for (const id of [3, 4]) yield* t.peer.answer(id)
-      assert.deepStrictEqual(yield* Fiber.join(Fiber.all(calls)), [{}, {}, {}, {}])
+      assert.deepStrictEqual(yield* Effect.forEach(calls, (call) => Fiber.join(call)), [{}, {}, {}, {}])
+    }))
+
+  it.scoped("are a chain of 20,000, each sent when the one before it has ended", () =>
+    Effect.gen(function*() {
+      const t = yield* connect(side({}), { maxPending: 1 })
+      const count = 20_000
+      const calls = yield* Effect.forEach(
+        Array.from({ length: count }, (_, n) => n),
+        (n) => Effect.fork(t.conversation.request("m", { n }))
+      )
+      for (let n = 0; n < count; n++) yield* t.peer.answer((yield* t.peer.receive as Effect.Effect<Message.Request>).id)
+      assert.lengthOf(yield* Effect.forEach(calls, Fiber.join), count)
     }))
 
   it.scoped("are sent at once when they never wait", () =>
@@ -73,13 +86,15 @@ describe("calls beyond those that may be in flight", () => {
       assert.deepStrictEqual(yield* t.peer.received, [])
     }))
 
-  it.scoped("fail when the conversation closes", () =>
+  it.scoped("fail when the conversation closes, and say that they were not sent", () =>
     Effect.gen(function*() {
       const t = yield* connect(side({}), { maxPending: 1 })
       const calls = yield* Effect.all([1, 2].map(() => Effect.fork(Effect.flip(t.conversation.request("m")))))
       while (t.conversation.pending() < 2) yield* Effect.yieldNow()
       yield* t.closeScope
-      for (const call of calls) assert.strictEqual((yield* Fiber.join(call))._tag, "ConnectionClosed")
+      const errors = yield* Effect.forEach(calls, Fiber.join)
+      for (const error of errors) assert.strictEqual(error._tag, "ConnectionClosed")
+      assert.deepStrictEqual(errors.map((error) => "isUnsent" in error && error.isUnsent), [false, true])
     }))
 
   it.scoped("are measured once, however many calls end before them", () =>

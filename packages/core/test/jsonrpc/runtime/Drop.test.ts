@@ -1,11 +1,12 @@
 /**
  * A handler that goes on sending notifications which nothing reads: it must not keep the process busy.
  */
-import { assert, describe, it } from "@effect/vitest"
+import { assert, it } from "@effect/vitest"
 import * as Message from "@effect-mcp/core/Message"
 import type * as Side from "@effect-mcp/core/Side"
 import * as Transport from "@effect-mcp/core/Transport"
 import { Effect } from "effect"
+import { describe } from "../../../../testing/test/support/WokenAtOnce.js"
 import { connect, side } from "../ScriptedPeer.js"
 
 /** Waits for timers, sockets and signals to get their turn. */

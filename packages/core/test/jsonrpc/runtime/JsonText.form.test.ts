@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Either } from "effect"
+import { Either, FastCheck } from "effect"
 import * as JsonText from "../../../src/jsonrpc/runtime/JsonText.js"
 
 const cyclic: { self?: unknown } = {}
@@ -42,5 +42,40 @@ describe("JsonText.strictText", () => {
     assert.strictEqual(JsonText.fault(cyclic), undefined)
     assert.deepStrictEqual(JsonText.strictText(cyclic), Either.left("it has no form in JSON"))
     assert.isTrue(Either.isLeft(JsonText.strictText(undefined)))
+  })
+})
+
+describe("JsonText.stringify", () => {
+  const half = /\p{Cs}/u
+  const isWhole = (value: unknown): boolean =>
+    typeof value === "string"
+      ? !half.test(value)
+      : typeof value !== "object" || value === null || Object.entries(value).flat().every(isWhole)
+
+  it("writes whole characters only, in names and in texts, and changes nothing else", () => {
+    const texts = FastCheck.stringOf(
+      FastCheck.oneof(
+        FastCheck.constantFrom("\ud83d", "\ude00", "😀", "\\", "\\ud83d", "\\\\udead", "u", "d", "\"", "\n"),
+        FastCheck.char16bits()
+      ),
+      { maxLength: 20 }
+    )
+    FastCheck.assert(
+      FastCheck.property(texts, FastCheck.jsonValue(), (text, value) => {
+        const given = { text, [text]: [text, value], value }
+        const written = JSON.parse(JsonText.stringify(given)!) as typeof given
+        const whole = text.replace(/\p{Cs}/gu, "\ufffd")
+        assert.isTrue(isWhole(written))
+        assert.deepStrictEqual(written, JSON.parse(JSON.stringify({ text: whole, [whole]: [whole, value], value })))
+      }),
+      { numRuns: 1000 }
+    )
+  })
+
+  it("takes time linear in the text, however many backslashes it has", () => {
+    const before = process.cpuUsage()
+    const text = JsonText.stringify(["\\".repeat(500_000), "\\ud".repeat(300_000), "\ud83d".repeat(300_000)])!
+    assert.isBelow(process.cpuUsage(before).user, 2_000_000)
+    assert.isTrue(isWhole(JSON.parse(text)))
   })
 })

@@ -2,11 +2,12 @@
  * Everything in this package that lets a limited number run at a time keeps the law of a limit: semaphores, the places for
  * requests of a peer, and our own calls in flight.
  */
-import { describe, it } from "@effect/vitest"
+import { it } from "@effect/vitest"
 import * as Conversation from "@effect-mcp/core/Conversation"
 import * as Message from "@effect-mcp/core/Message"
 import * as Transport from "@effect-mcp/core/Transport"
 import { Effect, Fiber, Runtime } from "effect"
+import { describe } from "../../../../testing/test/support/WokenAtOnce.js"
 import * as Semaphore from "../../../src/kit/Semaphore.js"
 import { type Serve, side } from "../ScriptedPeer.js"
 import * as LimitLaw from "./LimitLaw.js"
@@ -65,11 +66,14 @@ const callsInFlight = Effect.gen(function*() {
       serving.delete(id)
       work.end()
     }
+    // The work may end, or be cancelled, in its first steps.
+    serving.set(id, end)
     const fiber = fork(Effect.map(work.wait, () => {
       if (!serving.has(id)) return
       end()
       there.unsafeSend(Message.success(id, {}))
     }))
+    if (!serving.has(id)) return
     serving.set(id, () => {
       end()
       Effect.runFork(Fiber.interruptFork(fiber))
@@ -78,7 +82,7 @@ const callsInFlight = Effect.gen(function*() {
   return limit(yield* Conversation.make(here, side({}), { maxPending: 2 }))
 })
 
-describe("Of many that are interrupted between any two of their steps, a limit loses no place", () => {
+describe("A limit loses no place of many that are interrupted between any two of their steps:", () => {
   for (
     const [name, limit, runs] of [
       ["a semaphore with one permit", semaphore(1), 120],

@@ -2,7 +2,7 @@
  * The limits of a conversation for the requests of its peer: how many run, how many wait for a place, and what becomes of
  * those that wait.
  */
-import { assert, describe, it } from "@effect/vitest"
+import { assert, it } from "@effect/vitest"
 import type * as Conversation from "@effect-mcp/core/Conversation"
 import * as JsonRpcError from "@effect-mcp/core/JsonRpcError"
 import * as Message from "@effect-mcp/core/Message"
@@ -10,7 +10,9 @@ import * as MessageText from "@effect-mcp/core/MessageText"
 import * as Outcome from "@effect-mcp/core/Outcome"
 import type * as Side from "@effect-mcp/core/Side"
 import { Deferred, Effect, FiberId } from "effect"
+import { describe } from "../../../../testing/test/support/WokenAtOnce.js"
 import * as Requests from "../../../src/jsonrpc/runtime/Requests.js"
+import * as EffectInternals from "../../../src/kit/EffectInternals.js"
 import { connect, endless, side } from "../ScriptedPeer.js"
 
 /** Methods that wait until the test lets them end, and the ids of the requests that have begun. */
@@ -79,6 +81,37 @@ describe("requests beyond those that run", () => {
       yield* work.end("first")
       assert.deepStrictEqual<unknown>(yield* t.peer.receive, Message.success("first", { id: "first" }))
       for (let id = 1; id <= 1000; id++) assert.deepStrictEqual<unknown>(yield* t.peer.receive, Message.success(id, {}))
+    }))
+
+  it.scoped("run as a chain of 20,000, each beginning when the one before it was woken and has ended", () =>
+    Effect.gen(function*() {
+      let answered = 0
+      const first = yield* Deferred.make<void>()
+      let next = first
+      const channel: Side.Channel = {
+        send: () => Effect.void,
+        unsafeSend: () => {
+          answered++
+          return true
+        }
+      }
+      const requests = yield* Requests.make({
+        limits: { running: 1, waiting: 20_000, text: Infinity },
+        closeTimeout: 1000,
+        report: () => Effect.void
+      })
+      for (let id = 1; id <= 20_000; id++) {
+        const [before, own] = [next, next = Deferred.unsafeMake<void>(FiberId.none)]
+        requests.start(channel, Message.request(id, "work"), {
+          onRequest: () => ({
+            effect: Effect.zipRight(Deferred.await(before), Effect.as(Deferred.succeed(own, undefined), {})),
+            reply: Outcome.fromExit
+          })
+        })
+      }
+      EffectInternals.done(first, Effect.void)
+      yield* requests.awaitIdle
+      assert.strictEqual(answered, 20_000)
     }))
 
   it.scoped("are refused when too many wait: by default 64 run and 1,024 wait", () =>

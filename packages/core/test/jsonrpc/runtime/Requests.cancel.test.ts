@@ -1,9 +1,10 @@
-import { assert, describe, it } from "@effect/vitest"
+import { assert, it } from "@effect/vitest"
 import * as JsonRpcError from "@effect-mcp/core/JsonRpcError"
 import * as Message from "@effect-mcp/core/Message"
 import * as Outcome from "@effect-mcp/core/Outcome"
 import type * as Side from "@effect-mcp/core/Side"
 import { Cause, Deferred, Effect, Exit, Queue } from "effect"
+import { describe } from "../../../../testing/test/support/WokenAtOnce.js"
 import { connect, endless, refusal, side } from "../ScriptedPeer.js"
 
 describe("notifications/cancelled", () => {

@@ -1,11 +1,56 @@
-import { assert, describe, it } from "@effect/vitest"
+import { assert, it } from "@effect/vitest"
 import * as JsonRpcError from "@effect-mcp/core/JsonRpcError"
 import * as Message from "@effect-mcp/core/Message"
 import * as Outcome from "@effect-mcp/core/Outcome"
 import type * as Side from "@effect-mcp/core/Side"
 import { Deferred, Effect, Fiber } from "effect"
+import { describe } from "../../../../testing/test/support/WokenAtOnce.js"
 import * as Requests from "../../../src/jsonrpc/runtime/Requests.js"
 import { connect, endless, side } from "../ScriptedPeer.js"
+
+describe("requests of their own", () => {
+  it.scoped("are answered before those that wait for their end go on", () =>
+    Effect.gen(function*() {
+      const order: Array<string> = []
+      const gate = yield* Deferred.make<void>()
+      const requests = yield* Requests.make({
+        limits: { running: 1, waiting: 1, text: 1000 },
+        closeTimeout: 1000,
+        report: () => Effect.void
+      })
+      const channel: Side.Channel = { send: () => Effect.void, unsafeSend: () => order.push("answer") > 0 }
+      requests.start(channel, Message.request(1, "slow"), {
+        onRequest: () => ({ effect: Deferred.await(gate), reply: () => ({ result: {} }) })
+      })
+      const waiting = yield* Effect.fork(Effect.map(requests.awaitIdle, () => order.push("idle")))
+      yield* Effect.yieldNow()
+      yield* Deferred.succeed(gate, undefined)
+      yield* Fiber.join(waiting)
+      assert.deepStrictEqual(order, ["answer", "idle"])
+    }))
+
+  it.scoped("are not started when they are abandoned while they wait, before those that run are", () =>
+    Effect.gen(function*() {
+      const begun: Array<Message.RequestId> = []
+      const requests = yield* Requests.make({
+        limits: { running: 1, waiting: 1, text: 1000 },
+        closeTimeout: 1000,
+        report: () => Effect.void
+      })
+      const channel: Side.Channel = { send: () => Effect.void, unsafeSend: () => true }
+      for (const id of [1, 2]) {
+        requests.start(channel, Message.request(id, "endless"), {
+          onRequest: () => {
+            begun.push(id)
+            return { effect: Effect.never, reply: () => ({ result: {} }) }
+          }
+        })
+      }
+      requests.abandon(() => true)
+      yield* requests.awaitIdle
+      assert.deepStrictEqual(begun, [1])
+    }))
+})
 
 describe("several channels in one conversation", () => {
   const channel = () => {

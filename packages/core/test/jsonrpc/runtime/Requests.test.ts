@@ -1,10 +1,12 @@
-import { assert, describe, it } from "@effect/vitest"
+import { assert, it } from "@effect/vitest"
 import * as JsonRpcError from "@effect-mcp/core/JsonRpcError"
 import type * as LocalError from "@effect-mcp/core/LocalError"
 import * as Message from "@effect-mcp/core/Message"
 import * as Outcome from "@effect-mcp/core/Outcome"
 import type * as Side from "@effect-mcp/core/Side"
 import { Cause, Context, Deferred, Effect, Exit, Fiber } from "effect"
+import { untilSuspended } from "../../../../testing/test/support/Suspended.js"
+import { describe } from "../../../../testing/test/support/WokenAtOnce.js"
 import { connect, endless, refusal, side } from "../ScriptedPeer.js"
 
 const internal = (id: Message.RequestId) => Message.failure(id, JsonRpcError.internal)
@@ -325,7 +327,7 @@ describe("an incoming request", () => {
       t.conversation.receive(Message.request(1, "slow"), narrow)
       const incoming = yield* Deferred.await(requests)
       const early = yield* Effect.fork(incoming.notify("early"))
-      while ((yield* Fiber.status(early))._tag !== "Suspended") yield* Effect.yieldNow()
+      yield* untilSuspended(early)
       yield* Deferred.succeed(done, undefined)
       yield* Deferred.await(released)
       yield* incoming.notify("late")
@@ -360,7 +362,7 @@ describe("an incoming request", () => {
       const incoming = yield* Deferred.await(requests)
       yield* incoming.notify("first")
       const second = yield* Effect.fork(incoming.notify("second"))
-      while ((yield* Fiber.status(second))._tag !== "Suspended") yield* Effect.yieldNow()
+      yield* untilSuspended(second)
       assert.deepStrictEqual<unknown>(written, [Message.notification("first")])
       yield* Fiber.interrupt(second)
     }))
@@ -374,7 +376,7 @@ describe("an incoming request", () => {
       t.conversation.receive(Message.request(1, "slow"), stuck)
       const incoming = yield* slow.came
       const note = yield* Effect.fork(incoming.notify("never"))
-      while ((yield* Fiber.status(note))._tag !== "Suspended") yield* Effect.yieldNow()
+      yield* untilSuspended(note)
       yield* slow.open
       yield* Fiber.interrupt(note)
       while (t.conversation.inFlight() > 0) yield* Effect.yieldNow()

@@ -1,4 +1,4 @@
-import * as Elicitation from "@effect-mcp/core/protocol/legacy/UrlElicitation"
+import * as UrlElicitation from "@effect-mcp/core/protocol/legacy/UrlElicitation"
 import { describe, expect, it } from "vitest"
 import * as Projection from "../../../src/protocol/schema/Projection.js"
 import * as SchemaCheck from "../../../src/protocol/schema/SchemaCheck.js"
@@ -9,7 +9,7 @@ const { elicitationId: _, ...withoutId } = Canonical.elicitUrl
 
 describe("legacy/UrlElicitation", () => {
   it("MUST have an id for a URL, and none for a form", () => {
-    const is = SchemaCheck.compile(Elicitation.ElicitParams)
+    const is = SchemaCheck.compile(UrlElicitation.ElicitParams)
     expect([is(Canonical.elicitUrl), is(withoutId), is({ ...withoutId, elicitationId: 1 })]).toEqual([
       true,
       false,
@@ -22,12 +22,12 @@ describe("legacy/UrlElicitation", () => {
   })
 
   it("notifies that a URL elicitation is done", () => {
-    const is = SchemaCheck.compile(Elicitation.ElicitationComplete)
+    const is = SchemaCheck.compile(UrlElicitation.ElicitationComplete)
     expect([{ elicitationId: "e" }, {}, { elicitationId: null }].map(is)).toEqual([true, false, false])
   })
 
   it("is sent unchanged at 2025-11-25", () => {
-    expect(Projection.compile(Elicitation.ElicitParams, "2025-11-25")(Canonical.elicitUrl as never)).toBe(
+    expect(Projection.compile(UrlElicitation.ElicitParams, "2025-11-25")(Canonical.elicitUrl as never)).toBe(
       Canonical.elicitUrl
     )
   })

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as Tasks from "@effect-mcp/core/protocol/modern/TasksExtension"
+import * as TasksExtension from "@effect-mcp/core/protocol/modern/TasksExtension"
 import { Either, Schema } from "effect"
 
 const task = {
@@ -10,11 +10,11 @@ const task = {
   ttlMs: null
 }
 
-const isTask = (u: unknown) => Either.isRight(Schema.decodeUnknownEither(Tasks.DetailedTask)(u))
+const isTask = (u: unknown) => Either.isRight(Schema.decodeUnknownEither(TasksExtension.DetailedTask)(u))
 
 describe("The tasks extension", () => {
   it("belongs to 2026-07-28 and later revisions alone, and enables no tasks of 2025-11-25", () => {
-    const { id, notifications, requests, results, since, until } = Tasks.extension
+    const { id, notifications, requests, results, since, until } = TasksExtension.extension
     assert.deepStrictEqual([id, since, until], ["io.modelcontextprotocol/tasks", "2026-07-28", undefined])
     assert.deepStrictEqual(
       Object.values(requests).map(({ name, nameParameter }) => [name, nameParameter]),

@@ -1,6 +1,6 @@
-import * as Legacy from "@effect-mcp/core/protocol/legacy/Methods"
+import * as LegacyMethods from "@effect-mcp/core/protocol/legacy/Methods"
 import type { Method } from "@effect-mcp/core/protocol/Method"
-import * as Modern from "@effect-mcp/core/protocol/modern/Methods"
+import * as ModernMethods from "@effect-mcp/core/protocol/modern/Methods"
 import * as Either from "effect/Either"
 import { describe, expect, it } from "vitest"
 
@@ -20,7 +20,7 @@ const method = (table: ReadonlyMap<string, Method>, name: string) => {
 describe("An empty cursor", () => {
   for (const [name, list] of lists) {
     it(`of ${name} is none up to 2025-11-25`, () => {
-      const { decodeParams, decodeResult } = method(Legacy.table, name)!
+      const { decodeParams, decodeResult } = method(LegacyMethods.table, name)!
       expect(Either.getOrThrow(decodeParams({ cursor: "" }))).toEqual({})
       expect(Either.getOrThrow(decodeParams({ cursor: null }))).toEqual({})
       expect(Either.getOrThrow(decodeParams({ cursor: "a" }))).toEqual({ cursor: "a" })
@@ -31,7 +31,7 @@ describe("An empty cursor", () => {
 
   it("is a cursor from 2026-07-28 on", () => {
     for (const [name, list] of lists.slice(0, 4)) {
-      const { decodeResult } = method(Modern.table, name)!
+      const { decodeResult } = method(ModernMethods.table, name)!
       const page = { [list]: [], nextCursor: "" }
       expect(Either.getOrThrow(decodeResult(page))).toBe(page)
     }

@@ -1,9 +1,9 @@
-import * as Arbitrary from "effect/Arbitrary"
 import * as Either from "effect/Either"
 import * as FastCheck from "effect/FastCheck"
 import * as ParseResult from "effect/ParseResult"
 import * as Schema from "effect/Schema"
 import { describe, expect, it } from "vitest"
+import { schemaArbitrary } from "../../../../testing/test/support/SchemaArbitrary.js"
 import * as SchemaCheck from "../../../src/protocol/schema/SchemaCheck.js"
 import * as MessageParts from "../MessageParts.js"
 import * as Mutants from "../Mutants.js"
@@ -23,7 +23,7 @@ describe(`a check and Effect's decoder agree (seed ${MessageParts.seed})`, () =>
         expect(conforms(value), JSON.stringify(value)?.slice(0, 500)).toBe(Either.isRight(decode(value)))
       }
       // Not through JSON: values that only a program can make, `undefined` and `NaN`, must agree too.
-      const values = FastCheck.sample(Arbitrary.make(schema), { numRuns: RUNS, seed: MessageParts.seed })
+      const values = FastCheck.sample(schemaArbitrary(schema), { numRuns: RUNS, seed: MessageParts.seed })
       for (const value of values) {
         expect(conforms(value)).toBe(true)
         agree(value)

@@ -1,7 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Methods from "@effect-mcp/core/protocol/legacy/Methods"
 import * as McpError from "@effect-mcp/core/protocol/McpError"
-import { FastCheck as fc, Option } from "effect"
 import * as Telemetry from "../../../src/protocol/telemetry/Telemetry.js"
 
 const { table } = Methods
@@ -42,6 +41,10 @@ describe("A span", () => {
       Telemetry.spanAttributes({ id: undefined, method: "made/up", params: undefined }, "2025-11-25", table),
       { "mcp.method.name": "_OTHER", "mcp.protocol.version": "2025-11-25" }
     )
+    assert.deepInclude(
+      Telemetry.spanAttributes(operation("resources/read", { uri: "file:///a" }), "2025-11-25", table),
+      { "mcp.resource.uri": "file:///a" }
+    )
   })
 })
 
@@ -50,50 +53,11 @@ describe("An error", () => {
     assert.strictEqual(Telemetry.errorOfResult({ content: [], isError: true }), "tool_error")
     assert.strictEqual(Telemetry.errorOfResult({ content: [] }), undefined)
     assert.strictEqual(Telemetry.errorOfResult(undefined), undefined)
-    assert.strictEqual(Telemetry.errorOfFailure(new McpError.InvalidParams({ message: "secret" })), "InvalidParams")
-    assert.strictEqual(Telemetry.errorOfFailure(new Error("secret")), "_OTHER")
-  })
-})
-
-describe("`traceparent`", () => {
-  const ids = { traceId: "4bf92f3577b34da6a3ce929d0e0e4736", spanId: "00f067aa0ba902b7" }
-
-  it("names the parent, sampled or not", () => {
-    for (const sampled of [true, false]) {
-      const found = Telemetry.parent({ traceparent: `00-${ids.traceId}-${ids.spanId}-${sampled ? "01" : "00"}` })
-      assert.deepInclude(Option.getOrThrow(found), { ...ids, sampled })
-    }
-  })
-
-  it("reads back the span that it names", () => {
-    const span = Option.getOrThrow(Telemetry.parent({ traceparent: `00-${ids.traceId}-${ids.spanId}-01` }))
-    assert.deepStrictEqual(Telemetry.inject(span), { traceparent: `00-${ids.traceId}-${ids.spanId}-01` })
-  })
-
-  for (
-    const [why, traceparent] of [
-      ["an id of zeros", `00-${"0".repeat(32)}-${ids.spanId}-01`],
-      ["a span of zeros", `00-${ids.traceId}-${"0".repeat(16)}-01`],
-      ["capitals", `00-${ids.traceId.toUpperCase()}-${ids.spanId}-01`],
-      ["the version that is none", `ff-${ids.traceId}-${ids.spanId}-01`],
-      ["more than this version has", `00-${ids.traceId}-${ids.spanId}-01-more`],
-      ["endless length", `01-${ids.traceId}-${ids.spanId}-01-${"x".repeat(1e6)}`],
-      ["no text", 5]
-    ] as const
-  ) {
-    it(`with ${why} names no parent`, () => {
-      assert.isTrue(Option.isNone(Telemetry.parent({ traceparent })))
-    })
-  }
-
-  it("of a later version may be longer", () => {
-    assert.isTrue(Option.isSome(Telemetry.parent({ traceparent: `01-${ids.traceId}-${ids.spanId}-01-more` })))
-  })
-
-  it("never throws, whatever a peer sends", () => {
-    fc.assert(fc.property(fc.anything(), (meta) => {
-      Telemetry.parent(meta)
-      Telemetry.parent({ traceparent: meta })
-    }))
+    assert.strictEqual(Telemetry.codeOf(new McpError.InvalidParams({ message: "secret" }), "modern"), -32602)
+    assert.strictEqual(Telemetry.codeOf(new Error("secret"), "modern"), undefined)
+    assert.strictEqual(Telemetry.errorOfCode(-32602), "-32602")
+    // A peer may make up any code.
+    assert.strictEqual(Telemetry.errorOfCode(-31999), "_OTHER")
+    assert.strictEqual(Telemetry.errorOfCode(undefined), "_OTHER")
   })
 })

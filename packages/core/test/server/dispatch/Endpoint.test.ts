@@ -239,7 +239,7 @@ describe("a modern message to a server with no modern revision", () => {
       })))
 })
 
-describe("close", () => {
+describe("Endpoint.close", () => {
   it.effect("answers running requests, ends streams, and refuses new requests", () =>
     withEndpoint(serve(act(Effect.never)), (http) =>
       Effect.gen(function*() {

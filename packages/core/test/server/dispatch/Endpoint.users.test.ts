@@ -104,12 +104,14 @@ describe("A document beside the endpoint", () => {
         Effect.gen(function*() {
           const get = http.send("GET", { host: "localhost" }, "", `${path}?a=b`)
           assert.deepStrictEqual([get.status, get.json, get.sent["content-type"]], [200, document, "application/json"])
+          const head = http.send("HEAD", { host: "localhost" }, "", path)
+          assert.deepStrictEqual([head.status, head.text, head.sent["content-type"]], [200, "", "application/json"])
           const preflight = http.send("OPTIONS", { host: "localhost", origin: "http://localhost" }, "", path)
           assert.deepStrictEqual([preflight.status, preflight.sent["access-control-allow-methods"]], [
             204,
-            "GET, OPTIONS"
+            "GET, HEAD, OPTIONS"
           ])
-          assertRefused(http.send("POST", proper, ping, path), 405, -32000, /GET, OPTIONS/)
+          assertRefused(http.send("POST", proper, ping, path), 405, -32000, /GET, HEAD, OPTIONS/)
           assertRefused(http.send("GET", { host: "evil.com" }, "", path), 403, -32000, /Host/)
           assert.strictEqual((yield* http.ask(ping)).status, 401)
         }),

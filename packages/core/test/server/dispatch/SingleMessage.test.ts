@@ -21,7 +21,7 @@ import { act, answer, byHeader, GreetLive, logbook, messages, Sender, serve, spe
 const modern = request("tools/call", { name: "act" })
 const legacy = Message.request(1, "tools/call", { name: "act" })
 
-describe("serve", () => {
+describe("Dispatcher.serve", () => {
   it.effect("finds the user before it serves a message, as the transports of the server do", () => {
     const seen: Array<unknown> = []
     const note = act(

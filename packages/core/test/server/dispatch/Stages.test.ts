@@ -5,6 +5,7 @@ import type { HttpTransports, ServedPath } from "../../../src/server/dispatch/Ht
 import * as Stages from "../../../src/server/dispatch/Stages.js"
 import * as Guard from "../../../src/server/http/Guard.js"
 import type { Admitted } from "../../../src/server/http/HttpExchange.js"
+import { LongBodies } from "../../../src/server/http/LongBodies.js"
 import { Bodies } from "../../../src/server/http/RequestBody.js"
 import * as Stage from "../../../src/server/http/Stage.js"
 import { HttpRefusal } from "../../../src/server/HttpRefusal.js"
@@ -18,6 +19,7 @@ const bodies = new Bodies(
   { maxBodyBytes: 100, bodyTimeout: Infinity, maxIncompleteBytes: Infinity },
   { now: () => 0, watch: () => {} }
 )
+const longBodies = new LongBodies(Infinity, () => {})
 
 /** Runs one stage after stages that have found this, and gives what the next stage reads of it; HELD when there is no next stage. */
 const run = <Reads extends object, Finds>(
@@ -60,6 +62,7 @@ const served = (path: Partial<ServedPath> = {}): ServedPath => ({
   delete: undefined,
   responses: "auto",
   post: () => {},
+  hasSession: () => false,
   toOwner: () => undefined,
   ...path
 })
@@ -106,9 +109,12 @@ describe("A stage of the endpoint runs alone:", () => {
   it("`document` answers the path of a document", () => {
     const stage = Stages.document({ documents, guard })
     assert.isUndefined(run(stage, {}).found)
-    for (const [method, status] of [["GET", 200], ["OPTIONS", 204], ["POST", 405]] as const) {
-      assert.strictEqual(run(stage, {}, request(method, "/document")).exchange.status, status, method)
+    const rows = [["GET", 200, "{}"], ["HEAD", 200, ""], ["OPTIONS", 204, ""]] as const
+    for (const [method, status, text] of rows) {
+      assert.deepInclude(run(stage, {}, request(method, "/document")).exchange, { status, text }, method)
     }
+    const refused = run(stage, {}, request("POST", "/document")).exchange
+    assert.deepStrictEqual([refused.status, refused.sent.allow], [405, "GET, HEAD, OPTIONS"])
   })
 
   it("`path` finds what serves a path, and refuses another path and another method", () => {
@@ -184,7 +190,7 @@ describe("A stage of the endpoint runs alone:", () => {
   })
 
   it("`owner` passes a request on that another node may serve, and goes on when none does", () => {
-    const stage = Stages.owner({ bodies, draining: { arrived: 0, hasBegun: false } })
+    const stage = Stages.owner({ bodies, longBodies, draining: { arrived: 0, hasBegun: false } })
     assert.deepStrictEqual(run(stage, { path: served(), sender: sender() }).found, here)
     let local!: (body?: string) => void
     const away = served({ toOwner: () => (routed) => void (local = routed.local) })
@@ -195,7 +201,7 @@ describe("A stage of the endpoint runs alone:", () => {
   })
 
   it("`owner` passes nothing on once the endpoint drains", () => {
-    const stage = Stages.owner({ bodies, draining: { arrived: 0, hasBegun: true } })
+    const stage = Stages.owner({ bodies, longBodies, draining: { arrived: 0, hasBegun: true } })
     const from = sender() as TestExchange
     run(stage, { path: served({ toOwner: () => () => {} }), sender: from })
     assert.strictEqual(from.status, 503)
@@ -212,14 +218,21 @@ describe("A stage of the endpoint runs alone:", () => {
   })
 
   it("`body` reads the body once, also where `owner` has read it", () => {
-    const stage = Stages.body({ bodies })
+    const stage = Stages.body({ bodies, longBodies })
     const unread = new TestExchange("POST", "/mcp", proper, "of the client")
-    assert.deepInclude(run(stage, { owner: here }, unread), { found: "of the client" })
+    assert.deepInclude(run(stage, { path: served(), sender: sender(), owner: here }, unread), {
+      found: "of the client"
+    })
     const read = new TestExchange("POST", "/mcp", proper, "of the client")
-    assert.deepInclude(run(stage, { owner: { isUnknown: false, body: "read" } }, read), { found: "read" })
+    assert.deepInclude(
+      run(stage, { path: served(), sender: sender(), owner: { isUnknown: false, body: "read" } }, read),
+      {
+        found: "read"
+      }
+    )
     assert.isFalse(read.read)
     const long = new TestExchange("POST", "/mcp", proper, "x".repeat(101))
-    assert.strictEqual(run(stage, { owner: here }, long).exchange.status, 413)
+    assert.strictEqual(run(stage, { path: served(), sender: sender(), owner: here }, long).exchange.status, 413)
   })
 
   it("`stillOwner` passes a request on whose session has moved, unless no node has the session", () => {

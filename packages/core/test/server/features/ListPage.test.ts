@@ -10,7 +10,7 @@ const entries = (...keys: ReadonlyArray<string>) =>
 const page = (list: string, of: ReturnType<typeof entries>, cursor?: string, size?: number) =>
   Either.getOrThrow(ListPage.make(list, of, cursor, size))
 
-describe("Page", () => {
+describe("ListPage", () => {
   it("sorts by key, by code unit, and does not change the list", () => {
     const list = new Map([["b", 1], ["B", 2], ["ä", 3], ["a", 4]])
     assert.deepStrictEqual(ListPage.sorted(list), [["B", 2], ["a", 4], ["b", 1], ["ä", 3]])

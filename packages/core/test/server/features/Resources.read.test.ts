@@ -9,7 +9,7 @@ import * as ResourceTemplate from "@effect-mcp/core/ResourceTemplate"
 import { ServerSession } from "@effect-mcp/core/ServerSession"
 import type { TestPeer } from "@effect-mcp/testing/TestPeer"
 import { Context, Effect, Layer, Schema } from "effect"
-import * as Features from "../../../src/server/features/Resources.js"
+import * as Resources from "../../../src/server/features/Resources.js"
 import { connect, logbook, serve, unchecked } from "../Serving.js"
 
 const read = (peer: TestPeer, uri: string) => peer.request("resources/read", { uri })
@@ -281,7 +281,7 @@ describe("A URI is known", () => {
           true
         ]] as const
       ) {
-        assert.strictEqual(Features.isKnown(registry, uri), isKnown, uri)
+        assert.strictEqual(Resources.isKnown(registry, uri), isKnown, uri)
       }
     }))
 })

@@ -23,9 +23,10 @@ const Numbers = Tool.make("numbers", { success: Schema.Array(Schema.Int) })
 const Either = Tool.make("either", {
   success: Schema.Union(Schema.Struct({ a: Schema.Int }), Schema.Struct({ b: Schema.Int }))
 })
+const Maybe = Tool.make("maybe", { success: Schema.NullOr(Schema.Struct({ a: Schema.Int })) })
 
 const annotations = { priority: 1, lastModified: "2025-01-01T00:00:00Z" }
-const RichLive = McpServer.implement(Definition.make(Rich, Numbers, Either), {
+const RichLive = McpServer.implement(Definition.make(Rich, Numbers, Either, Maybe), {
   rich: () =>
     Effect.gen(function*() {
       const context = yield* RequestContext
@@ -39,7 +40,8 @@ const RichLive = McpServer.implement(Definition.make(Rich, Numbers, Either), {
       )
     }),
   numbers: () => Effect.succeed([1, 2]),
-  either: () => Effect.succeed({ b: 1 })
+  either: () => Effect.succeed({ b: 1 }),
+  maybe: () => Effect.succeed({ a: 1 })
 })
 
 interface Told {
@@ -48,6 +50,7 @@ interface Told {
   readonly rich: object
   readonly numbers: object
   readonly either: object
+  readonly maybe: object
 }
 
 /** All that a client of a revision hears of these tools; the official schema of the revision has taken it. */
@@ -62,7 +65,8 @@ const told = (version: LegacyVersion) =>
       progress,
       rich: yield* peer.expectResult(id),
       numbers: yield* result(peer, "numbers"),
-      either: yield* result(peer, "either")
+      either: yield* result(peer, "either"),
+      maybe: yield* result(peer, "maybe")
     } as unknown as Told
   }).pipe(Effect.scoped, Effect.provide(serve(RichLive)))
 
@@ -70,7 +74,7 @@ describe("A client receives only what its revision knows", () => {
   for (const version of Version.legacy) {
     it.effect(`at ${version}`, () =>
       Effect.gen(function*() {
-        const { either, numbers, progress, rich, tools } = yield* told(version)
+        const { either, maybe, numbers, progress, rich, tools } = yield* told(version)
         const since = <A extends object>(came: string, what: A): A | undefined => version >= came ? what : undefined
         const older = version < "2025-06-18"
 
@@ -112,9 +116,28 @@ describe("A client receives only what its revision knows", () => {
           _meta: meta
         })
 
-        // Structured content of a legacy revision is an object: any other value is sent as text, and not advertised.
-        assert.notProperty(tools.numbers, "outputSchema")
-        assert.deepStrictEqual(numbers, { content: [{ type: "text", text: "[1,2]" }] })
+        // Structured content of a legacy revision is an object: any other value is the member of an object.
+        const numbersSchema = { type: "array", items: { type: "integer" } }
+        const object = { type: "object", required: ["a"], properties: { a: { type: "integer" } } }
+        for (
+          const [name, schema] of [["numbers", numbersSchema], ["maybe", {
+            anyOf: [object, { type: "null" }]
+          }]] as const
+        ) {
+          const outputSchema = { type: "object", properties: { result: schema }, required: ["result"] }
+          assert.deepStrictEqual(
+            (tools[name] as { readonly outputSchema?: object }).outputSchema,
+            since("2025-06-18", outputSchema)
+          )
+        }
+        assert.deepStrictEqual(numbers, {
+          content: [{ type: "text", text: "[1,2]" }],
+          ...since("2025-06-18", { structuredContent: { result: [1, 2] } })
+        })
+        assert.deepStrictEqual(maybe, {
+          content: [{ type: "text", text: `{"a":1}` }],
+          ...since("2025-06-18", { structuredContent: { result: { a: 1 } } })
+        })
         assert.deepStrictEqual("outputSchema" in tools.either!, !older)
         assert.deepStrictEqual(either, {
           content: [{ type: "text", text: `{"b":1}` }],

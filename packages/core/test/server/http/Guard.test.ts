@@ -5,7 +5,7 @@ import * as ListensOn from "../../../src/server/http/ListensOn.js"
 const refusal = (guard: Guard.Guard, host: string | undefined, origin?: string) =>
   guard.check({ host, ...(origin === undefined ? undefined : { origin }) })?.error.message
 
-describe("by default", () => {
+describe("A guard by default", () => {
   const guard = Guard.make()
 
   it("allows the hosts of this machine, with any port", () => {
@@ -81,12 +81,19 @@ describe("by default", () => {
     assert.isDefined(guard.check({ ":authority": "evil.com" }))
   })
 
+  it("refuses a request whose :authority and Host disagree, whichever is allowed", () => {
+    assert.isUndefined(guard.check({ ":authority": "LOCALHOST:1", host: "localhost:1" }))
+    assert.isDefined(guard.check({ ":authority": "evil.com", host: "localhost:1" }))
+    assert.isDefined(guard.check({ ":authority": "localhost:1", host: "evil.com" }))
+    assert.isDefined(guard.check({ ":authority": "localhost:1", host: "localhost:2" }))
+  })
+
   it("quotes only the beginning of a long header", () => {
     assert.isBelow(String(refusal(guard, "x".repeat(10_000))).length, 200)
   })
 })
 
-describe("allowedHosts and allowedOrigins", () => {
+describe("The options `allowedHosts` and `allowedOrigins`", () => {
   it("match exactly, or any port, and replace the defaults", () => {
     const guard = Guard.make({
       allowedHosts: ["mcp.example.com", "other.example.com:*"],
@@ -114,7 +121,7 @@ describe("allowedHosts and allowedOrigins", () => {
   })
 })
 
-describe("isLoopback", () => {
+describe("Guard.isLoopback", () => {
   it("accepts the loopback addresses only", () => {
     for (const address of ["localhost", "127.0.0.1", "127.1.2.3", "::1", "[::1]", "::ffff:127.0.0.1"]) {
       assert.isTrue(Guard.isLoopback(address))
@@ -125,7 +132,7 @@ describe("isLoopback", () => {
   })
 })
 
-describe("cors", () => {
+describe("The option `cors`", () => {
   const guard = Guard.make({ allowedHosts: ["*"], allowedOrigins: ["*"] })
 
   it("names the origin of the request, never every origin", () => {

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as MediaType from "../../../src/server/http/MediaType.js"
 
-describe("accepted", () => {
+describe("MediaType.accepted", () => {
   const both = { json: true, events: true }
   const neither = { json: false, events: false }
 
@@ -40,7 +40,7 @@ describe("accepted", () => {
   })
 })
 
-describe("formOf", () => {
+describe("MediaType.formOf", () => {
   it("is what the endpoint prefers where the client accepts both, and otherwise what the client accepts", () => {
     for (const preferred of ["auto", "json", "stream"] as const) {
       assert.strictEqual(MediaType.formOf("*/*", preferred), preferred)
@@ -51,7 +51,7 @@ describe("formOf", () => {
   })
 })
 
-describe("isJson", () => {
+describe("MediaType.isJson", () => {
   const isJson = (type: string | undefined, encoding?: string) =>
     MediaType.isJson({ "content-type": type, "content-encoding": encoding })
 

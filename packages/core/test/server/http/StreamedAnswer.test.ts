@@ -1,5 +1,6 @@
-import { assert, describe, it } from "@effect/vitest"
+import { assert, it } from "@effect/vitest"
 import { Effect, Fiber, TestClock } from "effect"
+import { describe } from "../../../../testing/test/support/WokenAtOnce.js"
 import * as Deadlines from "../../../src/kit/Deadlines.js"
 import { PIECE } from "../../../src/server/http/HttpExchange.js"
 import * as StreamedAnswer from "../../../src/server/http/StreamedAnswer.js"
@@ -64,6 +65,19 @@ describe("StreamedAnswer", () => {
       yield* Fiber.join(waiting)
       assert.strictEqual(exchange.text, "abcdef")
       assert.deepStrictEqual([stream.isFlowing, stream.flushes], [true, flushes + 1])
+    }))
+
+  it.scoped("hands over what it has not written before a sender that waits goes on", () =>
+    Effect.gen(function*() {
+      const order: Array<string> = []
+      const { exchange, stream } = yield* open({ onClose: () => order.push("handed over") })
+      exchange.stalled = true
+      for (const text of ["a", "b", "c", "d", "e"]) stream.push(text)
+      const waiting = yield* Effect.fork(Effect.map(stream.space, () => order.push("woken")))
+      yield* Effect.repeatN(Effect.yieldNow(), 5)
+      stream.cut()
+      yield* Fiber.join(waiting)
+      assert.deepStrictEqual(order, ["handed over", "woken"])
     }))
 
   it.scoped("ends once, after the events that wait", () =>

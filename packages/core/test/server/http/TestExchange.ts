@@ -24,6 +24,8 @@ import { until } from "../Serving.js"
 /** A request as a shell gives it, and as a transport gets it when nobody is known to have sent it. */
 export class TestExchange implements HttpExchange, Admitted {
   readonly rawHeaders = undefined
+  readonly services = undefined
+  readonly values = undefined
   readonly principal = undefined
   readonly user = undefined
   readonly watchUser = undefined

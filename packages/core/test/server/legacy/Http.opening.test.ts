@@ -11,7 +11,7 @@ const gated = Effect.map(Deferred.make<void, string>(), (gate) => ({
 
 const initialized = { jsonrpc: "2.0", method: "notifications/initialized" }
 
-describe("idPrefix", () => {
+describe("The option `sessionIdPrefix`", () => {
   it.effect("is what the id of a session begins with, and the rest cannot be guessed", () =>
     withEndpoint(serve(GreetLive), (http) =>
       Effect.gen(function*() {

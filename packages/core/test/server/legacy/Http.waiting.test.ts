@@ -11,7 +11,7 @@ import { act, serve } from "../Serving.js"
 const ping = Message.request(1, "ping")
 
 describe("requests over HTTP", () => {
-  it.effect("beyond the limit of a session wait, and nothing is sent until they start", () =>
+  it.scoped("beyond the limit of a session wait, and nothing is sent until they start", () =>
     Effect.gen(function*() {
       const gate = yield* Deferred.make<void>()
       yield* withEndpoint(serve(act(Deferred.await(gate)), { limits: { maxInFlight: 2, maxWaiting: 2 } }), (http) =>
@@ -35,7 +35,7 @@ describe("requests over HTTP", () => {
         }))
     }))
 
-  it.effect("that wait on a stream which has begun send nothing further on it until they start", () =>
+  it.scoped("that wait on a stream which has begun send nothing further on it until they start", () =>
     Effect.gen(function*() {
       const gate = yield* Deferred.make<void>()
       yield* withEndpoint(
@@ -61,7 +61,7 @@ describe("requests over HTTP", () => {
       )
     }).pipe(Effect.provideServiceEffect(EventStore.EventStore, EventStore.memory())))
 
-  it.effect("that wait in a batch of 2025-03-26 are answered in its one array", () =>
+  it.scoped("that wait in a batch of 2025-03-26 are answered in its one array", () =>
     Effect.gen(function*() {
       const gate = yield* Deferred.make<void>()
       yield* withEndpoint(serve(act(Deferred.await(gate)), { limits: { maxInFlight: 2, maxWaiting: 2 } }), (http) =>
@@ -80,7 +80,7 @@ describe("requests over HTTP", () => {
         }))
     }))
 
-  it.effect("that wait are answered once when the session ends", () =>
+  it.scoped("that wait are answered once when the session ends", () =>
     withEndpoint(serve(act(Effect.never), { limits: { maxInFlight: 1 } }), (http) =>
       Effect.gen(function*() {
         const client = yield* http.open()

@@ -4,7 +4,7 @@ import * as HttpBatch from "../../../src/server/legacy/HttpBatch.js"
 
 const ping = Message.request(1, "ping")
 
-describe("refusal", () => {
+describe("HttpBatch.refusal", () => {
   const why = (batch: ReadonlyArray<unknown>, version?: Parameters<typeof HttpBatch.refusal>[1]) =>
     HttpBatch.refusal(batch, version)?.error
 
@@ -15,7 +15,7 @@ describe("refusal", () => {
   })
 })
 
-describe("requests", () => {
+describe("HttpBatch.requests", () => {
   it("finds requests, well formed or not, and nothing else", () => {
     assert.strictEqual(
       HttpBatch.requests([

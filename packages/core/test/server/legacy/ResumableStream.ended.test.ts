@@ -27,7 +27,7 @@ const isResponse = (data: string) => data.includes("\"result\"")
 
 describe("a stream that has finished", () => {
   for (const version of ["2025-03-26", "2025-06-18", "2025-11-25"]) {
-    it.effect(`gives what follows after any event, once, and nothing after its response, at ${version}`, () =>
+    it.scoped(`gives what follows after any event, once, and nothing after its response, at ${version}`, () =>
       Effect.gen(function*() {
         const { layer } = yield* losing
         yield* resuming(
@@ -45,7 +45,7 @@ describe("a stream that has finished", () => {
         )
       }))
 
-    it.effect(`is refused after any event when the store has lost its response, at ${version}`, () =>
+    it.scoped(`is refused after any event when the store has lost its response, at ${version}`, () =>
       Effect.gen(function*() {
         const { faults, layer } = yield* losing
         yield* resuming(
@@ -83,7 +83,7 @@ describe("a stream that has finished", () => {
       }
     }))
 
-  it.effect("is refused when the store has lost the end of a batch, also where no other node serves the session", () =>
+  it.scoped("is refused when the store has lost the end of a batch, also where no other node serves the session", () =>
     Effect.gen(function*() {
       const gate = yield* Effect.makeLatch()
       const { faults, layer } = yield* losing
@@ -107,7 +107,7 @@ describe("a stream that has finished", () => {
       )
     }))
 
-  it.effect("is resumed also when its response is deeper than what a peer may send", () =>
+  it.scoped("is resumed also when its response is deeper than what a peer may send", () =>
     Effect.gen(function*() {
       const { layer } = yield* losing
       let deep: unknown = "x"
@@ -127,7 +127,7 @@ describe("a stream that has finished", () => {
       )
     }))
 
-  it.effect("is resumed also when its last response has no id, because an element of the batch was malformed", () =>
+  it.scoped("is resumed also when its last response has no id, because an element of the batch was malformed", () =>
     Effect.gen(function*() {
       const { layer } = yield* losing
       yield* resuming(
@@ -177,7 +177,7 @@ describe("a stream that has finished", () => {
 })
 
 describe("a session that has ended", () => {
-  it.effect("is over for its client, and the log has the bug of a store that cannot forget its events", () => {
+  it.scoped("is over for its client, and the log has the bug of a store that cannot forget its events", () => {
     const { layer, lines } = logbook()
     return Effect.gen(function*() {
       const { store } = yield* losing

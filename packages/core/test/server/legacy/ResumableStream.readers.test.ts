@@ -65,7 +65,7 @@ const reading = (
 
 describe("a reader that comes while the store is slow", () => {
   for (const kind of ["resumes", "attaches"] as const) {
-    it.effect(`leaves the stream to the reader before it when it ${kind} and disconnects`, () =>
+    it.scoped(`leaves the stream to the reader before it when it ${kind} and disconnects`, () =>
       reading(({ client, first, reads, send }) =>
         Effect.gen(function*() {
           const get = () => client.get(kind === "resumes" ? after(first) : {})
@@ -80,7 +80,7 @@ describe("a reader that comes while the store is slow", () => {
         })
       ))
 
-    it.effect(`takes the stream from the reader before it when it ${kind}`, () =>
+    it.scoped(`takes the stream from the reader before it when it ${kind}`, () =>
       reading(({ client, first, reads, send }) =>
         Effect.gen(function*() {
           const get = () => client.get(kind === "resumes" ? after(first) : {})
@@ -94,7 +94,7 @@ describe("a reader that comes while the store is slow", () => {
         })
       ))
 
-    it.effect(`is refused when it ${kind} and the session ends meanwhile`, () =>
+    it.scoped(`is refused when it ${kind} and the session ends meanwhile`, () =>
       reading(({ client, first, reads }) =>
         Effect.gen(function*() {
           const exchange = client.get(kind === "resumes" ? after(first) : {})
@@ -108,7 +108,7 @@ describe("a reader that comes while the store is slow", () => {
       ))
   }
 
-  it.effect("does not make the endpoint read the store once it has disconnected", () =>
+  it.scoped("does not make the endpoint read the store once it has disconnected", () =>
     reading(({ client, first, reads }) =>
       Effect.gen(function*() {
         const readers = Array.from({ length: 10 }, () => client.get(after(first)))

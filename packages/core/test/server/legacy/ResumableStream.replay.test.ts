@@ -25,7 +25,7 @@ const stalled = (client: EndpointClient, headers: Headers): TestExchange => {
 const many = Effect.forEach(Array.from({ length: 20 }, (_, i) => i), log)
 
 describe("a replay", () => {
-  it.effect("is written no faster than the client reads it, to its end", () =>
+  it.scoped("is written no faster than the client reads it, to its end", () =>
     resuming(act(many), (http) =>
       Effect.gen(function*() {
         const client = yield* http.open()
@@ -44,7 +44,7 @@ describe("a replay", () => {
         assert.isFalse(exchange.cut)
       }), { limits: { capacity: 4 } }))
 
-  it.effect("has one reader: a later one replaces an earlier one", () =>
+  it.scoped("has one reader: a later one replaces an earlier one", () =>
     resuming(act(many), (http) =>
       Effect.gen(function*() {
         const client = yield* http.open()
@@ -61,7 +61,7 @@ describe("a replay", () => {
         assert.deepStrictEqual(received(client.get(id)), received(first))
       }), { limits: { capacity: 4 } }))
 
-  it.effect("ends with its session, also while the client reads it", () =>
+  it.scoped("ends with its session, also while the client reads it", () =>
     resuming(act(many), (http) =>
       Effect.gen(function*() {
         const client = yield* http.open()
@@ -73,7 +73,7 @@ describe("a replay", () => {
         assert.isBelow(exchange.messages.length, 20)
       }), { limits: { capacity: 4 } }))
 
-  it.effect("is followed by what handlers send during it, without a gap", () =>
+  it.scoped("is followed by what handlers send during it, without a gap", () =>
     Effect.gen(function*() {
       const gate = yield* Deferred.make<void>()
       yield* resuming(
@@ -95,7 +95,7 @@ describe("a replay", () => {
       )
     }))
 
-  it.effect("ends when its stream had finished before the client resumed it", () =>
+  it.scoped("ends when its stream had finished before the client resumed it", () =>
     Effect.gen(function*() {
       const memory = yield* EventStore.memory()
       const finishing = yield* Deferred.make<void>()

@@ -34,7 +34,7 @@ for (const isTogether of [false, true]) {
         forget: (session) => store.forget(session)
       }))
 
-    it.effect("stores every event before the client gets it, in order", () =>
+    it.scoped("stores every event before the client gets it, in order", () =>
       Effect.gen(function*() {
         const gate = yield* Deferred.make<void>()
         const store = yield* slow(Deferred.await(gate))
@@ -55,7 +55,7 @@ for (const isTogether of [false, true]) {
         )
       }))
 
-    it.effect("loses and repeats nothing when the client resumes during a write", () =>
+    it.scoped("loses and repeats nothing when the client resumes during a write", () =>
       Effect.gen(function*() {
         const store = yield* slow(Effect.yieldNow())
         yield* resuming(
@@ -81,7 +81,7 @@ for (const isTogether of [false, true]) {
         )
       }))
 
-    it.effect("suspends senders when too many events wait for the store", () =>
+    it.scoped("suspends senders when too many events wait for the store", () =>
       Effect.gen(function*() {
         let count = 0
         const gate = yield* Deferred.make<void>()
@@ -121,7 +121,7 @@ const together = (
 })
 
 describe("an event store", () => {
-  it.effect("gives the client each event as soon as it is stored, with its id, and without one when it is refused", () =>
+  it.scoped("gives the client each event as soon as it is stored, with its id, and without one when it is refused", () =>
     Effect.gen(function*() {
       const store = yield* EventStore.memory()
       const gates = [yield* Effect.makeLatch(), yield* Effect.makeLatch(), yield* Effect.makeLatch()] as const
@@ -158,7 +158,7 @@ describe("an event store", () => {
       )
     }))
 
-  it.effect("repeats no event that was stored together with those before a client resumed", () =>
+  it.scoped("repeats no event that was stored together with those before a client resumed", () =>
     Effect.gen(function*() {
       const storing = yield* Effect.makeLatch(true)
       const [cut, resumed] = [yield* Effect.makeLatch(), yield* Effect.makeLatch()]
@@ -201,7 +201,7 @@ describe("an event store", () => {
       }]
     ] satisfies Array<[string, () => Effect.Effect<never>]>
   ) {
-    it.effect(`loses earlier events when it ${how}, and later ones still reach the client`, () => {
+    it.scoped(`loses earlier events when it ${how}, and later ones still reach the client`, () => {
       const { layer, lines } = logbook()
       const store: EventStore.EventStoreService = {
         open: broken,
@@ -229,7 +229,7 @@ describe("an event store", () => {
 })
 
 describe("a store that does not answer for a while", () => {
-  it.effect("refuses a client with 503, which gets everything afterwards; the log says once that it begins", () =>
+  it.scoped("refuses a client with 503, which gets everything afterwards; the log says once that it begins", () =>
     Effect.gen(function*() {
       const store = yield* EventStore.memory()
       const { layer, lines } = logbook()
@@ -270,7 +270,7 @@ describe("a store that does not answer for a while", () => {
 })
 
 describe("a stream whose store is slow to open it", () => {
-  it.effect("names a place before every message in the first event, however late it begins the stream", () =>
+  it.scoped("names a place before every message in the first event, however late it begins the stream", () =>
     Effect.gen(function*() {
       const gate = yield* Deferred.make<void>()
       const store = yield* EventStore.memory()
@@ -305,7 +305,7 @@ describe("a stream that nodes share", () => {
   for (
     const [version, operations] of [["2025-11-25", "open, appendAll"], ["2025-06-18", "appendAll"]] as const
   ) {
-    it.effect(`is stored by ${operations} at ${version}, when its response is the first event that has an id`, () =>
+    it.scoped(`is stored by ${operations} at ${version}, when its response is the first event that has an id`, () =>
       Effect.gen(function*() {
         const used: Array<string> = []
         const gate = yield* Deferred.make<void>()

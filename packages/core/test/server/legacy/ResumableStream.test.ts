@@ -23,7 +23,7 @@ const spelling = (letters: string) =>
   })
 
 describe("a stream that can be resumed", () => {
-  it.effect("begins with an event that has only an id, for clients of 2025-11-25 or later", () =>
+  it.scoped("begins with an event that has only an id, for clients of 2025-11-25 or later", () =>
     Effect.gen(function*() {
       const { go, live } = yield* spelling("a")
       yield* resuming(live, (http) =>
@@ -50,7 +50,7 @@ describe("a stream that can be resumed", () => {
         }), { legacy: { retry: "500 millis" } })
     }))
 
-  it.effect("gives each event a unique id", () =>
+  it.scoped("gives each event a unique id", () =>
     resuming(act(Effect.zipRight(log("a"), log("b"))), (http) =>
       Effect.gen(function*() {
         const client = yield* http.open()
@@ -59,7 +59,7 @@ describe("a stream that can be resumed", () => {
         assert.strictEqual(new Set(ids).size, 12)
       })))
 
-  it.effect("is not opened for a response that is ready at once: it is JSON", () =>
+  it.scoped("is not opened for a response that is ready at once: it is JSON", () =>
     resuming(GreetLive, (http) =>
       Effect.gen(function*() {
         const client = yield* http.open()
@@ -67,7 +67,7 @@ describe("a stream that can be resumed", () => {
         assert.strictEqual(exchange.sent["content-type"], "application/json")
       })))
 
-  it.effect("continues where the client was cut off, without a gap or a repetition", () =>
+  it.scoped("continues where the client was cut off, without a gap or a repetition", () =>
     Effect.gen(function*() {
       const { go, live } = yield* spelling("abcd")
       yield* resuming(live, (http) =>
@@ -92,7 +92,7 @@ describe("a stream that can be resumed", () => {
         }))
     }))
 
-  it.effect("is resumed before its first message", () =>
+  it.scoped("is resumed before its first message", () =>
     Effect.gen(function*() {
       const { go, live } = yield* spelling("a")
       yield* resuming(live, (http) =>
@@ -108,7 +108,7 @@ describe("a stream that can be resumed", () => {
         }))
     }))
 
-  it.effect("delivers no message of another stream", () =>
+  it.scoped("delivers no message of another stream", () =>
     Effect.gen(function*() {
       const { go, live } = yield* spelling("a")
       yield* resuming(live, (http) =>
@@ -125,7 +125,7 @@ describe("a stream that can be resumed", () => {
         }))
     }))
 
-  it.effect("passes to the connection that resumes it, while the old connection looks alive", () =>
+  it.scoped("passes to the connection that resumes it, while the old connection looks alive", () =>
     Effect.gen(function*() {
       const { go, live } = yield* spelling("a")
       yield* resuming(live, (http) =>
@@ -141,7 +141,7 @@ describe("a stream that can be resumed", () => {
         }))
     }))
 
-  it.effect("is refused after an event that is unknown, of another session, or too old", () =>
+  it.scoped("is refused after an event that is unknown, of another session, or too old", () =>
     resuming(
       act(Effect.zipRight(log("a"), log("b"))),
       (http) =>
@@ -171,7 +171,7 @@ describe("a stream that can be resumed", () => {
       EventStore.layerMemoryWith({ maxEvents: 1 })
     ))
 
-  it.effect("is stored for retention after the response, and not longer", () =>
+  it.scoped("is stored for retention after the response, and not longer", () =>
     resuming(act(log("a")), (http) =>
       Effect.gen(function*() {
         const client = yield* http.open()
@@ -183,7 +183,7 @@ describe("a stream that can be resumed", () => {
         assert.strictEqual(client.get(after(id)).status, 400)
       })))
 
-  it.effect("is dropped with its session", () =>
+  it.scoped("is dropped with its session", () =>
     Effect.gen(function*() {
       const store = yield* EventStore.memory()
       yield* resuming(
@@ -210,7 +210,7 @@ describe("the standalone stream", () => {
     return registry
   })
 
-  it.effect("stores messages without a reader, and delivers them once", () => {
+  it.scoped("stores messages without a reader, and delivers them once", () => {
     let registry!: Registry.RegistryService
     const features = Layer.merge(GreetLive, Layer.effectDiscard(Effect.map(announce, (one) => registry = one)))
     return resuming(features, (http) =>
@@ -242,7 +242,7 @@ describe("closeStream", () => {
         Effect.zipRight(context.closeStream, Deferred.await(gate)))
     )
 
-  it.effect("ends the response with a retry time, and the handler continues", () =>
+  it.scoped("ends the response with a retry time, and the handler continues", () =>
     Effect.gen(function*() {
       const gate = yield* Deferred.make<void>()
       yield* resuming(polled(gate), (http) =>
@@ -262,7 +262,7 @@ describe("closeStream", () => {
         }))
     }))
 
-  it.effect("does nothing where the client cannot resume", () =>
+  it.scoped("does nothing where the client cannot resume", () =>
     Effect.gen(function*() {
       for (const version of ["2025-11-25", "2025-06-18"]) {
         const gate = yield* Deferred.make<void>()
@@ -282,7 +282,7 @@ describe("closeStream", () => {
 })
 
 describe("a request to the client", () => {
-  it.effect("waits for a client that can resume", () =>
+  it.scoped("waits for a client that can resume", () =>
     Effect.gen(function*() {
       let roots: unknown
       const gate = yield* Deferred.make<void>()

@@ -16,7 +16,7 @@ const greet = (id: number) => call(id, "greet", { name: String(id) })
 
 const stateless: HttpOptions = { legacy: { sessions: false } }
 
-describe("without sessions", () => {
+describe("an endpoint without sessions:", () => {
   it.effect("every request is served on its own", () =>
     withEndpoint(serve(GreetLive), (http) =>
       Effect.gen(function*() {

@@ -238,7 +238,7 @@ describe("a change of all resources", () => {
     Effect.gen(function*() {
       const uris: Array<string> = []
       const connection = {
-        subscriptions: new Map([["file:///a", { end: Effect.void, begun: undefined }]]),
+        subscriptions: new Map([["file:///a", { uri: "file:///a", end: Effect.void, begun: undefined }]]),
         unrestored: ["file:///a", "file:///b"],
         announce: (_: unknown, { uri }: { readonly uri: string }) => Effect.sync(() => uris.push(uri))
       }

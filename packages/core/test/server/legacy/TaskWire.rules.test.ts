@@ -33,7 +33,7 @@ const text = (found: JsonObject) => (found.content as ReadonlyArray<JsonObject> 
 const isWorking = ({ method, params }: any) => method === "notifications/tasks/status" && params.status === "working"
 
 describe("The rules of tasks of 2025-11-25 for a server", () => {
-  it.effect("MUST ignore `task` where it has not declared it: other methods, earlier revisions, no tasks", () =>
+  it.scoped("MUST ignore `task` where it has not declared it: other methods, earlier revisions, no tasks", () =>
     Effect.gen(function*() {
       yield* onServer(Effect.gen(function*() {
         const peer = yield* legacy()
@@ -56,7 +56,7 @@ describe("The rules of tasks of 2025-11-25 for a server", () => {
       )
     }))
 
-  it.effect("MUST NOT run a task of the extension for a client of this revision, whatever it declares", () =>
+  it.scoped("MUST NOT run a task of the extension for a client of this revision, whatever it declares", () =>
     onServer(Effect.gen(function*() {
       const extensions = { "io.modelcontextprotocol/tasks": {} }
       const peer = yield* TestPeer.client()
@@ -67,7 +67,7 @@ describe("The rules of tasks of 2025-11-25 for a server", () => {
       assert.strictEqual((yield* error(peer, "tasks/update", { taskId, inputResponses: {} })).code, -32601)
     })))
 
-  it.effect("MUST give each task an id of its own, which no client can guess", () =>
+  it.scoped("MUST give each task an id of its own, which no client can guess", () =>
     onServer(Effect.gen(function*() {
       const peer = yield* legacy()
       const ids = yield* Effect.forEach(
@@ -78,7 +78,7 @@ describe("The rules of tasks of 2025-11-25 for a server", () => {
       for (const id of ids) assert.match(id, /^[0-9a-f]{32}$/)
     })))
 
-  it.effect("SHOULD NOT declare the list of tasks to a client without a user, and declares it to a user", () =>
+  it.scoped("SHOULD NOT declare the list of tasks to a client without a user, and declares it to a user", () =>
     onServer(
       Effect.gen(function*() {
         for (const headers of [{}, { authorization: "ada" }]) {
@@ -97,7 +97,7 @@ describe("The rules of tasks of 2025-11-25 for a server", () => {
       serving(undefined, {}, byHeader)
     ))
 
-  it.effect("MUST begin with `working`, move forward only, and never leave an end", () =>
+  it.scoped("MUST begin with `working`, move forward only, and never leave an end", () =>
     Effect.gen(function*() {
       const { statuses, store } = yield* recording
       yield* onServer(
@@ -153,7 +153,7 @@ describe("The rules of tasks of 2025-11-25 for a server", () => {
       )
     }))
 
-  it.effect("MUST say when each task was created and changed, and how long it is kept", () =>
+  it.scoped("MUST say when each task was created and changed, and how long it is kept", () =>
     onServer(
       Effect.gen(function*() {
         yield* TestClock.setTime(Date.UTC(2025, 10, 25))
@@ -188,7 +188,7 @@ describe("The rules of tasks of 2025-11-25 for a server", () => {
       serving(undefined, {}, byHeader)
     ))
 
-  it.effect("MUST answer `tasks/result` as the call would have been answered, also with its error", () =>
+  it.scoped("MUST answer `tasks/result` as the call would have been answered, also with its error", () =>
     onServer(Effect.gen(function*() {
       const peer = yield* legacy()
       for (const [name, end] of [["quick", "completed"], ["fail", "failed"], ["broken", "failed"]] as const) {
@@ -203,7 +203,7 @@ describe("The rules of tasks of 2025-11-25 for a server", () => {
       }
     })))
 
-  it.effect("MUST NOT answer `tasks/result` before the task has ended", () =>
+  it.scoped("MUST NOT answer `tasks/result` before the task has ended", () =>
     onServer(Effect.gen(function*() {
       const peer = yield* legacy()
       const { taskId } = yield* start(peer, "ask")
@@ -218,7 +218,7 @@ describe("The rules of tasks of 2025-11-25 for a server", () => {
       assert.isTrue(messages.slice(0, -1).every(({ method }) => method === "notifications/tasks/status"))
     })))
 
-  it.effect("SHOULD NOT mark `tasks/get|list|cancel` and the status with the task that they name anyway", () =>
+  it.scoped("SHOULD NOT mark `tasks/get|list|cancel` and the status with the task that they name anyway", () =>
     onServer(
       Effect.gen(function*() {
         const peer = yield* legacy("ada")
@@ -235,7 +235,7 @@ describe("The rules of tasks of 2025-11-25 for a server", () => {
       serving(undefined, {}, byHeader)
     ))
 
-  it.effect("MUST prefer `taskId` to the task that `_meta` names", () =>
+  it.scoped("MUST prefer `taskId` to the task that `_meta` names", () =>
     onServer(Effect.gen(function*() {
       const peer = yield* legacy()
       const { taskId } = yield* start(peer, "quick")
@@ -248,7 +248,7 @@ describe("The rules of tasks of 2025-11-25 for a server", () => {
       assert.strictEqual((yield* result(peer, "tasks/get", { taskId: other.taskId })).status, "working")
     })))
 
-  it.effect("MAY notify of each status, which polling shows as well; the last one always", () =>
+  it.scoped("MAY notify of each status, which polling shows as well; the last one always", () =>
     onServer(Effect.gen(function*() {
       const peer = yield* legacy()
       const { taskId } = yield* start(peer, "ask")
@@ -269,7 +269,7 @@ describe("The rules of tasks of 2025-11-25 for a server", () => {
       assert.isAtMost(rest.filter(isWorking).length, 1)
     })))
 
-  it.effect("MUST answer an unknown cursor with -32602, and a store that fails with -32603", () =>
+  it.scoped("MUST answer an unknown cursor with -32602, and a store that fails with -32603", () =>
     Effect.gen(function*() {
       const lost = new TaskStore.TaskStoreError({ reason: "Unavailable", message: "The store does not answer" })
       const failing = yield* store(() => ({ get: () => lost, list: () => lost, changes: () => Stream.fail(lost) }))
@@ -299,7 +299,7 @@ describe("The rules of tasks of 2025-11-25 for a server", () => {
       )
     }))
 
-  it.effect("MUST list what can be read, page by page", () =>
+  it.scoped("MUST list what can be read, page by page", () =>
     onServer(
       Effect.gen(function*() {
         const peer = yield* legacy("ada")
@@ -321,7 +321,7 @@ describe("The rules of tasks of 2025-11-25 for a server", () => {
       serving(undefined, {}, { ...byHeader, limits: { pageSize: 3 } })
     ))
 
-  it.effect("MUST NOT list the tasks of 2026-07-28, which no client of this revision can read", () =>
+  it.scoped("MUST NOT list the tasks of 2026-07-28, which no client of this revision can read", () =>
     onServer(
       Effect.gen(function*() {
         const [old, young] = [yield* legacy("ada"), yield* modern("ada")]
@@ -339,7 +339,7 @@ describe("The rules of tasks of 2025-11-25 for a server", () => {
       serving(undefined, {}, { ...byHeader, limits: { pageSize: 4 } })
     ))
 
-  it.effect("MUST keep the tasks of a user from all others, in every request", () =>
+  it.scoped("MUST keep the tasks of a user from all others, in every request", () =>
     onServer(
       Effect.gen(function*() {
         const ada = yield* legacy("ada")
@@ -361,7 +361,7 @@ describe("The rules of tasks of 2025-11-25 for a server", () => {
       serving(undefined, {}, byHeader)
     ))
 
-  it.effect("does not cancel a task with the request that began it, nor with one that reads its result", () =>
+  it.scoped("does not cancel a task with the request that began it, nor with one that reads its result", () =>
     onServer(Effect.gen(function*() {
       const peer = yield* legacy()
       const id = yield* peer.request("tools/call", { name: "wait", task: {} })

@@ -42,7 +42,7 @@ const listening = (peer: TestPeer.TestPeer, taskIds: ReadonlyArray<string>) =>
   )
 
 describe("The rules of the extension for tasks for a server", () => {
-  it.effect("MUST NOT give a task to a client that has not declared the extension on this request", () =>
+  it.scoped("MUST NOT give a task to a client that has not declared the extension on this request", () =>
     onServer(
       Effect.gen(function*() {
         const declaring = yield* modern()
@@ -65,7 +65,7 @@ describe("The rules of the extension for tasks for a server", () => {
       )
     ))
 
-  it.effect("MUST have the result type `task` in the answer to the call, and nowhere else", () =>
+  it.scoped("MUST have the result type `task` in the answer to the call, and nowhere else", () =>
     onServer(Effect.gen(function*() {
       const peer = yield* modern()
       const { resultType, taskId } = yield* begin(peer, "ask")
@@ -77,7 +77,7 @@ describe("The rules of the extension for tasks for a server", () => {
       assert.strictEqual((yield* result(peer, "tasks/get", { taskId })).resultType, "complete")
     })))
 
-  it.effect("MUST NOT answer the call before `tasks/get` finds the task", () =>
+  it.scoped("MUST NOT answer the call before `tasks/get` finds the task", () =>
     Effect.gen(function*() {
       const asked = yield* Deferred.make<void>()
       const open = yield* Deferred.make<void>()
@@ -99,7 +99,7 @@ describe("The rules of the extension for tasks for a server", () => {
       )
     }))
 
-  it.effect("MUST give all questions that have no answer, under keys that are never used again", () =>
+  it.scoped("MUST give all questions that have no answer, under keys that are never used again", () =>
     onServer(Effect.gen(function*() {
       const peer = yield* modern()
       const both = (yield* begin(peer, "both")).taskId
@@ -130,7 +130,7 @@ describe("The rules of the extension for tasks for a server", () => {
       assert.strictEqual(new Set(seen).size, 2)
     })))
 
-  it.effect("MUST fail with JSON-RPC errors only, and tell the error; a result with `isError` completes it", () =>
+  it.scoped("MUST fail with JSON-RPC errors only, and tell the error; a result with `isError` completes it", () =>
     onServer(Effect.gen(function*() {
       const peer = yield* modern()
       const plain = peer.modern()
@@ -141,7 +141,7 @@ describe("The rules of the extension for tasks for a server", () => {
       }
     })))
 
-  it.effect("moves forward only, and never leaves an end, whatever the client sends then", () =>
+  it.scoped("moves forward only, and never leaves an end, whatever the client sends then", () =>
     Effect.gen(function*() {
       const { statuses, store } = yield* recording
       yield* onServer(
@@ -173,7 +173,7 @@ describe("The rules of the extension for tasks for a server", () => {
       )
     }))
 
-  it.effect("MUST NOT be cancelled with the request that began it, and sends no cancellation", () =>
+  it.scoped("MUST NOT be cancelled with the request that began it, and sends no cancellation", () =>
     onServer(Effect.gen(function*() {
       const peer = yield* modern()
       const id = yield* peer.request("tools/call", { name: "wait" })
@@ -187,7 +187,7 @@ describe("The rules of the extension for tasks for a server", () => {
       yield* peer.expectSilence
     })))
 
-  it.effect("MUST NOT send progress and log messages of a task", () =>
+  it.scoped("MUST NOT send progress and log messages of a task", () =>
     Effect.gen(function*() {
       const go = yield* Deferred.make<void>()
       const loud = Effect.gen(function*() {
@@ -216,7 +216,7 @@ describe("The rules of the extension for tasks for a server", () => {
       )
     }))
 
-  it.effect("notifies of each change those that listen to it, with what `tasks/get` gives", () =>
+  it.scoped("notifies of each change those that listen to it, with what `tasks/get` gives", () =>
     onServer(Effect.gen(function*() {
       const peer = yield* modern()
       const { taskId } = yield* begin(peer, "ask")
@@ -238,7 +238,7 @@ describe("The rules of the extension for tasks for a server", () => {
       assert.deepStrictEqual(_meta, { "io.modelcontextprotocol/subscriptionId": id })
     })))
 
-  it.effect("MUST refuse a client that has not declared the extension, also to listen", () =>
+  it.scoped("MUST refuse a client that has not declared the extension, also to listen", () =>
     onServer(Effect.gen(function*() {
       const peer = yield* modern()
       const { taskId } = yield* begin(peer, "wait")
@@ -253,7 +253,7 @@ describe("The rules of the extension for tasks for a server", () => {
       }
     })))
 
-  it.effect("takes the members of rounds in a request about a task for no round, whatever they are", () =>
+  it.scoped("takes the members of rounds in a request about a task for no round, whatever they are", () =>
     onServer(Effect.gen(function*() {
       const peer = yield* unchecked.modern
       const { taskId } = (yield* answer(peer, "tools/call", { name: "wait" })).result
@@ -268,7 +268,7 @@ describe("The rules of the extension for tasks for a server", () => {
       }
     })))
 
-  it.effect("MUST know a task for its own user only, in every request, under an id that no client can guess", () =>
+  it.scoped("MUST know a task for its own user only, in every request, under an id that no client can guess", () =>
     onServer(
       Effect.gen(function*() {
         const ada = yield* modern("ada")
@@ -293,7 +293,7 @@ describe("The rules of the extension for tasks for a server", () => {
       serving(undefined, {}, byHeader)
     ))
 
-  it.effect("SHOULD finish the rounds of a call before it begins a task, with keys that do not meet those of the task", () => {
+  it.scoped("SHOULD finish the rounds of a call before it begins a task, with keys that do not meet those of the task", () => {
     const asking = Effect.flatMap(ServerSession, ({ ask }) => ask({ sure: Ask.confirm("Sure?") }))
     const Later = McpServer.tool(
       Tool.make("later", { task: "optional" }),
@@ -324,7 +324,7 @@ describe("The rules of the extension for tasks for a server", () => {
     )
   })
 
-  it.effect("MUST NOT have what 2025-11-25 has: the capability, `tasks/result|list`, the member `task`", () =>
+  it.scoped("MUST NOT have what 2025-11-25 has: the capability, `tasks/result|list`, the member `task`", () =>
     onServer(
       Effect.gen(function*() {
         const peer = yield* modern("ada")
@@ -342,7 +342,7 @@ describe("The rules of the extension for tasks for a server", () => {
       serving(undefined, {}, byHeader)
     ))
 
-  it.effect("MUST NOT answer anything but a call with a task", () =>
+  it.scoped("MUST NOT answer anything but a call with a task", () =>
     onServer(Effect.gen(function*() {
       const peer = yield* modern()
       yield* TestClock.adjust("1 second")

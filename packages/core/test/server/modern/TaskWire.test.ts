@@ -7,7 +7,7 @@ import * as TasksServer from "@effect-mcp/core/TasksServer"
 import * as TaskStore from "@effect-mcp/core/TaskStore"
 import * as Tool from "@effect-mcp/core/Tool"
 import * as TestPeer from "@effect-mcp/testing/TestPeer"
-import { Deferred, Effect, Layer, Schema, TestClock } from "effect"
+import { Deferred, Effect, Fiber, Layer, Schema, TestClock } from "effect"
 import { logbook, serve } from "../Serving.js"
 import { accept, named, type Required, retry } from "./Asking.js"
 import * as Modern from "./Modern.js"
@@ -86,7 +86,7 @@ const onServer = <A, E>(
 ) => body.pipe(Effect.scoped, Effect.provide(server))
 
 describe("A call that becomes a task at 2026-07-28", () => {
-  it.effect("MUST be answered with the task, flat and of the type \"task\", and its result comes with `tasks/get`", () =>
+  it.scoped("MUST be answered with the task, flat and of the type \"task\", and its result comes with `tasks/get`", () =>
     onServer(Effect.gen(function*() {
       const peer = yield* modern
       yield* TestClock.setTime(Date.UTC(2026, 6, 28))
@@ -118,17 +118,17 @@ describe("A call that becomes a task at 2026-07-28", () => {
       })
     })))
 
-  it.effect("MUST NOT become one for a client that has not declared the extension", () =>
+  it.scoped("MUST NOT become one for a client that has not declared the extension", () =>
     onServer(Effect.gen(function*() {
       const peer = yield* modern
       const quick = yield* Effect.fork(Modern.call(peer, "slow", { arguments: { seconds: 1 } }))
       yield* TestClock.adjust("1 second")
-      assert.deepInclude(yield* quick, { resultType: "complete", structuredContent: { ok: true } })
+      assert.deepInclude(yield* Fiber.join(quick), { resultType: "complete", structuredContent: { ok: true } })
       const { code, data } = yield* Modern.error(peer, "tools/call", { name: "failing" })
       assert.deepStrictEqual([code, data], [-32021, required])
     })))
 
-  it.effect("ignores the member `task` of 2025-11-25, and never is one of a tool that does not take part", () =>
+  it.scoped("ignores the member `task` of 2025-11-25, and never is one of a tool that does not take part", () =>
     onServer(Effect.gen(function*() {
       const peer = yield* modern
       const result = yield* Modern.call(peer, "quick", { task: { ttl: 1 } }, declaring)
@@ -141,7 +141,7 @@ describe("A call that becomes a task at 2026-07-28", () => {
       }
     })))
 
-  it.effect("MUST be `completed` with a result that has `isError`, and `failed` only with a JSON-RPC error", () => {
+  it.scoped("MUST be `completed` with a result that has `isError`, and `failed` only with a JSON-RPC error", () => {
     const { layer, lines } = logbook()
     return Effect.gen(function*() {
       const peer = yield* modern
@@ -159,7 +159,7 @@ describe("A call that becomes a task at 2026-07-28", () => {
     }).pipe(Effect.scoped, Effect.provide(Layer.provide(server, layer)))
   })
 
-  it.effect("MUST say which questions it waits for, and goes on with their answers", () =>
+  it.scoped("MUST say which questions it waits for, and goes on with their answers", () =>
     onServer(Effect.gen(function*() {
       const peer = yield* modern
       const created = yield* start(peer, "deleting")
@@ -180,7 +180,7 @@ describe("A call that becomes a task at 2026-07-28", () => {
     })))
 
   for (const malformed of [null, 1, {}, { action: "maybe" }, { action: "accept", content: { name: 7 } }] as const) {
-    it.effect(`goes on asking after a response that is no answer: ${JSON.stringify(malformed)}`, () =>
+    it.scoped(`goes on asking after a response that is no answer: ${JSON.stringify(malformed)}`, () =>
       onServer(Effect.gen(function*() {
         const peer = yield* modern
         const created = yield* start(peer, "inviting")
@@ -197,7 +197,7 @@ describe("A call that becomes a task at 2026-07-28", () => {
       })))
   }
 
-  it.effect("SHOULD begin after the rounds of its request, where the handler begins it", () =>
+  it.scoped("SHOULD begin after the rounds of its request, where the handler begins it", () =>
     onServer(Effect.gen(function*() {
       const peer = yield* modern
       const first = (yield* start(peer, "booking")) as unknown as Required
@@ -211,7 +211,7 @@ describe("A call that becomes a task at 2026-07-28", () => {
       assert.strictEqual(Modern.text((yield* reached(peer, created, "completed")).result as JsonObject), "Ada: true")
     })))
 
-  it.effect("is cancelled by the client, which interrupts its handler, and stays cancelled", () =>
+  it.scoped("is cancelled by the client, which interrupts its handler, and stays cancelled", () =>
     Effect.gen(function*() {
       const interrupted = yield* Deferred.make<void>()
       const Waiting = McpServer.tool(
@@ -236,7 +236,7 @@ describe("A call that becomes a task at 2026-07-28", () => {
       }).pipe(Effect.scoped, Effect.provide(one))
     }))
 
-  it.effect("MUST be unknown to others, and refused to clients without the extension", () =>
+  it.scoped("MUST be unknown to others, and refused to clients without the extension", () =>
     onServer(Effect.gen(function*() {
       const peer = yield* modern
       const { taskId } = yield* start(peer, "slow", { seconds: 60 })
@@ -255,7 +255,7 @@ describe("A call that becomes a task at 2026-07-28", () => {
       }
     })))
 
-  it.effect("is refused beyond the limit of tasks that run, until one of them ends", () =>
+  it.scoped("is refused beyond the limit of tasks that run, until one of them ends", () =>
     onServer(Effect.gen(function*() {
       const peer = yield* modern
       const first = yield* start(peer, "slow", { seconds: 60 })
@@ -274,7 +274,7 @@ describe("A call that becomes a task at 2026-07-28", () => {
       yield* start(peer, "slow", { seconds: 1 })
     })))
 
-  it.effect("expires with its time, which interrupts a handler that still runs", () =>
+  it.scoped("expires with its time, which interrupts a handler that still runs", () =>
     Effect.gen(function*() {
       const ended = yield* Deferred.make<void>()
       const Waiting = McpServer.tool(Tool.make("waiting", { task: "optional" }), () =>
@@ -295,7 +295,7 @@ describe("A call that becomes a task at 2026-07-28", () => {
       }).pipe(Effect.scoped, Effect.provide(one))
     }))
 
-  it.effect("ends as failed when the server shuts down, and the store says why", () =>
+  it.scoped("ends as failed when the server shuts down, and the store says why", () =>
     Effect.gen(function*() {
       const store = yield* TaskStore.memory()
       const one = Layer.provide(
@@ -310,7 +310,7 @@ describe("A call that becomes a task at 2026-07-28", () => {
       assert.strictEqual(task?.statusMessage, "The server was shut down before the task ended")
     }))
 
-  it.effect("MUST notify those who listen to it alone, with what `tasks/get` would answer", () =>
+  it.scoped("MUST notify those who listen to it alone, with what `tasks/get` would answer", () =>
     onServer(Effect.gen(function*() {
       const peer = yield* modern
       const created = yield* start(peer, "deleting")
@@ -333,7 +333,7 @@ describe("A call that becomes a task at 2026-07-28", () => {
       assert.strictEqual(code, -32021)
     })))
 
-  it.effect("can be read and cancelled while no other request of its client is served", () =>
+  it.scoped("can be read and cancelled while no other request of its client is served", () =>
     Effect.gen(function*() {
       const peer = yield* modern
       const created = yield* start(peer, "slow", { seconds: 60 })

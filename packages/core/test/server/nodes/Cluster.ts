@@ -67,7 +67,7 @@ export const later = <A, R>(effect: Effect.Effect<A, never, R>): Effect.Effect<A
 export const make = (
   server: Layer.Layer<Dispatcher>,
   { drainTimeout = 0, isResumable = true, ...options }: HttpOptions & { readonly isResumable?: boolean } = {}
-): Effect.Effect<Cluster> =>
+): Effect.Effect<Cluster, never, Scopes.Scope> =>
   Effect.gen(function*() {
     const directory = yield* SessionDirectory.memory()
     const inbox = yield* Inbox.memory()

@@ -100,6 +100,24 @@ const cluster = Effect.gen(function*() {
 const statusOf = (store: TaskStore.TaskStoreService, taskId: string) =>
   Effect.map(store.get("ada", taskId), (found) => Option.getOrThrow(found).status)
 
+describe("a detached task", () => {
+  it.scoped("names no node: no node fails it, and none gives it a name", () =>
+    Effect.gen(function*() {
+      const { node, tasks } = yield* cluster
+      const [first, second] = [yield* node, yield* node]
+      yield* first.store.create({ ...task("t"), detached: "jobs" })
+      assert.strictEqual(Option.getOrThrow(yield* tasks.get("ada", "t")).node, undefined)
+      // The node joins again under another name, and gives that to the tasks that it runs.
+      yield* first.lose
+      yield* TestClock.adjust("2 seconds")
+      yield* first.stop
+      yield* second.store.get("ada", "t")
+      yield* TestClock.adjust(Duration.times(NodeTasks.GRACE, 2))
+      const { node: name, status } = Option.getOrThrow(yield* second.store.get("ada", "t"))
+      assert.deepStrictEqual([name, status], [undefined, "working"])
+    }))
+})
+
 describe("tasks of several nodes", () => {
   it.scoped("fail for the readers of another node some time after theirs has ended, with the reason", () =>
     Effect.gen(function*() {
@@ -117,6 +135,35 @@ describe("tasks of several nodes", () => {
       })
       assert.deepNestedInclude(failed, { "outcome.error.code": -32603 })
       assert.deepStrictEqual(yield* other.store.get("ada", "t"), Option.some(failed))
+    }))
+
+  it.scoped("fail within 3 seconds after the lease for a reader that looks each second", () =>
+    Effect.gen(function*() {
+      const { node } = yield* cluster
+      const [one, other] = [yield* node, yield* node]
+      yield* one.store.create(task("t"))
+      yield* one.stop
+      for (let second = 1; second <= 3; second++) {
+        yield* TestClock.adjust("1 second")
+        yield* statusOf(other.store, "t")
+      }
+      assert.strictEqual(yield* statusOf(other.store, "t"), "failed")
+    }))
+
+  it.scoped("have more time when the directory was away a moment ago: the store may have started again", () =>
+    Effect.gen(function*() {
+      const { away, node } = yield* cluster
+      const [one, other] = [yield* node, yield* node]
+      yield* one.store.create(task("t"))
+      away(true)
+      yield* statusOf(other.store, "t")
+      away(false)
+      yield* one.stop
+      yield* statusOf(other.store, "t")
+      yield* TestClock.adjust(NodeTasks.GRACE)
+      assert.strictEqual(yield* statusOf(other.store, "t"), "working")
+      yield* TestClock.adjust(NodeTasks.DOUBT)
+      assert.strictEqual(yield* statusOf(other.store, "t"), "failed")
     }))
 
   it.scoped("fail in the list, too", () =>

@@ -50,7 +50,7 @@ const servingWith = Effect.fnUntraced(function*(responses: WebHandler.HttpOption
 
 const serving = servingWith("auto")
 
-describe("while the directory of sessions is away", () => {
+describe("nodes, while the directory of sessions is away:", () => {
   it.scoped("a new session is refused with 503 and a time to wait; the log has the cause, the client has not", () =>
     Effect.gen(function*() {
       const { http, lines, state } = yield* serving

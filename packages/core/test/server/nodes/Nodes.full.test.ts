@@ -50,7 +50,7 @@ describe("a node that passes on more than the store takes", () => {
     }))
 })
 
-describe("while the inbox of a node is full", () => {
+describe("a node whose inbox is full:", () => {
   it.scoped("a request is sent to it four times as it was, and then refused with 503", () =>
     Effect.gen(function*() {
       const { one, state, two } = yield* serving("greet")

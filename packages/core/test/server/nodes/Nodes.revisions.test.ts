@@ -15,7 +15,7 @@ import * as Cluster from "./Cluster.js"
 const sampled = { role: "assistant", model: "m", content: { type: "text", text: "Paris" } }
 
 for (const version of ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"]) {
-  describe(`at ${version}, a node that does not serve the session takes`, () => {
+  describe(`a node that does not serve the session takes, at ${version},`, () => {
     const nodes = <E, R>(
       features: Layer.Layer<never, never, Registry>,
       test: (client: Clients) => Effect.Effect<void, E, R>

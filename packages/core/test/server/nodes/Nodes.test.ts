@@ -322,6 +322,30 @@ describe("a session whose node has ended", () => {
     }))
 })
 
+describe("the calls of a node whose lease was lost", () => {
+  for (const responses of ["json", "stream"] as const) {
+    it.scoped(`end, when the node learns of it, with the error that other nodes send for a node that has ended, as ${responses}`, () =>
+      Effect.gen(function*() {
+        const { node } = yield* Cluster.make(serve(Layer.merge(GreetLive, act(Effect.never))), { responses })
+        const [one, two] = [yield* node, yield* node]
+        const client = yield* one.http.open("2025-06-18")
+        const exchange = one.of(client).post(call(1, "act"))
+        yield* one.expire
+        assert.deepStrictEqual(resultOf(yield* two.of(client).ask(call(2, "greet", { name: "you" }))), hello)
+        yield* one.of(client).ask(Message.request(3, "logging/setLevel", { level: "info" }))
+        const ended = yield* answered(exchange)
+        assert.deepStrictEqual(responses === "json" ? ended.json : ended.messages[0], {
+          jsonrpc: "2.0",
+          id: 1,
+          error: {
+            code: -32000,
+            message: "The node that served this request has ended; whether the request has run is not known"
+          }
+        })
+      }))
+  }
+})
+
 describe("an endpoint", () => {
   it.scoped("does not read the body of a request whose session there is nowhere, before it knows the client", () =>
     Effect.gen(function*() {

@@ -3,7 +3,7 @@ import { RequestContext } from "@effect-mcp/core/RequestContext"
 import { ServerSession, type ServerSessionService } from "@effect-mcp/core/ServerSession"
 import { Context, Scope } from "effect"
 import * as Pipeline from "../../../src/server/runtime/Pipeline.js"
-import { RequestScope } from "../../../src/server/runtime/Pipeline.js"
+import { RequestScope } from "../../../src/server/runtime/RequestScope.js"
 
 class A extends Context.Tag("A")<A, string>() {}
 class B extends Context.Tag("B")<B, string>() {}

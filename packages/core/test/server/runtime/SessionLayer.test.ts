@@ -220,7 +220,7 @@ describe("The session layer", () => {
     }))
 })
 
-describe("Where there is no session", () => {
+describe("The session layer where there is no session:", () => {
   it.scoped("the layer is built for each request that comes alone, and gone before its answer", () =>
     Effect.gen(function*() {
       const log: Array<string> = []

@@ -23,7 +23,7 @@ const viewer = { owner: "ada", isOfEra: () => true, refusal: () => undefined }
 const away = new TaskStore.TaskStoreError({ reason: "Unavailable", message: "away" })
 
 describe("a store of tasks", () => {
-  it.effect("is logged once as not giving changes, while it gives tasks, and again after it has given some", () => {
+  it.scoped("is logged once as not giving changes, while it gives tasks, and again after it has given some", () => {
     const { layer, lines } = logbook()
     return Effect.gen(function*() {
       let changes: ReadonlyArray<TaskStore.StoredTask> = []
@@ -46,7 +46,7 @@ describe("a store of tasks", () => {
     }).pipe(Effect.provide(layer))
   })
 
-  it.effect("fails with its bugs, so that what waits for it tries again", () =>
+  it.scoped("fails with its bugs, so that what waits for it tries again", () =>
     Effect.gen(function*() {
       const bug = Effect.die(new Error("a bug"))
       const store = StoredTasks.logging({
@@ -69,7 +69,7 @@ describe("a store of tasks", () => {
       }
     }).pipe(Effect.provide(logbook().layer)))
 
-  it.effect("looks up answers to the questions of a task only, however many a client sends", () =>
+  it.scoped("looks up answers to the questions of a task only, however many a client sends", () =>
     Effect.gen(function*() {
       const store = yield* TaskStore.memory()
       const question = { method: "elicitation/create", params: {} }
@@ -91,7 +91,7 @@ describe("a store of tasks", () => {
       )
     }))
 
-  it.effect("gives a handler its answers also when it is away for a moment after they came", () =>
+  it.scoped("gives a handler its answers also when it is away for a moment after they came", () =>
     Effect.gen(function*() {
       const memory = yield* TaskStore.memory()
       const question = { method: "elicitation/create", params: {} }
@@ -118,7 +118,7 @@ describe("a store of tasks", () => {
       assert.deepStrictEqual(Option.getOrThrow(yield* memory.get("ada", "t")).answers, {})
     }))
 
-  it.effect("that has another change before ours gets our change again, to the task as it is then", () =>
+  it.scoped("that has another change before ours gets our change again, to the task as it is then", () =>
     Effect.gen(function*() {
       const memory = yield* TaskStore.memory()
       let others = 2
@@ -149,7 +149,7 @@ describe("a store of tasks", () => {
       assert.lengthOf(heard, 1)
     }).pipe(Effect.scoped))
 
-  it.effect("has a question no more when its handler is interrupted, nor an answer to it; other questions stay", () =>
+  it.scoped("has a question no more when its handler is interrupted, nor an answer to it; other questions stay", () =>
     Effect.gen(function*() {
       const store = yield* TaskStore.memory()
       const tasks = new StoredTasks.StoredTasks(store)
@@ -174,7 +174,7 @@ describe("a store of tasks", () => {
       assert.deepInclude(yield* stored, { questions: {}, answers: {}, status: "working" })
     }))
 
-  it.effect("ends a task as failed when its result does not fit, also of an owner who has no room left", () =>
+  it.scoped("ends a task as failed when its result does not fit, also of an owner who has no room left", () =>
     Effect.gen(function*() {
       const store = yield* TaskStore.memory({ maxOwnerSize: JSON.stringify(task).length })
       yield* store.create(task)

@@ -6,7 +6,7 @@ import * as Prompt from "@effect-mcp/core/Prompt"
 import { Effect, Layer } from "effect"
 import { act, connect, logbook, result, serve, until } from "../Serving.js"
 
-describe("onDefect", () => {
+describe("The option `onDefect`", () => {
   it.effect("gets every handler that died, with its cause, after the log", () => {
     const { layer, lines } = logbook()
     const seen: Array<Defect> = []

@@ -1,6 +1,6 @@
 /**
  * The checks of a client before it uses a skill: the entry of the skill keeps the rules of the extension, and the answer to
- * `resources/read` has the file that was requested and nothing else. `SkillsClient` compares digests.
+ * `resources/read` has the file that was requested and nothing else. `SkillsClient` calls these checks, and compares digests itself.
  *
  * @see https://modelcontextprotocol.io/seps/2640-skills-extension#skill-entries
  */
@@ -18,9 +18,12 @@ export interface Limits {
   readonly maxBytes: number
 }
 
+const refuser = (uri: string) => (problem: string, reason: "Entry" | "TooLarge" = "Entry") =>
+  new SkillRefused({ reason, uri, problem })
+
 /** The rule that an entry breaks; `undefined` when the entry keeps all rules. */
 export const refusal = ({ frontmatter, resources, uri }: Skills.Skill, limits: Limits): SkillRefused | undefined => {
-  const refuse = (problem: string, reason: "Entry" | "TooLarge" = "Entry") => new SkillRefused({ reason, uri, problem })
+  const refuse = refuser(uri)
   const root = SkillUri.root(uri)
   if (root === undefined) return refuse(`it is not the URI of a ${Skills.FILE}`)
   const name = SkillUri.nameOf(root)
@@ -30,23 +33,41 @@ export const refusal = ({ frontmatter, resources, uri }: Skills.Skill, limits: L
   }
   if (frontmatter.description.trim() === "") return refuse("the front matter has no description")
   if (resources === "dynamic") return undefined
+  return filesRefusal(uri, root, resources, limits)
+}
+
+const filesRefusal = (
+  main: string,
+  root: string,
+  resources: ReadonlyArray<Skills.SkillResource>,
+  limits: Limits
+): SkillRefused | undefined => {
+  const refuse = refuser(main)
   if (resources.length > limits.maxFiles) {
     return refuse(`the skill has ${resources.length} files, and this client accepts ${limits.maxFiles}`, "TooLarge")
   }
   const seen = new Set<string>()
+  const directories = new Set<string>()
   let bytes = 0
   for (const { digest, size, uri } of resources) {
     const path = SkillUri.within(root, uri)
-    if (path === undefined) return refuse("the entry has a file that is not in the directory of the skill")
-    if (seen.has(path)) return refuse("the entry has a file twice")
+    if (path === undefined) {
+      return refuse(
+        "the entry has a file that is not in the directory of the skill, or whose name is not safe on every system"
+      )
+    }
+    const folded = SkillUri.folded(path)
+    if (seen.has(folded)) return refuse("the entry has a file twice, or two files whose names differ in case only")
     if (!FileBytes.isDigest(digest)) {
       return refuse("the entry has a digest that is not sha256: and 64 hexadecimal digits")
     }
     if (!Number.isSafeInteger(size) || size < 0) return refuse("the entry has a size that is no number of bytes")
-    seen.add(path)
+    seen.add(folded)
+    for (const directory of SkillUri.directories(folded)) directories.add(directory)
     bytes += size
   }
-  if (!resources.some((one) => one.uri === uri)) {
+  if ([...seen].some((path) => directories.has(path))) return refuse("the entry has a file and a directory of one name")
+  if (!resources.some((one) => one.uri === main)) {
     return refuse(`the entry does not have its ${Skills.FILE} among its files`)
   }
   return bytes > limits.maxBytes

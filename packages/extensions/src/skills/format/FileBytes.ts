@@ -1,6 +1,7 @@
 /**
- * The bytes of a file: joining pieces, the text, and the digest as entries of skills write digests. A digest shows that a content
- * belongs to an entry, not that the content can be trusted.
+ * The bytes of a file, for both sides: joining pieces, the text, and the digest as entries of skills write digests. `SkillsClient` and
+ * `SkillCheck` read files with these functions, `SkillDirectory`, `SkillFiles` and `SkillRegistration` serve files with them. A digest
+ * shows that a content belongs to an entry, not that the content can be trusted.
  */
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"

@@ -1,6 +1,7 @@
 /**
- * Reads the front matter of a `SKILL.md`: the YAML between two lines `---` at the beginning of the file. The result is JSON, so
- * tags, keys that are not text, and values that contain themselves are refused. The YAML parser is loaded when it is first needed.
+ * Reads the front matter of a `SKILL.md`, for `SkillsClient` and `SkillFiles`: the YAML between two lines `---` at the beginning of the
+ * file. The result is JSON, so tags, keys that are not text, and values that contain themselves are refused. A field may have an unquoted
+ * text with a colon, which YAML does not allow and many hosts read. The YAML parser is loaded when it is first needed.
  *
  * @see https://agentskills.io/specification#frontmatter
  */
@@ -61,7 +62,10 @@ const split = (text: string, maxLength: number): Parts | Malformed => {
 const parse = (yaml: typeof Yaml, { body, source }: Parts): Effect.Effect<FrontMatter, Malformed> =>
   Effect.suspend(() => {
     const lines = new yaml.LineCounter()
-    const document = parsed(yaml, source, lines)
+    const strict = parsed(yaml, source, lines)
+    const quoted = strict instanceof Malformed ? parsed(yaml, withQuotes(source), new yaml.LineCounter()) : strict
+    // What is wrong is said of the text that the author wrote.
+    const document = quoted instanceof Malformed ? strict : quoted
     if (document instanceof Malformed) return Effect.fail(document)
     const { value } = document
     const lineOf = (field: string): number => {
@@ -93,6 +97,19 @@ const parse = (yaml: typeof Yaml, { body, source }: Parts): Effect.Effect<FrontM
     }
     return Effect.succeed({ fields: value as Frontmatter, body, lineOf })
   })
+
+/** The fields whose texts have a colon before a space, or at the end, with these texts in quotes. Indented lines below go on with a text. */
+const withQuotes = (source: string): string =>
+  source.split(/\n(?![ \t])/).map((line) => {
+    const [, field, text] = unquoted.exec(line) ?? []
+    if (text === undefined || !/:(?:\s|$)/.test(text)) return line
+    const lines = text.split("\n")
+    // Empty lines in place of the lines below: the fields after them keep their numbers.
+    return `${field}: ${JSON.stringify(lines.map((one) => one.trim()).join(" "))}${"\n".repeat(lines.length - 1)}`
+  }).join("\n")
+
+/** A field whose value is neither in quotes nor a collection, a block, an alias, a tag or a comment. */
+const unquoted = /^([\w-]+):[ \t]+([^\s"'[\]{}|>&*!%@`#,?-][^]*)$/
 
 const parsed = (
   yaml: typeof Yaml,

@@ -1,14 +1,15 @@
 /**
- * Finds the files below a directory of the disk. Links are not followed, so that nothing outside of the directory is served; names
- * that begin with a dot are left out by default. A file that is read for a client is compared with the digest in the entry of its
- * skill. `SkillFiles` makes skills of the files.
+ * Finds the files below a directory of the disk, for `SkillsServer`. Links are not followed, so that nothing outside of the directory is
+ * served; names that begin with a dot are left out by default. A file that is read for a client is compared with the digest in the entry
+ * of its skill. `SkillFiles` makes skills of the files.
  */
 import type { PlatformError } from "@effect/platform/Error"
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Path from "@effect/platform/Path"
+import * as StreamArrays from "@effect-mcp/core/unstable/kit/StreamArrays"
 import * as Effect from "effect/Effect"
-import * as Stream from "effect/Stream"
 import * as FileBytes from "../format/FileBytes.js"
+import * as SkillUri from "../format/SkillUri.js"
 import { SkillChanged, SkillError } from "../Skill.js"
 import type { Source } from "./SkillFiles.js"
 
@@ -46,7 +47,7 @@ export const find = (
         if (names.length > MAX_DEPTH) return yield* tooMuch(label, `directories are nested deeper than ${MAX_DEPTH}`)
         const found = yield* readable(label, fs.readDirectory(real))
         for (const name of found.sort()) {
-          if (name.startsWith(".") && !dotfiles) continue
+          if (name.startsWith(".") && !(dotfiles && SkillUri.isHarmless(name))) continue
           if (++entries > maxEntries) {
             const problem =
               `the directory has more than ${maxEntries} entries: give a directory that contains skills ` +
@@ -85,8 +86,8 @@ const sourceOf = (fs: FileSystem.FileSystem, own: string, label: string, maxByte
       if ((yield* fs.realPath(own)) !== own) return undefined
       const { size, type } = yield* fs.stat(own)
       if (type !== "File" || size > max) return undefined
-      const pieces = yield* Stream.runCollect(fs.stream(own, { bytesToRead: FileSystem.Size(max + 1) }))
-      const all = FileBytes.concat([...pieces])
+      const pieces = yield* StreamArrays.collect(fs.stream(own, { bytesToRead: FileSystem.Size(max + 1) }))
+      const all = FileBytes.concat(pieces)
       return all.length > max ? undefined : all
     })
   return {

@@ -1,6 +1,7 @@
 /**
- * Makes skills of files: each directory that contains a `SKILL.md` is a skill. It reads the front matter, computes digests, and
- * refuses skills that clients would refuse. `SkillDirectory` gets the files from the disk; `SkillsServer` has files in memory.
+ * Makes skills of files: each directory that contains a `SKILL.md` is a skill. This module reads the front matter, computes digests, and
+ * gives the reason in place of a skill that clients would refuse. `SkillsServer` calls `build`, with files in memory or with the files that `SkillDirectory`
+ * finds on the disk; `SkillRegistration` registers the skills.
  */
 import type { Fails } from "@effect-mcp/core/Feature"
 import * as Effect from "effect/Effect"
@@ -47,12 +48,15 @@ interface Self<R> {
   readonly counts: Map<string, { files: number; bytes: number }>
 }
 
-/** The skills among files, given by their paths. `directories` may contain no file, and then are empty directories of skills. */
+/**
+ * The skills among files, given by their paths, each with the reason in its place when it cannot be served. `directories` may contain no
+ * file, and then are empty directories of skills. Fails when there are too many skills, or when a skill has no directory.
+ */
 export const build = <R = never>(
   sources: ReadonlyMap<string, Source<R>>,
   directories: ReadonlyArray<string>,
   limits: Limits
-): Effect.Effect<ReadonlyArray<Skill<R>>, SkillError> =>
+): Effect.Effect<ReadonlyArray<Either.Either<Skill<R>, SkillError>>, SkillError> =>
   Effect.gen(function*() {
     if (sources.has(Skills.FILE)) {
       return yield* refuse(
@@ -63,10 +67,15 @@ export const build = <R = never>(
     const paths = [...sources.keys()].sort()
     const self: Self<R> = { sources, limits, roots: rootsOf(paths), counts: new Map() }
     yield* checkNumber(self)
-    yield* countFiles(self, paths)
+    countFiles(self, paths)
     const empty = directories.filter((directory) => !self.counts.has(directory))
-    return yield* Effect.forEach(filesOf(self, paths), ([root, files]) =>
-      skillOf(self, root, files, empty.filter((directory) => rootOf(self, directory) === root)))
+    const found = yield* Effect.forEach(filesOf(self, paths), ([root, files]) =>
+      Effect.map(
+        Effect.either(skillOf(self, root, files, empty.filter((directory) => rootOf(self, directory) === root))),
+        (skill) => [root, skill] as const
+      ))
+    // The files of skills in directories below count, too, and may have been read later.
+    return found.map(([root, skill]) => Either.flatMap(skill, (one) => Either.map(checkBytes(self, root), () => one)))
   })
 
 const rootsOf = (paths: ReadonlyArray<string>): ReadonlySet<string> =>
@@ -89,34 +98,37 @@ const checkNumber = <R>({ limits: { maxSkills }, roots }: Self<R>): Effect.Effec
   return roots.size > maxSkills ? refuse(first!, problem) : Effect.void
 }
 
-/** Fails as soon as a skill has too many files. */
-const countFiles = <R>(self: Self<R>, paths: ReadonlyArray<string>): Effect.Effect<void, SkillError> =>
-  Effect.suspend(() => {
-    const { counts, limits: { maxFiles }, roots } = self
-    for (const path of paths) {
-      for (const directory of SkillUri.directories(path)) {
-        const { bytes, files } = counts.get(directory) ?? { files: 0, bytes: 0 }
-        counts.set(directory, { files: files + 1, bytes })
-        if (roots.has(directory) && files + 1 > maxFiles) {
-          return refuse(directory, `the skill has more than ${maxFiles} files: ${advice("maxFiles")}`)
-        }
-      }
+const countFiles = <R>({ counts }: Self<R>, paths: ReadonlyArray<string>): void => {
+  for (const path of paths) {
+    for (const directory of SkillUri.directories(path)) {
+      const { bytes, files } = counts.get(directory) ?? { files: 0, bytes: 0 }
+      counts.set(directory, { files: files + 1, bytes })
     }
-    return Effect.void
+  }
+}
+
+const checkFiles = <R>({ counts, limits: { maxFiles } }: Self<R>, root: string): Either.Either<void, SkillError> =>
+  counts.get(root)!.files > maxFiles
+    ? Either.left(tooMuch(root, `the skill has more than ${maxFiles} files`, "maxFiles"))
+    : Either.void
+
+const checkBytes = <R>({ counts, limits: { maxBytes } }: Self<R>, root: string): Either.Either<void, SkillError> =>
+  counts.get(root)!.bytes > maxBytes
+    ? Either.left(tooMuch(root, `the skill has more than ${maxBytes} bytes`, "maxBytes"))
+    : Either.void
+
+const tooMuch = (root: string, problem: string, option: string): SkillError =>
+  new SkillError({
+    file: root,
+    problem:
+      `${problem}: clients need not accept such a skill, so make it smaller, or raise the limit with the option ${option}`
   })
 
 /** Reads a file, and fails when its skill has too many bytes. */
-const load = <R>(self: Self<R>, path: string): Effect.Effect<Uint8Array, SkillError> =>
+const load = <R>(self: Self<R>, root: string, path: string): Effect.Effect<Uint8Array, SkillError> =>
   Effect.tap(self.sources.get(path)!.load, ({ length }) => {
-    const { counts, limits: { maxBytes }, roots } = self
-    for (const directory of SkillUri.directories(path)) {
-      const count = counts.get(directory)!
-      count.bytes += length
-      if (roots.has(directory) && count.bytes > maxBytes) {
-        return refuse(directory, `the skill has more than ${maxBytes} bytes: ${advice("maxBytes")}`)
-      }
-    }
-    return Effect.void
+    for (const directory of SkillUri.directories(path)) self.counts.get(directory)!.bytes += length
+    return checkBytes(self, root)
   })
 
 const skillOf = <R>(
@@ -127,8 +139,9 @@ const skillOf = <R>(
 ): Effect.Effect<Skill<R>, SkillError> =>
   Effect.gen(function*() {
     const { sources } = self
+    yield* checkFiles(self, root)
     const main = `${root}/${Skills.FILE}`
-    const text = yield* load(self, main)
+    const text = yield* load(self, root, main)
     const frontmatter = yield* readFrontMatter(sources.get(main)!.label, text, SkillUri.nameOf(root))
     const others = files.filter((path) => path !== main)
     return {
@@ -138,15 +151,12 @@ const skillOf = <R>(
         yield* fileOf(main, sources.get(main)!, text),
         ...yield* Effect.forEach(
           others,
-          (path) => Effect.flatMap(load(self, path), (bytes) => fileOf(path, sources.get(path)!, bytes))
+          (path) => Effect.flatMap(load(self, root, path), (bytes) => fileOf(path, sources.get(path)!, bytes))
         )
       ],
       emptyDirectories: yield* Effect.forEach(empty, uriOf)
     }
   })
-
-const advice = (option: string): string =>
-  `clients need not accept such a skill, so make it smaller, or raise the limit with the option ${option}`
 
 const fileOf = <R>(
   path: string,
@@ -202,7 +212,7 @@ const nameProblem = (name: string, directory: string): string | undefined =>
 const uriOf = (path: string): Effect.Effect<string, SkillError> => {
   const uri = SkillUri.fromPath(path)
   return uri === undefined
-    ? refuse(path, "a name in the path cannot be part of a URI: use letters, digits, hyphens and dots")
+    ? refuse(path, "a name in the path is not safe on every system: use letters, digits, hyphens and dots")
     : Effect.succeed(uri)
 }
 

@@ -1,7 +1,7 @@
 /**
- * The index of skills that a server has: the entries of `skills/list`, the files of each skill, and the tree of their directories.
- * It is computed from the resources in the server's registry, and again when these change. A skill is the resource of its `SKILL.md`:
- * a request sees the skill when it sees this resource, and a file when it sees the resource of the file. `SkillRequests` answers clients
+ * The index of skills that a server has: the entries of `skills/list`, the files of each skill, and the tree of their directories. The
+ * index is computed from the resources in the server's registry, and again when these change. A skill is the resource of its `SKILL.md`: a
+ * request sees the skill when it sees this resource, and a file when it sees the resource of the file. `SkillRequests` answers clients
  * from this index.
  */
 import * as Feature from "@effect-mcp/core/Feature"

@@ -1,7 +1,7 @@
 /**
- * Registers the files of skills as resources, and replaces the skills that have changed when the skills are read again. A request sees
- * either the old or the new version of a skill, because no other fiber runs between the removal and the registration. `SkillIndex`
- * finds the files among the resources.
+ * Registers the files of skills as resources, for `SkillsServer`, and replaces the skills that have changed when the skills are read
+ * again. A request sees either the old or the new version of a skill, because no other fiber runs between the removal and the
+ * registration. `SkillIndex` finds the files among the resources.
  */
 import type { Hints } from "@effect-mcp/core/CacheHints"
 import { InternalError } from "@effect-mcp/core/protocol/McpError"

@@ -1,6 +1,7 @@
 /**
- * Answers the requests of the extension: `skills/list`, `skills/get` and `resources/directory/read`. An answer contains only skills
- * and files that are visible to the request. Clients read the files by `resources/read`, which the server answers.
+ * Answers the requests of the extension: `skills/list`, `skills/get` and `resources/directory/read`, from the `SkillIndex`;
+ * `SkillsServer` registers the handlers. An answer contains only skills and files that are visible to the request. Clients read the files
+ * by `resources/read`, which the server answers.
  *
  * @see https://modelcontextprotocol.io/seps/2640-skills-extension
  */
@@ -11,6 +12,7 @@ import { InvalidParams } from "@effect-mcp/core/protocol/McpError"
 import * as Version from "@effect-mcp/core/protocol/Version"
 import type { Registry, RegistryService } from "@effect-mcp/core/Registry"
 import { RequestContext } from "@effect-mcp/core/RequestContext"
+import * as EffectInternals from "@effect-mcp/core/unstable/kit/EffectInternals"
 import * as ListPage from "@effect-mcp/core/unstable/server/ListPage"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -42,7 +44,7 @@ export const layer = (
         const { entryOf, skills } = index()
         const isFiltered = skills.some(([, skill]) => Feature.mayBeHidden(skill))
         const seen = isFiltered ? ListPage.sorted(yield* Feature.onlyVisible(skills)) : skills
-        const { items, ...page } = yield* ListPage.make("skills", seen, cursor, pageSize)
+        const { items, ...page } = yield* EffectInternals.fromEither(ListPage.make("skills", seen, cursor, pageSize))
         return yield* hinted(isFiltered, { skills: items.map(entryOf), ...page })
       })),
     MethodHandler.shared(get, ({ uri }) =>
@@ -66,7 +68,9 @@ export const layer = (
           } is no directory of a skill: give the URI of a directory, without a slash at the end`
           return yield* new InvalidParams({ message })
         }
-        const { items, ...page } = yield* ListPage.make("directory", ListPage.sorted(children), cursor, pageSize)
+        const { items, ...page } = yield* EffectInternals.fromEither(
+          ListPage.make("directory", ListPage.sorted(children), cursor, pageSize)
+        )
         return { resources: items, ...page }
       }))
   )

@@ -301,9 +301,7 @@ const http: ReadonlyArray<Script> = [
       headers: { "content-type": "application/json; charset=iso-8859-1" },
       body: text.replace("done", "é"),
       encode: latin1
-    },
-    C,
-    notUtf8
+    }
   ),
   over("bad UTF-8", { headers: json, body: text.replace("done", "é"), encode: latin1 }, C, notUtf8),
   over("bad UTF-8, SSE", { headers: sse, body: event.replace("done", "é"), encode: latin1 }),

@@ -312,7 +312,7 @@ const rounds: ReadonlyArray<Script> = [
   }),
   asks("url javascript", {
     inputRequests: { who: { method: "elicitation/create", params: { mode: "url", message: "x", url: "javascript:1" } } }
-  }),
+  }, { forbidden: "client/elicitation#safe-url-handling" }),
   asks("roots", { inputRequests: { r: { method: "roots/list" } } }),
   asks("roots params null", { inputRequests: { r: { method: "roots/list", params: null } } }),
   asks("roots params more", { inputRequests: { r: { method: "roots/list", params: { a: 1, _meta: 5 } } } }),

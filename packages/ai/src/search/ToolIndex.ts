@@ -1,0 +1,106 @@
+/**
+ * Ranks the tools of a list by the words of a question, with the index of MiniSearch: words of the name count most, then those of the title,
+ * the description and the arguments. Words are compared without their endings, and a few verbs by what they have in common.
+ * `ToolSearch` has one index for each list of tools.
+ */
+import * as Predicate from "effect/Predicate"
+import MiniSearch from "minisearch"
+import type { ModelTool } from "../ToolList.js"
+
+export interface ToolIndex {
+  /** The tools that fit, the best first. */
+  readonly search: (query: string, limit: number) => ReadonlyArray<ModelTool>
+}
+
+const indexes = new WeakMap<ReadonlyArray<ModelTool>, ToolIndex>()
+
+/** The index of these tools, which is built once. */
+export const of = (tools: ReadonlyArray<ModelTool>): ToolIndex => {
+  let index = indexes.get(tools)
+  if (index === undefined) indexes.set(tools, index = make(tools))
+  return index
+}
+
+/** How many characters of a question count, and of each text of a tool: servers and models write texts of any length. */
+const MAX_QUERY = 1000
+const MAX_TEXT = 4000
+
+const boost = { name: 4, title: 3, description: 2, arguments: 0.5, server: 1 }
+
+const make = (tools: ReadonlyArray<ModelTool>): ToolIndex => {
+  const index = new MiniSearch({
+    fields: Object.keys(boost),
+    tokenize: words,
+    processTerm: stem,
+    searchOptions: { boost, prefix: (term) => term.length > 3, fuzzy: (term) => term.length > 5 ? 0.15 : false }
+  })
+  index.addAll(tools.map((one, id) => ({ id, ...textsOf(one) })))
+  return {
+    search: (query, limit) => {
+      const given = query.slice(0, MAX_QUERY)
+      const asked = new Set(words(given).flatMap((word) => stem(word) ?? [])).size
+      return index.search(given)
+        .map(({ id, queryTerms, score }) => ({ id: id as number, score: score * (queryTerms.length / asked) }))
+        .sort((one, other) => other.score - one.score)
+        .slice(0, limit)
+        .flatMap(({ id }) => tools[id] ?? [])
+    }
+  }
+}
+
+const textsOf = ({ description, inputSchema, name, server, tool }: ModelTool) => ({
+  name,
+  title: (tool.title ?? tool.annotations?.title ?? "").slice(0, MAX_TEXT),
+  description: description.slice(0, MAX_TEXT),
+  arguments: argumentsOf(inputSchema.properties).slice(0, MAX_TEXT),
+  server
+})
+
+const argumentsOf = (properties: unknown): string =>
+  Predicate.isRecord(properties)
+    ? Object.entries(properties).map(([name, schema]) =>
+      Predicate.isRecord(schema) && typeof schema.description === "string" ? `${name} ${schema.description}` : name
+    ).join(" ")
+    : ""
+
+/** The words of a text, also of a name such as `createPullRequest`, `HTTPServer` or `room42`. */
+const words = (text: string): Array<string> =>
+  text.replace(/(\p{Ll}|\d)(\p{Lu})/gu, "$1 $2").replace(/(\p{Lu})(\p{Lu}\p{Ll})/gu, "$1 $2")
+    .replace(/(\p{L})(\p{N})/gu, "$1 $2").split(/[^\p{L}\p{N}]+/u)
+    .filter((word) => word !== "")
+
+/** Words that say nothing of what a tool does. */
+const EMPTY = new Set(
+  ("a an and are as at be been by can could do does for from given had has have how i if in into is it its me my not of off on or our " +
+    "out so some somebody than that the their them there this to up us use used using want was we when where will with would you your " +
+    "please need again whether").split(" ")
+)
+
+/** Verbs that mean the same in names of tools: each row counts as its first verb. */
+const SAME: ReadonlyMap<string, string> = new Map(
+  [
+    ["create", "add", "new", "make", "open", "post", "start", "begin", "upload", "register", "insert", "write", "give"],
+    ["delete", "remove", "drop", "erase", "rid", "kick"],
+    ["update", "change", "edit", "modify", "rename", "set", "patch"],
+    ["get", "fetch", "read", "show", "view", "retrieve", "see", "look", "download"],
+    ["list", "all", "every", "what", "which", "who"],
+    ["search", "find"],
+    ["schedule", "plan"],
+    ["repo", "repository"]
+  ].flatMap(([first, ...others]) => others.map((other) => [ending(other), ending(first!)] as const))
+)
+
+const stem = (term: string): string | null => {
+  const word = term.toLowerCase()
+  if (EMPTY.has(word)) return null
+  const cut = ending(word)
+  return SAME.get(cut) ?? cut
+}
+
+/** The word without the ending of a plural or a form of a verb. */
+function ending(word: string): string {
+  if (word.length <= 3 || /\p{N}/u.test(word)) return word
+  const cut = word.replace(/ies$/, "y").replace(/(ss|sh|ch|x)es$/, "$1").replace(/([^s])s$/, "$1")
+  const base = cut.length > 5 ? cut.replace(/(ing|ed)$/, "") : cut
+  return base.replace(/([^aeiouls])\1$/, "$1").replace(/e$/, "")
+}

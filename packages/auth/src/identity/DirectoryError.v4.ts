@@ -1,0 +1,13 @@
+/** The errors of a key-value store that keeps its values in files, for version 4. */
+import * as KeyValueStore from "effect/persistence/KeyValueStore"
+
+export type DirectoryError = KeyValueStore.KeyValueStoreError
+
+/** That a step of the store failed at a path. */
+export const make = (method: string, path: string, cause: unknown): DirectoryError =>
+  new KeyValueStore.KeyValueStoreError({
+    method,
+    key: path,
+    message: (cause as NodeJS.ErrnoException).code ?? "failed",
+    cause
+  })

@@ -1,0 +1,56 @@
+/**
+ * Whether other users of the machine can read or change the credentials in a folder. `CredentialDirectory` asks before it uses the folder.
+ * On Windows nothing is checked: its permissions are no modes. What is above the folder is not checked either. Links are followed, and what
+ * they lead to is checked.
+ */
+import * as Effect from "effect/Effect"
+import * as fs from "node:fs/promises"
+import { join } from "node:path"
+import type { AuthorizationError } from "../../AuthorizationError.js"
+import { failure } from "../../discovery/Failure.js"
+
+/** The permissions of a group and of all others. */
+const OTHERS = 0o077
+
+/** Fails when another user can read or write the folder or one of its records, or owns them. A folder that is missing is private. */
+export const check = (directory: string): Effect.Effect<void, AuthorizationError> =>
+  Effect.gen(function*() {
+    const user = process.getuid?.()
+    if (user === undefined) return
+    const names = yield* attempt(directory, () => fs.readdir(directory).catch(otherwise("ENOENT", "ENOTDIR")))
+    if (names === undefined) return
+    const records = names.filter((name) => name.endsWith(".json"))
+    for (const path of [directory, ...records.map((name) => join(directory, name))]) {
+      const found = yield* attempt(directory, () => fs.stat(path).catch(otherwise("ENOENT")))
+      if (found === undefined) continue
+      const kind = path === directory ? "folder" : "file"
+      if (found.uid !== user) {
+        return yield* refused(kind, path, `belongs to user ${found.uid}, and this program runs as user ${user}`, OWNER)
+      }
+      const mode = found.mode & 0o777
+      if ((mode & OTHERS) !== 0) {
+        const right = path === directory ? "700" : "600"
+        return yield* refused(kind, path, `has mode 0${mode.toString(8)}`, `Run: chmod ${right} ${path}`)
+      }
+    }
+  })
+
+const OWNER = "Give the program a folder of its own user"
+
+const refused = (kind: string, path: string, why: string, advice: string) =>
+  failure(
+    "Store",
+    `The ${kind} of credentials ${path} ${why}, so other users can read or change what is stored there. ${advice}. Where that cannot be ` +
+      "changed, as with a folder that a container mounts, `allowOthers` of `CredentialDirectory.layer` allows it, `--allow-others` at the " +
+      "command line"
+  )
+
+const otherwise = (...codes: ReadonlyArray<string>) => (cause: NodeJS.ErrnoException): undefined | Promise<never> =>
+  codes.includes(cause.code ?? "") ? undefined : Promise.reject(cause)
+
+const attempt = <A>(directory: string, run: () => Promise<A>): Effect.Effect<A, AuthorizationError> =>
+  Effect.tryPromise({
+    try: run,
+    catch: (cause) =>
+      failure("Store", `The folder of credentials ${directory} could not be read: see the cause`, { cause })
+  })

@@ -1,0 +1,104 @@
+/**
+ * A lock between processes that share a database: a record, whose text begins with the token of the process that holds the lock. That
+ * process changes the end of the text all the time. A process that waits, and sees the same text for long, takes the lock: the holder has
+ * ended. No clock of another machine is needed.
+ *
+ * A holder that was stopped for long may wake up when another process has the lock. So the database stores what is written under a lock
+ * only as long as the record begins with the token (`CredentialStore.makeShared`).
+ */
+import * as EffectInternals from "@effect-mcp/core/unstable/kit/EffectInternals"
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import * as Option from "effect/Option"
+import type * as Scope from "effect/Scope"
+import type { AuthorizationError } from "../AuthorizationError.js"
+import type { CredentialDatabase, Lock } from "../CredentialDatabase.js"
+import { failure } from "../discovery/Failure.js"
+
+/** In milliseconds: how often a waiting process looks at the record, and how often the holder of the lock changes it. */
+const LOOK = 200
+const BEAT = 3000
+
+/** How often in a row the database may not answer a process that waits, and how long the process then waits, in milliseconds. */
+const MAX_UNANSWERED = 5
+const PAUSE = 1000
+
+/** How often a process that waits sees the same text before it takes the lock: 15 seconds. */
+const MAX_SAME = 75
+
+interface Held {
+  readonly database: CredentialDatabase
+  readonly lock: Lock
+}
+
+/** The lock that the fiber has. */
+export const held = EffectInternals.local<Held | undefined>("@effect-mcp/auth/stored/RecordLock", undefined)
+
+/**
+ * Runs an effect that has the lock. Fails, and does not run the effect, when the database does not answer; a process that waits already
+ * goes on when the database answers again soon.
+ */
+export const exclusive = <A, E, R>(
+  database: CredentialDatabase,
+  name: string,
+  effect: Effect.Effect<A, E, R>
+): Effect.Effect<A, E | AuthorizationError, R> =>
+  Effect.scoped(Effect.flatMap(
+    Effect.mapError(hold(database, name), unlocked),
+    (lock) => EffectInternals.withValue(effect, held, { database, lock })
+  ))
+
+const unlocked = (cause: unknown) =>
+  failure("Store", "Stored credentials could not be locked, and were not renewed: see the cause", { cause })
+
+/** Waits for the lock, and holds it until the scope closes. */
+const hold = (database: CredentialDatabase, name: string): Effect.Effect<Lock, unknown, Scope.Scope> =>
+  Effect.uninterruptibleMask((restore) =>
+    Effect.gen(function*() {
+      const lock = { name, token: crypto.randomUUID() }
+      yield* take(database, lock, restore)
+      yield* Effect.addFinalizer(() => Effect.ignore(database.write(name, undefined, lock)))
+      yield* Effect.forkScoped(Effect.interruptible(beat(database, lock)))
+      return lock
+    })
+  )
+
+type Restore = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
+
+const take = Effect.fnUntraced(function*(database: CredentialDatabase, { name, token }: Lock, restore: Restore) {
+  let seen: string | undefined
+  let same = 0
+  const look = Effect.gen(function*() {
+    const found = yield* restore(database.read(name))
+    // The answer to an attempt of before was lost.
+    if (found?.startsWith(token) === true) return true
+    same = found === seen ? same + 1 : 0
+    seen = found
+    const isFree = found === undefined || same >= MAX_SAME
+    return isFree && (yield* database.swap(name, found, textOf(token, 0)))
+  })
+  let taken = yield* look
+  let unanswered = 0
+  while (!taken) {
+    yield* restore(Effect.sleep(LOOK))
+    const looked = yield* Effect.either(look)
+    if (Either.isRight(looked)) {
+      taken = looked.right
+      unanswered = 0
+    } else {
+      if (++unanswered > MAX_UNANSWERED) return yield* Effect.fail(looked.left)
+      yield* restore(Effect.sleep(PAUSE))
+    }
+  }
+})
+
+/** Shows that the holder lives, until it has lost the lock. */
+const beat = Effect.fnUntraced(function*(database: CredentialDatabase, lock: Lock) {
+  for (let beats = 1; true; beats++) {
+    yield* Effect.sleep(BEAT)
+    const written = yield* Effect.option(database.write(lock.name, textOf(lock.token, beats), lock))
+    if (Option.contains(written, "LockLost")) return
+  }
+})
+
+const textOf = (token: string, beats: number): string => `${token} ${beats}`

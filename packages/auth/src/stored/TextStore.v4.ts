@@ -1,0 +1,21 @@
+/** A key-value store of texts, for version 4. `CredentialStore` reads any store through it, `CredentialDirectory` makes one. */
+import * as Effect from "effect/Effect"
+import * as KeyValueStore from "effect/persistence/KeyValueStore"
+
+/** What a store of texts is made of. */
+export interface Texts<E> {
+  readonly get: (key: string) => Effect.Effect<string | undefined, E>
+  readonly set: (key: string, value: string) => Effect.Effect<void, E>
+  readonly remove: (key: string) => Effect.Effect<void, E>
+  readonly clear: Effect.Effect<void, E>
+  readonly keys: Effect.Effect<ReadonlyArray<string>, E>
+}
+
+/** The text of a key; `undefined` when there is none. */
+export const get = (
+  store: KeyValueStore.KeyValueStore,
+  key: string
+): Effect.Effect<string | undefined, KeyValueStore.KeyValueStoreError> => store.get(key)
+
+export const make = (texts: Texts<KeyValueStore.KeyValueStoreError>): KeyValueStore.KeyValueStore =>
+  KeyValueStore.makeStringOnly({ ...texts, size: Effect.map(texts.keys, ({ length }) => length) })

@@ -1,0 +1,102 @@
+/**
+ * The client of one durable task of a run: it begins the task, answers its question, or cancels it, and waits for its end. Each request goes
+ * to any node, and is sent again until a node has answered it. A call whose response was lost may have begun a task: its job is left alone,
+ * and the next one has another name.
+ */
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Stream from "effect/Stream"
+import { isDeepStrictEqual } from "node:util"
+import type { Balancer } from "../nemesis/Balancer.js"
+import * as Http from "../nemesis/Http.js"
+import * as Message from "../nemesis/Message.js"
+import { requestOf } from "../nemesis/ModernClient.js"
+import type { Job } from "./Report.js"
+
+export interface Plan extends Job {
+  /** How many characters the answer has. */
+  readonly answer: number
+  /** After how many milliseconds the client cancels it; `undefined` where it does not. */
+  readonly cancel: number | undefined
+}
+
+/** What the client has seen of a task, in milliseconds since 1970. */
+export interface Seen {
+  readonly plan: Plan
+  readonly began: number
+  readonly answered: number | undefined
+  readonly cancelled: number | undefined
+  readonly ended: number
+  readonly status: string
+  readonly result: unknown
+  /** Whether a client that looked later saw the same end. */
+  readonly isSame: boolean
+}
+
+const PAUSE = "1 second"
+
+/** How long a node may take to answer. A stopped one does not. */
+const ANSWER = "8 seconds"
+
+/** The answer; `undefined` where there was none. */
+const send = (balancer: Balancer, method: string, named: string, params: object) =>
+  Effect.gen(function*() {
+    const response = yield* balancer.send(requestOf("client", 1, method, named, params, { elicitation: { form: {} } }))
+    if (!Http.isEventStream(response)) return Message.parse(yield* Http.text(response))
+    const messages = Stream.map(Http.events(response), ({ data }) => Message.parse(data))
+    const found = yield* Stream.runHead(Stream.filter(messages, Message.isResponse))
+    return Option.getOrUndefined(found)
+  }).pipe(Effect.scoped, Effect.timeout(ANSWER), Effect.orElseSucceed(() => undefined))
+
+const ENDS: ReadonlyArray<unknown> = ["completed", "failed", "cancelled", "gone"]
+
+const isOver = (status: unknown) => ENDS.includes(status)
+
+/** Begins the job, and follows its task to the end. `at` tells the time. */
+export const follow = (balancer: Balancer, planned: Plan, at: () => number): Effect.Effect<Seen> =>
+  Effect.gen(function*() {
+    let plan = planned
+    let taskId: unknown
+    for (let n = 1; taskId === undefined; n++) {
+      plan = { ...planned, job: `${planned.job}.${n}` }
+      const { answer: _, cancel: __, ...args } = plan
+      taskId = (yield* send(balancer, "tools/call", "report", { name: "report", arguments: args }))?.result?.taskId
+      if (taskId === undefined) yield* Effect.sleep(PAUSE)
+    }
+    const named = String(taskId)
+    const began = at()
+    const get = send(balancer, "tasks/get", named, { taskId })
+    let answered: number | undefined
+    let cancelled: number | undefined
+    for (;;) {
+      const read = yield* get
+      // The task is unknown when its time to live has passed.
+      const task: Message.Message["result"] = read?.error?.code === -32602 ? { status: "gone" } : read?.result
+      if (isOver(task?.status)) {
+        const ended = at()
+        const later = yield* Effect.repeat(Effect.delay(get, "2 seconds"), {
+          until: (read) => read?.result !== undefined,
+          times: 20
+        })
+        const { result, status } = task!
+        return {
+          ...{ plan, began, answered, cancelled, ended, status: String(status), result },
+          isSame: isDeepStrictEqual({ result, status }, {
+            result: later?.result?.result,
+            status: later?.result?.status
+          })
+        }
+      }
+      if (plan.cancel !== undefined && at() - began > plan.cancel) {
+        if ((yield* send(balancer, "tasks/cancel", named, { taskId }))?.result !== undefined) {
+          cancelled ??= at()
+        }
+      } else if (task?.status === "input_required") {
+        const content = { text: "x".repeat(plan.answer) }
+        const answers = Object.keys(task.inputRequests as object).map((key) => [key, { action: "accept", content }])
+        const params = { taskId, inputResponses: Object.fromEntries(answers) }
+        if ((yield* send(balancer, "tasks/update", named, params))?.result !== undefined) answered ??= at()
+      }
+      yield* Effect.sleep(PAUSE)
+    }
+  })

@@ -1,0 +1,30 @@
+/**
+ * Reads a stream on a fiber of its own, which listens before the caller goes on: the listener misses no value that comes later. A stream
+ * that is forked with `Stream.runForEach` begins some turns later, and Effect does not say how many: an answer may be faster, above all
+ * in process. The features of a client (`client/session/FeatureFibers`), its groups (`client/group/ServerLists`) and the proxy call this
+ * module.
+ */
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import type * as Scope from "effect/Scope"
+import type * as Stream from "effect/Stream"
+import * as EffectInternals from "./EffectInternals.js"
+import * as StreamArrays from "./StreamArrays.js"
+
+/** Runs `f` for each value, one after another, until the stream ends or the scope closes. Gives the fiber. */
+export const fork = <A, R = never>(
+  stream: Stream.Stream<A, never, R>,
+  f: (value: A) => Effect.Effect<unknown, never, R>
+): Effect.Effect<Fiber.RuntimeFiber<void>, never, R | Scope.Scope> =>
+  Effect.flatMap(StreamArrays.toPull(stream), (pull) => {
+    const reading = Effect.forever(
+      Effect.flatMap(pull, (values) => Effect.forEach(values, f, { discard: true }))
+    )
+    return Effect.acquireRelease(
+      Effect.map(
+        EffectInternals.currentServices<R>(),
+        (services) => EffectInternals.runFork(EffectInternals.interruptible(services), Effect.ignore(reading))
+      ),
+      Fiber.interrupt
+    )
+  })

@@ -1,0 +1,25 @@
+/** What Effect tells a logger, as far as this library reads it, for version 4. */
+import type * as Context from "effect/Context"
+import * as Logger from "effect/Logger"
+import type * as LogLevel from "effect/LogLevel"
+import * as References from "effect/References"
+
+/** What was logged, and by which fiber. */
+export interface LogEntry {
+  readonly message: unknown
+  readonly level: Exclude<LogLevel.LogLevel, "Warn"> | "Warning"
+  readonly annotations: ReadonlyArray<readonly [string, unknown]>
+  /** The services of the fiber that logs. */
+  readonly context: Context.Context<never>
+}
+
+/** A logger that calls `f` with each entry. */
+export const logger = (f: (entry: LogEntry) => void): Logger.Logger<unknown, void> =>
+  Logger.make(({ fiber, logLevel, message }) =>
+    f({
+      message,
+      level: logLevel === "Warn" ? "Warning" : logLevel,
+      annotations: Object.entries(fiber.getRef(References.CurrentLogAnnotations)),
+      context: fiber.context as Context.Context<never>
+    })
+  )

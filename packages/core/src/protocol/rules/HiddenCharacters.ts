@@ -1,0 +1,193 @@
+/**
+ * Removes characters that people do not see from the texts that models read: tag characters, bidi controls, zero-width characters and
+ * variation selectors. A server can hide instructions for a model in such characters. A character stays where the writing needs the
+ * character: a joiner in an emoji or in a script with joined letters, and one variation selector after a character that has variations.
+ *
+ * `ToolList` of package `ai`, `ClientSessionGroup` and `Proxy` of package `proxy` have clean lists. Names, titles and
+ * descriptions are cleaned; results, the values of enumerations and the names of properties never are, because calls need the same text.
+ */
+import * as Predicate from "effect/Predicate"
+
+/** Tags, and other characters of plane 14 that have no form; variation selectors beyond 16 have the numbers between. */
+const TAGS = "\\u{E0000}-\\u{E00FF}\\u{E01F0}-\\u{E0FFF}"
+
+const BIDI = "\\u061C\\u200E\\u200F\\u202A-\\u202E\\u2066-\\u2069"
+
+/** Also soft hyphens, fillers, and controls of ligatures, annotations, music and shorthand. */
+const ZERO_WIDTH =
+  "\\u00AD\\u115F\\u1160\\u180E\\u200B\\u2060-\\u2065\\u206A-\\u206F\\u3164\\uFEFF\\uFFA0\\uFFF0-\\uFFFB" +
+  "\\u{1BCA0}-\\u{1BCA3}\\u{1D173}-\\u{1D17A}"
+
+/** The joiners, with the one that orders combining marks. */
+const JOINER = "(?:\\u034F|\\u200C|\\u200D)"
+
+const VARIATION = "(?:[\\uFE00-\\uFE0F]|[\\u180B-\\u180D]|\\u180F|[\\u{E0100}-\\u{E01EF}])"
+
+const ALWAYS = `(?:[${TAGS}${BIDI}${ZERO_WIDTH}]|[\\u17B4-\\u17B5])`
+
+const HIDDEN = new RegExp(`${ALWAYS}|${JOINER}|${VARIATION}`, "u")
+
+/** Hidden characters that follow one another. */
+const RUNS = new RegExp(`(?:${ALWAYS}|${JOINER}|${VARIATION})+`, "gu")
+
+const NEVER = new RegExp(`${ALWAYS}+`, "gu")
+
+/** One joiner, or one variation selector, which an emoji may have before its joiner. */
+const MAY_STAY = new RegExp(`^${VARIATION}?${JOINER}?$`, "u")
+
+/** Whether the characters around a run need a joiner: two emoji, or a letter of a script whose letters join or stack. */
+const JOINS = new RegExp(
+  `[\\p{Extended_Pictographic}\\p{Emoji_Modifier}]$|[${
+    [
+      "Arabic",
+      "Syriac",
+      "Mandaic",
+      "Mongolian",
+      "Nko",
+      "Phags_Pa",
+      "Devanagari",
+      "Bengali",
+      "Gurmukhi",
+      "Gujarati",
+      "Oriya",
+      "Tamil",
+      "Telugu",
+      "Kannada",
+      "Malayalam",
+      "Sinhala",
+      "Khmer",
+      "Myanmar",
+      "Tibetan",
+      "Balinese",
+      "Javanese",
+      "Hebrew"
+    ].map((script) => `\\p{scx=${script}}`).join("")
+  }]$`,
+  "u"
+)
+
+const EMOJI_AT_END = /[\p{Extended_Pictographic}\p{Emoji_Modifier}]$/u
+
+const EMOJI_AT_START = /^\p{Extended_Pictographic}/u
+
+/** Characters that have variations: emoji, signs, and letters of a few scripts. */
+const VARIES = /[\p{Emoji}\p{Sm}\p{So}\p{Script=Han}\p{Script=Mongolian}\p{Script=Myanmar}\p{Script=Phags_Pa}]$/u
+
+const HAS_JOINER = new RegExp(JOINER, "u")
+
+const HAS_VARIATION = new RegExp(VARIATION, "u")
+
+/** How many units of text around a run decide: a character has at most two. */
+const AROUND = 2
+
+/** The text without its hidden characters. */
+export const removed = (text: string): string =>
+  HIDDEN.test(text)
+    ? text.replace(RUNS, (run, at: number) => {
+      const rest = run.replace(NEVER, "")
+      const before = text.slice(Math.max(0, at - AROUND), at)
+      const after = text.slice(at + run.length, at + run.length + AROUND)
+      return staysBetween(before, rest, after) ? rest : ""
+    })
+    : text
+
+const staysBetween = (before: string, run: string, after: string): boolean => {
+  if (!MAY_STAY.test(run)) return false
+  if (HAS_VARIATION.test(run) && !VARIES.test(before)) return false
+  if (!HAS_JOINER.test(run)) return true
+  return JOINS.test(before) && (!EMOJI_AT_END.test(before) || EMOJI_AT_START.test(after))
+}
+
+/** The text with an escape in place of each character outside of ASCII, so that a reader of a log sees what differs. */
+export const escaped = (text: string): string =>
+  text.replace(/[^\x20-\x7e]/gu, (one) => `\\u{${one.codePointAt(0)!.toString(16)}}`)
+
+/** What a list has for an entry: a tool, a prompt, a resource or a resource template. */
+interface Listed {
+  readonly name: string
+  readonly title?: string | undefined
+  readonly description?: string | undefined
+}
+
+/**
+ * The entry with clean texts: its title and description, those in its annotations, arguments and schemas, and the name of a resource. The
+ * name of a tool or prompt stays, because calls need the name. Gives the same object when nothing is hidden.
+ */
+export const removedFrom = <A extends Listed>(entry: A): A => {
+  const { annotations, arguments: args, inputSchema, name, outputSchema, ...texts } = entry as A & Partial<Described>
+  const changed = {
+    ...changedTexts(texts),
+    ...("uri" in entry || "uriTemplate" in entry ? changedMember("name", name, removed(name)) : undefined),
+    ...changedMember("annotations", annotations, cleanTexts(annotations)),
+    ...changedMember("arguments", args, cleanList(args, cleanTexts)),
+    ...changedMember("inputSchema", inputSchema, cleanSchema(inputSchema)),
+    ...changedMember("outputSchema", outputSchema, cleanSchema(outputSchema))
+  }
+  return Object.keys(changed).length === 0 ? entry : { ...entry, ...changed }
+}
+
+/** The members that some kinds of entries have. */
+interface Described {
+  readonly annotations: object
+  readonly arguments: ReadonlyArray<object>
+  readonly inputSchema: object
+  readonly outputSchema: object
+}
+
+const changedMember = (name: string, before: unknown, after: unknown) =>
+  before === after ? undefined : { [name]: after }
+
+const TEXTS = ["title", "description", "$comment"] as const
+
+const changedTexts = (value: object): object => {
+  const given = value as Readonly<Record<string, unknown>>
+  const changed: Record<string, string> = {}
+  for (const name of TEXTS) {
+    const text = given[name]
+    if (typeof text === "string" && HIDDEN.test(text) && removed(text) !== text) changed[name] = removed(text)
+  }
+  return changed
+}
+
+const cleanTexts = <A>(value: A): A => {
+  if (!Predicate.isRecord(value)) return value
+  const changed = changedTexts(value)
+  return Object.keys(changed).length === 0 ? value : { ...value, ...changed }
+}
+
+const cleanList = <A>(list: A, clean: (value: unknown) => unknown): A => {
+  if (!Array.isArray(list)) return list
+  const cleaned = list.map(clean)
+  return cleaned.every((one, i) => one === list[i]) ? list : cleaned as A
+}
+
+/** Keywords whose values are data, not schemas. */
+const DATA: ReadonlySet<string> = new Set(["enum", "const", "default", "examples", "example", "required"])
+
+/** Keywords whose values are schemas by names. */
+const BY_NAME: ReadonlySet<string> = new Set([
+  "properties",
+  "patternProperties",
+  "$defs",
+  "definitions",
+  "dependentSchemas"
+])
+
+const cleanSchema = <A>(schema: A): A => {
+  if (Array.isArray(schema)) return cleanList(schema, cleanSchema)
+  if (!Predicate.isRecord(schema)) return schema
+  const changed: Record<string, unknown> = { ...changedTexts(schema) }
+  for (const [keyword, value] of Object.entries(schema)) {
+    if (DATA.has(keyword) || typeof value !== "object" || value === null) continue
+    const cleaned = BY_NAME.has(keyword) ? cleanByName(value) : cleanSchema(value)
+    if (cleaned !== value) changed[keyword] = cleaned
+  }
+  return Object.keys(changed).length === 0 ? schema : { ...schema, ...changed }
+}
+
+const cleanByName = (schemas: object): object => {
+  const cleaned = Object.entries(schemas).map(([name, schema]) => [name, cleanSchema(schema)] as const)
+  return cleaned.every(([name, schema]) => schema === (schemas as Readonly<Record<string, unknown>>)[name])
+    ? schemas
+    : Object.fromEntries(cleaned)
+}

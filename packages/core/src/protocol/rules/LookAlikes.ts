@@ -1,0 +1,73 @@
+/**
+ * Finds names that look alike to people and are not equal: Cyrillic `а` in place of Latin `a`, `1` in place of `l`, hidden characters, and
+ * names that mix scripts whose letters look alike. `ListReport` of the client reports them.
+ *
+ * The table has the letters of other scripts that look like letters of Latin, not all characters of Unicode's `confusables.txt`, which
+ * would weigh more than the client: names of tools have letters, digits and a few signs.
+ *
+ * @see https://www.unicode.org/reports/tr39/#Confusable_Detection
+ */
+import * as HiddenCharacters from "./HiddenCharacters.js"
+
+export interface LookAlikes {
+  /** Names that look alike, together. */
+  readonly alike: ReadonlyArray<ReadonlyArray<string>>
+  /** Names with letters of more than one script, where letters of these scripts look alike. */
+  readonly mixed: ReadonlyArray<string>
+}
+
+/** Looks at the names of one kind. Equal names do not count as alike. */
+export const find = (names: Iterable<string>): LookAlikes => {
+  const byForm = new Map<string, Array<string>>()
+  const mixed: Array<string> = []
+  for (const name of new Set(names)) {
+    const form = formOf(name)
+    const same = byForm.get(form)
+    if (same === undefined) byForm.set(form, [name])
+    else same.push(name)
+    if (mixesScripts(name)) mixed.push(name)
+  }
+  return { alike: [...byForm.values()].filter(({ length }) => length > 1), mixed }
+}
+
+/** A longer name is compared by its beginning: what a server sends may be of any length. */
+const MAX_LENGTH = 1000
+
+/** Equal for names that look alike. */
+const formOf = (name: string): string => {
+  const seen = HiddenCharacters.removed(name.slice(0, MAX_LENGTH)).normalize("NFKC")
+  let form = ""
+  for (const character of seen) form += latin.get(character) ?? character
+  return form.replaceAll("rn", "m")
+}
+
+const ASCII = /^[\x20-\x7e]*$/
+
+const SCRIPTS = ["Latin", "Cyrillic", "Greek", "Armenian", "Cherokee", "Coptic", "Lisu"].map((script) =>
+  new RegExp(`\\p{Script=${script}}`, "u")
+)
+
+const mixesScripts = (name: string): boolean =>
+  !ASCII.test(name) && SCRIPTS.filter((script) => script.test(name.slice(0, MAX_LENGTH))).length > 1
+
+/** Characters, and in the same place the character of Latin that each looks like. */
+const pairs: ReadonlyArray<readonly [others: string, latin: string]> = [
+  // Letters and digits of ASCII.
+  ["01I|", "Olll"],
+  // Cyrillic.
+  ["аеорсухѕіјԁһԛԝгкАВЕКМНОРСТУХЅІЈԌԚԜҮү", "aeopcyxsijdhqwrkABEKMHOPCTYXSlJGQWYy"],
+  // Greek.
+  ["αονιυκγηρσωΑΒΕΖΗΙΚΜΝΟΡΤΥΧ", "aoviukynpowABEZHlKMNOPTYX"],
+  // Armenian and Cherokee.
+  ["օոսհցգզՕՍ", "onuhgqqOU"],
+  ["ᎪᏴᏟᎠᎬᏀᎻᎫᏦᏞᎷᏢᎡᏚᎢᏙᎳᏃ", "ABCDEGHJKLMPRSTVWZ"],
+  // Other letters of Latin, and signs.
+  ["ıɩɑɡ‐‑‒–—―−⁄∕", "iiag-------//"]
+]
+
+const latin: ReadonlyMap<string, string> = new Map(
+  pairs.flatMap(([others, forms]) => {
+    const form = [...forms]
+    return [...others].map((other, i) => [other, form[i]!] as const)
+  })
+)

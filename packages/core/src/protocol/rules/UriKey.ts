@@ -1,0 +1,74 @@
+/**
+ * The key under which a resource is found by its URI: equal for URIs that RFC 3986 counts as equal, whatever their spelling. Scheme and
+ * host are in lower case, percent-encoded triplets have upper case, unreserved characters are decoded, other characters are encoded as
+ * UTF-8, and the path of a URL of http is at least "/".
+ *
+ * A key is for comparing only: handlers, peers and logs get the URI as it was sent. `%2F` is never decoded and `..` is never resolved,
+ * because what a server does with the segments of a path is not known here.
+ *
+ * @see https://www.rfc-editor.org/rfc/rfc3986#section-6.2
+ */
+import * as Either from "effect/Either"
+import * as Encoding from "effect/Encoding"
+
+/** A longer URI is its own key: what a peer sends may be of any length. */
+const MAX_LENGTH = 65_536
+
+export const of = (uri: string): string => {
+  if (uri.length > MAX_LENGTH) return uri
+  const scheme = schemeOf.exec(uri)?.[0] ?? ""
+  const rest = uri.slice(scheme.length)
+  return normalScheme(scheme, rest) + path(rest.slice(authorityOf(rest).length), pathIsNeeded(scheme, rest))
+}
+
+/** The key of the beginning of a URI, as the text before the first variable of a template is. */
+export const ofStart = (text: string): string => {
+  const key = of(text)
+  // The host, or the path, may go on after the text.
+  return key.endsWith("/") && !text.endsWith("/") ? key.slice(0, -1) : key
+}
+
+const schemeOf = /^[A-Za-z][A-Za-z0-9+.-]*:/
+
+/** The two slashes, and the authority that follows them. */
+const authorityOf = (rest: string): string => /^\/\/[^/?#]*/.exec(rest)?.[0] ?? ""
+
+const webPorts: Readonly<Record<string, string>> = { "http:": "80", "https:": "443", "ws:": "80", "wss:": "443" }
+
+const pathIsNeeded = (scheme: string, rest: string): boolean =>
+  Object.hasOwn(webPorts, scheme.toLowerCase()) && authorityOf(rest).length > 2
+
+const path = (text: string, isNeeded: boolean): string =>
+  isNeeded && !text.startsWith("/") ? `/${ofPart(text)}` : ofPart(text)
+
+/** The scheme and the authority. Of the authority, only the host does not distinguish upper case. */
+const normalScheme = (given: string, rest: string): string => {
+  const scheme = given.toLowerCase()
+  const authority = authorityOf(rest)
+  const host = authority.lastIndexOf("@") + 1
+  const server = ofPart(authority.slice(host)).replace(
+    triplets,
+    (part) => part.startsWith("%") ? part : part.toLowerCase()
+  )
+  const port = /:(\d*)$/.exec(server)
+  const isDefault = port !== null && (port[1] === "" || port[1] === webPorts[scheme])
+  return scheme + ofPart(authority.slice(0, host)) + (isDefault ? server.slice(0, port.index) : server)
+}
+
+/** Triplets, and the text between them. */
+const triplets = /%[0-9A-F]{2}|[^%]+/g
+
+/** What may be written in another way: triplets, and characters that a URI must not have. */
+const odd = /%[0-9A-Fa-f]{2}|[^\x21\x23-\x3b\x3d\x3f-\x5b\x5d\x5f\x61-\x7a\x7e]+/gu
+
+/** The key of a part of a URI that follows its host. */
+export const ofPart = (text: string): string =>
+  text.replace(odd, (part) => part.length === 3 && part.startsWith("%") ? triplet(part) : encoded(part))
+
+const triplet = (text: string): string => {
+  const character = String.fromCharCode(Number.parseInt(text.slice(1), 16))
+  return /[A-Za-z0-9._~-]/.test(character) ? character : text.toUpperCase()
+}
+
+const encoded = (text: string): string =>
+  Either.getOrElse(Encoding.encodeUriComponent(text.replace(/\p{Cs}/gu, "\uFFFD")), () => text)

@@ -1,0 +1,160 @@
+/**
+ * Effect's parser of schemas: decoders, encoders, and the issues with which they refuse a value, for version 4. It makes issues, and walks
+ * over an issue to find the places where a value does not conform. `Issue` puts the places into sentences. Issues keep the
+ * values that they refuse, which version 4 leaves out otherwise.
+ */
+import type * as Arr from "effect/Array"
+import type * as Effect from "effect/Effect"
+import type * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
+import * as SchemaIssue from "effect/SchemaIssue"
+import * as SchemaParser from "effect/SchemaParser"
+import * as IssueText from "./IssueText.js"
+import * as SchemaTree from "./SchemaTree.js"
+
+/** Why a value does not conform to a schema. */
+export type ParseIssue = SchemaIssue.Issue
+
+/** The error that carries an issue. Its message never formats a value. */
+export class ParseError extends Schema.SchemaError {
+  constructor({ issue }: { readonly issue: ParseIssue }) {
+    super(issue)
+  }
+}
+
+type Parse<E> = (u: unknown, options?: SchemaTree.ParseOptions) => E
+
+const REPORT = { reportInput: true } as const
+
+const reporting = <E>(parse: Parse<E>): Parse<E> => (u, options) =>
+  parse(u, options === undefined ? REPORT : { ...options, ...REPORT })
+
+/** Throws the error of Effect's parser for a schema that it cannot use, as the other functions here do. */
+export const decodeUnknown = <A, I>(schema: Schema.Codec<A, I>): Parse<Effect.Effect<A, ParseIssue>> =>
+  reporting(SchemaParser.decodeUnknownEffect(schema))
+
+export const encodeUnknown = <A, I>(schema: Schema.Codec<A, I>): Parse<Effect.Effect<I, ParseIssue>> =>
+  reporting(SchemaParser.encodeUnknownEffect(schema))
+
+export const decodeUnknownEither = <A, I>(schema: Schema.Codec<A, I>): Parse<Result.Result<A, ParseIssue>> =>
+  reporting(SchemaParser.decodeUnknownResult(schema))
+
+export const encodeUnknownEither = <A, I>(schema: Schema.Codec<A, I>): Parse<Result.Result<I, ParseIssue>> =>
+  reporting(SchemaParser.encodeUnknownResult(schema))
+
+/** The issue of a value that a text explains. */
+export const refused = (_ast: SchemaTree.AST, actual: unknown, message: string): ParseIssue =>
+  new SchemaIssue.InvalidValue({ message }, actual, REPORT)
+
+/** The issue of a value inside another one. */
+export const below = (
+  path: Arr.NonEmptyReadonlyArray<PropertyKey>,
+  _actual: unknown,
+  issue: ParseIssue
+): ParseIssue => new SchemaIssue.Pointer(path, issue)
+
+/** Several issues of one value. */
+export const together = (actual: unknown, issues: Arr.NonEmptyReadonlyArray<ParseIssue>): ParseIssue =>
+  new SchemaIssue.Composite(Schema.Unknown.ast, issues, actual, REPORT)
+
+/** What a filter says about a member of the value that it refuses. */
+export const refusedMember = (member: string, message: string) => ({ path: [member], issue: message })
+
+/** The annotation of a schema with the words of each refusal. */
+export const words = (message: string): { readonly message: string } => ({ message })
+
+interface Place {
+  readonly path: string
+  readonly message: string
+}
+
+const MAX_PLACES = 10
+const MAX_MESSAGE = 200
+/** How many issues one walk visits. */
+const MAX_STEPS = 1000
+
+/** The places where a value does not conform, at most ten. */
+export const places = (issue: ParseIssue, quotes: boolean): ReadonlyArray<Place> => {
+  const found: Array<Place> = []
+  let steps = 0
+  const isOver = (): boolean => found.length === MAX_PLACES || steps >= MAX_STEPS
+  const add = (path: IssueText.Path, message: string): void => {
+    found.push({ path: IssueText.pathText(path), message: IssueText.clip(message, MAX_MESSAGE) })
+  }
+
+  const visit = (issue: SchemaIssue.Issue, path: IssueText.Path): void => {
+    if (isOver()) return
+    steps++
+    switch (issue._tag) {
+      case "Pointer":
+        return visit(issue.issue, path.concat(issue.path))
+      case "MissingKey":
+        return add(path, textAt(issue.annotations, "messageMissingKey") ?? "is missing")
+      case "UnexpectedKey":
+        return add(path, textAt(issue.ast.annotations, "messageUnexpectedKey") ?? "is unexpected")
+      case "Forbidden":
+        return add(path, textAt(issue.annotations, "message") ?? "is forbidden")
+      case "InvalidValue":
+        return add(path, textAt(issue.annotations, "message") ?? "does not conform")
+      case "InvalidType":
+        return add(path, messageOf(issue.ast) ?? IssueText.mismatch([SchemaTree.view(issue.ast)], issue.input, quotes))
+      case "OneOf":
+        return add(path, "conforms to more than one type")
+      case "Filter":
+        return visitFilter(issue, path)
+      case "Encoding":
+        return visit(issue.issue, path)
+      case "AnyOf":
+        return visitUnion(issue, path)
+    }
+    const message = messageOf(issue.ast)
+    if (message !== undefined) return add(path, message)
+    for (const one of issue.issues) {
+      if (isOver()) return
+      visit(one, path)
+    }
+  }
+
+  /** The message of the check, else the message that its function gave, else what the check expects. */
+  const visitFilter = ({ filter, input, issue }: SchemaIssue.Filter, path: IssueText.Path): void => {
+    const message = textAt(filter.annotations, "message")
+    if (message !== undefined) return add(path, message)
+    if (issue._tag !== "InvalidValue" || textAt(issue.annotations, "message") !== undefined) return visit(issue, path)
+    add(path, IssueText.mismatch([SchemaTree.ofCheck(filter)], input, quotes))
+  }
+
+  /** The members that refuse the value as a whole make one place; each other member reports places within the value. */
+  const visitUnion = (issue: SchemaIssue.AnyOf, path: IssueText.Path): void => {
+    const message = messageOf(issue.ast)
+    if (message !== undefined) return add(path, message)
+    const whole: Array<SchemaTree.AST> = []
+    const within: Array<SchemaIssue.Issue> = []
+    // Version 4 leaves out the members that the kind of the value excludes.
+    if (issue.issues.length === 0) whole.push(...(SchemaTree.view(issue.ast) as SchemaTree.Union).types)
+    for (const member of issue.issues) {
+      if (++steps > MAX_STEPS) break
+      if (member._tag === "InvalidType" && messageOf(member.ast) === undefined) whole.push(SchemaTree.view(member.ast))
+      else within.push(member)
+    }
+    const present = whole.filter((ast) => !SchemaTree.isUndefinedKeyword(ast))
+    const expected = present.length === 0 && within.length === 0 ? whole : present
+    if (expected.length > 0) add(path, IssueText.mismatch(expected, issue.input, quotes))
+    for (const one of within) {
+      if (isOver()) return
+      visit(one, path)
+    }
+  }
+
+  visit(issue, [])
+  // Nothing was found within the steps of a walk.
+  if (found.length === 0) add([], "does not conform")
+  return found
+}
+
+const textAt = (annotations: object | undefined, key: string): string | undefined => {
+  const text = (annotations as Record<string, unknown> | undefined)?.[key]
+  return typeof text === "string" ? text : undefined
+}
+
+const messageOf = (ast: SchemaIssue.InvalidType["ast"]): string | undefined =>
+  textAt(ast.checks === undefined ? ast.annotations : ast.checks[ast.checks.length - 1]!.annotations, "message")

@@ -1,0 +1,251 @@
+/**
+ * Tasks that survive the process that began them. Something outside of the nodes runs the work of a detached task: a workflow engine, or a
+ * queue with workers. This module tells it of answers and cancellations, whichever node they come to, and gives it what it needs to
+ * ask, to report, and to store how the task ended.
+ *
+ * `make` attaches an engine to a server. `tool` is a feature whose handler only starts the work. The package `@effect-mcp/workflow` is made
+ * of these two; the guide has a recipe for other engines.
+ *
+ * @since 0.1.0
+ */
+import * as Effect from "effect/Effect"
+import type * as Exit from "effect/Exit"
+import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
+import type * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
+import type * as Tool from "../definition/Tool.js"
+import { JsonRpcError, METHOD_NOT_FOUND } from "../jsonrpc/JsonRpcError.js"
+import * as EffectInternals from "../kit/EffectInternals.js"
+import * as Capabilities from "../protocol/Capabilities.js"
+import type { Implementation } from "../protocol/Implementation.js"
+import * as McpError from "../protocol/McpError.js"
+import * as Version from "../protocol/Version.js"
+import type * as Ask from "./Ask.js"
+import * as Build from "./dispatch/Build.js"
+import * as ServerTasks from "./dispatch/ServerTasks.js"
+import * as Feature from "./Feature.js"
+import * as Tools from "./features/Tools.js"
+import { Registry } from "./Registry.js"
+import type { RequestContext } from "./RequestContext.js"
+import type { TaskDialect } from "./runtime/TaskDialect.js"
+import { type AskError, ServerSession } from "./ServerSession.js"
+import type { Ended } from "./tasks/StoredTasks.js"
+import { type StoredTask, type TaskOutcome, TaskStoreError } from "./TaskStore.js"
+
+/**
+ * What names a detached task, and how its client is spoken to. It is JSON, so an engine can store it with the work. On a server without
+ * users, who has it can read the task, answer its questions and cancel it: where others see what an engine stores, give the engine a
+ * digest of `taskId`, and keep the reference in a table of your own.
+ *
+ * @category models
+ */
+export interface Reference extends Schema.Schema.Type<typeof Reference> {}
+
+/** @category schemas */
+export const Reference = Schema.Struct({
+  taskId: Schema.String,
+  /** The id of the user that the task belongs to; `null` on a server without users. */
+  owner: Schema.NullOr(Schema.String),
+  /** The revision of the call. */
+  revision: Schema.Literal(...Version.all),
+  /** What the client of the call has declared. */
+  capabilities: Capabilities.ClientCapabilities
+})
+
+/**
+ * What runs the work of detached tasks. The effects run at the node that a client's request came to.
+ *
+ * @category models
+ */
+export interface Engine<out R = never> {
+  /** Equal at all nodes, and another one for each engine of a server. */
+  readonly name: string
+  /**
+   * The client answers the questions with these keys. It runs after the user and its scopes were checked, and before the store has the
+   * answers: when the node ends between the two, the client gets no response, and can send its answers again. Where it fails, the
+   * client gets an error. It may run more than once for a question, and for an answer that the store does not get.
+   */
+  readonly answered: (task: StoredTask, keys: ReadonlyArray<string>) => Effect.Effect<void, never, R>
+  /**
+   * The task has ended, and its work should stop: the client has cancelled it, or its `start` has failed. It runs after the store has
+   * the end, and may run more than once. A failure is logged: the work also learns of it from `changes`.
+   */
+  readonly stopped: (task: StoredTask) => Effect.Effect<void, never, R>
+}
+
+/**
+ * The detached tasks of one engine. Every node may use each operation, for tasks that other nodes began: a task that has ended never
+ * changes.
+ *
+ * @category models
+ */
+export interface DetachedTasks {
+  /** The name of the engine. */
+  readonly name: string
+  /** The task; `None` when its time to live has passed. */
+  readonly get: (reference: Reference) => Effect.Effect<Option.Option<StoredTask>, TaskStoreError>
+  /** The task as it is, and then as it becomes. Ends when its time to live has passed. */
+  readonly changes: (reference: Reference) => Stream.Stream<StoredTask, TaskStoreError>
+  /** Stores the message of the status, of which it takes the first 1,000 characters. `false` when the task has ended. */
+  readonly progress: (reference: Reference, message: string) => Effect.Effect<boolean, TaskStoreError>
+  /**
+   * Asks a question under a key of its own: the task is `input_required` until the client has answered. Asking again under the same
+   * key changes nothing while the question or its answer is stored. `false` when the task has ended. Fails when the client lacks
+   * the capability.
+   */
+  readonly ask: (
+    reference: Reference,
+    key: string,
+    question: Ask.Question<any>
+  ) => Effect.Effect<boolean, TaskStoreError | McpError.McpError>
+  /** What the client has sent under a key; `None` when it has not, and after `forget`. It is JSON, and was not checked. */
+  readonly answer: (reference: Reference, key: string) => Effect.Effect<Option.Option<TaskOutcome>, TaskStoreError>
+  /** The answer in what the client has sent. Fails with `InvalidParams` when it is no answer to the question. */
+  readonly decode: <A>(
+    reference: Reference,
+    key: string,
+    question: Ask.Question<A>,
+    answer: TaskOutcome
+  ) => Effect.Effect<A, AskError>
+  /** Removes the question with a key, and its answer. `false` when the task has ended. */
+  readonly forget: (reference: Reference, key: string) => Effect.Effect<boolean, TaskStoreError>
+  /**
+   * Stores how the task ended, as its client expects the result of the tool. Of all that end a task the first succeeds: `false` when
+   * the task has ended before. A defect becomes "Internal error", and is logged.
+   */
+  readonly end: <Name extends string, Parameters, Arguments, Success, Failure>(
+    reference: Reference,
+    tool: Tool.Tool<Name, Parameters, Arguments, Success, Failure>,
+    exit: Exit.Exit<Tool.Returns<Success>, Failure | Feature.Fails>
+  ) => Effect.Effect<boolean, TaskStoreError>
+}
+
+/**
+ * Attaches an engine to the server whose feature runs this, until the scope closes. The server needs `TasksServer.layer`, too.
+ *
+ * @category constructors
+ */
+export const make = <R>(
+  engine: Engine<R>
+): Effect.Effect<DetachedTasks, never, R | Registry | Scope.Scope> =>
+  Effect.gen(function*() {
+    const registry = yield* Registry
+    const context = yield* Effect.context<R>()
+    const found = yield* Effect.serviceOption(ServerTasks.Place)
+    if (Option.isNone(found)) {
+      return yield* Effect.dieMessage(
+        `The engine "${engine.name}" was added to a server that runs: put it among the features`
+      )
+    }
+    const place = found.value
+    yield* place.attach(engine.name, {
+      answered: (task, keys) => Effect.provide(engine.answered(task, keys), context),
+      stopped: (task) => Effect.provide(engine.stopped(task), context)
+    })
+    const served = Effect.suspend(() => place.tasks === undefined ? noTasks : Effect.succeed(place.tasks))
+    const stored = Effect.map(served, ({ runner }) => runner.tasks)
+    const get: DetachedTasks["get"] = ({ owner, taskId }) =>
+      Effect.flatMap(stored, ({ store }) => store.get(owner, taskId))
+    return {
+      name: engine.name,
+      get,
+      changes: ({ owner, taskId }) => Stream.unwrap(Effect.map(stored, ({ store }) => store.changes(owner, taskId))),
+      progress: (reference, message) => Effect.flatMap(stored, (tasks) => tasks.progress(reference, message)),
+      ask: (reference, key, question) =>
+        Effect.gen(function*() {
+          const tasks = yield* served
+          const asked = yield* EffectInternals.fromEither(wordsOf(tasks, reference, place.info).encode(question))
+          return yield* tasks.runner.tasks.askOnce(reference, key, asked)
+        }),
+      answer: (reference, key) =>
+        Effect.map(
+          get(reference),
+          Option.flatMap(({ answers }) =>
+            Object.hasOwn(answers, key) ? Option.fromNullable(answers[key]) : Option.none()
+          )
+        ),
+      decode: (reference, key, question, answer) =>
+        "error" in answer
+          ? Effect.fail(McpError.fromWire(answer.error))
+          : Effect.flatMap(
+            Effect.orDie(served),
+            (tasks) => wordsOf(tasks, reference, place.info).decode(question, answer.result, key)
+          ),
+      forget: (reference, key) => Effect.flatMap(stored, (tasks) => tasks.forget(reference, key)),
+      end: (reference, tool, exit) =>
+        Effect.gen(function*() {
+          const tasks = yield* served
+          const result = yield* Effect.exit(Tools.resultOf(tool, exit, registry, reference.revision))
+          const ended = wordsOf(tasks, reference, place.info).ended(tool.name, result)
+          return yield* tasks.runner.tasks.endOnce(reference, ended)
+        })
+    }
+  })
+
+/**
+ * A tool whose calls are detached tasks: `start` gives the work to the engine, and returns. It runs once for a call, in the request,
+ * and may begin work for a task that its client never learns of: when the request ends before its response, `stopped` runs. The client
+ * gets the task when `start` has succeeded; a failure ends the task, and answers the call.
+ *
+ * The definition needs `task: "required"`. Clients without tasks get an error. Middleware around the tool sees the call that starts the
+ * work, and not the result. `limits.maxRunning` does not count detached tasks; the limits of the `TaskStore` do.
+ *
+ * @category constructors
+ */
+export const tool = <const Name extends string, Parameters, Arguments, Success, Failure, E = never, R = never>(
+  tasks: DetachedTasks,
+  definition: Tool.Tool<Name, Parameters, Arguments, Success, Failure>,
+  start: (
+    parameters: NoInfer<Parameters>,
+    reference: Reference
+  ) => Effect.Effect<void, E, R> & Feature.Declared<E, NoInfer<Failure>>
+): Feature.Feature<Exclude<R, RequestContext | Scope.Scope>> =>
+  Feature.make((registry, context) => {
+    const { advertised, name } = definition
+    if (advertised.execution?.taskSupport !== "required") {
+      return Effect.dieMessage(`The tool "${name}" runs as a task only: add task: "required" to its definition`)
+    }
+    const begin = Effect.fnUntraced(function*(parameters: Parameters) {
+      const session = yield* ServerSession
+      yield* session.startTask
+      const { client, principal, taskId, version } = session
+      if (taskId === undefined) return yield* Effect.fail(asTask(name))
+      const reference = { taskId, owner: principal?.id ?? null, revision: version, capabilities: client.capabilities }
+      return yield* start(parameters, reference)
+    })
+    return Build.registerTool(registry, Tools.detachedEntry(definition, tasks.name, begin, context, registry))
+  })
+
+/** What this engine, and this server, cannot serve without tasks. */
+const asTask = (name: string) =>
+  new JsonRpcError({
+    code: METHOD_NOT_FOUND,
+    message: `Method not found: the tool "${name}" runs as a task only, and this call cannot become one`
+  })
+
+const noTasks = Effect.fail(
+  new TaskStoreError({ reason: "Unavailable", message: "The server runs no tasks: it needs `TasksServer.layer`" })
+)
+
+/** How the revision of a task says what goes to its client, and reads what comes from the client. */
+interface Words extends Pick<TaskDialect, "encode" | "decode"> {
+  readonly ended: (tool: string, exit: Exit.Exit<unknown, unknown>) => Ended
+}
+
+const wordsOf = (
+  { legacy, modern }: ServerTasks.ServerTasks,
+  { capabilities, revision: version }: Reference,
+  info: Implementation
+): Words =>
+  Version.isModern(version)
+    ? {
+      encode: (question) => modern.encode({ clientCapabilities: capabilities, version }, question),
+      decode: modern.decode,
+      ended: (tool, exit) => modern.ended({ info, version }, tool, exit)
+    }
+    : {
+      encode: (question) => legacy.encode({ clientCapabilities: capabilities, version }, question),
+      decode: legacy.decode,
+      ended: (tool, exit) => legacy.ended({ version }, tool, exit)
+    }

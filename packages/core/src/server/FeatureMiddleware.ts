@@ -1,0 +1,324 @@
+/**
+ * Middleware around the uses of a feature, or of a group of features. Middleware knows what it surrounds: the entry, with its kind, its
+ * name, its annotations and its scopes; the arguments that the handler gets; and the result. Middleware of the server sees every message
+ * before that (`Middleware`).
+ *
+ * A use is the call of a tool, the reading of a resource, the getting of a prompt, a completion, or a request or notification that a
+ * `MethodHandler` of the features handles. Lists and subscriptions are not uses.
+ *
+ * @since 0.1.0
+ */
+import * as Cause from "effect/Cause"
+import * as Clock from "effect/Clock"
+import type * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import { dual } from "effect/Function"
+import type * as Layer from "effect/Layer"
+import * as Metric from "effect/Metric"
+import type * as Tool from "../definition/Tool.js"
+import * as Redaction from "../jsonrpc/Redaction.js"
+import type * as Content from "../protocol/Content.js"
+import { InternalError } from "../protocol/McpError.js"
+import type * as Tools from "../protocol/Tools.js"
+import type { Declared, Fails, RequestServices } from "./Feature.js"
+import * as SurroundedRegistry from "./features/SurroundedRegistry.js"
+import type { EntryOf, FeatureEntry, Registry, Use, UseOf } from "./Registry.js"
+import { RequestContext } from "./RequestContext.js"
+import * as HandlerName from "./runtime/HandlerName.js"
+import * as HandlerOutcome from "./runtime/HandlerOutcome.js"
+import * as HandlerResult from "./runtime/HandlerResult.js"
+import * as MiddlewareContext from "./runtime/MiddlewareContext.js"
+
+/** @category symbols */
+export const TypeId: unique symbol = Symbol.for("@effect-mcp/core/FeatureMiddleware")
+
+/** @category models */
+export type TypeId = typeof TypeId
+
+/**
+ * `run` gets each use. It succeeds with the result to send, or fails to refuse the use; it may leave out `next`, and provide services to
+ * `next`.
+ *
+ * @category models
+ */
+export interface FeatureMiddleware<out R = never> {
+  readonly [TypeId]: TypeId
+  readonly run: (use: Use) => Effect.Effect<unknown, unknown, R>
+}
+
+/**
+ * Middleware around uses of every kind. `use.kind` says which kind it is, and so which result `use.next` gives.
+ *
+ * @example
+ * ```ts
+ * import * as FeatureMiddleware from "@effect-mcp/core/FeatureMiddleware"
+ * import * as McpServer from "@effect-mcp/core/McpServer"
+ * import { InvalidRequest } from "@effect-mcp/core/protocol/McpError"
+ * import * as Tool from "@effect-mcp/core/Tool"
+ * import { Effect } from "effect"
+ *
+ * // No tool that may destroy something runs on Fridays.
+ * const careful = FeatureMiddleware.make((use) =>
+ *   Effect.flatMap(Effect.clockWith((clock) => clock.currentTimeMillis), (now) =>
+ *     use.kind === "tool" && use.entry.advertised.annotations?.destructiveHint === true && new Date(now).getUTCDay() === 5
+ *       ? Effect.fail(new InvalidRequest({ message: `"${use.entry.name}" does not run on Fridays` }))
+ *       : use.next))
+ *
+ * const Drop = Tool.make("drop", { annotations: { destructiveHint: true } })
+ * export const DropLive = McpServer.tool(Drop, () => Effect.void).pipe(FeatureMiddleware.around(careful))
+ * ```
+ * @category constructors
+ */
+export const make = <R = never>(
+  run: (use: Use) => Effect.Effect<unknown, unknown, R>
+): FeatureMiddleware<Exclude<R, RequestServices>> => ({
+  [TypeId]: TypeId,
+  run: (use) => HandlerResult.run(() => run(use), "A feature middleware") as Effect.Effect<unknown, unknown, any>
+})
+
+/**
+ * One call of a tool of this definition.
+ *
+ * @category models
+ */
+export interface ToolUse<T extends Tool.Tool.Any>
+  extends UseOf<EntryOf<"tool", Tools.Tool>, Tool.Tool.Parameters<T>, Tools.CallToolResult>
+{
+  readonly next: Effect.Effect<Tools.CallToolResult, Fails>
+}
+
+/**
+ * Middleware around the calls of one tool, with the types of its definition. It leaves every other use alone, also the use of another
+ * tool with the same name. It may fail with a failure that the tool declares, which the model reads.
+ *
+ * @example
+ * ```ts
+ * import * as FeatureMiddleware from "@effect-mcp/core/FeatureMiddleware"
+ * import * as Tool from "@effect-mcp/core/Tool"
+ * import { Effect, Schema } from "effect"
+ *
+ * const Pay = Tool.make("pay", { parameters: { cents: Schema.Int }, failure: Schema.String })
+ *
+ * export const atMost = FeatureMiddleware.forTool(Pay, ({ arguments: { cents }, next }) =>
+ *   cents > 10_000 ? Effect.fail("At most 100 euros at a time") : next)
+ * ```
+ * @category constructors
+ */
+export const forTool = <T extends Tool.Tool.Any, Result extends Effect.Effect<Tools.CallToolResult, any, any>>(
+  tool: T,
+  run: (
+    use: ToolUse<T>
+  ) => Result & Declared<Effect.Effect.Error<NoInfer<Result>>, Tool.Tool.Failure<NoInfer<T>>>
+): FeatureMiddleware<Exclude<Effect.Effect.Context<Result>, RequestServices>> =>
+  make((use): Effect.Effect<unknown, unknown, Effect.Effect.Context<Result>> =>
+    use.kind === "tool" && use.entry.advertised === tool.advertised
+      ? run(use as ToolUse<T>) as Effect.Effect<unknown, unknown, Effect.Effect.Context<Result>>
+      : use.next
+  )
+
+/**
+ * Runs middleware around each use of a feature, or of a group of features. The middleware runs after the services, the checks and the
+ * scopes of `Feature.provide`, `Feature.visible` and `Feature.requires`, wherever these stand, and after the arguments were decoded. Of
+ * several middlewares the outermost runs first. Of a request that takes several rounds middleware runs in each round; around a tool that
+ * runs as a task, to the end of the task.
+ *
+ * It may require what the session layer and the middleware of the server provide, the user, and what `Feature.provide` provides. When it
+ * fails with an `McpError`, the request is refused. Around a tool it may also fail with a failure that the tool declares, which the model
+ * reads; any other failure is a defect.
+ *
+ * @category combinators
+ */
+export const around: {
+  <MR>(
+    middleware: FeatureMiddleware<MR>
+  ): <E, R>(feature: Layer.Layer<never, E, R>) => Layer.Layer<never, E, R | Registry | MR>
+  <E, R, MR>(
+    feature: Layer.Layer<never, E, R>,
+    middleware: FeatureMiddleware<MR>
+  ): Layer.Layer<never, E, R | Registry | MR>
+} = dual(
+  2,
+  <E, R>(feature: Layer.Layer<never, E, R>, middleware: FeatureMiddleware<any>): Layer.Layer<never, E, any> =>
+    SurroundedRegistry.layer(feature, (own) => ({
+      _tag: "Use",
+      run: (use) =>
+        Effect.contextWithEffect((request: Context.Context<never>) =>
+          MiddlewareContext.run(
+            (use: Use, next) => middleware.run({ ...use, next } as Use),
+            use,
+            own,
+            request,
+            (inside) => Effect.mapInputContext(use.next, () => inside)
+          )
+        )
+    }))
+)
+
+/**
+ * How a use ended: with a result; with a result that tells a model of a failure of its tool; with an error of the protocol; with a defect;
+ * or interrupted, because the client cancelled the use, because the server closes, or, from 2026-07-28 on, because the handler asks the
+ * client and runs again with the answer.
+ *
+ * @category models
+ */
+export type Outcome = "success" | "failure" | "error" | "defect" | "interrupted"
+
+/**
+ * What `audit` tells of a use.
+ *
+ * @category models
+ */
+export interface AuditRecord {
+  readonly kind: Use["kind"]
+  readonly entry: FeatureEntry
+  /** What the handler got. It may hold secrets: `Redaction.value` hides them. */
+  readonly arguments: unknown
+  /** The id of the principal; `undefined` for a client without one. */
+  readonly principal: string | undefined
+  /** When the use began, in milliseconds since 1970. */
+  readonly began: number
+  /** How long the use took, in milliseconds. */
+  readonly took: number
+  readonly outcome: Outcome
+}
+
+/**
+ * Hands a record of each use to `write` when the use has ended, also when it was interrupted. The answer to the client waits for `write`.
+ * A defect of `write` is logged, and the result of the use stays as it is.
+ *
+ * @example
+ * ```ts
+ * import * as FeatureMiddleware from "@effect-mcp/core/FeatureMiddleware"
+ * import { Effect } from "effect"
+ *
+ * export const logged = FeatureMiddleware.audit(({ entry, outcome, principal, took }) =>
+ *   Effect.log(`${principal ?? "somebody"} used ${entry.kind} ${entry.name}: ${outcome} after ${took} ms`))
+ * ```
+ * @category utils
+ */
+export const audit = <R = never>(
+  write: (record: AuditRecord) => Effect.Effect<void, never, R>
+): FeatureMiddleware<Exclude<R, RequestServices>> =>
+  make<R | RequestContext>(({ arguments: args, entry, kind, next }) =>
+    Effect.flatMap(
+      Effect.zip(RequestContext, Clock.currentTimeMillis),
+      ([{ principal }, began]) =>
+        Effect.onExit(next, (exit) =>
+          Effect.flatMap(Clock.currentTimeMillis, (now) =>
+            HandlerResult.run(() =>
+              write({
+                kind,
+                entry,
+                arguments: args,
+                principal: principal?.id,
+                began,
+                took: now - began,
+                outcome: outcomeOf(exit)
+              }), "The write of an audit")).pipe(
+              Effect.catchAllCause((cause) => Effect.logError("An audit was not written", cause))
+            ))
+    )
+  )
+
+const outcomeOf = (exit: Exit.Exit<unknown, unknown>): Outcome => {
+  if (Exit.isSuccess(exit)) {
+    return (exit.value as Partial<Tools.CallToolResult> | undefined)?.isError === true ? "failure" : "success"
+  }
+  if (Cause.isInterruptedOnly(exit.cause)) return "interrupted"
+  return Cause.isDie(exit.cause) ? "defect" : "error"
+}
+
+/**
+ * Records how long each use takes, in seconds, with the tags `kind`, `name` and `outcome`.
+ *
+ * @example
+ * ```ts
+ * import * as FeatureMiddleware from "@effect-mcp/core/FeatureMiddleware"
+ * import { Metric, MetricBoundaries } from "effect"
+ *
+ * export const timed = FeatureMiddleware.timing(
+ *   Metric.histogram("shop.features", MetricBoundaries.exponential({ start: 0.01, factor: 2, count: 12 }))
+ * )
+ * ```
+ * @category utils
+ */
+export const timing = (seconds: Metric.Metric.Histogram<number>): FeatureMiddleware =>
+  audit(({ entry, kind, outcome, took }) => {
+    // The tool of all other names has one counter, because a client invents the names.
+    const name = entry.kind === "tool" ? entry.advertised.name : entry.name
+    const named = Metric.tagged(Metric.tagged(seconds, "kind", kind), "name", name)
+    return Metric.update(Metric.tagged(named, "outcome", outcome), took / 1000)
+  })
+
+/**
+ * Refuses results that are larger than `characters`, counted as JSON: they fill the context of a model. A call of a tool ends with a
+ * result that tells the model so; another use ends with an `InternalError`.
+ *
+ * @category utils
+ */
+export const limitResult = ({ characters }: { readonly characters: number }): FeatureMiddleware =>
+  make((use) =>
+    Effect.flatMap(use.next as Effect.Effect<unknown, unknown>, (result) => {
+      const size = JSON.stringify(result)?.length ?? 0
+      if (size <= characters) return Effect.succeed(result)
+      const message =
+        `The result of ${use.entry.kind} "${HandlerName.quotable(use.entry.name)}" has ${size} characters, ` +
+        `and at most ${characters} are allowed: ask for less`
+      return use.kind === "tool"
+        ? Effect.succeed({ content: [{ type: "text", text: message }], isError: true })
+        : Effect.fail(new InternalError({ message }))
+    })
+  )
+
+/**
+ * Hides secrets in results: in the texts of content, of messages and of resources, and in `structuredContent`. URIs, names and binary data
+ * stay as they are. Defaults: `Redaction.text` and `Redaction.value`, which know secrets by names and by forms. The output schema of a tool
+ * must accept what is put in the place of a secret.
+ *
+ * @category utils
+ */
+export const redact = ({ text = Redaction.text, value = Redaction.value }: {
+  readonly text?: ((text: string) => string) | undefined
+  /** For `structuredContent`, and for the result of a method of the application. */
+  readonly value?: ((value: unknown) => unknown) | undefined
+} = {}): FeatureMiddleware =>
+  make((use): Effect.Effect<unknown, unknown> => {
+    switch (use.kind) {
+      case "tool":
+        return redacted(use.next, ({ content, structuredContent, ...rest }) => ({
+          ...rest,
+          content: content.map((block) => redactedBlock(block, text)),
+          ...(structuredContent === undefined ? undefined : { structuredContent: value(structuredContent) })
+        }))
+      case "resource":
+        return redacted(use.next, ({ contents, ...rest }) => ({
+          ...rest,
+          contents: contents.map((one) => "text" in one ? { ...one, text: text(one.text) } : one)
+        }))
+      case "prompt":
+        return redacted(use.next, ({ messages, ...rest }) => ({
+          ...rest,
+          messages: messages.map(({ content, ...message }) => ({ ...message, content: redactedBlock(content, text) }))
+        }))
+      case "completion":
+        return use.next
+      case "method":
+        return redacted(use.next, value)
+    }
+  })
+
+const redacted = <A>(next: Effect.Effect<A, unknown>, hide: (result: A) => unknown): Effect.Effect<unknown, unknown> =>
+  Effect.map(next, (result) => {
+    const shown = hide(result)
+    // The result of another server, in a proxy, is sent as it is.
+    if (HandlerOutcome.unchecked.has(result as object)) HandlerOutcome.unchecked.add(shown as object)
+    return shown
+  })
+
+const redactedBlock = (block: Content.ContentBlock, text: (text: string) => string): unknown => {
+  if (block.type === "text") return { ...block, text: text(block.text) }
+  return block.type === "resource" && "text" in block.resource
+    ? { ...block, resource: { ...block.resource, text: text(block.resource.text) } }
+    : block
+}

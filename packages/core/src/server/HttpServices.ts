@@ -1,0 +1,60 @@
+/**
+ * Services that the application gives with an HTTP request, for the handlers of the messages of that request: what its HTTP middleware has
+ * found, such as the tenant. `HttpEndpoint.make` and the functions of `WebHandler` and `NodeHandler` take the services; this module gives
+ * them to handlers, whose type says that they need them.
+ *
+ * @since 0.1.0
+ */
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import { InternalError } from "../protocol/McpError.js"
+import { RequestContext } from "./RequestContext.js"
+import type { HandlerContext } from "./runtime/HandlerContext.js"
+
+/**
+ * A service of the HTTP request, for `Feature.provide`. A message without the service is refused with an `InternalError` that names the
+ * service and says why, unless `otherwise` makes one: messages on other transports have none, nor messages that another node has passed
+ * on, nor the call of a tool as a task, which outlives its request.
+ *
+ * @example
+ * ```ts
+ * import * as Feature from "@effect-mcp/core/Feature"
+ * import * as HttpEndpoint from "@effect-mcp/core/HttpEndpoint"
+ * import * as HttpServices from "@effect-mcp/core/HttpServices"
+ * import * as McpServer from "@effect-mcp/core/McpServer"
+ * import * as Tool from "@effect-mcp/core/Tool"
+ * import { Context } from "effect"
+ *
+ * class Tenant extends Context.Tag("app/Tenant")<Tenant, string>() {}
+ *
+ * const Whose = McpServer.tool(Tool.make("whose"), () => Tenant).pipe(Feature.provide(Tenant, HttpServices.get(Tenant)))
+ *
+ * export const Server = McpServer.layer({ name: "shop", version: "1.0.0" }, Whose)
+ *
+ * // The app requires `Tenant`, which middleware of the application provides.
+ * export const app = HttpEndpoint.make({ services: [Tenant] })
+ * ```
+ * @category utils
+ */
+export const get = <I, S, R = never>(
+  tag: Context.Tag<I, S>,
+  otherwise?: Effect.Effect<S, unknown, R>
+): Effect.Effect<S, unknown, R | RequestContext> =>
+  Effect.flatMap(RequestContext, (context): Effect.Effect<S, unknown, R> => {
+    const handler = context as HandlerContext
+    const given = handler.outlivesRequest
+      ? Option.none<S>()
+      : Context.getOption((handler.origin.services ?? Context.empty()) as Context.Context<I>, tag)
+    if (Option.isSome(given)) return Effect.succeed(given.value)
+    if (otherwise !== undefined) return otherwise
+    const message = `"${handler.method}" needs the service "${tag.key}": ${whyMissing(handler)}`
+    return Effect.fail(new InternalError({ message }))
+  })
+
+const whyMissing = ({ origin, outlivesRequest }: HandlerContext): string => {
+  if (outlivesRequest) return "the call runs as a task, which outlives its HTTP request"
+  return origin.listener === undefined
+    ? "the message did not come in an HTTP request"
+    : "the application has given none with the HTTP request, or another node has passed the request on"
+}

@@ -1,0 +1,177 @@
+/**
+ * Makes tools of the endpoints of an `HttpApi` of `@effect/platform`. A call of a tool runs the API in the fiber of the call, with the API's
+ * own router, middleware and schemas, and without a connection: what the API decodes, checks and answers is the same for tools and for
+ * HTTP. `OpenApi` makes the tools, from the document that the platform writes of the API.
+ *
+ * @see https://github.com/Effect-TS/effect/tree/main/packages/platform#http-api
+ * @since 0.1.0
+ */
+import * as HttpApi from "@effect/platform/HttpApi"
+import * as HttpApiBuilder from "@effect/platform/HttpApiBuilder"
+import type { HttpApiDecodeError } from "@effect/platform/HttpApiError"
+import type * as HttpApiGroup from "@effect/platform/HttpApiGroup"
+import type * as HttpApp from "@effect/platform/HttpApp"
+import * as HttpClient from "@effect/platform/HttpClient"
+import type { HttpClientRequest } from "@effect/platform/HttpClientRequest"
+import * as HttpClientResponse from "@effect/platform/HttpClientResponse"
+import type * as HttpRouter from "@effect/platform/HttpRouter"
+import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
+import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
+import * as PlatformOpenApi from "@effect/platform/OpenApi"
+import type * as Feature from "@effect-mcp/core/Feature"
+import type { Registry } from "@effect-mcp/core/Registry"
+import * as EffectInternals from "@effect-mcp/core/unstable/kit/EffectInternals"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
+import * as ToolLayer from "./call/ToolLayer.js"
+import * as OpenApi from "./OpenApi.js"
+import type { OpenApiError } from "./OpenApiError.js"
+
+/**
+ * An implemented API, for `layer`. The layer `implemented` makes it.
+ *
+ * @category models
+ */
+export class Implemented extends Context.Tag("@effect-mcp/openapi/HttpApiTools/Implemented")<Implemented, {
+  readonly api: { readonly groups: object }
+  readonly app: HttpApp.Default<never, Scope.Scope>
+}>() {}
+
+/**
+ * Takes the API that `HttpApiBuilder.api` implements. Provide it to the server, beside the layers of the API: features of a server are
+ * built by themselves, and would build the groups of the API once more.
+ *
+ * @category layers
+ */
+export const implemented: Layer.Layer<Implemented, never, HttpApi.Api | HttpRouter.HttpRouter.DefaultServices> = Layer
+  .effect(
+    Implemented,
+    Effect.gen(function*() {
+      const { api } = yield* HttpApi.Api
+      const app = yield* HttpApiBuilder.httpApp
+      const services = yield* Effect.context<HttpRouter.HttpRouter.DefaultServices>()
+      const provided = Effect.mapInputContext(
+        app,
+        (own: Context.Context<HttpServerRequest.HttpServerRequest | Scope.Scope>) => Context.merge(services, own)
+      )
+      return { api, app: provided }
+    })
+  ).pipe(Layer.provide([HttpApiBuilder.Router.Live, HttpApiBuilder.Middleware.layer]))
+
+/** @category models */
+export interface Options<Group extends string = string, R = never>
+  extends Omit<OpenApi.Options<R>, "baseUrl" | "origins" | "tags">
+{
+  /** The groups whose endpoints become tools. Default: all groups. */
+  readonly groups?: ReadonlyArray<Group> | undefined
+}
+
+/**
+ * The endpoints of an API as tools of a server. The same handlers may serve the API over HTTP (`HttpApiBuilder.serve`).
+ * An endpoint that the document of the API leaves out is no tool.
+ *
+ * An error of the API's schemas is a result with `isError`, whose text has the error as the API encodes it. A defect of a handler is a
+ * defect of the call. Middleware of the API runs for each call: it finds the user of the call by `Effect.serviceOption` of the service
+ * that your MCP server has for its user, or in the header that the option `request` sets.
+ *
+ * @example
+ * ```ts
+ * import * as HttpApi from "@effect/platform/HttpApi"
+ * import * as HttpApiBuilder from "@effect/platform/HttpApiBuilder"
+ * import * as HttpApiEndpoint from "@effect/platform/HttpApiEndpoint"
+ * import * as HttpApiGroup from "@effect/platform/HttpApiGroup"
+ * import * as HttpServer from "@effect/platform/HttpServer"
+ * import * as McpServer from "@effect-mcp/core/McpServer"
+ * import * as HttpApiTools from "@effect-mcp/openapi/HttpApiTools"
+ * import { Effect, Layer, Schema } from "effect"
+ *
+ * const Api = HttpApi.make("shop").add(
+ *   HttpApiGroup.make("orders").add(HttpApiEndpoint.get("count", "/orders/count").addSuccess(Schema.Number))
+ * )
+ * const ApiLive = HttpApiBuilder.api(Api).pipe(
+ *   Layer.provide(HttpApiBuilder.group(Api, "orders", (orders) => orders.handle("count", () => Effect.succeed(3))))
+ * )
+ *
+ * export const Server = McpServer.layer({ name: "shop", version: "1.0.0" }, HttpApiTools.layer(Api, { groups: ["orders"] })).pipe(
+ *   Layer.provide(HttpApiTools.implemented),
+ *   Layer.provide(ApiLive),
+ *   Layer.provide(HttpServer.layerContext)
+ * )
+ * ```
+ * @category layers
+ */
+export const layer = <Id extends string, Groups extends HttpApiGroup.HttpApiGroup.Any, E, ApiR, R = never>(
+  api: HttpApi.HttpApi<Id, Groups, E, ApiR>,
+  options: Options<HttpApiGroup.HttpApiGroup.Name<Groups>, R> = {}
+): Layer.Layer<
+  never,
+  OpenApiError,
+  Registry | Implemented | Exclude<R, Feature.RequestServices>
+> => {
+  const { groups, ...others } = options
+  const document = groups === undefined ? PlatformOpenApi.fromApi(api) : PlatformOpenApi.fromApi(only(api, groups))
+  const tools = OpenApi.make(document, { ...others, baseUrl: ORIGIN })
+  return Layer.unwrapEffect(Effect.gen(function*() {
+    const implemented = yield* Implemented
+    if (!Object.is(implemented.api, api)) {
+      return yield* Effect.dieMessage(
+        `HttpApiTools.layer got an API ${groupsOf(api)}, but HttpApiBuilder.api implements another value, an API ` +
+          `${groupsOf(implemented.api)}: give both the same value`
+      )
+    }
+    return ToolLayer.make(tools, ({ call }) => (args) =>
+      // The scope of the call, so that a streamed answer is read before the API's scope closes.
+      Effect.flatMap(Effect.scope, (scope) =>
+        Effect.provideService(call(args), HttpClient.HttpClient, clientOf(Scope.extend(implemented.app, scope)))))
+  }))
+}
+
+const groupsOf = ({ groups }: { readonly groups: object }): string => {
+  const names = Object.keys(groups)
+  return names.length === 0 ? "without groups" : `with the groups ${names.join(", ")}`
+}
+
+/** No request leaves the process: the API has no address. */
+const ORIGIN = "http://localhost"
+
+/** The part of an API that has these groups. Its document is read, and nothing else. */
+const only = <Id extends string, Groups extends HttpApiGroup.HttpApiGroup.Any>(
+  { annotations, groups, identifier }: HttpApi.HttpApi<Id, Groups, any, any>,
+  names: ReadonlyArray<string>
+): HttpApi.HttpApi<Id, Groups, HttpApiDecodeError> =>
+  names.reduce<HttpApi.HttpApi<Id, Groups, HttpApiDecodeError>>(
+    (part, name) => part.add(groups[name]!),
+    HttpApi.make(identifier).annotateContext(annotations)
+  )
+
+/** A client that runs the API in the fiber of the request. */
+const clientOf = (
+  app: Effect.Effect<HttpServerResponse.HttpServerResponse, never, HttpServerRequest.HttpServerRequest>
+): HttpClient.HttpClient =>
+  HttpClient.make((request, url, signal) =>
+    Effect.gen(function*() {
+      const services = yield* EffectInternals.currentServices()
+      const { headers, method } = request
+      const body = bodyOf(request, services)
+      const received = HttpServerRequest.fromWeb(new Request(url, { method, headers, signal, ...body }))
+      const response = yield* Effect.provideService(app, HttpServerRequest.HttpServerRequest, received)
+      return HttpClientResponse.fromWeb(request, HttpServerResponse.toWeb(response, { runtime: services }))
+    })
+  )
+
+const bodyOf = ({ body }: HttpClientRequest, services: EffectInternals.Services): RequestInit => {
+  switch (body._tag) {
+    case "Empty":
+      return {}
+    case "FormData":
+      return { body: body.formData }
+    case "Stream":
+      // The types of Node and of browsers do not know yet that a streamed body needs `duplex`.
+      return { body: Stream.toReadableStreamRuntime(body.stream, services), ...{ duplex: "half" } }
+    default:
+      return { body: body.body as BodyInit }
+  }
+}

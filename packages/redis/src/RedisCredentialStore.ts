@@ -1,0 +1,91 @@
+/**
+ * `CredentialStore` of `@effect-mcp/auth` in Redis, over a `RedisConnection`: several processes share the logins of a user, or of their
+ * service, and one of them renews a token. The credentials of one owner are one hash. Tokens, secrets and keys are stored as they are:
+ * anyone who can read this Redis can use them.
+ *
+ * @since 0.1.0
+ */
+import * as CredentialStore from "@effect-mcp/auth/CredentialStore"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import type { Script } from "./RedisCommand.js"
+import { RedisConnection } from "./RedisConnection.js"
+
+/** @category models */
+export interface Options {
+  /** The limit of the records of one owner: about three for each server that the owner is logged in at. Default: 1,000. */
+  readonly maxRecords?: number | undefined
+}
+
+/** ARGV: the name of a record. */
+const read: Script = {
+  keys: 1,
+  types: ["hash"],
+  lua: `return redis.call("HGET", KEYS[1], ARGV[1])`
+}
+
+/** ARGV: the limit of records, the name of a record, the name of the lock or "", its token, the text unless the record is removed. */
+const write: Script = {
+  keys: 1,
+  types: ["hash"],
+  lua: `
+    if ARGV[3] ~= "" then
+      local held = redis.call("HGET", KEYS[1], ARGV[3])
+      if not held or string.sub(held, 1, #ARGV[4]) ~= ARGV[4] then return "LockLost" end
+    end
+    if not ARGV[5] then
+      redis.call("HDEL", KEYS[1], ARGV[2])
+      return "Stored"
+    end
+    if redis.call("HEXISTS", KEYS[1], ARGV[2]) == 0 and redis.call("HLEN", KEYS[1]) >= tonumber(ARGV[1]) then return "Full" end
+    redis.call("HSET", KEYS[1], ARGV[2], ARGV[5])
+    return "Stored"`
+}
+
+/** ARGV: the name of a record, the text before or "", the text after. */
+const swap: Script = {
+  keys: 1,
+  types: ["hash"],
+  lua: `
+    if (redis.call("HGET", KEYS[1], ARGV[1]) or "") ~= ARGV[2] then return 0 end
+    redis.call("HSET", KEYS[1], ARGV[1], ARGV[3])
+    return 1`
+}
+
+/**
+ * The store of one owner: of a user, or of a service whose processes log in as themselves.
+ *
+ * @category constructors
+ */
+export const make = (
+  owner: string,
+  { maxRecords = 1000 }: Options = {}
+): Effect.Effect<CredentialStore.CredentialStoreService, never, RedisConnection> =>
+  Effect.flatMap(RedisConnection, ({ prefix, run }) =>
+    CredentialStore.makeShared(owner, (owner) => {
+      const key = `${prefix}credentials:${owner}`
+      return {
+        read: (name) => Effect.map(run(read, key, name), (reply) => reply === null ? undefined : String(reply)),
+        write: (name, text, lock) =>
+          Effect.map(
+            run(
+              write,
+              key,
+              maxRecords,
+              name,
+              lock?.name ?? "",
+              lock?.token ?? "",
+              ...(text === undefined ? [] : [text])
+            ),
+            (reply) => reply as "Stored" | "LockLost" | "Full"
+          ),
+        swap: (name, before = "", after) => Effect.map(run(swap, key, name, before, after), (reply) => reply === 1)
+      }
+    }))
+
+/** @category layers */
+export const layer = (
+  owner: string,
+  options?: Options
+): Layer.Layer<CredentialStore.CredentialStore, never, RedisConnection> =>
+  Layer.effect(CredentialStore.CredentialStore, make(owner, options))

@@ -1,0 +1,97 @@
+/**
+ * `CredentialStore` of `@effect-mcp/auth` in SQL, over a `SqlConnection`: several processes share the logins of a user, or of their
+ * service, and one of them renews a token. Each record is a row. Tokens, secrets and keys are stored as they are: anyone who can read
+ * this database can use them.
+ *
+ * @since 0.1.0
+ */
+import type { CredentialDatabase, Lock } from "@effect-mcp/auth/CredentialDatabase"
+import * as CredentialStore from "@effect-mcp/auth/CredentialStore"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Attempt from "./connection/Attempt.js"
+import { SqlConnection, type SqlConnectionService } from "./SqlConnection.js"
+
+/** @category models */
+export interface Options {
+  /** The limit of the records of one owner: about three for each server that the owner is logged in at. Default: 1,000. */
+  readonly maxRecords?: number | undefined
+}
+
+/**
+ * The store of one owner: of a user, or of a service whose processes log in as themselves.
+ *
+ * @category constructors
+ */
+export const make = (
+  owner: string,
+  { maxRecords = 1000 }: Options = {}
+): Effect.Effect<CredentialStore.CredentialStoreService, never, SqlConnection> =>
+  Effect.flatMap(
+    SqlConnection,
+    (connection) => CredentialStore.makeShared(owner, (owner) => databaseOf(connection, owner, maxRecords))
+  )
+
+const databaseOf = (
+  { run, sql, table, transaction }: SqlConnectionService,
+  owner: string,
+  maxRecords: number
+): CredentialDatabase => {
+  const credentials = table("credentials")
+  const isPg = Attempt.isPg(sql)
+  // No other process takes the lock before the transaction ends. In SQLite a transaction that reads first cannot wait for another one.
+  const locked = sql.literal(isPg ? "FOR SHARE" : "")
+  const begin = isPg ? Effect.void : sql`DELETE FROM ${credentials} WHERE owner = ''`
+  const find = (name: string) =>
+    sql<{ readonly text: string }>`SELECT text FROM ${credentials} WHERE owner = ${owner} AND name = ${name}`
+  const hasLost = ({ name, token }: Lock) =>
+    Effect.map(sql<{ readonly text: string }>`${find(name)} ${locked}`, ([row]) => row?.text.startsWith(token) !== true)
+  const isFull = (name: string) =>
+    Effect.map(
+      sql<{ readonly others: number | string; readonly own: number | string }>`
+        SELECT count(*) AS others, coalesce(sum(CASE WHEN name = ${name} THEN 1 ELSE 0 END), 0) AS own
+        FROM ${credentials} WHERE owner = ${owner}`,
+      ([row]) => Number(row!.own) === 0 && Number(row!.others) >= maxRecords
+    )
+  return {
+    read: (name) => Effect.map(run("read credentials", find(name)), ([row]) => row?.text),
+    write: (name, text, lock) =>
+      transaction(
+        "store credentials",
+        Effect.gen(function*() {
+          yield* begin
+          if (lock !== undefined && (yield* hasLost(lock))) return "LockLost"
+          if (text === undefined) {
+            yield* sql`DELETE FROM ${credentials} WHERE owner = ${owner} AND name = ${name}`
+            return "Stored"
+          }
+          if (yield* isFull(name)) return "Full"
+          yield* sql`
+            INSERT INTO ${credentials} (owner, name, text) VALUES (${owner}, ${name}, ${text})
+            ON CONFLICT (owner, name) DO UPDATE SET text = excluded.text`
+          return "Stored"
+        })
+      ),
+    swap: (name, before, after) =>
+      Effect.map(
+        run(
+          "lock credentials",
+          before === undefined
+            ? sql`
+              INSERT INTO ${credentials} (owner, name, text) VALUES (${owner}, ${name}, ${after})
+              ON CONFLICT (owner, name) DO NOTHING RETURNING name`
+            : sql`
+              UPDATE ${credentials} SET text = ${after}
+              WHERE owner = ${owner} AND name = ${name} AND text = ${before} RETURNING name`
+        ),
+        (rows) => rows.length > 0
+      )
+  }
+}
+
+/** @category layers */
+export const layer = (
+  owner: string,
+  options?: Options
+): Layer.Layer<CredentialStore.CredentialStore, never, SqlConnection> =>
+  Layer.effect(CredentialStore.CredentialStore, make(owner, options))

@@ -1,0 +1,39 @@
+/**
+ * A step of the body of a durable tool, as a value: the body yields it, and gets what it gives. It is no `Effect`, on purpose: a body that
+ * ran other effects, or two steps at a time, could go another way when it runs again.
+ *
+ * `DurableTask` makes steps. `runtime/Body` runs them.
+ *
+ * @since 0.1.0
+ */
+import type { WorkflowEngine, WorkflowInstance } from "@effect/workflow/WorkflowEngine"
+import * as Effect from "effect/Effect"
+import type * as Either from "effect/Either"
+
+/** @category models */
+export class Durable<out A, out E = never, out R = never> {
+  constructor(
+    /** The name, which is unique in its body. */
+    readonly name: string,
+    /** What runs it, inside of a workflow. */
+    readonly effect: Effect.Effect<A, E, R | WorkflowEngine | WorkflowInstance>
+  ) {}
+
+  /** The same step, whose failure the body gets as a value. */
+  get either(): Durable<Either.Either<A, E>, never, R> {
+    return new Durable(this.name, Effect.either(this.effect))
+  }
+
+  *[Symbol.iterator](): Generator<Durable<A, E, R>, A, any> {
+    return yield this
+  }
+}
+
+/** @category models */
+export declare namespace Durable {
+  /** How a step fails. */
+  export type Error<D> = D extends Durable<any, infer E, any> ? E : never
+
+  /** What a step requires. */
+  export type Context<D> = D extends Durable<any, any, infer R> ? R : never
+}

@@ -1,0 +1,30 @@
+/**
+ * The workflow of all durable tools, for `Tasks` and `ClusterRows`: the engine finds it by the id of its task alone. `Tasks` has what it
+ * does.
+ */
+import * as Workflow from "@effect/workflow/Workflow"
+import * as DetachedTask from "@effect-mcp/core/DetachedTask"
+import { JsonObject } from "@effect-mcp/core/protocol/Json"
+import type * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+
+export const McpTask = Workflow.make({
+  name: "effect-mcp/task",
+  payload: {
+    reference: DetachedTask.Reference,
+    tool: Schema.String,
+    arguments: JsonObject,
+    /** When the time to live of the task has passed, in milliseconds since 1970. */
+    endsAt: Schema.Number
+  },
+  idempotencyKey: ({ reference }) => reference.taskId
+})
+
+/** The execution of a task: a digest of its id. */
+export const executionOf = (taskId: string): Effect.Effect<string> =>
+  McpTask.executionId({
+    reference: { taskId, owner: null, revision: "2026-07-28", capabilities: {} },
+    tool: "",
+    arguments: {},
+    endsAt: 0
+  })
