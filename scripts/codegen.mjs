@@ -22,13 +22,17 @@ export const NO_BARREL = { core: "loads the server for clients and the client fo
 
 /** Public modules that the barrel leaves out, and why: importing the barrel must not load these dependencies. */
 export const OFF_BARREL = {
+  "ai/ToolSearch": "loads minisearch, which programs without a search do not need",
   "auth/node/CredentialDirectory": "needs Node",
   "auth/node/LoopbackBrowser": "needs Node",
   "extensions/apps/AppsClient": "loads the client, which servers do not need",
   "extensions/apps/AppsServer": "loads the server, which hosts do not need",
   "extensions/skills/SkillsClient": "loads the client, which servers do not need",
   "extensions/skills/SkillsServer": "loads the server and the file system of @effect/platform",
+  "redis/RedisCredentialStore": "loads @effect-mcp/auth, which servers do not need",
   "sql/PgNodes": "loads @effect/sql-pg, which servers over SQLite do not need",
+  "sql/SqlCredentialStore": "loads @effect-mcp/auth, which servers do not need",
+  "workflow/ClusterEngine": "loads @effect/cluster and @effect/sql, which programs over the memory engine do not need",
   "testing/TestAuthorizationServer": "loads jose and @effect/platform, which tests without authorization do not need"
 }
 

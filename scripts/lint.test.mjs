@@ -4,7 +4,7 @@ import assert from "node:assert/strict"
 import { existsSync } from "node:fs"
 import { join } from "node:path"
 import { describe, it } from "node:test"
-import { mayBeComplex, mayBeLong, mayTry, mayUseTimers } from "../eslint.config.mjs"
+import { mayBeComplex, mayBeLong, mayTry, mayUseTimers, seams, seamSyntax, testSeams } from "../eslint.config.mjs"
 import { root } from "./workspace.mjs"
 
 const eslint = new ESLint({ cwd: root })
@@ -44,6 +44,10 @@ const cases = [
     "import * as Effect from \"effect/Effect\"\nexport const one = Effect.raceFirst(Effect.void, Effect.never)",
     "no-restricted-syntax"
   ],
+  ...seamSyntax.flatMap(({ examples }) => examples.map((code) => [code, "no-restricted-syntax"])),
+  ...seams.flatMap(({ imports }) =>
+    imports.map((name) => [`import * as One from "${name}"\nexport { One }`, "no-restricted-imports"])
+  ),
   [`export const one = () => {\n${"  void 1\n".repeat(60)}}`, "max-lines-per-function"],
   [`export const one = (a: number) => {\n${"  if (a === 1) void a\n".repeat(15)}}`, "complexity"],
   ["console.log(1)", "no-console"],
@@ -100,6 +104,57 @@ describe("lint", () => {
     for (const { file } of mayTry) {
       assert.deepEqual(await rulesBroken(file, "try {\n  throw 1\n} finally {\n  void 1\n}"), [])
       assert.deepEqual(await rulesBroken(file, "export const one = async () => 1"), ["no-restricted-syntax"])
+    }
+  })
+
+  it("allows syntax that versions of Effect read in different ways only in the modules that have it", async () => {
+    for (const { examples, may, selector } of seamSyntax) {
+      const strict = new ESLint({
+        cwd: root,
+        overrideConfig: { rules: { "no-restricted-syntax": ["error", selector] } }
+      })
+      for (const { filePath, messages } of await strict.lintFiles(may.map(({ file }) => file))) {
+        assert.ok(messages.some(({ ruleId }) => ruleId === "no-restricted-syntax"), `${filePath} has no ${selector}`)
+      }
+      for (const { file, why } of may) {
+        assert.ok(why.length > 0)
+        for (const code of examples) assert.deepEqual(await rulesBroken(file, code), [])
+      }
+    }
+  })
+
+  it("allows what versions of Effect have in different ways only in the modules that import it", async () => {
+    for (const { imports, instead, may } of seams) {
+      const readers = new ESLint({
+        cwd: root,
+        overrideConfig: { rules: { "no-restricted-imports": ["error", ...imports] } }
+      })
+      for (const { filePath, messages } of await readers.lintFiles(may.map(({ file }) => file))) {
+        assert.ok(
+          messages.some(({ ruleId }) => ruleId === "no-restricted-imports"),
+          `${filePath} imports no ${imports}`
+        )
+      }
+      for (const { file, why } of may) {
+        assert.ok(why.length > 0)
+        for (const name of imports) {
+          assert.deepEqual(await rulesBroken(file, `import * as One from "${name}"\nexport { One }`), [])
+        }
+      }
+      assert.ok(instead.length > 0)
+    }
+  })
+
+  it("leaves to one helper of the tests what versions of Effect do in different ways", async () => {
+    for (const { example, file, selector } of testSeams) {
+      assert.deepEqual(await rulesBroken("packages/core/test/Example.test.ts", example), ["no-restricted-syntax"])
+      assert.deepEqual(await rulesBroken(file, example), [])
+      const strict = new ESLint({
+        cwd: root,
+        overrideConfig: { rules: { "no-restricted-syntax": ["error", selector] } }
+      })
+      const [{ messages }] = await strict.lintFiles([file])
+      assert.ok(messages.some(({ ruleId }) => ruleId === "no-restricted-syntax"), `${file} has no ${selector}`)
     }
   })
 

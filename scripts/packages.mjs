@@ -69,27 +69,6 @@ for (const file of files) {
 }
 done("publint and attw find nothing")
 
-/** The most kB of programs of the benchmarks as one minified file, with the Effect of our lock file. */
-const BUNDLES = { own: 490, browser: 490 }
-for (const [program, most] of Object.entries(BUNDLES)) {
-  const contents = readFileSync(join(root, `packages/benchmarks/dist/startup/${program}.js`), "utf8")
-  const { outputFiles } = await build({
-    stdin: { contents, resolveDir: join(root, release) },
-    bundle: true,
-    platform: program === "browser" ? "browser" : "node",
-    format: "esm",
-    minify: true,
-    write: false,
-    logLevel: "error"
-  })
-  const kilobytes = Math.ceil(outputFiles[0].contents.length / 1000)
-  if (kilobytes > most) {
-    console.log(`FAIL the bundle of benchmarks/src/startup/${program}.ts has ${kilobytes} kB, its budget is ${most}`)
-    process.exit(1)
-  }
-  done(`the bundle of ${program} has ${kilobytes} kB of ${most}`)
-}
-
 const project = join(temporary, "project")
 const write = (path, text) => {
   mkdirSync(join(project, path, ".."), { recursive: true })

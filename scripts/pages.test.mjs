@@ -29,6 +29,22 @@ describe("the page of texts", () => {
     )
   })
 
+  it("lists a short text where it is an error or a line of the log, and nowhere else", () => {
+    for (
+      const [source, texts] of [
+        ["new InvalidParams({ message: `Unknown tool: ${name}` })", ["Unknown tool: …"]],
+        ["class A { get message() { return a ? \"Connection closed\" : `Connection closed: ${a}` } }", [
+          "Connection closed",
+          "Connection closed: …"
+        ]],
+        ["Effect.logWarning(\"onSession failed\", cause)", ["onSession failed"]],
+        ["const invalid = () => new Malformed(`Parse error: ${why}`)", ["Parse error: …"]],
+        ["const limit = \"5 seconds\"; headers({ authorization: `Basic ${text}` }); Schedule.spaced(\"1 minute\")", []],
+        ["unauthorized(`Unauthorized: ${why}`, { title: \"Unknown title\" })", ["Unauthorized: …"]]
+      ]
+    ) assert.deepEqual(sentencesOf(source), texts, source)
+  })
+
   it("puts a text under what its reader was doing, and names a source that belongs nowhere", () => {
     const source = (path) => ({ path, text: "fail('The port is taken by another program')" })
     const { lost, page } = messagesOf([

@@ -1,11 +1,12 @@
 // Rules about packages and files that no other tool checks: versions in lockstep, project references, the size of a
-// module, its header, its name, its keys, its test, values of its options, since when it is public, and how much is comment.
+// module, its header, the names and the callers in it, its name, its keys, its test, values of its options, since when it is public, and how much is comment.
 // Prints `file: rule: what to do` for each violation and exits 1. Imports are checked by .dependency-cruiser.mjs,
 // unused and undeclared things by knip.json, syntax by eslint.config.mjs. rules.test.mjs breaks every rule on purpose.
 import { basename, join, posix } from "node:path"
 import { pathToFileURL } from "node:url"
 import ts from "typescript"
 import { isPublic } from "./codegen.mjs"
+import { unnamedCallers, wrongNames } from "./names.mjs"
 import { parse, textsOf } from "./syntax.mjs"
 import { areas, headerOf, programs, readJson, readWorkspace, root, scope } from "./workspace.mjs"
 
@@ -92,11 +93,28 @@ const RULES = {
 
   "references": ({ packages, report, workspace }) => {
     const compiled = packages.filter(({ modules }) => modules.length > 0)
+    // The compiler does not see that a project changed through a project that only has references, so each one is listed itself.
+    const projects = (path) => {
+      const { files, references = [] } = readJson(join(workspace.root, path)) ?? {}
+      return files?.length === 0
+        ? references.flatMap((one) => projects(posix.join(posix.dirname(path), one.path)))
+        : [path]
+    }
     for (const pkg of compiled) {
-      const listed = (pkg.tsconfigs.src?.references ?? []).map(({ path }) => path)
-      for (const name of dependenciesOf(pkg, "dependencies").filter((one) => one.startsWith(scope))) {
-        const path = `../${name.slice(scope.length)}/tsconfig.src.json`
-        if (!listed.includes(path)) report(`${pkg.path}/tsconfig.src.json`, `add the reference "${path}"`)
+      for (const [name, config] of Object.entries(pkg.tsconfigs).filter(([, config]) => config?.files?.length !== 0)) {
+        const listed = (config?.references ?? []).map(({ path }) => posix.join(pkg.path, path))
+        const dependencies = name === "src"
+          ? dependenciesOf(pkg, "dependencies").filter((one) => one.startsWith(scope))
+          : []
+        const needed = [
+          ...listed,
+          ...dependencies.map((one) => `packages/${one.slice(scope.length)}/tsconfig.src.json`)
+        ]
+        for (const path of new Set(needed.flatMap(projects))) {
+          if (!listed.includes(path)) {
+            report(`${pkg.path}/tsconfig.${name}.json`, `add the reference "${posix.relative(pkg.path, path)}"`)
+          }
+        }
       }
     }
     for (const [name, suffix] of [["tsconfig.json", ""], ["tsconfig.build.json", "/tsconfig.src.json"]]) {
@@ -109,7 +127,7 @@ const RULES = {
 
   "declared": ({ packages, report }) => {
     for (const pkg of packages.filter(({ library }) => library)) {
-      const declared = dependenciesOf(pkg, "dependencies")
+      const declared = dependenciesOf(pkg, "dependencies", "peerDependencies")
       const imported = new Set(
         pkg.modules.flatMap(({ text }) =>
           [...text.matchAll(/^(?:import|export|\} from).*"(@effect-mcp\/[a-z]+)/gm)].map(([, name]) => name)
@@ -140,6 +158,16 @@ const RULES = {
           `open it with ${HEADER.least} to ${HEADER.most} lines: what it does, what it leaves to others; it has ${lines}`
         )
       }
+    }
+  },
+
+  "header-names": ({ packages, report }) => {
+    for (const { name, path, what } of wrongNames(packages)) report(path, `its header names \`${name}\`, which ${what}`)
+  },
+
+  "header-callers": ({ packages, report }) => {
+    for (const { callers, path } of unnamedCallers(packages)) {
+      report(path, `name in its header a module that imports it: ${callers.join(", ")}`)
     }
   },
 

@@ -14,6 +14,11 @@ const header = "/**\n * What it does.\n * What it leaves to others.\n *\n * @sin
 const documented = "/**\n * One sentence.\n *\n * @since 0.1.0\n * @category models\n */\nexport const one = 1\n"
 const hidden = "/**\n * What it does.\n * What it leaves to others.\n */\nexport const two = 2\n"
 
+const naming = (name) => `/**\n * Works with \`${name}\`.\n * What it leaves to others.\n */\nexport const two = 2\n`
+
+/** A public module that imports a hidden one. */
+const calling = (specifier) => `${header}import type {} from "${specifier}"\n${documented}`
+
 const manifest = (change = {}) =>
   json({
     name: "@effect-mcp/testing",
@@ -90,6 +95,9 @@ const cases = {
   "peers": [[{ [`${at}/package.json`]: manifest({ dependencies: { effect: "^3" } }) }, /peerDependencies/]],
   "references": [
     [{ "packages/openapi/tsconfig.src.json": json({}) }, /add the reference "\.\.\/testing/],
+    [{
+      "packages/testing/tsconfig.src.json": json({ files: [], references: [{ path: "tsconfig.area.json" }] })
+    }, /add the reference "\.\.\/testing\/tsconfig\.area\.json"/],
     [{ "tsconfig.json": json({ references: [{ path: "packages/testing" }] }) }, /packages\/openapi/]
   ],
   "declared": [[
@@ -101,6 +109,23 @@ const cases = {
     [{ [`${at}/src/runtime/Bare.ts`]: "export const bare = 1\n" }, /it has 0/],
     [{ [`${at}/src/runtime/Chatty.ts`]: `/**\n${many(9, () => " * More.")}\n */\nexport const c = 1\n` }, /it has 9/]
   ],
+  "header-names": [
+    [{ [`${at}/src/runtime/Naming.ts`]: naming("Gone") }, /names `Gone`, which is not a module here/],
+    [
+      { [`${at}/src/runtime/Naming.ts`]: naming("schema/Hidden") },
+      /names `schema\/Hidden`, which is not a module here/
+    ],
+    [{ [`${at}/src/runtime/Naming.ts`]: naming("Public.gone") }, /has no member "gone"/],
+    [{ [`${at}/src/runtime/deep/Naming.ts`]: naming("Twin") }, /several modules/],
+    [
+      { "packages/openapi/src/runtime/Naming.ts": naming("Unshared"), [`${at}/src/runtime/Unshared.ts`]: hidden },
+      /names `Unshared`, which is not a module here/
+    ]
+  ],
+  "header-callers": ["Hidden", "testing"].map((named) => [
+    { [`${at}/src/runtime/Called.ts`]: naming(named), [`${at}/src/Public.ts`]: calling("./runtime/Called.js") },
+    /imports it: testing\/Public/
+  ]),
   "since": [[
     { [`${at}/src/Public.ts`]: hidden.replace("export", "/** @category models */\nexport") },
     /end its header with @since/
@@ -147,6 +172,35 @@ const cases = {
 
 describe("the rules", () => {
   it("find nothing in a good tree", () => assert.deepEqual(broken({}), []))
+
+  it("accept names of modules near and far, of the module's own code, of Effect and of the platform", () =>
+    assert.deepEqual(
+      broken({
+        [`${at}/src/runtime/Naming.ts`]:
+          `/**\n * Works with \`Public.one\`, \`Hidden\`, \`runtime/Hidden\` and \`legacy/Twin\`, and with \`Own\`,\n` +
+          " * `Effect.succeed`, `HttpClient`, `Request`, `openapi/runtime/Hidden` and `Hidden.Schema` of `SKILL.md`.\n */\n" +
+          "export interface Own {}\n",
+        [`${at}/src/runtime/Hidden.ts`]: `${hidden}export interface Schema {}\n`
+      }),
+      []
+    ))
+
+  it("accept a header that names a caller, or the package of a caller, and a module with many callers or none", () =>
+    assert.deepEqual(
+      broken({
+        [`${at}/package.json`]: manifest({ exports: { "./unstable/Crossing": {} } }),
+        [`${at}/src/Public.ts`]: calling("./runtime/Called.js"),
+        [`${at}/src/runtime/Called.ts`]: naming("Public.one"),
+        [`${at}/src/runtime/Crossing.ts`]: naming("openapi"),
+        "packages/openapi/src/Public.ts": calling("@effect-mcp/testing/unstable/Crossing"),
+        [`${at}/src/runtime/Vocabulary.ts`]: hidden,
+        ...Object.fromEntries(["A", "B", "C", "D", "E", "F", "G", "H", "I"].map((name) => [
+          `${at}/src/runtime/${name}ll.ts`,
+          `${hidden}import type {} from "./Vocabulary.js"\n`
+        ]))
+      }),
+      []
+    ))
 
   it("are all broken below", () => assert.deepEqual(Object.keys(cases).sort(), [...rules].sort()))
 

@@ -55,7 +55,10 @@ export const filesUnder = (from, folder, accept) => {
   return found.sort()
 }
 
-const isTypeScript = (name) => name.endsWith(".ts") && !name.endsWith(".d.ts")
+/** Modules of the edition for Effect 4 that are written by hand: they stand beside the modules of this edition, which does not have them. */
+export const BY_HAND = ".v4.ts"
+
+const isTypeScript = (name) => name.endsWith(".ts") && !name.endsWith(".d.ts") && !name.endsWith(BY_HAND)
 
 /** JSON that may have comments; `undefined` when it is not there, `broken` when it cannot be read. */
 export const readJson = (path) => {
@@ -89,10 +92,13 @@ export const readWorkspace = (at = root) => {
       path: `packages/${name}`,
       files: readdirSync(join(folder, name)),
       manifest: readJson(join(folder, name, "package.json")),
-      tsconfigs: {
-        src: readJson(join(folder, name, "tsconfig.src.json")),
-        test: readJson(join(folder, name, "tsconfig.test.json"))
-      },
+      // By their names: `src`, `test`, and those of areas.
+      tsconfigs: Object.fromEntries(
+        readdirSync(join(folder, name)).flatMap((file) => {
+          const found = /^tsconfig\.(\w+)\.json$/.exec(file)
+          return found === null ? [] : [[found[1], readJson(join(folder, name, file))]]
+        })
+      ),
       modules: files(name, "src"),
       tests: files(name, "test")
     }))

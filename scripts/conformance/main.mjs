@@ -7,10 +7,13 @@
 // with three everything-servers over one Redis, where each request goes to the next one. The leg "authorization" is that of
 // authorization servers; it runs against the one of package testing.
 //
+// The suite is its newest version, which knows every revision. What npm calls "latest" is older, and most people run it: "latest"
+// in place of a revision runs its scenarios against servers and a client that speak all revisions.
+//
 // A run of all legs prints how many scenarios passed, as a table, and fails when the table of README.md says something else; with `--write`
 // it writes the table.
 //
-//   node scripts/conformance/main.mjs [--write] [server] [client] [authorization] [proxy] [nodes] [2025-11-25 ...] [--upstream <version>] [--scenario <name>]
+//   node scripts/conformance/main.mjs [--write] [server] [client] [authorization] [proxy] [nodes] [2025-11-25 | extension | latest ...] [--upstream <version>] [--scenario <name>]
 import { spawn, spawnSync } from "node:child_process"
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -21,10 +24,20 @@ import { balance, end, freePort, startRedis, until } from "./nodes.mjs"
 const home = dirname(fileURLToPath(import.meta.url))
 const root = join(home, "..", "..")
 const node24 = join(home, "node_modules/node/bin/node")
-const suite = join(home, "node_modules/@modelcontextprotocol/conformance/dist/index.js")
+/** The suite that runs a leg: the newest, or the one that npm calls "latest". */
+const suiteOf = (version) =>
+  join(
+    home,
+    "node_modules",
+    version === "latest" ? "conformance-latest" : "@modelcontextprotocol/conformance",
+    "dist/index.js"
+  )
 
 /** How many scenarios each leg has: fewer would pass in silence. */
-const scenarios = { "2025-03-26": 1, "2025-06-18": 27, "2025-11-25": 33, "2026-07-28": 40 }
+const scenarios = { "2025-03-26": 1, "2025-06-18": 27, "2025-11-25": 33, "2026-07-28": 40, latest: 32 }
+
+/** What belongs to no single revision: the suite is told of none, and servers speak all. */
+const withoutRevision = ["extension", "latest"]
 
 const tokenEndpoint = ["basic", "post", "none"].map((method) => `auth/token-endpoint-auth-${method}`)
 
@@ -102,6 +115,21 @@ const clientScenarios = {
     "sep-2640-client-verify-digest",
     "sep-2640-client-verify-size",
     "sep-2640-client-verify-frontmatter"
+  ],
+  latest: [
+    "initialize",
+    "tools_call",
+    "elicitation-sep1034-client-defaults",
+    "sse-retry",
+    ...authorization,
+    "auth/2025-03-26-oauth-metadata-backcompat",
+    "auth/2025-03-26-oauth-endpoint-fallback",
+    "auth/resource-mismatch",
+    "auth/offline-access-scope",
+    "auth/offline-access-not-supported",
+    "auth/client-credentials-jwt",
+    "auth/client-credentials-basic",
+    "auth/cross-app-access-complete-flow"
   ]
 }
 
@@ -115,16 +143,22 @@ const install = () => {
   if (!existsSync(node24)) throw new Error(`There is no ${node24}: was npm told not to run the scripts of packages?`)
 }
 
+/** What makes the suite run the scenarios of one revision. */
+const specVersion = (version) => withoutRevision.includes(version) ? [] : ["--spec-version", version]
+
+/** What makes a program of ours speak one revision and no other. */
+const only = (version) => withoutRevision.includes(version) ? [] : ["--version", version]
+
 /** The revisions of clients in front of a proxy, and the revision that the proxy speaks to the everything-server. */
 const proxied = Object.fromEntries(Object.keys(scenarios).map((version) => [version, version]))
 
-/** Starts the everything-server with one revision, and gives its address once it says it. */
-const everything = (version, ...args) => start("server", ["--version", version, ...args])
+/** Starts the everything-server with one revision, or with all, and gives its address once it says it. */
+const everything = (version, ...args) => start("server", [...only(version), ...args])
 
 /** Starts a proxy with one revision, and the everything-server behind it. */
 const throughProxy = async (version, upstreamVersion) => {
   const upstream = await everything(upstreamVersion)
-  const proxy = await start("proxy", ["--version", version, "--upstream", upstream.url])
+  const proxy = await start("proxy", [...only(version), "--upstream", upstream.url])
   return {
     url: proxy.url,
     stop: () => {
@@ -169,9 +203,9 @@ const start = async (program, args) => {
 /** How long one run of the suite may last. The longest takes half a minute; the suite itself waits for ever in places. */
 const limit = 120_000
 
-const run = (args, onOutput = () => {}) =>
+const run = (version, args, onOutput = () => {}) =>
   new Promise((resolve, reject) => {
-    const child = spawn(node24, [suite, ...args], { stdio: ["ignore", "pipe", "pipe"] })
+    const child = spawn(node24, [suiteOf(version), ...args], { stdio: ["ignore", "pipe", "pipe"] })
     let said = ""
     const kill = () => child.kill("SIGKILL")
     process.once("exit", kill)
@@ -234,11 +268,14 @@ export const judge = (found, expected, count) => {
 /** How many scenarios passed of how many, by leg and revision. */
 const passed = new Map()
 
-/** Notes how many of the scenarios have no complaint. */
+/** Whether a scenario passed: without a complaint, and without a failure that is expected. */
+export const isGood = ({ checks, scenario }, wrong) =>
+  !wrong.some((line) => line.startsWith(`${scenario}/`) || line.startsWith(`${scenario}:`)) &&
+  !checks.some(({ status }) => status === "FAILURE" || status === "WARNING")
+
+/** Notes how many of the scenarios passed. */
 const note = (leg, version, found, wrong) => {
-  const failed = found.filter(({ scenario }) =>
-    wrong.some((line) => line.startsWith(`${scenario}/`) || line.startsWith(`${scenario}:`))
-  )
+  const failed = found.filter((one) => !isGood(one, wrong))
   passed.set(`${leg} ${version}`, { all: found.length, good: found.length - failed.length })
 }
 
@@ -256,7 +293,7 @@ export const tableOf = (passed, versions) =>
     ["revision", ...columns.map(([, title]) => title)],
     ["---", ...columns.map(() => "---")],
     ...versions.map((version) => [
-      version === "extension" ? "extensions" : version,
+      { extension: "extensions", latest: "npm's `latest`" }[version] ?? version,
       ...columns.map(([leg]) => {
         const found = passed.get(`${leg} ${version}`)
         return found === undefined ? "" : `${found.good} of ${found.all}`
@@ -280,7 +317,7 @@ const flaws = (server) => [
 
 /** The scenarios of extensions, each by itself, against one server. */
 const extensionLeg = async (name, open, expected, only) => {
-  const { said } = await run(["list", "--server"])
+  const { said } = await run("extension", ["list", "--server"])
   const wrong = unnamed(said.replaceAll(/^.*\[(?!extension\]).*$/gm, ""), extensionScenarios)
     .map((name) => `${name}: the suite has it, and we do not run it`)
   const chosen = extensionScenarios.filter((name) => only === undefined || name === only)
@@ -289,7 +326,7 @@ const extensionLeg = async (name, open, expected, only) => {
   try {
     for (const scenario of chosen) {
       const out = mkdtempSync(join(tmpdir(), "conformance-"))
-      await run(["server", "--url", server.url, "--scenario", scenario, "-o", out])
+      await run("extension", ["server", "--url", server.url, "--scenario", scenario, "-o", out])
       const own = Object.fromEntries(Object.entries(expected).filter(([key]) => key.startsWith(`${scenario}/`)))
       const found = results(out, "server")
       for (const line of judge(found, own, 1)) wrong.push(line)
@@ -311,13 +348,12 @@ const leg = async (name, open, version, expected, scenario) => {
   const server = await open()
   const out = mkdtempSync(join(tmpdir(), "conformance-"))
   try {
-    const { said, status } = await run([
+    const { said, status } = await run(version, [
       "server",
       "--url",
       server.url,
       ...scenario === undefined ? ["--suite", "all"] : ["--scenario", scenario],
-      "--spec-version",
-      version,
+      ...specVersion(version),
       "-o",
       out
     ])
@@ -349,13 +385,17 @@ export const unnamed = (list, ours) =>
     .map(([, name]) => name)
     .filter((name) => !ours.includes(name))
 
-const specVersion = (version) => version === "extension" ? [] : ["--spec-version", version]
+/**
+ * How often a scenario of a client runs, until it has nothing to say. npm's "latest" complains about a client that is 200 ms late after
+ * 500 ms, as it is on a busy machine; its newest version does not.
+ */
+const attempts = (version, scenario) => version === "latest" && scenario === "sse-retry" ? 3 : 1
 
 const clientLeg = async (version, scenario, expected) => {
   const out = mkdtempSync(join(tmpdir(), "conformance-"))
   try {
     const client = join(root, "packages/examples/dist/everything/client.js")
-    const { said, status } = await run([
+    const { said, status } = await run(version, [
       "client",
       "--command",
       `${process.execPath} ${client}`,
@@ -367,7 +407,9 @@ const clientLeg = async (version, scenario, expected) => {
     ])
     const found = results(out, "client")
     const wrong = judge(found, expected, 1)
-    return wrong.length === 0 && status !== 0 ? [`${scenario}: the suite ended with ${status}:\n${said}`] : wrong
+    const good = found.every((one) => isGood(one, wrong))
+    if (wrong.length === 0 && good && status !== 0) wrong.push(`${scenario}: the suite ended with ${status}:\n${said}`)
+    return { wrong, good: good && wrong.length === 0 }
   } finally {
     rmSync(out, { recursive: true, force: true })
   }
@@ -375,16 +417,19 @@ const clientLeg = async (version, scenario, expected) => {
 
 const clientLegs = async (version, expected, only) => {
   const names = clientScenarios[version].filter((name) => only === undefined || name === only)
-  const { said } = await run(["list", "--client", ...specVersion(version)])
+  const { said } = await run(version, ["list", "--client", ...specVersion(version)])
   // Without a revision, the suite lists the scenarios of all.
   const ours = version === "extension" ? Object.values(clientScenarios).flat() : clientScenarios[version]
   const wrong = unnamed(said, ours).map((name) => `${name}: the suite has it, and we do not run it`)
   let good = 0
   for (const scenario of names) {
     const own = Object.fromEntries(Object.entries(expected).filter(([key]) => key.startsWith(`${scenario}/`)))
-    const lines = await clientLeg(version, scenario, own)
-    if (lines.length === 0) good++
-    for (const line of lines) wrong.push(line)
+    let ran = await clientLeg(version, scenario, own)
+    for (let left = attempts(version, scenario); --left > 0 && ran.wrong.length > 0;) {
+      ran = await clientLeg(version, scenario, own)
+    }
+    if (ran.good) good++
+    for (const line of ran.wrong) wrong.push(line)
   }
   passed.set(`client ${version}`, { all: names.length, good })
   console.log(`client ${version}: ${names.length} scenarios, ${wrong.length} complaints`)
@@ -407,13 +452,13 @@ const authorizationLeg = async (version, expected) => {
     opened ??= fetch(url).then(({ status }) => status, String)
   }
   try {
-    const { said, status } = await run([
+    const { said, status } = await run(version, [
       "authorization",
       ...["--url", server.url, "--client-id", "suite", "--resource", "https://mcp.example/mcp"],
       ...["--port", String(await freePort()), "--spec-version", version, "-o", out]
     ], open)
     const found = results(out, "authorization-server")
-    const list = await run(["list", "--authorization", ...specVersion(version)])
+    const list = await run(version, ["list", "--authorization", ...specVersion(version)])
     const wrong = [
       ...unnamed(list.said, authorizationScenarios).map((name) => `${name}: the suite has it, and we do not run it`),
       ...judge(found, expected, authorizationScenarios.length)
@@ -472,7 +517,7 @@ if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
       if (runs("client")) add(await clientLegs(version, expected.client[version] ?? {}, scenario))
     }
     for (const version of versions) {
-      if (version !== "extension" && scenario === undefined && runs("authorization")) {
+      if (!withoutRevision.includes(version) && scenario === undefined && runs("authorization")) {
         add(await authorizationLeg(version, expected.authorization[version] ?? {}))
       }
     }

@@ -6,7 +6,7 @@ import { createServer } from "node:http"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { test } from "node:test"
-import { judge, results, tableOf, unnamed, withTable } from "./main.mjs"
+import { isGood, judge, results, tableOf, unnamed, withTable } from "./main.mjs"
 import { balance, end, freePort, until } from "./nodes.mjs"
 
 const check = (id, status, errorMessage) => ({ id, status, errorMessage })
@@ -35,6 +35,14 @@ test("an expectation that is not met is stale", () => {
   assert.deepEqual(judge([scenario("ping", check("a", "SUCCESS"))], { "ping/a": { status: "WARNING" } }, 1), [
     "ping/a: expected, and not met: stale"
   ])
+})
+
+test("a scenario with a failure that is expected has not passed; one with a skipped check has", () => {
+  for (const [status, good] of [["FAILURE", false], ["WARNING", false], ["SKIPPED", true], ["INFO", true]]) {
+    assert.equal(isGood(scenario("ping", check("a", "SUCCESS"), check("b", status)), []), good, status)
+  }
+  assert.equal(isGood(scenario("ping", check("a", "SUCCESS")), ["ping/a: expected, and not met: stale"]), false)
+  assert.equal(isGood(scenario("ping", check("a", "SUCCESS")), ["ping-pong/a: FAILURE: why"]), true)
 })
 
 test("a scenario that checked nothing, and one that was not run, are complaints", () => {
@@ -129,6 +137,7 @@ test("the table says by revision how many scenarios passed, and takes the place 
   }]])
   const table = tableOf(passed, ["1", "extension"])
   assert.match(table, /^\| 1 \| 3 of 3 \| \| \| 1 of 2 \| \|$/m)
+  assert.match(tableOf(passed, ["latest"]), /^\| npm's `latest` \|/m)
   assert.match(table, /^\| extensions \| \| \| \| 1 of 1 \| \|$/m)
   const readme = "a\n<!-- conformance: made by npm run conformance -- --write -->\n\nold\n\n<!-- end -->\nb"
   assert.equal(withTable(readme, "new"), readme.replace("old", "new"))

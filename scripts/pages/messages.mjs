@@ -24,7 +24,7 @@ export const areas = [
   [
     "A client cannot connect",
     "No process, no answer, a refusal by HTTP, or no revision in common. The section “A client does not connect” of [troubleshooting](troubleshooting.md) goes through them.",
-    /^(client\/(negotiation|modern\/Connect|http|HttpResponseError|Remote|ServersConfig|configuration)|node\/(subprocess|StdioClient|ConfiguredServers|configuration))/
+    /^(client\/(negotiation|modern\/Connect|http|HttpResponseError|Remote|ServersConfig|configuration)|node\/(client|subprocess|StdioClient|ConfiguredServers|configuration))/
   ],
   [
     "A client over HTTP loses a stream, or a client cannot answer its server",
@@ -34,7 +34,7 @@ export const areas = [
   [
     "A server does not start, or refuses a feature",
     "The text names the feature, the port or the option.",
-    /^(server\/(Registry|TasksServer|MethodHandler|Middleware|Page|Ask|features|InProcess|dispatch\/Build|RateLimit|SealKeys|ServerTelemetry|SharedLimits|ClientLogger|TaskStore|http\/BuiltOnce|http\/EndpointContext|runtime\/(Session|HandlerName))|node\/(HttpServer|stdio))/
+    /^(server\/(Registry|TasksServer|MethodHandler|Middleware|FeatureMiddleware|DetachedTask|HttpServices|Page|Ask|features|InProcess|dispatch\/Build|RateLimit|SealKeys|ServerTelemetry|SharedLimits|ClientLogger|TaskStore|http\/BuiltOnce|http\/EndpointContext|runtime\/(Session|HandlerName))|node\/(HttpServer|stdio))/
   ],
   [
     "A server refuses an HTTP request",
@@ -58,6 +58,7 @@ export const areas = [
     /^auth\//
   ],
   ["A proxy", "See [proxy.md](proxy.md).", /^proxy\//],
+  ["A durable task", "How the workflow of a task fails. See [Tasks](server/09-tasks.md).", /^workflow\//],
   ["An OpenAPI document", "See [models.md](models.md).", /^openapi\//],
   ["Models and sampling", "See [models.md](models.md).", /^ai\//],
   ["Skills", "See [the README of the package](../packages/extensions/README.md).", /^skills\//],
@@ -67,10 +68,39 @@ export const areas = [
 /** Sources whose texts are no errors: descriptions inside of schemas, names of metrics, statements of a database. */
 const others = /^(definition\/schema\/(StockText|FilterText)|server\/telemetry\/Metrics|sql\/schema\/Schema)\.ts$/
 
-/** Whether a text is a sentence, and no statement of SQL or Lua. */
+/** Whether a text is a sentence, and no statement of SQL or Lua. Shorter texts are sentences only where they are errors. */
 const isSentence = (text) =>
   text.split(/\s+/).length >= 4 && /[a-z] [a-z]/.test(text) &&
   !/\n {2,}|\b(SELECT|INSERT|UPDATE|DELETE|WHERE|FROM)\b/.test(text)
+
+/** Whether a text of two or three words is an error or a line of the log: "Unknown tool: …", "Connection closed". */
+const isShortError = (text, node) =>
+  /^[^\s]+ [^\s]+( [^\s]+)?$/.test(text.trim()) && /[a-z]{3}/.test(text) &&
+  (isError(node.parent) || (/^[A-Z][a-z]{2}/.test(text) && isInMessage(node)))
+
+/** Whether the value of an expression becomes the text of an error, or of a line of the log. */
+const isError = (node) => {
+  if (ts.isPropertyAssignment(node)) return node.name.getText() === "message"
+  if (ts.isCallExpression(node)) {
+    return /(^|\.)(dieMessage|log(Debug|Error|Fatal|Info|Trace|Warning)?)$/.test(node.expression.getText())
+  }
+  return ts.isNewExpression(node) && /(Error|Malformed)$/.test(node.expression.getText())
+}
+
+/** Whether a text may be the beginning of an error: in an error, in `get message()`, or handed to a function that makes an error. */
+const isInMessage = (node) => {
+  for (let at = node.parent; at !== undefined; at = at.parent) {
+    if (
+      isError(at) ||
+      (ts.isCallExpression(at) && /[Ii]nvalid|[Ff]ail|[Dd]ied|[Rr]efus|[Uu]nauthorized/.test(at.expression.getText()))
+    ) {
+      return true
+    }
+    if (ts.isGetAccessorDeclaration(at)) return at.name.getText() === "message"
+    if (ts.isPropertyAssignment(at)) return false
+  }
+  return false
+}
 
 const isSum = (node) => ts.isBinaryExpression(node) && node.operatorToken.kind === ts.SyntaxKind.PlusToken
 
@@ -92,7 +122,9 @@ export const sentencesOf = (text) => {
     const own = isSum(node.parent ?? node) || (node.parent !== undefined && ts.isLiteralTypeNode(node.parent))
       ? undefined
       : textOf(node)
-    if (own !== undefined && isSentence(own)) found.add(own.replace(/\s*\n\s*/g, " ").replace(/^[:;,.] /, "").trim())
+    if (own !== undefined && (isSentence(own) || isShortError(own, node))) {
+      found.add(own.replace(/\s*\n\s*/g, " ").replace(/^[:;,.] /, "").trim())
+    }
     ts.forEachChild(node, visit)
   }
   visit(ts.createSourceFile("source.ts", text, ts.ScriptTarget.Latest, true))

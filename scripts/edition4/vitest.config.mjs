@@ -1,0 +1,19 @@
+// How the tests of the edition run: its sources, as the tests of this edition do, and a reporter that writes what edition4.mjs reads.
+const conditions = ["@effect-mcp/source", "node", "import", "module", "default"]
+
+export default {
+  resolve: { conditions },
+  ssr: { resolve: { conditions, externalConditions: conditions } },
+  test: {
+    include: ["packages/core/test/{kit,jsonrpc}/**/*.test.ts"],
+    setupFiles: ["./vitest.setup.mjs"],
+    reporters: ["./reporter.mjs"],
+    fakeTimers: { toFake: [] },
+    pool: "forks",
+    maxWorkers: 2,
+    isolate: false,
+    testTimeout: 20_000,
+    hookTimeout: 20_000,
+    teardownTimeout: 10_000
+  }
+}
