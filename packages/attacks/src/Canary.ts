@@ -20,6 +20,7 @@ interface Answer {
 /** Closes idle connections long before the server does: a request that leaves in that moment would be lost. */
 export const keptAlive = (): http.Agent => new http.Agent({ keepAlive: true, timeout: 1000 })
 
+/** Sends a request. It is sent once more when the server has just closed the kept connection that it left on. */
 export const post = (
   port: number,
   body: unknown,
@@ -28,23 +29,31 @@ export const post = (
   method = "POST"
 ): Promise<Answer> =>
   new Promise((resolve, reject) => {
-    const request = http.request({
-      port,
-      agent,
-      method,
-      host: "127.0.0.1",
-      path: "/mcp",
-      timeout: 10_000,
-      headers: { "content-type": "application/json", accept: "application/json, text/event-stream", ...headers }
-    }, (response) => {
-      let text = ""
-      response.setEncoding("utf8").on("data", (chunk: string) => text += chunk)
-      response.on("error", reject)
-      response.on("end", () => resolve({ status: response.statusCode!, headers: response.headers, text }))
-    })
-    request.on("timeout", () => request.destroy(new Error("no answer in ten seconds")))
-    request.on("error", reject)
-    request.end(typeof body === "string" ? body : body === undefined ? undefined : JSON.stringify(body))
+    const send = (agent: http.Agent | false): void => {
+      let isAnswered = false
+      const request = http.request({
+        port,
+        agent,
+        method,
+        host: "127.0.0.1",
+        path: "/mcp",
+        timeout: 10_000,
+        headers: { "content-type": "application/json", accept: "application/json, text/event-stream", ...headers }
+      }, (response) => {
+        let text = ""
+        isAnswered = true
+        response.setEncoding("utf8").on("data", (chunk: string) => text += chunk)
+        response.on("error", reject)
+        response.on("end", () => resolve({ status: response.statusCode!, headers: response.headers, text }))
+      })
+      request.on("timeout", () => request.destroy(new Error("no answer in ten seconds")))
+      request.on("error", (error: NodeJS.ErrnoException) => {
+        if (request.reusedSocket && !isAnswered && error.code === "ECONNRESET") send(false)
+        else reject(error)
+      })
+      request.end(typeof body === "string" ? body : body === undefined ? undefined : JSON.stringify(body))
+    }
+    send(agent)
   })
 
 export const initialize = (id: number | string = 0, protocolVersion = "2025-11-25") => ({
