@@ -59,6 +59,9 @@ const eventually = (query: Effect.Effect<number>, answer: number): Effect.Effect
     (found) => found === answer ? Effect.void : Effect.delay(eventually(query, answer), "100 millis")
   )
 
+/** More than the tries of `@effect/cluster`, which end after a second. */
+const REFUSALS = 8
+
 Postgres.suite("A durable tool of several processes", () => {
   it.scopedLive("is answered at another node, after its own was shut down, and repeats no step that has ended", () =>
     Effect.gen(function*() {
@@ -161,6 +164,34 @@ Postgres.suite("A durable tool of several processes", () => {
       yield* accept(peer, taskId)
       yield* reached(peer, taskId, "completed")
     }))
+
+  for (const [what, table] of [["end of a step", "replies"], ["next step", "messages"]] as const) {
+    it.scopedLive(`goes on when the database has refused the ${what} again and again`, () =>
+      Effect.gen(function*() {
+        const { node, query } = yield* cluster
+        const begun: Array<string> = []
+        const { peer } = yield* node(publish(begun))
+        const taskId = yield* begin(peer, "publish")
+        yield* reached(peer, taskId, "input_required")
+        yield* query((sql) => sql`CREATE SEQUENCE refusals`)
+        yield* query((sql) =>
+          sql`CREATE FUNCTION refuse() RETURNS trigger AS $$ BEGIN
+            IF nextval('refusals') <= ${sql.literal(`${REFUSALS}`)} THEN RAISE EXCEPTION 'away'; END IF;
+            RETURN NEW;
+          END $$ LANGUAGE plpgsql`
+        )
+        yield* query((sql) =>
+          sql`CREATE TRIGGER refuse BEFORE INSERT ON ${
+            sql(`mcp_workflow_${table}`)
+          } FOR EACH ROW EXECUTE FUNCTION refuse()`
+        )
+        yield* accept(peer, taskId)
+        yield* reached(peer, taskId, "completed")
+        assert.deepStrictEqual(begun, ["build", "upload"])
+        const refused = query((sql) => sql<{ readonly last: string }>`SELECT last_value AS last FROM refusals`)
+        assert.isAbove(Number((yield* refused)[0]!.last), REFUSALS)
+      }))
+  }
 
   it.scopedLive("leaves no row when its time to live has passed, whether it has ended or waits", () =>
     Effect.gen(function*() {

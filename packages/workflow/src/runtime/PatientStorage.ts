@@ -1,13 +1,20 @@
 /**
- * The messages of `@effect/cluster`, for `ClusterEngine`, for a database that is away now and then. `@effect/cluster` 0.60 gives up after a
- * second: a step whose end was not stored is under way for ever then, and a body whose next step was not stored ends as failed.
+ * The messages of `@effect/cluster`, for `ClusterEngine`, where the database is away now and then and processes stop and wake. Two things that
+ * `@effect/cluster` 0.60 leaves open:
+ *
+ * - **It gives up after a second.** A step whose end was not stored is under way for ever then, and a body whose next step was not stored ends
+ *   as failed.
+ * - **The first reply stays.** A process that has lost a task suspends the step of the task, maybe after another process began the step. The
+ *   end of the step was not stored then, and the task waited for nothing.
  */
 import type { MalformedMessage, PersistenceError } from "@effect/cluster/ClusterError"
 import * as Message from "@effect/cluster/Message"
 import { MessageStorage } from "@effect/cluster/MessageStorage"
+import type { Snowflake } from "@effect/cluster/Snowflake"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Schedule from "effect/Schedule"
+import * as Schema from "effect/Schema"
 
 /** Tries again until the database is there, or the process has lost its lease. */
 const untilThere = <A, E extends { readonly _tag: string }, R>(
@@ -15,24 +22,40 @@ const untilThere = <A, E extends { readonly _tag: string }, R>(
 ): Effect.Effect<A, E, R> =>
   Effect.retry(effect, { while: ({ _tag }) => _tag === "PersistenceError", schedule: Schedule.spaced("500 millis") })
 
+/** Whether a reply, as it is stored or before, says that a body or a step has stopped before its end. */
+const isSuspension = (reply: object): boolean => "exit" in reply && isSuspended(reply.exit)
+
+const isSuspended = Schema.is(
+  Schema.Struct({ _tag: Schema.Literal("Success"), value: Schema.Struct({ _tag: Schema.Literal("Suspended") }) })
+)
+
 export const layer: Layer.Layer<MessageStorage, never, MessageStorage> = Layer.effect(
   MessageStorage,
   Effect.map(MessageStorage, (storage) => {
     type Reply = Parameters<typeof storage.saveReply>[0]
+    const stored = (requestId: Snowflake) =>
+      Effect.map(storage.repliesForUnfiltered([requestId]), (replies) => replies.at(-1))
     const saveReply = (reply: Reply): Effect.Effect<void, PersistenceError | MalformedMessage> => {
       const { requestId } = reply.reply
       const save: Effect.Effect<void, PersistenceError | MalformedMessage> = storage.saveReply(reply)
       return untilThere(
-        Effect.catchTag(
-          save,
-          "PersistenceError",
-          (error) =>
-            Effect.flatMap(storage.repliesForUnfiltered([requestId]), (stored) =>
-              // It was stored before, here or at another process: who waits for it reads it.
-              stored.length > 0 ? storage.unregisterReplyHandler(requestId) : error)
-        )
+        Effect.catchTag(save, "PersistenceError", (error) =>
+          Effect.flatMap(stored(requestId), (before) => {
+            if (before === undefined) return error
+            if (isSuspension(before) && !isSuspension(reply.reply)) {
+              return Effect.zipRight(storage.clearReplies(requestId), save)
+            }
+            // It was stored before, here or at another process: who waits for it reads it.
+            return storage.unregisterReplyHandler(requestId)
+          }))
       )
     }
+    /** What has ended meanwhile stays. */
+    const clearReplies = (requestId: Snowflake): Effect.Effect<void, PersistenceError> =>
+      Effect.flatMap(
+        Effect.catchTag(stored(requestId), "MalformedMessage", (error) => Effect.die(error)),
+        (before) => before === undefined || isSuspension(before) ? storage.clearReplies(requestId) : Effect.void
+      )
     const patient = (message: Message.Incoming<any>): Message.Incoming<any> =>
       message._tag === "IncomingRequest" ? new Message.IncomingRequest({ ...message, respond: saveReply }) : message
     return MessageStorage.of({
@@ -40,7 +63,7 @@ export const layer: Layer.Layer<MessageStorage, never, MessageStorage> = Layer.e
       saveReply,
       saveRequest: (message) => untilThere(storage.saveRequest(message)),
       saveEnvelope: (message) => untilThere(storage.saveEnvelope(message)),
-      clearReplies: (requestId) => untilThere(storage.clearReplies(requestId)),
+      clearReplies: (requestId) => untilThere(clearReplies(requestId)),
       repliesForUnfiltered: (requestIds) => untilThere(storage.repliesForUnfiltered(requestIds)),
       requestIdForPrimaryKey: (options) => untilThere(storage.requestIdForPrimaryKey(options)),
       unprocessedMessages: (shards) => Effect.map(storage.unprocessedMessages(shards), (all) => all.map(patient)),
