@@ -12,6 +12,7 @@ import type { CallToolOptions, ClientSessionService } from "@effect-mcp/core/Cli
 import type { ClientSessionGroupService } from "@effect-mcp/core/ClientSessionGroup"
 import type * as Definition from "@effect-mcp/core/Definition"
 import * as Diagnostic from "@effect-mcp/core/Diagnostic"
+import type { Entries } from "@effect-mcp/core/GroupEntries"
 import { ToolRefused, type UnknownEntry } from "@effect-mcp/core/GroupError"
 import type { JsonObject } from "@effect-mcp/core/protocol/Json"
 import type * as Tools from "@effect-mcp/core/protocol/Tools"
@@ -160,30 +161,33 @@ export const follow = (
     const from = sourceOf(source, options)
     const building: Building = { from, options, report: yield* ListReport.make }
     const following = yield* from.follow
-    const agreed = yield* agreements(options)
-    const last = yield* Ref.make<Last>({ listed: [], names: new Map() })
+    const { listed } = yield* from.list
+    const { list, names } = yield* build(building, listed, new Map())
+    const last = yield* Ref.make<Last>({ listed, names })
+    const current = yield* SubscriptionRef.make(list)
     const lock = Semaphore.make()
-    const renew = Effect.gen(function*() {
-      const { listed, names } = yield* Ref.get(last)
-      const built = yield* build(building, listed, names)
-      yield* Ref.set(last, { listed, names: built.names })
-      return built.list
+    const renew = Effect.fnUntraced(function*(listed: ReadonlyArray<Listed>) {
+      const { list, names } = yield* build(building, listed, (yield* Ref.get(last)).names)
+      yield* Ref.set(last, { listed, names })
+      yield* SubscriptionRef.set(current, list)
     })
-    const read = Effect.gen(function*() {
-      const { listed, pages } = yield* from.list
-      yield* Ref.update(last, (before) => ({ ...before, listed }))
-      return { list: yield* renew, pages }
+    const update = Effect.fnUntraced(function*({ listed, pages }: Listing) {
+      if (listed !== (yield* Ref.get(last)).listed) yield* renew(listed)
+      return { isComplete: true, pages }
     })
-    const current = yield* SubscriptionRef.make((yield* lock.run(read)).list)
-    const set = (list: ToolList) => SubscriptionRef.set(current, list)
-    const refresh = lock.run(
-      Effect.flatMap(read, ({ list, pages }) => Effect.as(set(list), { isComplete: true, pages }))
-    )
+    // A server may be slow, and `agree` of the fingerprints waits for the lock.
+    const refresh = from.isGroup
+      ? lock.run(Effect.flatMap(from.list, update))
+      : Effect.flatMap(from.list, (listing) => lock.run(update(listing)))
     yield* Effect.forkScoped(following(refresh))
-    if (agreed !== undefined) {
-      yield* Effect.forkScoped(Effect.forever(Effect.zipRight(agreed, lock.run(Effect.flatMap(renew, set)))))
+    if (options.fingerprints !== undefined) {
+      yield* options.fingerprints.renewing(lock.run(Effect.flatMap(Ref.get(last), ({ listed }) => renew(listed))))
     }
-    return { current: SubscriptionRef.get(current), changes: current.changes }
+    const present = SubscriptionRef.get(current)
+    return {
+      current: from.isGroup ? Effect.zipRight(Effect.ignore(refresh), present) : present,
+      changes: current.changes
+    }
   })
 
 /** What a list was built from last: what its servers list, and the names of the tools for the model. */
@@ -199,12 +203,6 @@ interface Building {
   readonly report: ListReport.ListReport
 }
 
-/** Waits for the next time that other tools wait for the agreement of the application. */
-const agreements = ({ fingerprints }: Options) =>
-  fingerprints === undefined ? Effect.succeed(undefined) : ServerLists.changes({
-    listChanges: Stream.as(Stream.drop(fingerprints.changes, 1), "tools" as const)
-  })
-
 /** Builds the list. Logs one warning for all tools for which the option `name` threw, because a server chooses how many there are. */
 const build = Effect.fnUntraced(function*(
   { from, options, report }: Building,
@@ -218,7 +216,7 @@ const build = Effect.fnUntraced(function*(
     routed: one.name,
     clean: HiddenCharacters.removedFrom(one.tool)
   }))
-  if (from.isReported) yield* report.report(listings(cleaned))
+  if (!from.isGroup) yield* report.report(listings(cleaned))
   const refusal: Refusal = ({ refusal, server, tool }) =>
     refusal ?? options.fingerprints?.refusal(server, tool.name, fingerprints.get(keyOf(server, tool.name)))
   const { failed, ...built } = unsafeBuild(from, cleaned, options, before, refusal)
@@ -447,15 +445,21 @@ interface Listed {
   readonly refusal: string | undefined
 }
 
+interface Listing {
+  readonly listed: ReadonlyArray<Listed>
+  readonly pages: number
+}
+
 interface Source {
-  readonly list: Effect.Effect<{ readonly listed: ReadonlyArray<Listed>; readonly pages: number }, ClientError>
+  /** Of a group, the same array until an entry changes. */
+  readonly list: Effect.Effect<Listing, ClientError>
   readonly call: (
     name: string,
     args: JsonObject,
     options?: CallToolOptions
   ) => Effect.Effect<Tools.CallToolResult, ClientError | ToolRefused | UnknownEntry>
-  /** Whether the list reports what is odd about names and texts: a group has reported these. */
-  readonly isReported: boolean
+  /** A group has reported what is odd about names and texts, and reading its list sends nothing. */
+  readonly isGroup: boolean
   /** Begins to listen for changes. Gives what runs a refresh after each change; several changes may be read together. */
   readonly follow: Effect.Effect<
     (refresh: Effect.Effect<ServerLists.Listing, ClientError>) => Effect.Effect<void>,
@@ -468,11 +472,8 @@ const sourceOf = (source: ClientSessionService | ClientSessionGroupService, { se
   "entries" in source ? ofGroup(source) : ofSession(source, server ?? source.serverInfo.name)
 
 const ofGroup = ({ callTool, changes, entries }: ClientSessionGroupService): Source => ({
-  list: Effect.map(entries, ({ tools }) => ({
-    listed: [...tools].map(([name, { listed, refusal, server }]) => ({ name, server, tool: listed, refusal })),
-    pages: 0
-  })),
-  isReported: false,
+  list: Effect.map(entries, ({ tools }) => ({ listed: listedOf(tools), pages: 0 })),
+  isGroup: true,
   call: callTool,
   // The first value has the entries that are listed already. Reading the others sends nothing.
   follow: Effect.map(
@@ -480,6 +481,16 @@ const ofGroup = ({ callTool, changes, entries }: ClientSessionGroupService): Sou
     (change) => (refresh) => Effect.forever(Effect.zipRight(change, Effect.ignore(refresh)))
   )
 })
+
+const listedTools = new WeakMap<Entries["tools"], ReadonlyArray<Listed>>()
+
+const listedOf = (tools: Entries["tools"]): ReadonlyArray<Listed> => {
+  const known = listedTools.get(tools)
+  if (known !== undefined) return known
+  const listed = [...tools].map(([name, { listed, refusal, server }]) => ({ name, server, tool: listed, refusal }))
+  listedTools.set(tools, listed)
+  return listed
+}
 
 const ofSession = (session: ClientSessionService, server: string): Source => {
   const calls = new ListPace.OwnCalls()
@@ -491,7 +502,7 @@ const ofSession = (session: ClientSessionService, server: string): Source => {
         listed: entries.map((tool) => ({ name: tool.name, server, tool, refusal: undefined })),
         pages
       })),
-    isReported: true,
+    isGroup: false,
     call: (name, args, options) => calls.around(callTool(name, args, options)),
     follow: Effect.zipLeft(
       Effect.map(

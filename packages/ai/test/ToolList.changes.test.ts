@@ -14,6 +14,7 @@ const pay = (description: string) => McpServer.tool(Tool.make("pay", { descripti
 const names = ({ tools }: ToolList.ToolList) => tools.map(({ name }) => name)
 
 const CHANGED = "has changed since the application agreed to it"
+const AGREE = "The application must agree to the tool first (ToolFingerprints.agree)"
 
 for (const [era, versions] of eras) {
   describe(`A tool that changes, in the ${era} era`, () => {
@@ -42,14 +43,13 @@ for (const [era, versions] of eras) {
             assert.isTrue(output.isError)
             assert.strictEqual(
               output.text,
-              `The tool "pay" of "shop" cannot be called: it ${CHANGED}. The application must agree to the tool first`
+              `The tool "pay" of "shop" cannot be called: it ${CHANGED}. ${AGREE}`
             )
           }
           assert.isFalse((yield* list.call("more", {})).isError)
           yield* fingerprints.agree((yield* fingerprints.pending)[0]!)
-          const agreed = Option.getOrThrow(
-            yield* Stream.runHead(Stream.filter(following.changes, ({ skipped }) => skipped.length === 0))
-          )
+          const agreed = yield* following.current
+          assert.deepStrictEqual(agreed.skipped, [])
           assert.deepStrictEqual(names(agreed), ["more", "pay"])
           assert.strictEqual((yield* agreed.call("pay", {})).text, "paid")
         }),
@@ -70,10 +70,10 @@ for (const [era, versions] of eras) {
         assert.deepStrictEqual(list.skipped, [{ server: "shop", tool: "pay", reason: CHANGED }])
         assert.include((yield* list.call("pay", {})).text, CHANGED)
         yield* fingerprints.agree((yield* fingerprints.pending)[0]!)
-        const now = Option.getOrThrow(
-          yield* Stream.runHead(Stream.filter(following.changes, ({ tools }) => tools.length === 1))
-        )
-        assert.strictEqual((yield* now.call("pay", {})).text, "paid")
+        for (const now of [yield* ToolList.make(group), yield* following.current]) {
+          assert.deepStrictEqual(names(now), ["pay"])
+          assert.strictEqual((yield* now.call("pay", {})).text, "paid")
+        }
       }))
   })
 }

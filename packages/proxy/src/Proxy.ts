@@ -33,7 +33,6 @@ import * as FiberSet from "effect/FiberSet"
 import * as Layer from "effect/Layer"
 import * as Schedule from "effect/Schedule"
 import * as Scope from "effect/Scope"
-import * as Stream from "effect/Stream"
 import * as Forward from "./calls/Forward.js"
 import * as WaitingCalls from "./calls/WaitingCalls.js"
 import * as Mirror from "./entries/Mirror.js"
@@ -220,7 +219,7 @@ const make = Effect.fnUntraced(function*(connector: Connector, options: Options)
   yield* passExtensions(self)
   yield* observe(self)
   if (options.fingerprints !== undefined) {
-    yield* Effect.forkScoped(Stream.runForEach(options.fingerprints.changes, () => mirror.renew))
+    yield* options.fingerprints.renewing(mirror.renew)
   }
   const { closing, listingLink } = upstream
   yield* Scope.extend(

@@ -26,6 +26,7 @@ const shop = (options: McpServer.Options) =>
   })
 
 const CHANGED = "has changed since the application agreed to it"
+const AGREE = "The application must agree to the tool first (ToolFingerprints.agree)"
 
 for (const [name, client, upstream] of pairs) {
   describe(`A tool of an upstream that changes, ${name}`, () => {
@@ -45,10 +46,10 @@ for (const [name, client, upstream] of pairs) {
         const result = yield* session.callTool("shop_pay")
         assert.isTrue(result.isError)
         assert.deepInclude(result.content[0], {
-          text: `The tool "pay" of "up" cannot be called: it ${CHANGED}. The application must agree to the tool first`
+          text: `The tool "pay" of "up" cannot be called: it ${CHANGED}. ${AGREE}`
         })
         yield* fingerprints.agree(change!)
-        yield* Queue.take(changes)
+        assert.deepStrictEqual(yield* listed, ["shop_pay"])
         assert.deepInclude((yield* session.callTool("shop_pay")).content[0], { text: "paid" })
       }), 20_000)
   })

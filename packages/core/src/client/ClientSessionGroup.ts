@@ -14,7 +14,7 @@ import * as Option from "effect/Option"
 import * as Ref from "effect/Ref"
 import type * as Schedule from "effect/Schedule"
 import type * as Scope from "effect/Scope"
-import * as Stream from "effect/Stream"
+import type * as Stream from "effect/Stream"
 import type { Connector } from "../jsonrpc/Connector.js"
 import { raceFirst } from "../kit/Race.js"
 import type { JsonObject } from "../protocol/Json.js"
@@ -156,7 +156,7 @@ export const make = (
       fingerprints: options.fingerprints
     })
     if (options.fingerprints !== undefined) {
-      yield* Effect.forkScoped(Stream.runForEach(options.fingerprints.changes, () => shared.renew))
+      yield* options.fingerprints.renewing(shared.renew)
     }
     const members = yield* Members.make(shared.remove)
     const known = KnownVersions.byOrigin()

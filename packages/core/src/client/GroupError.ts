@@ -82,6 +82,6 @@ export class ToolRefused extends Data.TaggedError("ToolRefused")<{
     const [tool, server] = [this.tool, this.server].map((name) =>
       JSON.stringify(HiddenCharacters.removed(name.slice(0, 100)))
     )
-    return `The tool ${tool} of ${server} cannot be called: it ${this.reason}. The application must agree to the tool first`
+    return `The tool ${tool} of ${server} cannot be called: it ${this.reason}. The application must agree to the tool first (ToolFingerprints.agree)`
   }
 }

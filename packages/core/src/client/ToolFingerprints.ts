@@ -12,6 +12,7 @@ import * as Effect from "effect/Effect"
 import * as Encoding from "effect/Encoding"
 import * as Exit from "effect/Exit"
 import * as Schema from "effect/Schema"
+import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import * as Outbox from "../kit/Outbox.js"
 import * as HiddenCharacters from "../protocol/rules/HiddenCharacters.js"
@@ -71,13 +72,21 @@ export interface ToolFingerprints {
    * never the newest.
    */
   readonly changes: Stream.Stream<ReadonlyArray<ToolChange>>
-  /** Agrees to a tool with this fingerprint. When the tool has changed once more meanwhile, it goes on waiting. */
+  /**
+   * Agrees to a tool with this fingerprint. When the tool has changed once more meanwhile, it goes on waiting. Groups, lists and proxies
+   * have the tool when the effect ends.
+   */
   readonly agree: (tool: Agreement) => Effect.Effect<void>
   /**
    * Compares all tools that a server lists now with the agreements, and gives their fingerprints by their names. Groups, lists and proxies
    * run this.
    */
   readonly see: (server: string, tools: ReadonlyArray<Tools.Tool>) => Effect.Effect<ReadonlyMap<string, string>>
+  /**
+   * Runs an effect each time that other tools wait, until the scope closes. `agree` ends after the effect. Groups, lists and proxies run
+   * this.
+   */
+  readonly renewing: (renew: Effect.Effect<void>) => Effect.Effect<void, never, Scope.Scope>
   /**
    * Why calls of a tool are refused, as the end of a sentence that begins with the tool; `undefined` when they are not. `fingerprint` is
    * that of the tool as the caller knows the tool; `undefined` for a tool that the server does not list.
@@ -120,6 +129,13 @@ interface Self {
   /** How many lists of each server `see` got, and which of them it compared last; `see` writes them. */
   readonly seen: Map<string, { readonly last: number; readonly compared: number }>
   readonly listeners: Set<Outbox.Outbox<ReadonlyArray<ToolChange>>>
+  readonly renewals: Set<Renewal>
+}
+
+interface Renewal {
+  readonly renew: Effect.Effect<void>
+  /** `see` wakes its reader, who renews later: the caller of `see` may hold a lock for which `renew` waits. */
+  readonly later: Outbox.Outbox<void>
 }
 
 /**
@@ -150,7 +166,8 @@ export const make = (options: Options = {}): Effect.Effect<ToolFingerprints> =>
       servers: new Map(),
       waiting: new Map(),
       seen: new Map(),
-      listeners: new Set()
+      listeners: new Set(),
+      renewals: new Set()
     }
     for (const { fingerprint, server, tool } of agreed) agreementsOf(self, server).set(tool, fingerprint)
     return {
@@ -159,6 +176,7 @@ export const make = (options: Options = {}): Effect.Effect<ToolFingerprints> =>
       changes: changes(self),
       agree: (tool) => agree(self, tool),
       see: (server, tools) => see(self, server, tools),
+      renewing: (renew) => renewing(self, renew),
       refusal: (server, tool, fingerprint) => refusal(self, server, tool, fingerprint)
     }
   })
@@ -196,30 +214,41 @@ const changes = (self: Self): Stream.Stream<ReadonlyArray<ToolChange>> =>
     ({ stream }) => stream
   ))
 
-/** Sets which tools of a server wait. State is set before a reader is woken. */
-const wait = (self: Self, server: string, tools: ReadonlyMap<string, ToolChange>): void => {
+const renewing = (self: Self, renew: Effect.Effect<void>): Effect.Effect<void, never, Scope.Scope> =>
+  Effect.gen(function*() {
+    const { later } = yield* Effect.acquireRelease(
+      Effect.sync(() => {
+        const renewal: Renewal = { renew, later: Outbox.make<void>(1) }
+        self.renewals.add(renewal)
+        return renewal
+      }),
+      (renewal) => Effect.sync(() => self.renewals.delete(renewal))
+    )
+    yield* Effect.forkScoped(Stream.runForEach(later.stream, () => renew))
+  })
+
+/** Sets which tools of a server wait, and gives whether others wait than before. State is set before a reader is woken. */
+const wait = (self: Self, server: string, tools: ReadonlyMap<string, ToolChange>): boolean => {
   const before = self.waiting.get(server)
   const isSame = tools.size === (before?.size ?? 0) &&
     [...tools].every(([tool, { fingerprint }]) => before?.get(tool)?.fingerprint === fingerprint)
   if (tools.size === 0) self.waiting.delete(server)
   else self.waiting.set(server, tools)
-  if (isSame) return
+  if (isSame) return false
   const all = pending(self)
   for (const listener of self.listeners) listener.unsafeSlide(all)
+  return true
 }
 
 const agree = (self: Self, { fingerprint, server, tool }: Agreement): Effect.Effect<void> =>
-  Effect.sync(() => {
+  Effect.suspend(() => {
     agreementsOf(self, server).set(tool, fingerprint)
     const tools = new Map(self.waiting.get(server))
     const waiting = tools.get(tool)
-    if (waiting === undefined) return
-    tools.delete(tool)
-    wait(
-      self,
-      server,
-      waiting.fingerprint === fingerprint ? tools : tools.set(tool, { ...waiting, before: fingerprint })
-    )
+    if (waiting?.fingerprint === fingerprint) tools.delete(tool)
+    else if (waiting !== undefined) tools.set(tool, { ...waiting, before: fingerprint })
+    wait(self, server, tools)
+    return Effect.forEach([...self.renewals], ({ renew }) => renew, { discard: true })
   })
 
 const see = Effect.fnUntraced(function*(self: Self, server: string, tools: ReadonlyArray<Tools.Tool>) {
@@ -254,7 +283,7 @@ const compare = (
         agreed.set(tool, fingerprint)
       } else waiting.set(tool, { server, tool, fingerprint, before: known, listed: listed.get(tool)! })
     }
-    wait(self, server, waiting)
+    if (wait(self, server, waiting)) { for (const { later } of self.renewals) later.unsafeSlide() }
     const changed = [...waiting.values()].filter(({ before: known, fingerprint, tool }) =>
       known !== undefined && before?.get(tool)?.fingerprint !== fingerprint
     )
