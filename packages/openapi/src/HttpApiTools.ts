@@ -16,8 +16,10 @@ import type { HttpClientRequest } from "@effect/platform/HttpClientRequest"
 import * as HttpClientResponse from "@effect/platform/HttpClientResponse"
 import type * as HttpRouter from "@effect/platform/HttpRouter"
 import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
+import * as HttpServerRespondable from "@effect/platform/HttpServerRespondable"
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import * as PlatformOpenApi from "@effect/platform/OpenApi"
+import { forOperator } from "@effect-mcp/core/ClientLogger"
 import type * as Feature from "@effect-mcp/core/Feature"
 import type { Registry } from "@effect-mcp/core/Registry"
 import * as EffectInternals from "@effect-mcp/core/unstable/kit/EffectInternals"
@@ -26,6 +28,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
+import * as ErrorMessage from "./call/ErrorMessage.js"
 import * as ToolLayer from "./call/ToolLayer.js"
 import * as OpenApi from "./OpenApi.js"
 import type { OpenApiError } from "./OpenApiError.js"
@@ -37,7 +40,7 @@ import type { OpenApiError } from "./OpenApiError.js"
  */
 export class Implemented extends Context.Tag("@effect-mcp/openapi/HttpApiTools/Implemented")<Implemented, {
   readonly api: { readonly groups: object }
-  readonly app: HttpApp.Default<never, Scope.Scope>
+  readonly app: HttpApp.Default<unknown, Scope.Scope>
 }>() {}
 
 /**
@@ -51,7 +54,22 @@ export const implemented: Layer.Layer<Implemented, never, HttpApi.Api | HttpRout
     Implemented,
     Effect.gen(function*() {
       const { api } = yield* HttpApi.Api
-      const app = yield* HttpApiBuilder.httpApp
+      const { routes } = yield* (yield* HttpApiBuilder.Router).router
+      const missing = missingIn([...routes], api)
+      if (missing !== undefined) {
+        return yield* Effect.dieMessage(
+          `The endpoints of this API are not in the router (${missing}): provide \`HttpApiBuilder.api\` and the tools in one ` +
+            "layer, not in two `Effect.provide`"
+        )
+      }
+      const middleware = yield* HttpApiBuilder.Middleware
+      const app = yield* Effect.provideService(HttpApiBuilder.httpApp, HttpApiBuilder.Middleware, {
+        ...middleware,
+        retrieve: Effect.map(
+          middleware.retrieve,
+          (others) => <E, R>(app: HttpApp.Default<E, R>) => others(ErrorMessage.noticing(app))
+        )
+      })
       const services = yield* Effect.context<HttpRouter.HttpRouter.DefaultServices>()
       const provided = Effect.mapInputContext(
         app,
@@ -60,6 +78,17 @@ export const implemented: Layer.Layer<Implemented, never, HttpApi.Api | HttpRout
       return { api, app: provided }
     })
   ).pipe(Layer.provide([HttpApiBuilder.Router.Live, HttpApiBuilder.Middleware.layer]))
+
+/** An endpoint for which no route is among these. */
+const missingIn = (
+  routes: ReadonlyArray<HttpRouter.Route<unknown, unknown>>,
+  { groups }: HttpApi.HttpApi<string, HttpApiGroup.HttpApiGroup.AnyWithProps>
+): string | undefined => {
+  const known = new Set(routes.map(({ method, path }) => `${method} ${path}`))
+  return Object.values(groups)
+    .flatMap(({ endpoints }) => Object.values(endpoints).map(({ method, path }) => `${method} ${path}`))
+    .find((endpoint) => !known.has(endpoint))
+}
 
 /** @category models */
 export interface Options<Group extends string = string, R = never>
@@ -73,7 +102,8 @@ export interface Options<Group extends string = string, R = never>
  * The endpoints of an API as tools of a server. The same handlers may serve the API over HTTP (`HttpApiBuilder.serve`).
  * An endpoint that the document of the API leaves out is no tool.
  *
- * An error of the API's schemas is a result with `isError`, whose text has the error as the API encodes it. A defect of a handler is a
+ * An error of the API's schemas is a result with `isError`, whose text has the `message` that the error class defines, and the error as the
+ * API encodes it. A defect of a handler is a
  * defect of the call. Middleware of the API runs for each call: it finds the user of the call by `Effect.serviceOption` of the service
  * that your MCP server has for its user, or in the header that the option `request` sets.
  *
@@ -122,10 +152,14 @@ export const layer = <Id extends string, Groups extends HttpApiGroup.HttpApiGrou
           `${groupsOf(implemented.api)}: give both the same value`
       )
     }
+    const warnOfRefusal = yield* Effect.once(forOperator(Effect.logWarning(REFUSED)))
     return ToolLayer.make(tools, ({ call }) => (args) =>
       // The scope of the call, so that a streamed answer is read before the API's scope closes.
       Effect.flatMap(Effect.scope, (scope) =>
-        Effect.provideService(call(args), HttpClient.HttpClient, clientOf(Scope.extend(implemented.app, scope)))))
+        call(args).pipe(
+          Effect.provideService(HttpClient.HttpClient, clientOf(Scope.extend(implemented.app, scope), warnOfRefusal)),
+          ErrorMessage.keeping
+        )))
   }))
 }
 
@@ -133,6 +167,10 @@ const groupsOf = ({ groups }: { readonly groups: object }): string => {
   const names = Object.keys(groups)
   return names.length === 0 ? "without groups" : `with the groups ${names.join(", ")}`
 }
+
+const REFUSED =
+  "The API answered the call of a tool with 401: its middleware found no user. Give the MCP server an `authenticator`, and " +
+  "let the middleware take the user that `Effect.serviceOption` finds, or set a header by the option `request` of HttpApiTools.layer"
 
 /** No request leaves the process: the API has no address. */
 const ORIGIN = "http://localhost"
@@ -149,7 +187,8 @@ const only = <Id extends string, Groups extends HttpApiGroup.HttpApiGroup.Any>(
 
 /** A client that runs the API in the fiber of the request. */
 const clientOf = (
-  app: Effect.Effect<HttpServerResponse.HttpServerResponse, never, HttpServerRequest.HttpServerRequest>
+  app: HttpApp.Default<unknown>,
+  warnOfRefusal: Effect.Effect<void>
 ): HttpClient.HttpClient =>
   HttpClient.make((request, url, signal) =>
     Effect.gen(function*() {
@@ -157,9 +196,17 @@ const clientOf = (
       const { headers, method } = request
       const body = bodyOf(request, services)
       const received = HttpServerRequest.fromWeb(new Request(url, { method, headers, signal, ...body }))
-      const response = yield* Effect.provideService(app, HttpServerRequest.HttpServerRequest, received)
+      const response = yield* Effect.provideService(respond(app), HttpServerRequest.HttpServerRequest, received)
+      if (response.status === 401) yield* warnOfRefusal
       return HttpClientResponse.fromWeb(request, HttpServerResponse.toWeb(response, { runtime: services }))
     })
+  )
+
+/** An app of the platform has no errors by its type, and yet fails for a request that has no route. */
+const respond = (app: HttpApp.Default<unknown>): HttpApp.Default =>
+  Effect.catchAll(
+    app,
+    (error) => HttpServerRespondable.isRespondable(error) ? HttpServerRespondable.toResponse(error) : Effect.die(error)
   )
 
 const bodyOf = ({ body }: HttpClientRequest, services: EffectInternals.Services): RequestInit => {

@@ -22,7 +22,7 @@ import * as McpServer from "@effect-mcp/core/McpServer"
 import type { JsonObject } from "@effect-mcp/core/protocol/Json"
 import type { CallToolResult } from "@effect-mcp/core/protocol/Tools"
 import * as HttpApiTools from "@effect-mcp/openapi/HttpApiTools"
-import { Context, Deferred, Effect, Fiber, FiberRef, Layer, Redacted, Schema, Stream } from "effect"
+import { Context, Deferred, Effect, Fiber, FiberRef, Layer, Logger, Redacted, Schema, Stream } from "effect"
 import { expectTypeOf } from "vitest"
 import { eras } from "./Serving.js"
 
@@ -36,6 +36,16 @@ class SoldOut extends Schema.TaggedError<SoldOut>()(
   "SoldOut",
   { thing: Schema.String, left: Schema.Number },
   HttpApiSchema.annotations({ status: 409 })
+) {
+  override get message() {
+    return `There are only ${this.left} of ${this.thing}.`
+  }
+}
+
+class Closed extends Schema.TaggedError<Closed>()(
+  "Closed",
+  { until: Schema.String },
+  HttpApiSchema.annotations({ status: 422 })
 ) {}
 
 /** The user of the API, of which its middleware makes the service. */
@@ -63,6 +73,7 @@ const orders = HttpApiGroup.make("orders")
       .setHeaders(Schema.Struct({ "x-shop": Schema.optional(Schema.String) }))
       .addSuccess(Order, { status: 201 })
       .addError(SoldOut)
+      .addError(Closed)
   )
   .add(HttpApiEndpoint.del("cancel")`/orders/${id}`)
   .add(HttpApiEndpoint.get("lines", "/lines").addSuccess(HttpApiSchema.Text()))
@@ -101,7 +112,9 @@ const Orders = HttpApiBuilder.group(Api, "orders", (orders) =>
           ? Effect.die(new Error("the secret of the database"))
           : Effect.fail(new HttpApiError.NotFound()))
       .handle("create", ({ headers, payload }) =>
-        payload.count > 3
+        payload.count > 9
+          ? Effect.fail(new Closed({ until: "Monday" }))
+          : payload.count > 3
           ? Effect.fail(new SoldOut({ thing: payload.thing, left: 3 }))
           : Effect.map(FiberRef.get(shade), (shade) => {
             log.push(`${payload.thing} of ${headers["x-shop"]}, ${shade}`)
@@ -164,7 +177,11 @@ const text = ({ content }: CallToolResult): string =>
 
 type Options = HttpApiTools.Options<"orders" | "mine">
 
-const shop = (options: Options = {}, versions: (typeof eras)[number][1] = ["2026-07-28"]) =>
+const shop = (
+  options: Options = {},
+  versions: (typeof eras)[number][1] = ["2026-07-28"],
+  users: { readonly authenticator?: typeof authenticator } = { authenticator }
+) =>
   Effect.gen(function*() {
     const seen = yield* makeSeen
     const ApiLive = HttpApiBuilder.api(Api).pipe(
@@ -173,7 +190,7 @@ const shop = (options: Options = {}, versions: (typeof eras)[number][1] = ["2026
     )
     const Server = McpServer.layer({ name: "shop", version: "1.0.0" }, HttpApiTools.layer(Api, options), {
       versions,
-      authenticator
+      ...users
     }).pipe(
       Layer.provide(HttpApiTools.implemented),
       Layer.provide(ApiLive),
@@ -222,11 +239,19 @@ for (const [era, versions] of eras) {
         assert.include(missing.text, "404")
         const soldOut = yield* call("orders_create", { body: { thing: "chair", count: 4 } })
         assert.isTrue(soldOut.isError)
-        assert.include(soldOut.text, "409")
-        assert.include(soldOut.text, "{\"thing\":\"chair\",\"left\":3,\"_tag\":\"SoldOut\"}")
+        assert.strictEqual(
+          soldOut.text,
+          "The request conflicts with what the API has (409). It says: There are only 3 of chair.\n" +
+            "{\"thing\":\"chair\",\"left\":3,\"_tag\":\"SoldOut\"}"
+        )
+        const closed = yield* call("orders_create", { body: { thing: "chair", count: 10 } })
+        assert.strictEqual(
+          closed.text,
+          "The API does not accept these values (422). It says: {\"until\":\"Monday\",\"_tag\":\"Closed\"}"
+        )
         const odd = yield* call("orders_find", { id: "seven" })
         assert.isTrue(odd.isError)
-        assert.include(odd.text, "400")
+        assert.match(odd.text, /\(400\)\. It says: \{/)
       }))
 
     it.scoped("fail as a call does whose handler has a defect: the client does not read the defect", () =>
@@ -256,6 +281,64 @@ describe("The tools of an HttpApi", () => {
         String(cause),
         "got an API with the groups mine, but HttpApiBuilder.api implements another value, an API without groups"
       )
+    }))
+
+  it.scoped("are not made of an API whose endpoints are in another router", () =>
+    Effect.gen(function*() {
+      const seen = yield* makeSeen
+      const ApiLive = HttpApiBuilder.api(Api).pipe(
+        Layer.provide([Orders, Mine]),
+        Layer.provide(Layer.succeed(Seen, seen))
+      )
+      const Server = McpServer.layer({ name: "shop", version: "1.0.0" }, HttpApiTools.layer(Api)).pipe(
+        Layer.provide(HttpApiTools.implemented)
+      )
+      const cause = yield* InProcess.connector.pipe(
+        Effect.provide(Server),
+        Effect.provide(ApiLive),
+        Effect.provide(NodeHttpServer.layerContext),
+        Effect.sandbox,
+        Effect.flip
+      )
+      assert.include(
+        String(cause),
+        "The endpoints of this API are not in the router (GET /v1/orders/:id): provide `HttpApiBuilder.api` and the tools in " +
+          "one layer, not in two `Effect.provide`"
+      )
+    }))
+
+  it.scoped("answer a request that has no route as the API does over HTTP", () =>
+    Effect.gen(function*() {
+      const { call } = yield* shop({
+        request: (request) => Effect.succeed(HttpClientRequest.setUrl(request, "http://localhost/none"))
+      })
+      assert.strictEqual(
+        (yield* call("orders_cancel", { id: "7" })).text,
+        "The API has nothing there (404). It says: DELETE /none not found"
+      )
+    }))
+
+  it.scoped("warn the operator once when the API finds no user for a call", () =>
+    Effect.gen(function*() {
+      const lines: Array<string> = []
+      yield* Effect.gen(function*() {
+        const { call } = yield* shop({}, ["2026-07-28"], {})
+        for (let i = 0; i < 2; i++) {
+          assert.strictEqual(
+            (yield* call("mine_whoami")).text,
+            "The API does not accept the credentials of this server (401)."
+          )
+        }
+      }).pipe(
+        Effect.provide(
+          Logger.replace(Logger.defaultLogger, Logger.make(({ message }) => void lines.push(String(message))))
+        )
+      )
+      assert.deepStrictEqual(lines, [
+        "The API answered the call of a tool with 401: its middleware found no user. Give the MCP server an `authenticator`, " +
+        "and let the middleware take the user that `Effect.serviceOption` finds, or set a header by the option `request` of " +
+        "HttpApiTools.layer"
+      ])
     }))
 
   it.scoped("run in the fiber of the call: the API sees its values, and ends when the call is cancelled", () =>

@@ -10,6 +10,7 @@ import * as Either from "effect/Either"
 import * as Stream from "effect/Stream"
 import * as ForeignJson from "../document/ForeignJson.js"
 import { isJson } from "../document/Operations.js"
+import * as ErrorMessage from "./ErrorMessage.js"
 
 /** A JSON value with its text, or content of a result. */
 export type Answer = { readonly value: unknown; readonly text: string } | ToolResult.ToolResult
@@ -24,7 +25,9 @@ export const read = (
     const { status } = response
     const mediaType = response.headers["content-type"] ?? ""
     const body = yield* bytesOf(response, maxBytes)
-    if (status < 200 || status > 299) return failure(explain(status, response.headers, mediaType, body.bytes))
+    if (status < 200 || status > 299) {
+      return failure(explain(status, response.headers, detailOf(mediaType, body.bytes, yield* ErrorMessage.current)))
+    }
     if (body.bytes.length === 0) return ToolResult.text(`The API answered ${status}, without content.`)
     if (body.isCut) {
       return /^text\//i.test(mediaType)
@@ -86,8 +89,7 @@ const decode = (bytes: Uint8Array): string => new TextDecoder().decode(bytes)
 const explain = (
   status: number,
   headers: Readonly<Record<string, string | undefined>>,
-  mediaType: string,
-  bytes: Uint8Array
+  detail: string
 ): string => {
   const retry = headers["retry-after"]
   const again = retry !== undefined && /^[\w ,:-]{1,40}$/.test(retry) ?
@@ -99,7 +101,6 @@ const explain = (
       : status < 500
       ? "The API does not accept this request"
       : "The API has a fault")
-  const detail = detailOf(mediaType, bytes)
   return `${what} (${status}).${again}${detail === "" ? "" : ` It says: ${detail}`}`
 }
 
@@ -117,9 +118,22 @@ const reasons: Readonly<Record<number, string>> = {
   504: "The API did not answer in time"
 }
 
-/** The text of a body that is not a success. Pages for browsers are left out. */
-const detailOf = (mediaType: string, bytes: Uint8Array): string => {
-  if (/html/i.test(mediaType) || !/json|text|xml/i.test(mediaType)) return ""
+/**
+ * The text of a body that is not a success, after the `message` of the error where the body does not have it. Pages for browsers are left
+ * out.
+ */
+const detailOf = (mediaType: string, bytes: Uint8Array, message: string | undefined): string => {
+  const { detail, words } = textOf(mediaType, bytes)
+  return message === undefined || words.includes(message)
+    ? detail
+    : [ForeignJson.shortened(message, MAX_DETAIL), detail].filter((text) => text !== "").join("\n")
+}
+
+const textOf = (
+  mediaType: string,
+  bytes: Uint8Array
+): { readonly detail: string; readonly words: ReadonlyArray<unknown> } => {
+  if (/html/i.test(mediaType) || !/json|text|xml/i.test(mediaType)) return { detail: "", words: [] }
   const text = decode(bytes).trim()
   const value = isJson(mediaType) ? Either.getOrUndefined(Either.try((): unknown => JSON.parse(text))) : undefined
   const words = ForeignJson.isObject(value)
@@ -127,10 +141,8 @@ const detailOf = (mediaType: string, bytes: Uint8Array): string => {
       .filter((one) => typeof one === "string" && one !== "")
     : []
   const rest = ForeignJson.isObject(value) ? Object.keys(value).filter((key) => !ordinary.includes(key)) : []
-  return ForeignJson.shortened(
-    words.length > 0 && rest.length === 0 ? [...new Set(words)].join(": ") : text,
-    MAX_DETAIL
-  )
+  const detail = words.length > 0 && rest.length === 0 ? [...new Set(words)].join(": ") : text
+  return { detail: ForeignJson.shortened(detail, MAX_DETAIL), words }
 }
 
 const ordinary = ["title", "detail", "message", "error", "error_description", "type", "status", "code", "statusCode"]

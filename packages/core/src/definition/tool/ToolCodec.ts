@@ -22,6 +22,7 @@ import * as JsonSchema from "../schema/JsonSchema.js"
 import * as SchemaParser from "../schema/SchemaParser.js"
 import * as SchemaShape from "../schema/SchemaShape.js"
 import { isToolResult, type ToolResult } from "../ToolResult.js"
+import * as OwnMessage from "./OwnMessage.js"
 
 export interface ToolCodec {
   /** An issue lists every argument that is wrong, unless the arguments are large. */
@@ -114,7 +115,7 @@ const failureOf = (failure: AnySchema): Pick<ToolCodec, "decodeFailure" | "encod
   return {
     encodeFailure: (value) =>
       orDie(encode(value), (encoded) => {
-        const words = isText ? undefined : ownMessage(value)
+        const words = isText ? undefined : OwnMessage.of(value)
         const json = text(isText ? encoded as string : toJson(encoded))
         return { content: words === undefined ? [json] : [text(words), json], isError: true }
       }),
@@ -127,12 +128,6 @@ const failureOf = (failure: AnySchema): Pick<ToolCodec, "decodeFailure" | "encod
       ])
   }
 }
-
-/** The message that the author of an error gave it. Effect writes `{ "field": value }` where there is none. */
-const ownMessage = (failure: unknown): string | undefined =>
-  failure instanceof Error && failure.message.trim() !== "" && !/^\{ .* \}$/s.test(failure.message)
-    ? failure.message
-    : undefined
 
 // A tool does not advertise its failure, so the schema need not have a JSON Schema.
 const encodesToString = (schema: AnySchema): boolean =>
