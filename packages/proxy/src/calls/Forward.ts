@@ -21,11 +21,14 @@ import type { Registry } from "@effect-mcp/core/Registry"
 import { RequestContext } from "@effect-mcp/core/RequestContext"
 import type { AskError, PassedRound, ServerSessionService } from "@effect-mcp/core/ServerSession"
 import { extension as tasks } from "@effect-mcp/core/TasksClient"
+import * as TraceContext from "@effect-mcp/core/unstable/protocol/TraceContext"
 import * as Data from "effect/Data"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
+import * as Tracer from "effect/Tracer"
 import type { Marks } from "../upstream/CallOfMessage.js"
 import type { Link, Running } from "../upstream/Link.js"
 import * as UpstreamError from "../upstream/UpstreamError.js"
@@ -106,8 +109,14 @@ export const make = (options: Options): Forward => {
         new InvalidRequest({ message: `The request has passed ${MAX_HOPS} proxies: a proxy may be its own upstream` })
       )
     }
-    const sent = { ...params, _meta: { ...passedMeta(session.meta), [HOPS]: hops } }
-    return forward(self, { session, round: session.round, method, params: sent, support })
+    return Effect.flatMap(passedMeta(session.meta), (meta) =>
+      forward(self, {
+        session,
+        round: session.round,
+        method,
+        params: { ...params, _meta: { ...meta, [HOPS]: hops } },
+        support
+      }))
   }
 }
 
@@ -391,12 +400,16 @@ const retry = (inputResponses: JsonObject | undefined, requestState: string | un
   ...(requestState === undefined ? undefined : { requestState })
 })
 
-/** `_meta` of a request without the members that belong to one connection. */
-const passedMeta = (meta: JsonObject): JsonObject => {
-  const passed = { ...meta }
-  for (const key of own) delete passed[key]
-  return passed
-}
+/**
+ * `_meta` of a message without the members that belong to one connection. The upstream goes on with the trace of the proxy, which need not
+ * be the trace of the client (`newTrace` of `ServerTelemetry`). Where the proxy has no span, the upstream goes on with the client's trace.
+ */
+const passedMeta = (meta: JsonObject): Effect.Effect<JsonObject> =>
+  Effect.map(Effect.serviceOption(Tracer.ParentSpan), (span) => {
+    const passed = { ...meta }
+    for (const key of own) delete passed[key]
+    return Option.isNone(span) ? passed : { ...passed, ...TraceContext.inject(span.value) }
+  })
 
 const own = [
   keys.progressToken,
@@ -452,7 +465,12 @@ export const extensionRequests = (
     ...notifications.map((one) =>
       MethodHandler.notification(
         { ...one, params: JsonObject } as Extension.Notification<"client", JsonObject>,
-        (params) => Effect.flatMap(requestSession, (session) => Effect.ignore(notify(session, one.name, params)))
+        (params) =>
+          Effect.gen(function*() {
+            const session = yield* requestSession
+            const sent = { ...params, _meta: yield* passedMeta(session.meta) }
+            yield* Effect.ignore(notify(session, one.name, sent))
+          })
       )
     )
   ) as Layer.Layer<never, never, Registry>
