@@ -113,7 +113,10 @@ export interface Options extends ToolOutput.Options {
   readonly server?: string | undefined
   /** The most characters of a description; a longer one is cut. Default: 1,024 for OpenAI's dialects, else 10,000. */
   readonly maxDescription?: number | undefined
-  /** The most tools; others are skipped. Default: 128 for OpenAI's dialects, else 512. */
+  /**
+   * The most tools; others are skipped, with a warning in the log. Set a larger number for a list that `ToolSearch` searches. Default: 128
+   * for OpenAI's dialects, else 512.
+   */
   readonly maxTools?: number | undefined
 }
 
@@ -128,9 +131,9 @@ export const make = (
 ): Effect.Effect<ToolList, ClientError> => {
   const from = sourceOf(source, options)
   return Effect.gen(function*() {
-    const report = yield* ListReport.make
+    const building = yield* buildingOf(from, options)
     const { listed } = yield* from.list
-    return (yield* build({ from, options, report }, listed, new Map())).list
+    return (yield* build(building, listed, new Map())).list
   })
 }
 
@@ -159,7 +162,7 @@ export const follow = (
 ): Effect.Effect<Following, ClientError, Scope.Scope> =>
   Effect.gen(function*() {
     const from = sourceOf(source, options)
-    const building: Building = { from, options, report: yield* ListReport.make }
+    const building = yield* buildingOf(from, options)
     const following = yield* from.follow
     const { listed } = yield* from.list
     const { list, names } = yield* build(building, listed, new Map())
@@ -201,14 +204,33 @@ interface Building {
   readonly from: Source
   readonly options: Options
   readonly report: ListReport.ListReport
+  /** How many tools over the limit were logged last; `warnOfLimit` writes it. */
+  readonly over: Ref.Ref<number>
 }
+
+const buildingOf = (from: Source, options: Options): Effect.Effect<Building> =>
+  Effect.map(
+    Effect.all({ report: ListReport.make, over: Ref.make(0) }),
+    (shared) => ({ from, options, ...shared })
+  )
+
+/** Logs how many tools are over the limit, each time that the number changes. */
+const warnOfLimit = Effect.fnUntraced(function*({ over }: Building, count: number, maxTools: number, all: number) {
+  if (count === (yield* Ref.getAndSet(over, count)) || count === 0) return
+  const [skipped, listed] = [count, all].map((number) => number.toLocaleString("en-US"))
+  yield* Effect.logWarning(
+    `${skipped} of ${listed} tools are skipped, because \`maxTools\` of the list is ${maxTools}: set it, also for a list that only ` +
+      "ToolSearch searches"
+  )
+})
 
 /** Builds the list. Logs one warning for all tools for which the option `name` threw, because a server chooses how many there are. */
 const build = Effect.fnUntraced(function*(
-  { from, options, report }: Building,
+  building: Building,
   listed: ReadonlyArray<Listed>,
   before: ReadonlyMap<string, string>
 ) {
+  const { from, options, report } = building
   const fingerprints = yield* seen(listed, options)
   const cleaned = listed.map((one): Clean => ({
     ...one,
@@ -219,7 +241,8 @@ const build = Effect.fnUntraced(function*(
   if (!from.isGroup) yield* report.report(listings(cleaned))
   const refusal: Refusal = ({ refusal, server, tool }) =>
     refusal ?? options.fingerprints?.refusal(server, tool.name, fingerprints.get(keyOf(server, tool.name)))
-  const { failed, ...built } = unsafeBuild(from, cleaned, options, before, refusal)
+  const { failed, maxTools, over, ...built } = unsafeBuild(from, cleaned, options, before, refusal)
+  yield* warnOfLimit(building, over, maxTools, listed.length)
   const [first] = failed
   if (first === undefined) return built
   const more = failed.length === 1 ? "" : `; ${failed.length - 1} more tools have none`
@@ -297,6 +320,7 @@ const unsafeBuild = (
   // Each server has its own budget, so that large schemas of one server do not leave out tools of another.
   const budgets = new Map(Array.from(counts, ([server, count]) => [server, Inlining.budget(count)]))
   const skipped = [...failed]
+  const limit = `is over the limit of ${maxTools} tools`
   for (const one of eligible) {
     const { clean, server, tool } = one
     // MUST NOT be in the list of the model (io.modelcontextprotocol/ui).
@@ -308,7 +332,7 @@ const unsafeBuild = (
         ({ isStrict }) => isStrict || options.onlyStrict !== true,
         ({ notStrict = "has arguments without a strict form" }) => notStrict
       )
-      : Either.left(`is over the limit of ${maxTools} tools`)
+      : Either.left(limit)
     if (Either.isLeft(schema)) skipped.push({ server, tool: tool.name, reason: schema.left })
     else chosen.push({ ...one, ...schema.right })
   }
@@ -370,7 +394,7 @@ const unsafeBuild = (
       })
     }
   }
-  return { list, names, failed }
+  return { list, names, failed, maxTools, over: skipped.filter(({ reason }) => reason === limit).length }
 }
 
 const unnamed = (fault: unknown): string =>

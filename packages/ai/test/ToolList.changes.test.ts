@@ -78,6 +78,36 @@ for (const [era, versions] of eras) {
   })
 }
 
+describe("A list with more tools than the model takes", () => {
+  it.scoped("warns of those that it skips, again only when it skips another number", () =>
+    Effect.gen(function*() {
+      const lines: Array<string> = []
+      yield* Effect.gen(function*() {
+        const more = (name: string) => McpServer.tool(Tool.make(name), () => Effect.void)
+        const { add, connector } = yield* serving(
+          Layer.mergeAll(Layer.empty, ...Array.from({ length: 1500 }, (_, i) => more(`tool_${i}`)))
+        )
+        const group = yield* ClientSessionGroup.make()
+        yield* group.connect("office", connector)
+        const following = yield* ToolList.follow(group)
+        assert.lengthOf((yield* following.current).tools, 512)
+        yield* group.connect("empty", (yield* serving(Layer.empty)).connector)
+        yield* following.current
+        yield* add(more("last"))
+        yield* Stream.runHead(Stream.filter(group.changes, ({ tools }) => tools.size === 1501))
+        yield* following.current
+      }).pipe(
+        Effect.provide(
+          Logger.replace(Logger.defaultLogger, Logger.make(({ message }) => void lines.push(String(message))))
+        )
+      )
+      const sentence = (skipped: string, all: string) =>
+        `${skipped} of ${all} tools are skipped, because \`maxTools\` of the list is 512: set it, also for a list that only ` +
+        "ToolSearch searches"
+      assert.deepStrictEqual(lines, [sentence("988", "1,500"), sentence("989", "1,501")])
+    }), 20_000)
+})
+
 describe("What a model reads of a list", () => {
   it.scoped("has no characters that people do not see; calls and the tool itself keep them", () =>
     Effect.gen(function*() {
