@@ -25,6 +25,7 @@ import type { Declared, Fails, RequestServices } from "./Feature.js"
 import * as SurroundedRegistry from "./features/SurroundedRegistry.js"
 import type { EntryOf, FeatureEntry, Registry, Use, UseOf } from "./Registry.js"
 import { RequestContext } from "./RequestContext.js"
+import type { HandlerContext } from "./runtime/HandlerContext.js"
 import * as HandlerName from "./runtime/HandlerName.js"
 import * as HandlerOutcome from "./runtime/HandlerOutcome.js"
 import * as HandlerResult from "./runtime/HandlerResult.js"
@@ -112,7 +113,7 @@ export const forTool = <T extends Tool.Tool.Any, Result extends Effect.Effect<To
   ) => Result & Declared<Effect.Effect.Error<NoInfer<Result>>, Tool.Tool.Failure<NoInfer<T>>>
 ): FeatureMiddleware<Exclude<Effect.Effect.Context<Result>, RequestServices>> =>
   make((use): Effect.Effect<unknown, unknown, Effect.Effect.Context<Result>> =>
-    use.kind === "tool" && use.entry.advertised === tool.advertised
+    isOf(use.entry, tool)
       ? run(use as ToolUse<T>) as Effect.Effect<unknown, unknown, Effect.Effect.Context<Result>>
       : use.next
   )
@@ -157,23 +158,23 @@ export const around: {
 
 /**
  * How a use ended: with a result; with a result that tells a model of a failure of its tool; with an error of the protocol; with a defect;
- * or interrupted, because the client cancelled the use, because the server closes, or, from 2026-07-28 on, because the handler asks the
- * client and runs again with the answer.
+ * interrupted, because the client cancelled the use or because the server closes; or, from 2026-07-28 on, with a question to the client,
+ * which uses the feature again with the answer.
  *
  * @category models
  */
-export type Outcome = "success" | "failure" | "error" | "defect" | "interrupted"
+export type Outcome = "success" | "failure" | "error" | "defect" | "interrupted" | "asked"
 
 /**
- * What `audit` tells of a use.
+ * What `audit` tells of a use. `A` is the type of the arguments.
  *
  * @category models
  */
-export interface AuditRecord {
+export interface AuditRecord<out A = unknown> {
   readonly kind: Use["kind"]
   readonly entry: FeatureEntry
-  /** What the handler got. It may hold secrets: `Redaction.value` hides them. */
-  readonly arguments: unknown
+  /** What the handler got. It may hold secrets: `Redaction.value` hides them by their names, `auditTool` gives arguments with their types. */
+  readonly arguments: A
   /** The id of the principal; `undefined` for a client without one. */
   readonly principal: string | undefined
   /** When the use began, in milliseconds since 1970. */
@@ -203,7 +204,7 @@ export const audit = <R = never>(
   make<R | RequestContext>(({ arguments: args, entry, kind, next }) =>
     Effect.flatMap(
       Effect.zip(RequestContext, Clock.currentTimeMillis),
-      ([{ principal }, began]) =>
+      ([context, began]) =>
         Effect.onExit(next, (exit) =>
           Effect.flatMap(Clock.currentTimeMillis, (now) =>
             HandlerResult.run(() =>
@@ -211,23 +212,50 @@ export const audit = <R = never>(
                 kind,
                 entry,
                 arguments: args,
-                principal: principal?.id,
+                principal: context.principal?.id,
                 began,
                 took: now - began,
-                outcome: outcomeOf(exit)
+                outcome: outcomeOf(exit, context as HandlerContext)
               }), "The write of an audit")).pipe(
               Effect.catchAllCause((cause) => Effect.logError("An audit was not written", cause))
             ))
     )
   )
 
-const outcomeOf = (exit: Exit.Exit<unknown, unknown>): Outcome => {
+const outcomeOf = (exit: Exit.Exit<unknown, unknown>, { asker }: HandlerContext): Outcome => {
   if (Exit.isSuccess(exit)) {
     return (exit.value as Partial<Tools.CallToolResult> | undefined)?.isError === true ? "failure" : "success"
   }
-  if (Cause.isInterruptedOnly(exit.cause)) return "interrupted"
+  if (Cause.isInterruptedOnly(exit.cause)) return asker.endsRequest ? "asked" : "interrupted"
   return Cause.isDie(exit.cause) ? "defect" : "error"
 }
+
+/**
+ * An audit of the calls of one tool, whose arguments have the types of its definition. It leaves every other use alone, also the use of
+ * another tool with the same name.
+ *
+ * @example
+ * ```ts
+ * import * as FeatureMiddleware from "@effect-mcp/core/FeatureMiddleware"
+ * import * as Tool from "@effect-mcp/core/Tool"
+ * import { Effect, Schema } from "effect"
+ *
+ * const Pay = Tool.make("pay", { parameters: { to: Schema.String, card: Schema.String } })
+ *
+ * export const logged = FeatureMiddleware.auditTool(Pay, ({ arguments: { card, ...others }, outcome }) =>
+ *   Effect.log(`pay ${JSON.stringify({ ...others, card: `…${card.slice(-4)}` })}: ${outcome}`))
+ * ```
+ * @category utils
+ */
+export const auditTool = <T extends Tool.Tool.Any, R = never>(
+  tool: T,
+  write: (record: AuditRecord<Tool.Tool.Parameters<T>>) => Effect.Effect<void, never, R>
+): FeatureMiddleware<Exclude<R, RequestServices>> =>
+  audit((record) => isOf(record.entry, tool) ? write(record as AuditRecord<Tool.Tool.Parameters<T>>) : Effect.void)
+
+/** Whether an entry is that of this definition. */
+const isOf = (entry: FeatureEntry, { advertised }: Tool.Tool.Any): boolean =>
+  entry.kind === "tool" && entry.advertised === advertised
 
 /**
  * Records how long each use takes, in seconds, with the tags `kind`, `name` and `outcome`.

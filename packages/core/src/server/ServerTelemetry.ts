@@ -153,7 +153,8 @@ type IsNew = (sender: Principal | undefined) => boolean
 const ofMessages = (isNew: IsNew): Middleware.Middleware<never, never> =>
   Middleware.make((call, next) =>
     Effect.flatMap(Effect.zip(Effect.clock, RequestContext), ([clock, context]) => {
-      const { origin, version } = context as HandlerContext
+      const handler = context as HandlerContext
+      const { origin, version } = handler
       const started = EffectInternals.millis(clock)
       const meta = call.params?._meta
       const { isOwn, links, parent } = placeOf(meta, origin, isNew)
@@ -176,7 +177,7 @@ const ofMessages = (isNew: IsNew): Middleware.Middleware<never, never> =>
         },
         (span) =>
           Effect.onExit(inside(next, span, baggage), (exit) => {
-            const { code, error } = endOf(exit, era)
+            const { code, error } = endOf(exit, era, handler)
             if (error !== undefined) span.attribute(Telemetry.attributes.error, error)
             if (code !== undefined) span.attribute(Telemetry.attributes.status, String(code))
             return record(
@@ -385,10 +386,11 @@ const session: TracingService["session"] = Effect.map(Effect.clock, (clock) => {
 /** The kind of error of a message, and the code of the error that answers it. */
 const endOf = (
   exit: Exit.Exit<unknown, unknown>,
-  era: Version.Era
+  era: Version.Era,
+  { asker }: HandlerContext
 ): { readonly error: string | undefined; readonly code?: number | undefined } => {
   if (exit._tag === "Success") return { error: Telemetry.errorOfResult(exit.value) }
-  if (Cause.isInterruptedOnly(exit.cause)) return { error: "cancelled" }
+  if (Cause.isInterruptedOnly(exit.cause)) return { error: asker.endsRequest ? undefined : "cancelled" }
   const failure = Cause.failureOption(exit.cause)
   if (Option.isNone(failure)) return { error: Telemetry.OTHER }
   // It answers the request.

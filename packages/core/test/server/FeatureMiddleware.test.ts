@@ -335,10 +335,16 @@ for (const version of eras) {
               : yield* new InvalidRequest({ message: "not sure" })
           })
         )
-        const feature = act(Ref.update(calls, (n) => n + 1), "tool").pipe(FeatureMiddleware.around(confirmed))
+        const outcomes: Array<FeatureMiddleware.Outcome> = []
+        const audit = FeatureMiddleware.audit(({ outcome }) => Effect.sync(() => outcomes.push(outcome)))
+        const feature = act(Ref.update(calls, (n) => n + 1), "tool").pipe(
+          FeatureMiddleware.around(confirmed),
+          FeatureMiddleware.around(audit)
+        )
         yield* Effect.gen(function*() {
           const client = yield* Client.Client
           yield* client.callTool("tool")
+          assert.deepStrictEqual(outcomes, version === "2026-07-28" ? ["asked", "success"] : ["success"])
           assert.strictEqual(yield* Ref.get(calls), 1)
           assert.deepInclude(yield* Effect.flip(client.callTool("tool")), { message: "not sure" })
           assert.strictEqual(yield* Ref.get(calls), 1)
@@ -445,6 +451,25 @@ describe("The stock middlewares", () => {
         ["tool", "long", "interrupted", 0]
       ])
       assert.deepStrictEqual([records[0]!.began, records[0]!.arguments], [0, { q: "effect" }])
+    }))
+
+  it.effect("auditTool: tell of the calls of one tool, with its arguments by their types", () =>
+    Effect.gen(function*() {
+      const lines: Array<string> = []
+      const Pay = Tool.make("pay", { parameters: { to: Schema.String, card: Schema.String } })
+      const audit = FeatureMiddleware.auditTool(Pay, ({ arguments: { card, to }, entry, outcome }) => {
+        expectTypeOf(card).toEqualTypeOf<string>()
+        return Effect.sync(() => lines.push(`${entry.name} ${to} ${card} ${outcome}`))
+      })
+      const features = Layer.merge(McpServer.tool(Pay, () => Effect.void), act(Effect.void, "other")).pipe(
+        FeatureMiddleware.around(audit)
+      )
+      yield* Effect.gen(function*() {
+        const client = yield* Client.Client
+        yield* client.callTool("other")
+        yield* client.callTool("pay", { to: "ada", card: "123" })
+      }).pipe(Effect.provide(TestServer.layer(nothing, features)))
+      assert.deepStrictEqual(lines, ["pay ada 123 success"])
     }))
 
   it.effect("audit: that cannot be written is logged, and the result stays", () =>

@@ -1,7 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
+import * as Client from "@effect-mcp/core/Client"
+import { ServerSession } from "@effect-mcp/core/ServerSession"
 import * as ServerTelemetry from "@effect-mcp/core/ServerTelemetry"
 import * as WebHandler from "@effect-mcp/core/WebHandler"
-import { Effect, Layer, Metric, Option, TestClock, Tracer } from "effect"
+import * as TestFeatures from "@effect-mcp/testing/TestFeatures"
+import * as TestServer from "@effect-mcp/testing/TestServer"
+import { Effect, Layer, Metric, Option, Schema, TestClock, Tracer } from "effect"
 import { act, byHeader, call, connect, GreetLive, internalError, result, serve, until } from "./Serving.js"
 
 /** A tracer that records its spans. */
@@ -95,6 +99,26 @@ describe("Every message of a traced server", () => {
       yield* result(peer, "act")
       const [inside] = named("inside")
       assert.strictEqual(Option.getOrThrow(inside!.parent).spanId, named("tools/call act")[0]!.spanId)
+    }).pipe(Effect.provide(server))
+  })
+
+  it.scoped("has no error where it asks the client, which sends the request again with the answer", () => {
+    const { named, server } = traced(
+      act(
+        Effect.flatMap(
+          ServerSession,
+          (session) => Effect.orDie(session.elicit({ message: "Sure?", schema: Schema.Struct({}) }))
+        )
+      ) as never
+    )
+    return Effect.gen(function*() {
+      const client = yield* Client.make(yield* TestServer.connector(), {
+        features: TestFeatures.elicitation([{ action: "accept", content: {} }]),
+        versions: ["2026-07-28"]
+      })
+      yield* client.callTool("act")
+      const spans = named("tools/call act")
+      assert.deepStrictEqual(spans.map(({ attributes }) => attributes.get("error.type")), [undefined, undefined])
     }).pipe(Effect.provide(server))
   })
 

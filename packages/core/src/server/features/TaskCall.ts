@@ -217,6 +217,7 @@ const askerOf = (task: StoredTask, after: Asker, dialect: TaskDialect, tasks: St
     request: after.request,
     // Nothing is sent again in a task.
     round: undefined,
+    endsRequest: false,
     ask: (questions) =>
       Effect.gen(function*() {
         const keyed = questions.map(([, question]) => [`${question.kind}-${++count}`, question] as const)

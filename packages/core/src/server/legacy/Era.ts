@@ -147,7 +147,8 @@ const askerOf = (
         return Effect.catchTag(on(asking), "NoBackChannel", () => on(connection.outbound))
       }),
     request: requestOn(connection, asking, limits),
-    round: undefined
+    round: undefined,
+    endsRequest: false
   }
 }
 

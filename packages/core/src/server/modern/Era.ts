@@ -160,6 +160,9 @@ const speech = (
       request: none.request,
       get round() {
         return InputRequired.methods.has(handler.method) ? roundOf(handler, rounds).passed : undefined
+      },
+      get endsRequest() {
+        return handler.facts.round?.hasQuestions === true
       }
     }),
     tasks: (handler) => hasTasks ? wire?.dialect(handler) : undefined,

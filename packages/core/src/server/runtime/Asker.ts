@@ -22,6 +22,8 @@ export interface Asker {
   /** Sends a request of any method to the client. */
   readonly request: Outbound["request"]
   readonly round: PassedRound | undefined
+  /** Whether questions end the request of the handler: the client sends it again with the answers. */
+  readonly endsRequest: boolean
 }
 
 /** Sends to the sender of one message, on the channel that the message came on. */
