@@ -1,7 +1,7 @@
 // Generates the edition for Effect 4 in build/edition4: the sources by the codemod and the modules that are written by hand, beside the
 // packages that scripts/edition4 locks. With --check, it also says whether the edition is true: every rule fits two files, running
-// the codemod twice gives the same, little is written by hand, the sources have no type errors, and the tests of the kit and
-// of jsonrpc pass but for those that exceptions.json names with a reason. Ends by itself: each step has a limit.
+// the codemod twice gives the same, little is written by hand, the sources have no type errors, and the tests of the kit,
+// of jsonrpc and protocol pass but for those that exceptions.json names with a reason. Ends by itself: each step has a limit.
 //
 //   node scripts/edition4.mjs [--check]
 import { spawn, spawnSync } from "node:child_process"
@@ -9,7 +9,7 @@ import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync } from "node:
 import { join } from "node:path"
 import { pathToFileURL } from "node:url"
 import { newCounts, transform } from "./edition4/codemod.mjs"
-import { codeLines, effect3For, modulesOf, write } from "./edition4/generate.mjs"
+import { byHandFor, codeLines, modulesOf, write } from "./edition4/generate.mjs"
 import { moveRules } from "./edition4/modules.mjs"
 import { nameRules } from "./edition4/names.mjs"
 import { rules } from "./edition4/rules.mjs"
@@ -30,15 +30,13 @@ export const idleRules = ({ counts, shims }, all = [...rules.map(({ name }) => n
     const files = [...counts.fits.get(rule) ?? []]
     return files.length >= 2 ? [] : [`The rule "${rule}" fits ${files.length} files: ${files[0] ?? "remove it"}`]
   }),
-  ...[...shims.values()].filter((shim) => !counts.shimFits.has(shim)).map((shim) =>
-    `Nothing uses ${shim} of Effect3.v4.ts`
-  )
+  ...[...shims.values()].filter((shim) => !counts.shimFits.has(shim)).map((shim) => `Nothing uses ${shim}`)
 ]
 
 /** The files that the codemod would change a second time. */
 export const unstable = ({ modules, shims }) =>
   modules.filter(({ isByHand, path, text }) =>
-    !isByHand && transform(path, text, { counts: newCounts(), shims, effect3: effect3For(path) }) !== text
+    !isByHand && transform(path, text, { counts: newCounts(), shims, byHand: byHandFor(path) }) !== text
   ).map(({ path }) => `The codemod changes ${path} a second time`)
 
 /** The share of the lines of code that are written by hand, in percent. */
@@ -151,7 +149,7 @@ const check = async (generated) => {
   const exceptions = JSON.parse(readFileSync(join(home, "exceptions.json"), "utf8"))
   const found = await results()
   const passed = found.tests.filter(({ state }) => state === "passed").length
-  console.log(`tests of kit and jsonrpc: ${passed} passed, ${exceptions.length} left out by exceptions.json`)
+  console.log(`tests: ${passed} passed, ${exceptions.length} left out by exceptions.json`)
   const wrong = [...idleRules(generated), ...unstable(generated), ...heavy, ...errors, ...judge(found, exceptions)]
   for (const line of wrong.slice(0, 60)) console.log(line)
   console.log(`${wrong.length} problems, after ${((performance.now() - begin) / 1000).toFixed(0)} s`)

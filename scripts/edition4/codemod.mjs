@@ -41,11 +41,11 @@ const declaredIn = (source) => {
   return found
 }
 
-/** What is missing in version 4 is exported by a module that is written by hand, as `Module_member`. */
-export const shimsOf = (text) =>
+/** What is missing in version 4 is exported by a module that is written by hand, `Effect3` if no other, as `Module_member`. */
+export const shimsOf = (text, from = EFFECT3) =>
   new Map([...text.matchAll(/^export (?:const|type|interface|class) ([A-Z]\w*)_(\w+)/gm)].map(([, module, member]) => [
     `${module}.${member}`,
-    `${module}_${member}`
+    `${from}.${module}_${member}`
   ]))
 
 /** What rules get: how to print nodes and what the file imports. */
@@ -122,7 +122,7 @@ class Printer {
     const shim = this.shims.get(path)
     if (shim === undefined) return undefined
     this.shimFits.add(shim)
-    return this.member(`${EFFECT3}.${shim}`)
+    return this.member(shim)
   }
 
   /** The node as it stands, but for the nodes in it. `other` has the texts of some of them. */
@@ -147,7 +147,7 @@ class Printer {
 }
 
 /** Where a module of version 4 stands, as this file imports it. */
-const specifierOf = (module, effect3) => module === EFFECT3 ? effect3 : moves.get(module)?.from ?? `effect/${module}`
+const specifierOf = (module, byHand) => byHand[module] ?? moves.get(module)?.from ?? `effect/${module}`
 
 /** The names that code uses, and those that it uses as values. */
 const usedBy = (source) => {
@@ -169,12 +169,12 @@ const usedBy = (source) => {
 }
 
 /** The import statements of a printed module. */
-const withImports = (printer, text, effect3) => {
+const withImports = (printer, text, byHand) => {
   const source = parse(printer.file, text)
   const { used, values } = usedBy(source)
   const missing = new Map([...printer.needed].filter(([, name]) => used.has(name)))
   const line = (module, name) =>
-    `import ${values.has(name) ? "" : "type "}* as ${name} from "${specifierOf(module, effect3)}"`
+    `import ${values.has(name) ? "" : "type "}* as ${name} from "${specifierOf(module, byHand)}"`
   const edits = []
   let last
   for (const statement of source.statements) {
@@ -219,7 +219,7 @@ const withImports = (printer, text, effect3) => {
       } else if (move !== undefined) {
         if (move.from === from) continue
         printer.fitted(move.rule)
-        const to = specifierOf(module, effect3)
+        const to = specifierOf(module, byHand)
         edits.push({
           start: statement.moduleSpecifier.getStart(source),
           end: statement.moduleSpecifier.getEnd(),
@@ -239,10 +239,10 @@ const withImports = (printer, text, effect3) => {
 }
 
 /**
- * The module for version 4. `effect3` is how the file imports the module that has what version 4 has not; `counts` collects which rule
+ * The module for version 4. `byHand` says how the file imports the modules that have what version 4 has not; `counts` collects which rule
  * fitted which file.
  */
-export const transform = (file, text, { counts, effect3, shims }) => {
+export const transform = (file, text, { byHand, counts, shims }) => {
   const printer = new Printer(file, text, { ...counts, shims })
   let printed = ""
   let at = 0
@@ -252,7 +252,7 @@ export const transform = (file, text, { counts, effect3, shims }) => {
     printed += ts.isImportDeclaration(statement) ? text.slice(start, statement.getEnd()) : printer.print(statement)
     at = statement.getEnd()
   }
-  return withImports(printer, printed + text.slice(at), effect3)
+  return withImports(printer, printed + text.slice(at), byHand)
 }
 
 /** Empty counts: for each rule the files that it fitted, and the shims that were used. */

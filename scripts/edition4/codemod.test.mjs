@@ -8,7 +8,8 @@ import { rules } from "./rules.mjs"
 
 const shims = shimsOf("export const Effect_zipLeft = 1\nexport type Cause_Old<A> = A\nconst Layer_hidden = 1")
 
-const run = (text, counts = newCounts()) => transform("Example.ts", text, { counts, shims, effect3: "./Effect3.js" })
+const run = (text, counts = newCounts()) =>
+  transform("Example.ts", text, { counts, shims, byHand: { Effect3: "./Effect3.js" } })
 
 /** The modules of version 3 that a text names, as imports. */
 const importing = (text) =>
@@ -61,7 +62,7 @@ describe("a name", () => {
       "import * as Effect3 from \"./Effect3.js\"\nexport const a = Effect3.Effect_zipLeft\n"
     )
     assert.equal(shims.has("Layer.hidden"), false)
-    assert.equal(shims.get("Cause.Old"), "Cause_Old")
+    assert.equal(shims.get("Cause.Old"), "Effect3.Cause_Old")
   })
 })
 

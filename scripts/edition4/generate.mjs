@@ -8,22 +8,36 @@ import { EFFECT3, newCounts, shimsOf, transform } from "./codemod.mjs"
 /** The packages whose sources must have no type errors. */
 export const packages = ["core", "node", "testing", "auth"]
 
-/** The tests that run on version 4, and what they import. */
+/** The tests that are written for version 4, and what they import. vitest.config.mjs says which of them run: those of definition do not pass yet. */
 export const tests = [
   "packages/core/test/kit",
   "packages/core/test/jsonrpc",
+  "packages/core/test/protocol",
+  "packages/core/test/definition",
   "packages/testing/test/support"
 ]
 
 const effect3 = `packages/core/src/kit/${EFFECT3}`
 
+/** The module that has what only tests name. */
+const SCHEMA3 = "Schema3"
+const schema3 = `packages/testing/test/support/${SCHEMA3}`
+
+const isTest = (path) => tests.some((folder) => path.startsWith(`${folder}/`))
+
 const isSource = (name) => name.endsWith(".ts")
 
-/** How a module imports the one that has what version 4 has not. */
-export const effect3For = (path) => {
-  if (!path.startsWith("packages/core/src/")) return `${scope}core/unstable/kit/${EFFECT3}`
-  const to = relative(dirname(path), effect3)
-  return `${to.startsWith(".") ? to : `./${to}`}.js`
+/** How a module imports those that have what version 4 has not. */
+export const byHandFor = (path) => {
+  const relativeTo = (module) => {
+    const to = relative(dirname(path), module)
+    return `${to.startsWith(".") ? to : `./${to}`}.js`
+  }
+  const isInCore = path.startsWith("packages/core/")
+  return {
+    [EFFECT3]: isInCore ? relativeTo(effect3) : `${scope}core/unstable/kit/${EFFECT3}`,
+    ...isTest(path) ? { [SCHEMA3]: relativeTo(schema3) } : {}
+  }
 }
 
 /** Lines that are neither empty nor comments. */
@@ -36,14 +50,16 @@ export const modulesOf = (at = root) => {
   const paths = folders.flatMap((folder) => filesUnder(at, folder, isSource))
   const byHand = new Set(paths.filter((path) => path.endsWith(BY_HAND)))
   const read = (path) => readFileSync(join(at, path), "utf8")
-  const shims = shimsOf(read(`${effect3}${BY_HAND}`))
+  const ofSources = shimsOf(read(`${effect3}${BY_HAND}`))
+  const shims = new Map([...ofSources, ...shimsOf(read(`${schema3}${BY_HAND}`), SCHEMA3)])
   const counts = newCounts()
   const modules = paths.flatMap((path) => {
     // The types of another library know nothing of Effect.
     if (path.endsWith(".d.ts")) return [{ path, text: read(path), isByHand: false }]
     if (byHand.has(path.replace(/\.ts$/, BY_HAND))) return []
     if (byHand.has(path)) return [{ path: path.replace(BY_HAND, ".ts"), text: read(path), isByHand: true }]
-    const text = transform(path, read(path), { counts, shims, effect3: effect3For(path) })
+    const known = isTest(path) ? shims : ofSources
+    const text = transform(path, read(path), { counts, shims: known, byHand: byHandFor(path) })
     return [{ path, text, isByHand: false }]
   })
   return { modules, counts, shims }

@@ -22,10 +22,6 @@ const member = (object, name) => {
   return found?.initializer ?? found?.name
 }
 
-/** `f(a, b)` is `f([a, b])`, and `f(...all)` is `f(all)`. */
-const inArray = (args, printer) =>
-  args.length === 1 && ts.isSpreadElement(args[0]) ? printer.print(args[0].expression) : `[${printer.list(args)}]`
-
 const arrayCall = (from, to) =>
   call(
     from,
@@ -34,7 +30,7 @@ const arrayCall = (from, to) =>
     (args, printer) =>
       args.length === 0 || (args.length === 1 && from === to && ts.isArrayLiteralExpression(args[0]))
         ? undefined
-        : `${printer.member(to)}(${inArray(args, printer)})`
+        : `${printer.member(to)}([${printer.list(args)}])`
   )
 
 const isClassOf = (node, printer, path) => {
@@ -137,6 +133,8 @@ export const rules = [
     }
   },
   arrayCall("Schema.Union", "Schema.Union"),
+  arrayCall("Schema.Tuple", "Schema.Tuple"),
+  arrayCall("Schema.TemplateLiteral", "Schema.TemplateLiteral"),
   {
     name: "Schema.Literal(a, b) is Literals([a, b])",
     example: ["Schema.Literal(1, 2)", "Schema.Literals([1, 2])"],
@@ -144,7 +142,7 @@ export const rules = [
       const args = argumentsOf(node, printer, "Schema.Literal")
       return args === undefined || (args.length === 1 && !ts.isSpreadElement(args[0]))
         ? undefined
-        : `${printer.member("Schema.Literals")}(${inArray(args, printer)})`
+        : `${printer.member("Schema.Literals")}([${printer.list(args)}])`
     }
   },
   {
@@ -217,12 +215,16 @@ export const rules = [
     }
   },
   {
-    name: "schemas make no test data by fast-check",
-    example: ["Schema.String.annotations({ title, arbitrary: f })", "Schema.String.annotate({ title })"],
+    name: "the test data of a schema are made by fast-check, whose types version 4 does not know",
+    example: [
+      "Schema.String.annotations({ arbitrary: () => (fc) => f })",
+      "Schema.String.annotate({ arbitrary: () => (fc: typeof import(\"fast-check\")) => f })"
+    ],
     print: (node, printer) => {
-      if (!printer.has("Schema") || !ts.isObjectLiteralExpression(node)) return undefined
-      const rest = node.properties.filter((one) => one.name?.text !== "arbitrary")
-      return rest.length === node.properties.length ? undefined : rest.length === 0 ? "{}" : `{ ${printer.list(rest)} }`
+      if (!printer.has("Schema") || !ts.isParameter(node) || node.type !== undefined || node.name.getText() !== "fc") {
+        return undefined
+      }
+      return `${printer.plainText(node)}: typeof import("fast-check")`
     }
   },
   {

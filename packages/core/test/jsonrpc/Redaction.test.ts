@@ -152,7 +152,7 @@ const planted = (part: MessageParts.MessagePart): FastCheck.Arbitrary<Planted> =
   })
 
 /** Nobody can know that the value is a secret before its name comes. */
-const namesLast = (json: string): boolean => json.includes("writeOnly") || /\{\W*value\W*zq/.test(json)
+const namesLast = (json: string): boolean => json.includes("writeOnly") || /\{(?:\\n|\W)*value\W*zq/.test(json)
 
 const isShown = (shown: string): boolean => /zqFirst|zqSecond/.test(shown)
 

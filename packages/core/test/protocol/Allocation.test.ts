@@ -45,7 +45,8 @@ const allocating = (work: () => unknown): ReadonlyArray<string> => {
   return [...found].flatMap(([frame, size]) => size >= 8 * RUNS ? [frame] : [])
 }
 
-const building = /effect\/(?:dist\/.*|src)\/(?:Schema|SchemaAST|ParseResult)\.[jt]s#/
+const building =
+  /effect\/(?:dist\/.*|src)\/(?:internal\/schema\/.*|Schema|SchemaAST|SchemaParser|Struct|ParseResult)\.[jt]s#/
 const compiling =
   /\/(?:SchemaCheck|Projection|Since|Method)\.ts#(?:make|struct|union|array|field|member|discriminator|compile|compileAst|request)$/
 

@@ -16,7 +16,6 @@ import * as Sampling from "@effect-mcp/core/protocol/Sampling"
 import * as SamplingContent from "@effect-mcp/core/protocol/SamplingContent"
 import * as Tools from "@effect-mcp/core/protocol/Tools"
 import * as Either from "effect/Either"
-import * as ParseResult from "effect/ParseResult"
 import type * as Schema from "effect/Schema"
 import { describe, expect, it } from "vitest"
 import * as SchemaCheck from "../../src/protocol/schema/SchemaCheck.js"
@@ -105,7 +104,7 @@ describe("the official examples of 2026-07-28", () => {
       const before = JSON.stringify(value)
       const decoded = reader(type)(value)
       if (Either.isLeft(decoded)) {
-        expect.fail(ParseResult.isParseError(decoded.left) ? decoded.left.message : String(decoded.left))
+        expect.fail(decoded.left instanceof Error ? decoded.left.message : String(decoded.left))
       }
       expect(JSON.stringify(decoded.right)).toBe(before)
       if ("jsonrpc" in (value as object)) expect(Message.fromUnknown(value)).toBe(value)

@@ -1,9 +1,10 @@
 import * as ErrorCodes from "@effect-mcp/core/protocol/ErrorCodes"
 import * as McpError from "@effect-mcp/core/protocol/McpError"
 import type { Era } from "@effect-mcp/core/protocol/Version"
-import * as ParseResult from "effect/ParseResult"
+import * as Either from "effect/Either"
 import * as Schema from "effect/Schema"
 import { describe, expect, it } from "vitest"
+import * as EffectParser from "../../src/protocol/schema/EffectParser.js"
 
 const page = { mode: "url", elicitationId: "e1", url: "https://example.com", message: "Open" } as const
 
@@ -123,8 +124,8 @@ describe("McpError", () => {
   })
 
   it("reports where parameters do not conform", () => {
-    const decoded = ParseResult.decodeUnknownEither(Schema.Struct({ q: Schema.String }))({ q: 1 })
-    const error = McpError.ofIssue((decoded as { readonly left: ParseResult.ParseIssue }).left)
+    const refused = Either.flip(EffectParser.decodeUnknownEither(Schema.Struct({ q: Schema.String }))({ q: 1 }))
+    const error = McpError.ofIssue(Either.getOrThrow(refused))
     expect(McpError.toWire(error, "legacy")).toEqual({
       code: -32602,
       message: "Invalid params: q: Expected string, actual 1",

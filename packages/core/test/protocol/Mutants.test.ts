@@ -3,6 +3,7 @@
  * the broken member, or accepted where the specification allows it. Of the messages written by hand a run takes a third, always the
  * same; `npm run test:long` takes all, and more generated messages.
  */
+import * as Either from "effect/Either"
 import * as FastCheck from "effect/FastCheck"
 import { describe, expect, it } from "vitest"
 import * as JsonText from "../../src/jsonrpc/runtime/JsonText.js"
@@ -30,7 +31,7 @@ describe("mutants of messages written by hand", () => {
   for (const messagePart of taken) {
     it(messagePart.title, () => {
       const value = canonical(messagePart)
-      expect(messagePart.decode(value)).toMatchObject({ _tag: "Right" })
+      expect(Either.isRight(messagePart.decode(value))).toBe(true)
       const narrowed = MessageParts.throughJson(messagePart.narrow(value, messagePart.version))
       expect(messagePart.judge(narrowed, messagePart.version, { closed: true })).toBeUndefined()
       for (const mutant of Mutants.all(narrowed)) count[Verdict.of(messagePart, mutant)]++

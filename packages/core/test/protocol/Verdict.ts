@@ -53,6 +53,10 @@ const isRefusedByDesign = ({ value }: Mutant, places: ReadonlyArray<Issue.Place>
     (path === "resultType" && isObject(value) && typeof value.resultType === "string")
   )
 
+/** A question without its mode is a form, and names what a form lacks. */
+const isReadAsForm = ({ path }: Mutant, places: ReadonlyArray<Issue.Place>): boolean =>
+  path.join(".") === "mode" && places.some(({ path }) => path === "requestedSchema")
+
 /** The verdict of this package; throws when it is wrong, or when a refusal does not name the place. */
 export const of = (messagePart: MessagePart, mutant: Mutant): Verdict => {
   const ours = messagePart.decode(mutant.value)
@@ -80,7 +84,9 @@ export const of = (messagePart: MessagePart, mutant: Mutant): Verdict => {
   const places = Issue.places(issue)
   const { code } = McpError.toWire(McpError.ofIssue(issue), "modern")
   if (code !== -32602) return fail(`is refused with ${code}`)
-  if (!places.some(({ path }) => touches(path, mutant.path))) return fail(`is refused at ${JSON.stringify(places)}`)
+  if (!places.some(({ path }) => touches(path, mutant.path)) && !isReadAsForm(mutant, places)) {
+    return fail(`is refused at ${JSON.stringify(places)}`)
+  }
   if (
     theirs !== undefined || isRefusedByDesign(mutant, places) ||
     otherRevisions(messagePart, mutant.value).includes(false)

@@ -20,6 +20,13 @@ export class ParseError extends Schema.SchemaError {
   constructor({ issue }: { readonly issue: ParseIssue }) {
     super(issue)
   }
+  override get message(): string {
+    return this.toString()
+  }
+  /** A subclass may write it otherwise, as in version 3. */
+  override toString(): string {
+    return super.message
+  }
 }
 
 type Parse<E> = (u: unknown, options?: SchemaTree.ParseOptions) => E

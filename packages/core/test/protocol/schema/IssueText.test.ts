@@ -2,8 +2,9 @@ import * as Schema from "effect/Schema"
 import * as AST from "effect/SchemaAST"
 import { describe, expect, it } from "vitest"
 import * as IssueText from "../../../src/protocol/schema/IssueText.js"
+import * as SchemaTree from "../../../src/protocol/schema/SchemaTree.js"
 
-const describeAll = (schema: { readonly ast: AST.AST }, max = 1000) => IssueText.expected(schema.ast, max)
+const describeAll = (schema: { readonly ast: AST.AST }, max = 1000) => IssueText.expected(SchemaTree.of(schema), max)
 
 enum Fruit {
   Apple = "apple",
@@ -60,7 +61,7 @@ describe("What a schema expects", () => {
   })
 
   it("joins several types, each once", () => {
-    const asts = [Schema.String, Schema.Number, Schema.String, Schema.Int].map(({ ast }) => ast)
+    const asts = [Schema.String, Schema.Number, Schema.String, Schema.Int].map((schema) => SchemaTree.of(schema))
     expect(IssueText.expectedOfAny(asts, 100)).toBe("string | number | an integer")
     expect(IssueText.expectedOfAny(asts, 10)).toBe("string | n…")
   })

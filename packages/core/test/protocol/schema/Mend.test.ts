@@ -69,7 +69,7 @@ describe(`mending (seed ${MessageParts.seed})`, () => {
   it("happened", () => {
     console.log(`mending: ${kept} values unchanged, ${repaired} mended`)
     expect(kept).toBeGreaterThan(2000)
-    expect(repaired).toBeGreaterThan(1000)
+    expect(repaired).toBeGreaterThan(500)
   })
 })
 

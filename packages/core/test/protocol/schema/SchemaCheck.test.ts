@@ -1,10 +1,10 @@
 import * as Either from "effect/Either"
 import * as FastCheck from "effect/FastCheck"
-import * as ParseResult from "effect/ParseResult"
 import * as Schema from "effect/Schema"
 import { describe, expect, it } from "vitest"
 import { schemaArbitrary } from "../../../../testing/test/support/SchemaArbitrary.js"
 import * as SchemaCheck from "../../../src/protocol/schema/SchemaCheck.js"
+import * as SchemaTree from "../../../src/protocol/schema/SchemaTree.js"
 import * as MessageParts from "../MessageParts.js"
 import * as Mutants from "../Mutants.js"
 import * as Vocabulary from "../Vocabulary.js"
@@ -17,7 +17,7 @@ describe(`a check and Effect's decoder agree (seed ${MessageParts.seed})`, () =>
   for (const [name, schema] of Vocabulary.schemas) {
     it(name, () => {
       const conforms = SchemaCheck.compile(schema)
-      const decode = ParseResult.decodeUnknownEither(schema)
+      const decode = Schema.decodeUnknownEither(schema)
       const agree = (value: unknown) => {
         agreed++
         expect(conforms(value), JSON.stringify(value)?.slice(0, 500)).toBe(Either.isRight(decode(value)))
@@ -106,7 +106,7 @@ describe("SchemaCheck", () => {
       Schema.Struct({ type: Schema.Literal("a") }),
       Schema.Struct({ type: Schema.Literal("b"), b: Schema.String })
     )
-    expect(SchemaCheck.tag(union.ast as never)).toEqual({ name: "type", values: ["a", "b"] })
+    expect(SchemaCheck.tag(SchemaTree.of(union) as SchemaTree.Union)).toEqual({ name: "type", values: ["a", "b"] })
     expect(SchemaCheck.compile(union)({ type: "b" })).toBe(false)
     expect(SchemaCheck.compile(union)({ type: "b", b: "x" })).toBe(true)
   })

@@ -1,11 +1,15 @@
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
-import type * as AST from "effect/SchemaAST"
-import { describe, expect, it } from "vitest"
+import { assert, describe, expect, it } from "vitest"
+import * as IssueText from "../../../src/protocol/schema/IssueText.js"
+import * as SchemaTree from "../../../src/protocol/schema/SchemaTree.js"
 import * as Since from "../../../src/protocol/schema/Since.js"
 
-const field = (property: Schema.PropertySignature.All): AST.PropertySignature =>
-  (Schema.Struct({ a: property }).ast as AST.TypeLiteral).propertySignatures[0]!
+const field = (property: Schema.PropertySignature.All): SchemaTree.PropertySignature => {
+  const tree = SchemaTree.of(Schema.Struct({ a: property }))
+  assert(SchemaTree.isTypeLiteral(tree))
+  return tree.propertySignatures[0]!
+}
 
 const text = Schema.optional(Schema.String)
 
@@ -23,7 +27,7 @@ describe("Since", () => {
   it("an annotation keeps the field's type", () => {
     const property = field(Since.since("2025-06-18", text))
     expect(property.isOptional).toBe(true)
-    expect(String(property.type)).toBe("string | undefined")
+    expect(IssueText.expected(property.type, 100)).toBe("string | undefined")
   })
 
   it("knows the values that a revision allows", () => {
@@ -49,7 +53,9 @@ describe("Since", () => {
 
   it("knows the replacement of a union member", () => {
     const member = Since.replacedBefore("2025-03-26", Schema.Struct({ a: Schema.String }), ({ a }) => a)
-    expect(Option.map(Since.replacement(member.ast), (otherwise) => otherwise({ a: "x" }))).toEqual(Option.some("x"))
-    expect(Since.replacement(Schema.String.ast)).toEqual(Option.none())
+    expect(Option.map(Since.replacement(SchemaTree.of(member)), (otherwise) => otherwise({ a: "x" }))).toEqual(
+      Option.some("x")
+    )
+    expect(Since.replacement(SchemaTree.of(Schema.String))).toEqual(Option.none())
   })
 })
