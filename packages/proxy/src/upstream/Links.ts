@@ -11,17 +11,15 @@ import { forOperator } from "@effect-mcp/core/ClientLogger"
 import type { ClientCapabilities } from "@effect-mcp/core/protocol/Capabilities"
 import type { McpError } from "@effect-mcp/core/protocol/McpError"
 import type { ServerSessionService } from "@effect-mcp/core/ServerSession"
-import * as EffectInternals from "@effect-mcp/core/unstable/kit/EffectInternals"
-import * as Semaphore from "@effect-mcp/core/unstable/kit/Semaphore"
+import * as RcMap from "@effect-mcp/core/unstable/kit/RcMap"
 import * as HandlerContext from "@effect-mcp/core/unstable/server/HandlerContext"
+import * as Cause from "effect/Cause"
 import * as Deferred from "effect/Deferred"
-import * as Duration from "effect/Duration"
+import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Equal from "effect/Equal"
-import * as Exit from "effect/Exit"
 import * as FiberSet from "effect/FiberSet"
 import * as Hash from "effect/Hash"
-import * as RcMap from "effect/RcMap"
 import * as Ref from "effect/Ref"
 import * as Scope from "effect/Scope"
 import type { Link } from "./Link.js"
@@ -91,11 +89,7 @@ interface Opened {
 
 interface Self extends Options {
   /** The links of clients, each from the moment at which it begins to open. */
-  readonly all: RcMap.RcMap<Key, Deferred.Deferred<Link, McpError>>
-  /** Closes before `all` does, and closes all links at the same time. */
-  readonly closing: Scope.Scope
-  /** Opens one link at a time. */
-  readonly lock: Semaphore.Semaphore
+  readonly all: RcMap.RcMap<Key, Link, McpError>
   readonly run: (effect: Effect.Effect<void>) => void
   readonly warnOfAnonymous: Effect.Effect<void>
   /** How many links anonymous requests have opened; `ofUnknown` counts. */
@@ -113,14 +107,12 @@ interface Self extends Options {
 export const make = Effect.fnUntraced(function*(options: Options): Effect.fn.Return<Links, never, Scope.Scope> {
   const run = yield* FiberSet.makeRuntime<never, void, never>()
   const all: Self["all"] = yield* RcMap.make({
-    idleTimeToLive: ({ session }: Key) => session.client.sessionScope === undefined ? options.idle : Duration.infinity,
-    lookup: (key: Key) => lookup(self, key)
+    idle: ({ session }: Key) => session.client.sessionScope === undefined ? options.idle : Infinity,
+    open: (key: Key, end) => opening(self, key, end)
   })
   const self: Self = {
     ...options,
     all,
-    closing: yield* Effect.acquireRelease(EffectInternals.parallelScope, (scope) => Scope.close(scope, Exit.void)),
-    lock: Semaphore.make(),
     run,
     warnOfAnonymous: yield* Effect.once(warning(options.name)),
     anonymous: yield* Ref.make(0),
@@ -166,30 +158,15 @@ const standaloneOf = ({ standalones }: Self, { client: { key } }: ServerSessionS
 const openedBy = ({ opened }: Self, { client: { key } }: ServerSessionService) =>
   typeof key === "object" ? opened.get(key) : undefined
 
-/** Begins to open the link of a client, and gives the link before it is open. */
-const lookup = Effect.fnUntraced(function*(self: Self, key: Key) {
-  const link = yield* Deferred.make<Link, McpError>()
-  // The map runs `lookup` in an uninterruptible region, and a fiber inherits the region.
-  yield* Effect.forkScoped(Effect.interruptible(
-    Effect.onExit(opening(self, key), (exit) =>
-      Deferred.done(
-        link,
-        Exit.isInterrupted(exit) ? Exit.fail(UpstreamError.of(self.name, "is not connected")) : exit
-      ))
-  ))
-  return link
-})
-
-const opening = Effect.fnUntraced(function*(self: Self, key: Key) {
-  const { client, session } = key
-  const own = yield* EffectInternals.childOf(self.closing)
-  yield* Effect.addFinalizer((exit) => Scope.close(own, exit))
-  const link = yield* Scope.extend(self.open(session.client.capabilities, () => standaloneOf(self, session)), own)
-  self.run(ended(link, RcMap.invalidate(self.all, key)))
+const opening = Effect.fnUntraced(function*(self: Self, { client, session }: Key, end: Effect.Effect<void>) {
+  // The client has left before its link began: the link closes with the request that opens it.
+  if (typeof client === "object" && self.left.has(client)) yield* end
+  const link = yield* self.open(session.client.capabilities, () => standaloneOf(self, session))
+  self.run(ended(link, end))
   if (typeof client === "object" && session.client.sessionScope !== undefined) {
     const listed = yield* Deferred.make<void>()
     self.opened.set(client, { link, listed })
-    yield* Scope.extend(self.onOpen(link, standaloneOf(self, session) ?? session, listed), own)
+    yield* self.onOpen(link, standaloneOf(self, session) ?? session, listed)
   }
   return link
 })
@@ -202,23 +179,31 @@ const ended = ({ gone, session }: Link, takeAway: Effect.Effect<void>): Effect.E
   )
 
 const get = Effect.fnUntraced(function*(self: Self, key: Key) {
-  const { all, lock } = self
-  if (!(yield* RcMap.has(all, key))) yield* refuseTooMany(self)
-  // One request at a time: for two requests that come together, the map would open two links. No request waits long for the
-  // lock, because the link opens on a fiber of its own. Uninterruptible, so that no link begins without its end.
-  const link = yield* Effect.uninterruptible(Effect.zipLeft(lock.run(RcMap.get(all, key)), endWithSession(self, key)))
-  return yield* Effect.tapError(Deferred.await(link), () => RcMap.invalidate(all, key))
+  const { all } = self
+  if (!all.has(key)) yield* refuseTooMany(self)
+  // No link begins without its end.
+  const link = Effect.uninterruptibleMask((restore) =>
+    Effect.zipRight(endWithSession(self, key), restore(all.get(key)))
+  )
+  return yield* Effect.catchAllCause(link, (cause) =>
+    // The proxy closes, and no link opens any more. A request that is interrupted itself does not go on here.
+    Cause.isInterruptedOnly(cause) ? UpstreamError.of(self.name, "is not connected") : Effect.failCause(cause))
 })
 
-/** Closes the link when the session of the client ends. The session may have ended: then the link closes at once. */
+/** Closes the link when the session of the client ends, or has ended. */
 const endWithSession = ({ all, ending, left, run }: Self, key: Key): Effect.Effect<void> =>
   Effect.suspend(() => {
     const { client, session: { client: { sessionScope } } } = key
     if (typeof client !== "object" || sessionScope === undefined) return Effect.void
-    const close = Effect.sync(() => run(RcMap.invalidate(all, key)))
-    if (ending.has(client)) return left.has(client) ? close : Effect.void
+    if (ending.has(client)) return Effect.void
     ending.add(client)
-    return Scope.addFinalizer(sessionScope, Effect.zipRight(Effect.sync(() => left.add(client)), close))
+    return Scope.addFinalizer(
+      sessionScope,
+      Effect.sync(() => {
+        left.add(client)
+        run(all.end(key))
+      })
+    )
   })
 
 /** A link for one request of an anonymous client. */
@@ -237,7 +222,6 @@ const ofUnknown = Effect.fnUntraced(function*(self: Self, session: ServerSession
 })
 
 const refuseTooMany = Effect.fnUntraced(function*({ all, anonymous, max, name }: Self) {
-  const keys = yield* RcMap.keys(all)
-  if (keys.length + (yield* Ref.get(anonymous)) < max) return
+  if (all.size() + (yield* Ref.get(anonymous)) < max) return
   return yield* UpstreamError.of(name, `serves ${max} clients already; try again later`)
 })

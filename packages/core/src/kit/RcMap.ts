@@ -1,0 +1,161 @@
+/**
+ * Values that callers share by key, such as the sessions of clients with an upstream (`proxy/upstream/Links`), or the servers of users
+ * (`server/HttpEndpoint`). A value is opened for its first caller, on a fiber of its own, and closes when it has had no caller for some
+ * time. `RcMap` of Effect 3.22 opens a value with the context of its first caller, keeps a value that could not be opened, and after
+ * `invalidate` the end of the old value takes the next value of the same key out of the map. When test/kit/RcMap passes on it, this module
+ * can be deleted.
+ *
+ * An entry in `entries` gets callers; an entry that was taken out closes with its last caller.
+ */
+import * as Clock from "effect/Clock"
+import * as Deferred from "effect/Deferred"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
+import * as MutableHashMap from "effect/MutableHashMap"
+import * as Option from "effect/Option"
+import * as Scope from "effect/Scope"
+import * as EffectInternals from "./EffectInternals.js"
+
+export interface Options<K, A, E> {
+  /**
+   * Opens the value of a key, with the services and the FiberRefs of the fiber that has made the map. `end` takes this value away from
+   * later callers, and no other value.
+   */
+  readonly open: (key: K, end: Effect.Effect<void>) => Effect.Effect<A, E, Scope.Scope>
+  /** How long a value without callers stays open. */
+  readonly idle: (key: K) => Duration.DurationInput
+}
+
+export interface RcMap<K, A, E> {
+  /**
+   * The value of a key, which stays open at least until the scope closes. Callers that wait for one value share its failure; the next caller
+   * opens the value again. When the map closes, they are interrupted.
+   */
+  readonly get: (key: K) => Effect.Effect<A, E, Scope.Scope>
+  /** Takes the value of a key away from later callers. */
+  readonly end: (key: K) => Effect.Effect<void>
+  readonly has: (key: K) => boolean
+  readonly size: () => number
+}
+
+interface Entry<K, A, E> {
+  readonly key: K
+  readonly scope: Scope.CloseableScope
+  readonly opened: Deferred.Deferred<A, E>
+  /** How many callers have the value or wait for it; `get` and `leave` count. */
+  callers: number
+  /** When the last caller has left; `leave` writes it. */
+  idleSince: number
+  /** Whether a fiber of `closeWhenIdle` runs; `leave` and that fiber write it. */
+  isWatched: boolean
+}
+
+interface Self<K, A, E> extends Options<K, A, E> {
+  readonly services: EffectInternals.Services
+  /** Closes all values at the same time. */
+  readonly scope: Scope.Scope
+  readonly entries: MutableHashMap.MutableHashMap<K, Entry<K, A, E>>
+}
+
+/** All values close when the scope closes, at the same time. */
+export const make = <K, A, E>(options: Options<K, A, E>): Effect.Effect<RcMap<K, A, E>, never, Scope.Scope> =>
+  Effect.map(
+    Effect.zip(
+      EffectInternals.services,
+      Effect.acquireRelease(EffectInternals.parallelScope, (scope, exit) => Scope.close(scope, exit))
+    ),
+    ([services, scope]) => {
+      const self: Self<K, A, E> = { ...options, services, scope, entries: MutableHashMap.empty() }
+      return {
+        get: (key) => get(self, key),
+        end: (key) =>
+          Effect.suspend(() =>
+            Option.match(MutableHashMap.get(self.entries, key), {
+              onNone: () => Effect.void,
+              onSome: (entry) => end(self, entry)
+            })
+          ),
+        has: (key) => MutableHashMap.has(self.entries, key),
+        size: () => MutableHashMap.size(self.entries)
+      }
+    }
+  )
+
+const get = <K, A, E>(self: Self<K, A, E>, key: K): Effect.Effect<A, E, Scope.Scope> =>
+  Effect.uninterruptibleMask((restore) =>
+    Effect.suspend(() =>
+      Option.match(MutableHashMap.get(self.entries, key), {
+        onNone: () => begin(self, key),
+        onSome: Effect.succeed
+      })
+    ).pipe(
+      Effect.tap((entry) => {
+        entry.callers++
+        return Effect.addFinalizer(() => leave(self, entry))
+      }),
+      Effect.flatMap((entry) => restore(Deferred.await(entry.opened)))
+    )
+  )
+
+const begin = Effect.fnUntraced(function*<K, A, E>(self: Self<K, A, E>, key: K) {
+  const entry: Entry<K, A, E> = {
+    key,
+    scope: yield* EffectInternals.childOf(self.scope),
+    opened: EffectInternals.deferred(),
+    callers: 0,
+    idleSince: 0,
+    isWatched: false
+  }
+  MutableHashMap.set(self.entries, key, entry)
+  const opening = Scope.extend(Effect.suspend(() => self.open(key, end(self, entry))), entry.scope)
+  const fiber = EffectInternals.runFork(self.services, opening)
+  fiber.addObserver((exit) => {
+    if (Exit.isFailure(exit)) take(self, entry)
+    EffectInternals.done(entry.opened, exit)
+  })
+  yield* Scope.addFinalizer(entry.scope, Fiber.interrupt(fiber))
+  return entry
+})
+
+/** Takes an entry out of the map, unless another entry has its place. */
+const take = <K, A, E>({ entries }: Self<K, A, E>, entry: Entry<K, A, E>): void => {
+  if (isCurrent(entries, entry)) MutableHashMap.remove(entries, entry.key)
+}
+
+const isCurrent = <K, A, E>(entries: Self<K, A, E>["entries"], entry: Entry<K, A, E>): boolean =>
+  Option.getOrUndefined(MutableHashMap.get(entries, entry.key)) === entry
+
+const end = <K, A, E>(self: Self<K, A, E>, entry: Entry<K, A, E>): Effect.Effect<void> =>
+  Effect.suspend(() => {
+    take(self, entry)
+    return entry.callers > 0 ? Effect.void : closed(self, entry)
+  })
+
+/** Closes an entry in the background: no caller waits for the end of what others have used. */
+const closed = <K, A, E>({ scope }: Self<K, A, E>, entry: Entry<K, A, E>): Effect.Effect<void> =>
+  Effect.asVoid(Effect.forkIn(Effect.uninterruptible(Scope.close(entry.scope, Exit.void)), scope))
+
+const leave = <K, A, E>(self: Self<K, A, E>, entry: Entry<K, A, E>): Effect.Effect<void> =>
+  Effect.flatMap(Clock.currentTimeMillis, (now) => {
+    if (--entry.callers > 0) return Effect.void
+    if (!isCurrent(self.entries, entry)) return closed(self, entry)
+    entry.idleSince = now
+    const idle = Duration.toMillis(self.idle(entry.key))
+    if (entry.isWatched || idle === Infinity) return Effect.void
+    entry.isWatched = true
+    return Effect.asVoid(Effect.forkIn(Effect.interruptible(closeWhenIdle(self, entry, idle)), self.scope))
+  })
+
+const closeWhenIdle = <K, A, E>(self: Self<K, A, E>, entry: Entry<K, A, E>, idle: number): Effect.Effect<void> =>
+  Effect.flatMap(Clock.currentTimeMillis, (now) => {
+    if (entry.callers > 0 || !isCurrent(self.entries, entry)) {
+      entry.isWatched = false
+      return Effect.void
+    }
+    const rest = entry.idleSince + idle - now
+    return rest > 0
+      ? Effect.zipRight(Effect.sleep(rest), closeWhenIdle(self, entry, idle))
+      : end(self, entry)
+  })
