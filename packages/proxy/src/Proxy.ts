@@ -342,7 +342,7 @@ const openAgain = ({ reconnect, sessions, subscriptions }: Self, client: ServerS
     return Effect.ignore(Effect.retry(attempt, reconnect))
   })
 
-const forwardOf = ({ extensions, listingLink, name, options: { waiting }, sessions }: Base) =>
+const forwardOf = ({ connectTimeout, extensions, listingLink, name, options: { waiting }, sessions }: Base) =>
   Effect.map(
     WaitingCalls.make({ name, max: waiting?.max ?? 1000, ttl: waiting?.ttl ?? "10 minutes" }),
     (waitingCalls) =>
@@ -351,7 +351,8 @@ const forwardOf = ({ extensions, listingLink, name, options: { waiting }, sessio
         extensions,
         link: sessions.linkOf,
         era: Effect.map(listingLink.link, ({ session }) => session.era),
-        waitingCalls
+        waitingCalls,
+        connectTimeout
       })
   )
 

@@ -21,9 +21,11 @@ import type { Registry } from "@effect-mcp/core/Registry"
 import { RequestContext } from "@effect-mcp/core/RequestContext"
 import type { AskError, PassedRound, ServerSessionService } from "@effect-mcp/core/ServerSession"
 import { extension as tasks } from "@effect-mcp/core/TasksClient"
+import * as TimeLimit from "@effect-mcp/core/unstable/kit/TimeLimit"
 import * as TraceContext from "@effect-mcp/core/unstable/protocol/TraceContext"
 import * as Data from "effect/Data"
 import * as Deferred from "effect/Deferred"
+import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
@@ -42,6 +44,8 @@ export interface Options {
   /** The era of the upstream. */
   readonly era: Effect.Effect<Era, McpError>
   readonly waitingCalls: WaitingCalls
+  /** How long a call that was not sent waits until its link is gone. */
+  readonly connectTimeout: Duration.DurationInput
   /** The extensions that the proxy passes on. */
   readonly extensions: ReadonlyArray<Extension.Extension.Any>
 }
@@ -157,7 +161,10 @@ const inLink = (
 ): Effect.Effect<JsonObject, McpError> => {
   const attempt = Effect.scoped(Effect.flatMap(self.link(session), run))
   return attempt.pipe(
-    Effect.catchTag("NotSent", ({ link }) => Effect.zipRight(Deferred.await(link.gone), attempt)),
+    Effect.catchTag(
+      "NotSent",
+      ({ link }) => Effect.zipRight(TimeLimit.end(Deferred.await(link.gone), self.connectTimeout), attempt)
+    ),
     Effect.catchTag("NotSent", ({ error }) => UpstreamError.fail(self.name, method, error))
   )
 }
