@@ -2,6 +2,7 @@ import * as KeyValueStore from "@effect/platform/KeyValueStore"
 import { assert, describe, it } from "@effect/vitest"
 import * as CredentialStore from "@effect-mcp/auth/CredentialStore"
 import type { ProviderExceptions } from "@effect-mcp/auth/ProviderExceptions"
+import * as Providers from "@effect-mcp/auth/Providers"
 import { Cause, Effect, Exit, Layer, Redacted, TestClock } from "effect"
 import * as StandIn from "./StandIn.js"
 
@@ -335,7 +336,12 @@ describe("Exceptions that could be mixed up", () => {
       "that this client uses, too"
     ],
     "no parameter `resource`, for any server": [[{ ...pinned, withoutResource: true }], [], "`withoutResource` needs"],
-    "a server that is no URL": [[{ ...pinned, servers: ["mcp.test"] }], [], "is not a URL"]
+    "a server that is no URL": [[{ ...pinned, servers: ["mcp.test"] }], [], "is not a URL"],
+    "a tenant of Entra that many tenants share": [
+      [Providers.entra({ tenant: "common", servers: [SERVER] })],
+      [],
+      "Give the id of your tenant as `tenant`"
+    ]
   }
   for (const [what, [exceptions, registered, text]] of Object.entries(mistakes)) {
     it.effect(`make the layer die: ${what}`, () =>

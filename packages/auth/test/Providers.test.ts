@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import type { Reason } from "@effect-mcp/auth/AuthorizationError"
 import type { ProviderExceptions } from "@effect-mcp/auth/ProviderExceptions"
 import * as Providers from "@effect-mcp/auth/Providers"
-import { Effect } from "effect"
+import { Effect, Redacted } from "effect"
 import * as StandIn from "./StandIn.js"
 
 const { S256, SERVER, endpoints, metadata } = StandIn
@@ -393,6 +393,31 @@ describe("A login at an authorization server as it is", () => {
       const standIn = StandIn.make({ ...slack, answer })
       const error = yield* StandIn.refusal(standIn, { registered: [SLACK], exceptions: [Providers.slack({ servers })] })
       assert.deepInclude(error, { reason: "TokenRefused", error: "bad_code" })
+    }))
+})
+
+describe("A client that the token endpoint does not know", () => {
+  const unknown = (client: { readonly clientSecret?: Redacted.Redacted<string> }) =>
+    StandIn.refusal(StandIn.make(google), {
+      exceptions: [Providers.google({ servers })],
+      identity: { preRegistered: [{ issuer: GOOGLE, clientId: StandIn.CLIENT_ID, ...client }] }
+    })
+
+  it.effect("is told that no secret is configured, where none is", () =>
+    Effect.gen(function*() {
+      const { error, message } = yield* unknown({})
+      assert.strictEqual(error, "invalid_client")
+      assert.include(
+        message,
+        ". The client has sent no secret, because none is configured: if it is registered with one, give its `clientSecret`"
+      )
+    }))
+
+  it.effect("is told nothing of the kind where its secret is wrong", () =>
+    Effect.gen(function*() {
+      const { error, message } = yield* unknown({ clientSecret: Redacted.make("another secret") })
+      assert.strictEqual(error, "invalid_client")
+      assert.notInclude(message, "is configured")
     }))
 })
 

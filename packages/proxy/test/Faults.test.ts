@@ -1,10 +1,13 @@
+import * as FetchHttpClient from "@effect/platform/FetchHttpClient"
 import { assert, describe, it } from "@effect/vitest"
 import * as Client from "@effect-mcp/core/Client"
 import type { ClientSessionService } from "@effect-mcp/core/ClientSession"
 import * as Connector from "@effect-mcp/core/Connector"
 import { TransportError } from "@effect-mcp/core/LocalError"
 import * as McpServer from "@effect-mcp/core/McpServer"
+import * as Remote from "@effect-mcp/core/Remote"
 import * as Tool from "@effect-mcp/core/Tool"
+import * as WebHandler from "@effect-mcp/core/WebHandler"
 import * as Proxy from "@effect-mcp/proxy/Proxy"
 import { Cause, Deferred, Effect, Exit, Fiber, Layer, Logger, Schedule, TestClock } from "effect"
 import { all, controlled, entrance, type Features, gateway, legacy, modern, received, server } from "./Setting.js"
@@ -214,6 +217,38 @@ describe("A proxy", () => {
       }))
       assert.strictEqual(open.size, 0)
     }))
+
+  for (const versions of [legacy, modern]) {
+    it.scopedLive(`says that an upstream of ${versions[0]} which refused a call with 4xx has not served the call`, () =>
+      Effect.gen(function*() {
+        const context = yield* Layer.build(
+          McpServer.layer({ name: "upstream", version: "1.0.0" }, tool("theirs"), { versions })
+        )
+        const { handler } = yield* Effect.provide(WebHandler.make(), context)
+        let status = 200
+        const fetch: typeof globalThis.fetch = async (url, init) => {
+          const request = new Request(url, init)
+          const text = await request.clone().text()
+          return status !== 200 && text.includes("tools/call")
+            ? new Response("secret of a firewall", { status })
+            : handler(request)
+        }
+        const remote = Remote.connector("http://localhost/mcp")
+        const http = Layer.provide(FetchHttpClient.layer, Layer.succeed(FetchHttpClient.Fetch, fetch))
+        const connector: Connector.Connector = { ...remote, connect: Effect.provide(remote.connect, yield* Layer.build(http)) }
+        const session = yield* gateway(connector, { own, client: modern, proxy: fast })
+        assert.strictEqual(text(yield* session.callTool("theirs")), "theirs")
+        for (status of [401, 403, 413, 429]) {
+          const error = yield* Effect.flip(session.callTool("theirs"))
+          assert.strictEqual(
+            error.message,
+            "The upstream \"up\" was not reached, or refused the request: it has not served \"tools/call\""
+          )
+        }
+        status = 200
+        assert.strictEqual(text(yield* session.callTool("theirs")), "theirs")
+      }))
+  }
 
   it.scopedLive("refuses a request that goes in a circle", () =>
     Effect.gen(function*() {

@@ -52,11 +52,17 @@ export const adviceFor = (error: string | undefined): string =>
 export const mistake = (exceptions: Exceptions, isRegistered: (issuer: string) => boolean): string | undefined => {
   for (const one of exceptions) {
     const others = exceptions.filter((other) => other !== one)
-    const why = whyMixedUp(one, others, isRegistered) ?? whyNoTarget(one)
+    const why = whyNoIssuer(one) ?? whyMixedUp(one, others, isRegistered) ?? whyNoTarget(one)
     if (why !== undefined) return `The \`exceptions\` for "${one.issuer}" cannot be used: ${why}`
   }
   return undefined
 }
+
+/** What many tenants of Entra share is no issuer: each tenant signs with its own. */
+const whyNoIssuer = ({ issuer }: ProviderExceptions): string | undefined =>
+  /^https:\/\/login\.microsoftonline\.com\/(common|organizations|consumers)\/v2\.0$/.test(issuer)
+    ? "it is for the users of many tenants, and no issuer. Give the id of your tenant as `tenant`, and what the MCP servers name as `namedAs`"
+    : undefined
 
 const whyMixedUp = (
   { issuer, namedAs = issuer, responseIssuer = issuer }: ProviderExceptions,

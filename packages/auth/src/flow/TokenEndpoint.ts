@@ -70,7 +70,7 @@ export const request = Effect.fnUntraced(function*(
 ) {
   const answer = yield* postForm(documents, server, "the token endpoint", server.tokenEndpoint, client, form, prover)
   const now = yield* Clock.currentTimeMillis
-  const tokens = yield* read(answer, server, now, prover !== undefined)
+  const tokens = yield* read(answer, server, now, { isProven: prover !== undefined, advice: adviceFor(client) })
   yield* checkTarget(server, documents.policy.server, tokens)
   return { ...tokens, clientId: client.clientId }
 })
@@ -100,7 +100,7 @@ const read = Effect.fnUntraced(function*(
   answer: Answer,
   { exceptions, issuer }: Pick<AuthorizationServer, "exceptions" | "issuer">,
   now: number,
-  isProven: boolean
+  { advice, isProven }: { readonly isProven: boolean; readonly advice: (error: string | undefined) => string }
 ): Effect.fn.Return<Tokens, AuthorizationError> {
   const { json = {}, status } = answer
   const who = `The token endpoint of ${ServerText.shorten(issuer)}`
@@ -110,7 +110,7 @@ const read = Effect.fnUntraced(function*(
   // Some servers answer an error with 200.
   const error = ServerText.errorCode(json["error"])
   if (status < 200 || status >= 300 || error !== undefined) {
-    return yield* refusal("TokenRefused", who, answer, Exceptions.adviceFor(error))
+    return yield* refusal("TokenRefused", who, answer, advice(error))
   }
   const fields = exceptions?.readTokens === undefined ? json : yield* readBy(exceptions.readTokens, json, who)
   const { access_token: token, expires_in: expires, refresh_token: refresh, scope, token_type: type } = fields
@@ -134,6 +134,13 @@ const read = Effect.fnUntraced(function*(
     scopes: typeof scope === "string" ? Challenge.scopesOf(scope) : undefined
   }
 })
+
+/** A server that wants a secret often says only that it does not know the client. */
+const adviceFor = ({ clientId, clientSecret, privateKey }: Client) => (error: string | undefined): string =>
+  (error === "invalid_client" || error === "unauthorized_client") && clientSecret === undefined &&
+    privateKey === undefined && clientId !== ""
+    ? ". The client has sent no secret, because none is configured: if it is registered with one, give its `clientSecret`"
+    : Exceptions.adviceFor(error)
 
 const ELSEWHERE = Exceptions.cure("the provider documents that its answers have another form", "readTokens")
 
