@@ -235,7 +235,10 @@ describe("A proxy", () => {
         }
         const remote = Remote.connector("http://localhost/mcp")
         const http = Layer.provide(FetchHttpClient.layer, Layer.succeed(FetchHttpClient.Fetch, fetch))
-        const connector: Connector.Connector = { ...remote, connect: Effect.provide(remote.connect, yield* Layer.build(http)) }
+        const connector: Connector.Connector = {
+          ...remote,
+          connect: Effect.provide(remote.connect, yield* Layer.build(http))
+        }
         const session = yield* gateway(connector, { own, client: modern, proxy: fast })
         assert.strictEqual(text(yield* session.callTool("theirs")), "theirs")
         for (status of [401, 403, 413, 429]) {

@@ -13,6 +13,7 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
+import * as FiberSet from "effect/FiberSet"
 import * as MutableHashMap from "effect/MutableHashMap"
 import * as Option from "effect/Option"
 import * as Scope from "effect/Scope"
@@ -54,6 +55,8 @@ interface Entry<K, A, E> {
 
 interface Self<K, A, E> extends Options<K, A, E> {
   readonly services: EffectInternals.Services
+  /** Runs an effect for which no caller waits, with the services and the FiberRefs of the map. */
+  readonly run: (effect: Effect.Effect<void>) => void
   /** Closes all values at the same time. */
   readonly scope: Scope.Scope
   readonly entries: MutableHashMap.MutableHashMap<K, Entry<K, A, E>>
@@ -61,27 +64,21 @@ interface Self<K, A, E> extends Options<K, A, E> {
 
 /** All values close when the scope closes, at the same time. */
 export const make = <K, A, E>(options: Options<K, A, E>): Effect.Effect<RcMap<K, A, E>, never, Scope.Scope> =>
-  Effect.map(
-    Effect.zip(
-      EffectInternals.services,
-      Effect.acquireRelease(EffectInternals.parallelScope, (scope, exit) => Scope.close(scope, exit))
-    ),
-    ([services, scope]) => {
-      const self: Self<K, A, E> = { ...options, services, scope, entries: MutableHashMap.empty() }
-      return {
-        get: (key) => get(self, key),
-        end: (key) =>
-          Effect.suspend(() =>
-            Option.match(MutableHashMap.get(self.entries, key), {
-              onNone: () => Effect.void,
-              onSome: (entry) => end(self, entry)
-            })
-          ),
-        has: (key) => MutableHashMap.has(self.entries, key),
-        size: () => MutableHashMap.size(self.entries)
-      }
+  Effect.gen(function*() {
+    const self: Self<K, A, E> = {
+      ...options,
+      services: yield* EffectInternals.services,
+      run: yield* FiberSet.makeRuntime<never, void, never>(),
+      scope: yield* Effect.acquireRelease(EffectInternals.parallelScope, (scope, exit) => Scope.close(scope, exit)),
+      entries: MutableHashMap.empty()
     }
-  )
+    return {
+      get: (key) => get(self, key),
+      end: (key) => Effect.sync(() => Option.map(MutableHashMap.get(self.entries, key), (entry) => end(self, entry))),
+      has: (key) => MutableHashMap.has(self.entries, key),
+      size: () => MutableHashMap.size(self.entries)
+    }
+  })
 
 const get = <K, A, E>(self: Self<K, A, E>, key: K): Effect.Effect<A, E, Scope.Scope> =>
   Effect.uninterruptibleMask((restore) =>
@@ -93,7 +90,7 @@ const get = <K, A, E>(self: Self<K, A, E>, key: K): Effect.Effect<A, E, Scope.Sc
     ).pipe(
       Effect.tap((entry) => {
         entry.callers++
-        return Effect.addFinalizer(() => leave(self, entry))
+        return Effect.addFinalizer(() => Effect.sync(() => leave(self, entry)))
       }),
       Effect.flatMap((entry) => restore(Deferred.await(entry.opened)))
     )
@@ -109,7 +106,7 @@ const begin = Effect.fnUntraced(function*<K, A, E>(self: Self<K, A, E>, key: K) 
     isWatched: false
   }
   MutableHashMap.set(self.entries, key, entry)
-  const opening = Scope.extend(Effect.suspend(() => self.open(key, end(self, entry))), entry.scope)
+  const opening = Scope.extend(Effect.suspend(() => self.open(key, Effect.sync(() => end(self, entry)))), entry.scope)
   const fiber = EffectInternals.runFork(self.services, opening)
   fiber.addObserver((exit) => {
     if (Exit.isFailure(exit)) take(self, entry)
@@ -127,35 +124,33 @@ const take = <K, A, E>({ entries }: Self<K, A, E>, entry: Entry<K, A, E>): void 
 const isCurrent = <K, A, E>(entries: Self<K, A, E>["entries"], entry: Entry<K, A, E>): boolean =>
   Option.getOrUndefined(MutableHashMap.get(entries, entry.key)) === entry
 
-const end = <K, A, E>(self: Self<K, A, E>, entry: Entry<K, A, E>): Effect.Effect<void> =>
-  Effect.suspend(() => {
-    take(self, entry)
-    return entry.callers > 0 ? Effect.void : closed(self, entry)
-  })
+const end = <K, A, E>(self: Self<K, A, E>, entry: Entry<K, A, E>): void => {
+  take(self, entry)
+  if (entry.callers === 0) close(self, entry)
+}
 
-/** Closes an entry in the background: no caller waits for the end of what others have used. */
-const closed = <K, A, E>({ scope }: Self<K, A, E>, entry: Entry<K, A, E>): Effect.Effect<void> =>
-  Effect.asVoid(Effect.forkIn(Effect.uninterruptible(Scope.close(entry.scope, Exit.void)), scope))
+const close = <K, A, E>({ run }: Self<K, A, E>, { scope }: Entry<K, A, E>): void =>
+  run(Effect.uninterruptible(Scope.close(scope, Exit.void)))
 
-const leave = <K, A, E>(self: Self<K, A, E>, entry: Entry<K, A, E>): Effect.Effect<void> =>
-  Effect.flatMap(Clock.currentTimeMillis, (now) => {
-    if (--entry.callers > 0) return Effect.void
-    if (!isCurrent(self.entries, entry)) return closed(self, entry)
+const leave = <K, A, E>(self: Self<K, A, E>, entry: Entry<K, A, E>): void => {
+  if (--entry.callers > 0) return
+  if (!isCurrent(self.entries, entry)) return close(self, entry)
+  const idle = Duration.toMillis(self.idle(entry.key))
+  if (idle === Infinity) return
+  self.run(Effect.flatMap(Clock.currentTimeMillis, (now) => {
     entry.idleSince = now
-    const idle = Duration.toMillis(self.idle(entry.key))
-    if (entry.isWatched || idle === Infinity) return Effect.void
+    if (entry.isWatched) return Effect.void
     entry.isWatched = true
-    return Effect.asVoid(Effect.forkIn(Effect.interruptible(closeWhenIdle(self, entry, idle)), self.scope))
-  })
+    return closeWhenIdle(self, entry, idle)
+  }))
+}
 
 const closeWhenIdle = <K, A, E>(self: Self<K, A, E>, entry: Entry<K, A, E>, idle: number): Effect.Effect<void> =>
   Effect.flatMap(Clock.currentTimeMillis, (now) => {
-    if (entry.callers > 0 || !isCurrent(self.entries, entry)) {
-      entry.isWatched = false
-      return Effect.void
-    }
     const rest = entry.idleSince + idle - now
-    return rest > 0
-      ? Effect.zipRight(Effect.sleep(rest), closeWhenIdle(self, entry, idle))
-      : end(self, entry)
+    const isIdle = entry.callers === 0 && isCurrent(self.entries, entry)
+    if (isIdle && rest > 0) return Effect.zipRight(Effect.sleep(rest), closeWhenIdle(self, entry, idle))
+    entry.isWatched = false
+    if (isIdle) end(self, entry)
+    return Effect.void
   })

@@ -9,15 +9,18 @@
 import type * as HttpApp from "@effect/platform/HttpApp"
 import * as HttpServer from "@effect/platform/HttpServer"
 import { HttpServerRequest } from "@effect/platform/HttpServerRequest"
+import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import * as Config from "effect/Config"
 import type { ConfigError } from "effect/ConfigError"
 import * as Context from "effect/Context"
+import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 import * as Tracer from "effect/Tracer"
 import * as EffectInternals from "../kit/EffectInternals.js"
+import * as RcMap from "../kit/RcMap.js"
 import * as Endpoint from "./dispatch/Endpoint.js"
 import type { Dispatcher } from "./Dispatcher.js"
 import { AppExchange } from "./http/AppExchange.js"
@@ -98,6 +101,90 @@ export const make = <User = never, Services extends ReadonlyArray<Context.Tag<an
       return exchange.answer(() => endpoint.handle(exchange))
     })
   })
+
+/** @category models */
+export interface ForEachOptions<E = never, R1 = never, R2 = never> extends HttpOptions {
+  /**
+   * Finds the name of the user of a request, whose server gets the request. It must verify what the request claims, because the app builds
+   * a server for each name; a failure is the answer, such as an `HttpServerResponse` of `@effect/platform` with status 401.
+   */
+  readonly user: Effect.Effect<string, E, R1>
+  /**
+   * The server of a user, whose `authenticator` finds the user of each request, as for every server. It is built at the first request, with
+   * the services that the app is made with, and nothing of the request.
+   */
+  readonly server: (user: string) => Layer.Layer<Dispatcher, never, R2>
+  /**
+   * How long a server stays open without a request and without an open stream. Then it closes, with its sessions and its running tasks.
+   * Default: 10 minutes.
+   */
+  readonly idle?: Duration.DurationInput | undefined
+  /** How many servers may be open; requests of further users are answered with 503. Default: 1,000. */
+  readonly maxServers?: number | undefined
+}
+
+/**
+ * An app that serves each user by a server of the user's own: nothing that one user's server holds, such as sessions, features, tasks and
+ * connections to other servers, is in reach of another user. A server whose users share its features is one server with an
+ * `authenticator`, which costs less; see `make`.
+ *
+ * All servers close when the scope closes, at the same time. The other options are those of `make`, for each server.
+ *
+ * @example
+ * ```ts
+ * import * as Authenticator from "@effect-mcp/core/Authenticator"
+ * import * as HttpEndpoint from "@effect-mcp/core/HttpEndpoint"
+ * import * as HttpRefusal from "@effect-mcp/core/HttpRefusal"
+ * import * as McpServer from "@effect-mcp/core/McpServer"
+ * import * as Tool from "@effect-mcp/core/Tool"
+ * import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
+ * import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
+ * import { Context, Effect } from "effect"
+ *
+ * class User extends Context.Tag("User")<User, string>() {}
+ *
+ * const users = new Map<string | undefined, string>([["Bearer ada-token", "ada"]])
+ *
+ * const authenticator = Authenticator.make(User, {
+ *   id: (name) => name,
+ *   http: ({ headers }) =>
+ *     Effect.mapError(Effect.fromNullable(users.get(headers.authorization)), () => HttpRefusal.unauthorized("Bearer"))
+ * })
+ *
+ * const serverOf = (name: string) =>
+ *   McpServer.layer(
+ *     { name: `notes of ${name}`, version: "1.0.0" },
+ *     McpServer.tool(Tool.make("whoami"), () => User),
+ *     { authenticator }
+ *   )
+ *
+ * export const app = HttpEndpoint.forEach({
+ *   user: Effect.flatMap(HttpServerRequest.HttpServerRequest, ({ headers }) =>
+ *     Effect.mapError(Effect.fromNullable(users.get(headers.authorization)), () =>
+ *       HttpServerResponse.empty({ status: 401, headers: { "www-authenticate": "Bearer" } }))),
+ *   server: serverOf
+ * })
+ * ```
+ * @category constructors
+ */
+export const forEach = <E = never, R1 = never, R2 = never>(
+  { idle = "10 minutes", maxServers = 1000, server, user, ...options }: ForEachOptions<E, R1, R2>
+): Effect.Effect<HttpApp.Default<E, R1 | Scope.Scope>, never, R2 | Scope.Scope> =>
+  Effect.gen(function*() {
+    const context = yield* Effect.context<R2>()
+    const servers = yield* RcMap.make<string, HttpApp.Default, never>({
+      idle: () => idle,
+      open: (name) =>
+        Effect.flatMap(
+          Layer.build(Layer.provide(server(name), Layer.succeedContext(context))),
+          (built) => Effect.provide(make(options), built)
+        )
+    })
+    return Effect.flatMap(user, (name) =>
+      servers.has(name) || servers.size() < maxServers ? Effect.flatten(servers.get(name)) : tooMany)
+  })
+
+const tooMany = HttpServerResponse.empty({ status: 503, headers: { "retry-after": "60" } })
 
 /** The same where only the server of the platform knows its address, such as that of Bun. */
 const serversIsLocal = (context: Context.Context<never>): boolean | undefined => {
