@@ -228,6 +228,16 @@ const http = {
 
 const hosted = { ...http, user: User } satisfies Every<WebHandler.HostedOptions<User>>
 
+const each = {
+  ...http,
+  user: Effect.succeed("ada"),
+  server: (name: string) => McpServer.layer({ name, version: "1.0.0" }, Layer.empty),
+  idle: "10 minutes",
+  maxServers: 100
+} satisfies Every<HttpEndpoint.ForEachOptions>
+
+export const users = HttpEndpoint.forEach(each)
+
 export const handlers = [HttpEndpoint.make(hosted), HttpEndpoint.make(http), WebHandler.make(hosted)]
 
 const bus = { capacity: 100 } satisfies Every<ChangeBus.MemoryOptions>
