@@ -236,7 +236,7 @@ const each = {
   maxServers: 100
 } satisfies Every<HttpEndpoint.ForEachOptions>
 
-export const users = HttpEndpoint.forEach(each)
+export const userServers = HttpEndpoint.forEach(each)
 
 export const handlers = [HttpEndpoint.make(hosted), HttpEndpoint.make(http), WebHandler.make(hosted)]
 
