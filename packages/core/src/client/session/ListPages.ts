@@ -75,5 +75,16 @@ const again = (method: string): Diagnostic =>
     }]
   })
 
-const cut = (method: string, why: string): ListCut =>
-  new ListCut({ reason: "Decode", message: `The result of "${method}" is not valid: ${why}` })
+const cut = (method: string, why: string): ListCut => {
+  const wayOut = onePage.get(method)
+  const advice = wayOut === undefined ? "" : `. \`${wayOut}\` reads one page at a time`
+  return new ListCut({ reason: "Decode", message: `The result of "${method}" is not valid: ${why}${advice}` })
+}
+
+/** What a session has for one page of a list. */
+const onePage: ReadonlyMap<string, string> = new Map([
+  ["tools/list", "listTools"],
+  ["prompts/list", "listPrompts"],
+  ["resources/list", "listResources"],
+  ["resources/templates/list", "listResourceTemplates"]
+])

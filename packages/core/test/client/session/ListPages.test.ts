@@ -170,7 +170,7 @@ describe("All tools", () => {
       const cursors = [undefined, ...Array.from({ length: 64 }, (_, n) => String(n))]
       assert.strictEqual(
         yield* refused(cursors),
-        "The result of \"tools/list\" is not valid: there are more than 64 pages"
+        "The result of \"tools/list\" is not valid: there are more than 64 pages. `listTools` reads one page at a time"
       )
     }))
 
@@ -193,7 +193,10 @@ describe("All tools", () => {
         }
         const error = yield* Fiber.join(reading)
         assert.strictEqual(seen, fit)
-        assert.include(error.message, `so those after the first ${fit} are left out`)
+        assert.include(
+          error.message,
+          `so those after the first ${fit} are left out. \`listTools\` reads one page at a time`
+        )
         yield* server.expectSilence
       }))
   }
