@@ -184,7 +184,7 @@ export const forEach = <E = never, R1 = never, R2 = never>(
       servers.has(name) || servers.size() < maxServers ? Effect.flatten(servers.get(name)) : tooMany)
   })
 
-const tooMany = HttpServerResponse.empty({ status: 503, headers: { "retry-after": "60" } })
+const tooMany = Effect.succeed(HttpServerResponse.empty({ status: 503, headers: { "retry-after": "60" } }))
 
 /** The same where only the server of the platform knows its address, such as that of Bun. */
 const serversIsLocal = (context: Context.Context<never>): boolean | undefined => {
