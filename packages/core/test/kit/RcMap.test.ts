@@ -71,13 +71,13 @@ describe("A value that callers share by key", () => {
 
   it.scoped("that closes slowly does not end the next value of the key when it has closed", () =>
     Effect.gen(function*() {
-      const gate = yield* Effect.makeLatch(false)
-      const { end, events, map } = yield* numbered("1 minute", gate.await)
+      const gate = yield* Deferred.make<void>()
+      const { end, events, map } = yield* numbered("1 minute", Deferred.await(gate))
       yield* Effect.scoped(map.get("a"))
       yield* TestClock.adjust("1 minute")
       assert.deepStrictEqual(events, ["open a 1", "close a 1"])
       const next = yield* held(map, "a")
-      yield* gate.open
+      yield* Deferred.succeed(gate, undefined)
       yield* end(1)
       assert.strictEqual(yield* Effect.scoped(map.get("a")), next.value)
       yield* next.leave
@@ -139,14 +139,16 @@ describe("A value that callers share by key", () => {
   it.scoped("closes with the map, beside all others, and callers that wait are interrupted", () =>
     Effect.gen(function*() {
       const scope = yield* Scope.make()
-      const all = yield* Effect.makeLatch(false)
+      const all = yield* Deferred.make<void>()
       let closing = 0
       const map = yield* Scope.extend(
         RcMap.make<string, string, never>({
           idle: () => "1 minute",
           open: (key) =>
             key === "never" ? Effect.never : Effect.as(
-              Effect.addFinalizer(() => Effect.suspend(() => ++closing === 3 ? all.open : all.await)),
+              Effect.addFinalizer(() =>
+                Effect.suspend(() => ++closing === 3 ? Deferred.succeed(all, undefined) : Deferred.await(all))
+              ),
               key
             )
         }),
