@@ -10,16 +10,15 @@ import type * as Effect from "effect/Effect"
 import type { HttpResponseError } from "./HttpResponseError.js"
 
 /**
- * Adds credentials to every request of a connection, and finds new ones when the server refuses them. `server` is the URL of
- * the connection, without its query. `Authorization` of package `auth` has an authorizer for OAuth.
+ * Adds credentials to every request of a connection, and finds new credentials when the server refuses them. `server` is the URL of the
+ * connection, without its query. `Authorization` of package `auth` has an authorizer for OAuth.
  *
  * @category models
  */
 export interface Authorizer<out R = never> {
   /**
-   * The headers for one attempt to send a request. When it fails, the request fails with that failure as its cause. It runs as
-   * well before a private result of the client's cache is used again, which needs the headers that it was requested with; a
-   * header `dpop` may differ.
+   * The headers for one attempt to send a request. When it fails, the request fails with that failure as its cause. It also runs before the
+   * client uses a private result of its cache again: the headers must be the headers that the result was requested with, except `dpop`.
    */
   readonly headers: (
     request: HttpClientRequest.HttpClientRequest,

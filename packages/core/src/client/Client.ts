@@ -1,7 +1,7 @@
 /**
  * A client of one server. A client is connected when its effect or layer is built, and closed with its scope. A client takes any
- * `Connector`: of a subprocess, a URL, a server in the same process, or a transport of the application's own. `of` makes functions of what
- * a definition says that the server has. `negotiation/Negotiation` opens the session, and `session/Verbs` makes its verbs.
+ * `Connector`: of a subprocess, a URL, a server in the same process, or a transport of the application's own. `of` makes a function for
+ * each tool, prompt and resource that a definition names. `negotiation/Negotiation` opens the session, and `session/Verbs` makes its verbs.
  *
  * @since 0.1.0
  */
@@ -54,9 +54,9 @@ export interface Options<E = never, R = ClientFeatures.ClientFeatures> extends C
 }
 
 /**
- * Connects to a server in the era that both sides speak: without a session in the modern era, after the handshake in the
- * legacy one. Fails when the server cannot be reached, does not answer in time, or has no revision in common with the
- * client; everything that was opened is closed before this fails.
+ * Connects to a server in the era that both sides speak: without a session in the modern era, after the handshake in the legacy era. Fails
+ * when the server cannot be reached, does not answer in time, or has no revision in common with the client; everything that was opened is
+ * closed before this fails.
  *
  * What the client finds out about the era holds for all later connections of the same connector.
  *
@@ -98,8 +98,8 @@ const TIMEOUT = "60 seconds"
 const self: Implementation = { name: "effect-mcp", version: "0.1.0" }
 
 /**
- * Opens a session with the server that a connector reaches. It connects a second time when the first connection makes no session
- * after a probe, as with legacy servers that only a first request of `initialize` leaves in order.
+ * Opens a session with the server that a connector reaches. It connects a second time when the first connection makes no session after a
+ * probe: some legacy servers work only when `initialize` is their first request.
  */
 const connect = <R>(
   connector: Connector<R>,
@@ -160,7 +160,7 @@ export const layer = <RC, E = never, R = never>(
   Layer.scoped(Client, make(connector, options))
 
 /**
- * What a call to a tool succeeds with: its decoded success, or the whole result of a tool that declares none.
+ * What a call to a tool succeeds with: its decoded success, or the whole result of a tool that declares no success.
  *
  * @category models
  */

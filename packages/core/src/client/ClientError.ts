@@ -65,7 +65,7 @@ export class InputRefused extends Data.TaggedError("InputRefused")<{
 }
 
 /**
- * The server asked for input in each of as many rounds as the client makes for one call.
+ * The server asked for input in every round of a call, and the client makes no more rounds.
  *
  * @category errors
  */

@@ -51,9 +51,8 @@ export interface UrlElicitation extends ElicitUrlParams {
 }
 
 /**
- * How a handler fails: with the error that the server gets, or because a call of its own failed. So a handler may pass a request
- * on to another side, for example to the client of a server (`ServerSession`): the server gets an `InternalError` where there
- * was no answer.
+ * How a handler fails: with the error that the server gets, or because a call of its own failed. So a handler may pass a request on to
+ * another side, for example to the client of a server (`ServerSession`): the server gets an `InternalError` where there was no answer.
  *
  * @category models
  */
@@ -141,12 +140,11 @@ export const make: Effect.Effect<FeaturesService> = Effect.sync(() => ({
 }))
 
 /**
- * Samples from a model. The application chooses the model, and should ask the user first. It refuses with an `McpError`;
- * see `ErrorCodes.USER_REJECTED`.
+ * Samples from a model. The handler chooses the model, and should ask the user first. It refuses with an `McpError`; see
+ * `ErrorCodes.USER_REJECTED`.
  *
- * The server may offer tools to the model only with `tools`, and have context from the client's servers included only with
- * `context`; each may be an object of settings. An answer that breaks the rules for uses of tools is a defect of the handler
- * and is not sent.
+ * With `tools`, the server may offer tools to the model. With `context`, the server may have context from the client's servers included.
+ * Each may be an object of settings. An answer that breaks the rules for uses of tools is a defect of the handler and is not sent.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/client/sampling
  * @deprecated since 2026-07-28 (SEP-2577); a revision may be without it from 2027-07-28 on.
@@ -193,8 +191,8 @@ export interface ElicitationOptions {
 
 /**
  * Has the user open web pages. The handler must show the whole URL, and open it only when the user agrees. The client's
- * `elicitationsCompleted` tells when the user has completed the page. The handler does not get URLs of `javascript:`, `data:`, `file:` and
- * other schemes that are not of pages: the client refuses them.
+ * `elicitationsCompleted` tells when the user has completed the page. The client refuses URLs that are not URLs of web pages, such as
+ * `javascript:`, `data:` and `file:`: the handler does not get them.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/client/elicitation#url-mode-elicitation-requests
  * @category utils
@@ -218,9 +216,8 @@ export const urlElicitation = <Answered extends Effect.Effect<ElicitAction, any,
   })
 
 /**
- * Lists the folders that the server may work in; `list` runs for each request. For each value of `changes`, the client
- * notifies the server that the list has changed. Each root MUST be a `file://` URI without `..`: for another one, the server
- * gets an internal error.
+ * Lists the folders that the server may work in; `list` runs for each request. For each value of `changes`, the client notifies the server
+ * that the list has changed. Each root MUST be a `file://` URI without `..`: otherwise the server gets an internal error.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/client/roots
  * @deprecated since 2026-07-28 (SEP-2577); a revision may be without it from 2027-07-28 on.
@@ -244,7 +241,7 @@ export const roots = <R = never, R2 = never, E = never>(
     // The captured context has what both need. Only requests provide `FeatureContext`.
   }) as Layer.Layer<never, never, ClientFeatures | Exclude<R, FeatureContext | Scope.Scope> | Exclude<R2, Scope.Scope>>
 
-/** Dies when the server must not get a root: it is no `file://` URI, or leads elsewhere. */
+/** Dies when the server must not get a root: it is not a `file://` URI, or leads elsewhere. */
 const checkRoots = (roots: ReadonlyArray<Root>): Effect.Effect<void> => {
   for (const { uri } of roots) {
     const problem = FileUri.rootProblem(uri)
@@ -271,8 +268,8 @@ export const logging = <R = never>(
   }) as Layer.Layer<never, never, ClientFeatures | Exclude<R, Scope.Scope>>
 
 /**
- * Answers requests of another method: of an extension, by its schemas, where client and server have the extension; or of any
- * other name, without checks.
+ * Answers requests of another method: a method of an extension, which is checked by its schemas and needs the extension on both sides, or a
+ * method of any other name, without checks.
  *
  * @category utils
  */
@@ -321,9 +318,9 @@ const addRequest = <R>(
   })
 
 /**
- * Reads the results of one type that an extension adds to a method of the core, and makes a result of the core of each result, for
- * callers that expect a result of the core. `read` may call the extension with `calls`. Without this feature, a call that is answered with
- * such a result fails with reason `Decode`, but for `callEither`.
+ * Reads the results of one type that an extension adds to a method of the core, and makes a result of the core from each. Callers that
+ * expect a result of the core get the result that was made. `read` may call the extension with `calls`. Without this feature, a call that
+ * is answered with such a result fails with reason `Decode`; `callEither` does not.
  *
  * @category utils
  */
@@ -342,11 +339,11 @@ export const result = <Method extends keyof Extension.Answerable, Value, R = nev
 
 /** @category models */
 export interface TaskOptions {
-  /** The limit of the tasks that run at the same time; further ones are refused. Default: 16. */
+  /** How many tasks run at the same time at most; further tasks are refused. Default: 16. */
   readonly maxRunning?: number | undefined
   /**
-   * The limit of the tasks that are stored, ended ones included. For a new one, the oldest whose result the server has fetched
-   * is removed; when there is no such task, the new task is refused. Default: 256.
+   * How many tasks are stored at most, ended tasks included. A new task replaces the oldest task whose result the server has fetched; when
+   * there is no such task, the new task is refused. Default: 256.
    */
   readonly maxTasks?: number | undefined
   /** The limit of the characters of all results together, as JSON; a task whose result does not fit fails. Default: 16 Mi. */
@@ -381,7 +378,7 @@ export const experimental = (name: string, settings: JsonObject = {}): Feature =
   declaration("experimental", name, settings)
 
 /**
- * Declares an extension with its settings. Its identifier has a prefix: `com.example/trace`. Another one dies.
+ * Declares an extension with its settings. Its identifier has a prefix: `com.example/trace`. Dies when the identifier has none.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/versioning#extensions
  * @category utils

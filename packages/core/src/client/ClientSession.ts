@@ -51,11 +51,11 @@ export interface ClientSessionService extends Notifications, ExtensionCalls {
    *
    * Interrupting the effect cancels the call at the server.
    *
-   * Where the call becomes a task, this waits for its result, answers its questions, and cancels it when interrupted: from
-   * 2026-07-28 on with `TasksClient.extension` among the client's `extensions`, where the server decides it, and at 2025-11-25 for
-   * tools that the server lists as tasks only. Where the server has tasks, the client first looks in the list for a tool that it does
-   * not know. `timeout` then limits each request about the task, and `maxTotalTimeout`
-   * everything. Fails with `TaskEnded` when the task was cancelled or has expired. `TasksClient.start` gives the task itself.
+   * Where the call becomes a task, this waits for its result, answers its questions, and cancels it when interrupted: From 2026-07-28 on
+   * the server decides whether a call becomes a task, if the client has `TasksClient.extension` among its `extensions`; at 2025-11-25 the
+   * calls of tools that the server lists as tasks only become tasks. Where the server has tasks, the client first looks in the list for a
+   * tool that it does not know. `timeout` then limits each request about the task, and `maxTotalTimeout` everything. Fails with `TaskEnded`
+   * when the task was cancelled or has expired. `TasksClient.start` gives the task itself.
    */
   readonly callTool: (
     name: string,
@@ -105,7 +105,7 @@ export interface ClientSessionService extends Notifications, ExtensionCalls {
    */
   readonly setLoggingLevel: (level: LoggingLevel, options?: CallOptions) => Effect.Effect<void, ClientError>
   /**
-   * Sends any notification. It is dropped when the session has ended. One of an extension fails with `NotNegotiated` when the
+   * Sends any notification. It is dropped when the session has ended. A notification of an extension fails with `NotNegotiated` when the
    * session does not allow it.
    */
   readonly notify: {
@@ -123,9 +123,9 @@ export interface ClientSessionService extends Notifications, ExtensionCalls {
    */
   readonly rootsListChanged: Effect.Effect<void, NotNegotiated>
   /**
-   * Waits until the server notifies this client of changes of its lists, or has refused to: a list that is read after this
-   * misses no change. It waits for the first subscription only. When a subscription ended and is open again, the client counts
-   * everything as changed that the server may have reported meanwhile. Up to 2025-11-25, and where the server reports no changes, there is nothing to wait for.
+   * Waits until the server notifies this client of changes of its lists, or has refused to: a list that is read after this misses no
+   * change. It waits for the first subscription only. When a subscription ended and is open again, the client counts everything that the
+   * server may have reported meanwhile as changed. Up to 2025-11-25, and where the server reports no changes, there is nothing to wait for.
    *
    * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/utilities/subscriptions
    */
@@ -169,7 +169,7 @@ export interface Prior {
 
 /** @category models */
 export interface Options {
-  /** The name and version that the client sends. Default: those of this library. */
+  /** The name and version that the client sends. Default: the name and version of this library. */
   readonly clientInfo?: Implementation | undefined
   /**
    * How long a call waits when it has no `timeout` of its own. The time during which this client answers a question of the
@@ -177,11 +177,11 @@ export interface Options {
    */
   readonly timeout?: Duration.DurationInput | undefined
   /**
-   * The same for single methods, by name: `{ "tools/call": "10 minutes" }`. Default: `timeout` for all but
-   * `server/discover`, to which a server may be silent for 5 seconds before the client tries the handshake.
+   * The `timeout` of single methods, by name: `{ "tools/call": "10 minutes" }`. Default: `timeout`, and 5 seconds for `server/discover`:
+   * after that the client tries the handshake.
    */
   readonly timeouts?: Readonly<Record<string, Duration.DurationInput>> | undefined
-  /** The `maxRetries` of calls that have none of their own. Default: 0, no call is sent again. */
+  /** The `maxRetries` of calls without a `maxRetries` of their own. Default: 0, no call is sent again. */
   readonly maxRetries?: number | undefined
   /**
    * Whether lists and resources are cached for as long as the server allows, from 2026-07-28 on. What the server allows for one
@@ -212,41 +212,41 @@ export interface Options {
    */
   readonly prior?: Prior | undefined
   /**
-   * The extensions that the client uses, with the settings that it declares. It dies when two of them add the same. Over HTTP,
-   * the headers of their requests need a transport that this client opens. Default: none.
+   * The extensions that the client uses, with the settings that it declares. The client dies when two extensions add the same name. Over
+   * HTTP, the headers of their requests need a transport that this client opens. Default: none.
    */
   readonly extensions?: ReadonlyArray<Extension.Extension.Any> | undefined
   /** How much the client does for its server at a time. */
   readonly limits?: Limits | undefined
   /**
-   * Sends a ping to a server that was silent for `interval`, and ends the session when two in a row bring nothing within
-   * `interval`; a ping that cannot be delivered brings nothing. It is off at 2026-07-28, which has no ping: there each call
-   * has its `timeout`. Default: no pings.
+   * Sends a ping to a server that was silent for `interval`, and ends the session when two pings in a row get no answer within `interval`;
+   * a ping that cannot be delivered counts as unanswered. The heartbeat is off at 2026-07-28, which has no ping: there each call has its
+   * `timeout`. Default: no pings.
    *
    * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/ping
    */
   readonly heartbeat?: { readonly interval: Duration.DurationInput } | undefined
   /**
-   * How long closing waits for handlers of features that cannot be interrupted, then for those of log messages and for the changes of
-   * roots, and then for features to be released. What takes longer is reported, and goes on. Default: 5 seconds.
+   * How long closing waits: first for handlers of features that cannot be interrupted, then for the handlers of log messages and for the
+   * changes of roots, and then for features to be released. What takes longer is reported, and goes on. Default: 5 seconds.
    */
   readonly closeTimeout?: Duration.DurationInput | undefined
   /**
-   * Whether structured content is checked against the output schema that the server lists for the tool. When the client
-   * does not have the list yet, it requests it after the first call, in the time that is left for the call. A result that cannot be
-   * checked is accepted, and reported in `diagnostics`: the tools could not be listed, which is tried again after a minute, the schema
-   * is not valid, or the check would cost too much. Default: true.
+   * Whether structured content is checked against the output schema that the server lists for the tool. When the client does not have the
+   * list yet, it requests it after the first call, in the time that is left for the call. A result that cannot be checked is accepted, and
+   * reported in `diagnostics`: because the tools could not be listed (the client tries again after a minute), because the schema is not
+   * valid, or because the check would cost too much. Default: true.
    */
   readonly checkOutputs?: boolean | undefined
   /**
-   * Called with each notification when it arrives, before a call that ends after it returns. The streams of the session are for
-   * listeners that may be slower than the server; this must return at once, and must not throw.
+   * Called with each notification when it arrives, and before the end of a call that the server has answered after it. The function must
+   * return at once, and must not throw; the streams of the session are for slower listeners.
    */
   readonly onNotification?: ((notification: Notification) => void) | undefined
   /**
    * Called with the caching hints of each list and each content that the server sends, for a program that passes results on, as a proxy
-   * does. `method` is the method of the request. Results that the client has kept call nothing. It must return at once, and must not
-   * throw. Servers up to 2025-11-25 send no hints.
+   * does. `method` is the method of the request. It is not called for results of the client's cache. The function must return at once, and
+   * must not throw. Servers up to 2025-11-25 send no hints.
    *
    * @see https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/caching
    */
@@ -275,17 +275,17 @@ export interface CallOptions extends RequestOptions {
    */
   readonly maxRetries?: number | undefined
   /**
-   * Whether this call may have the result of an earlier call, and leave its own result for later calls, from 2026-07-28 on.
-   * Default: the `cache` of the client.
+   * Whether this call may use the result of an earlier call, and may leave its own result for later calls, from 2026-07-28 on. Default: the
+   * `cache` of the client.
    */
   readonly cache?: boolean | undefined
   /**
-   * The capabilities that this call declares, in place of those of the client's features. Only from 2026-07-28 on, and for
+   * The capabilities that this call declares, in place of the capabilities of the client's features. Only from 2026-07-28 on, and for
    * `request` with a name, whose caller answers an `input_required` result itself.
    */
   readonly capabilities?: ClientCapabilities | undefined
   /**
-   * The lowest level of the log messages that this call wants, from 2026-07-28 on. Default: that of `setLoggingLevel`.
+   * The lowest level of the log messages that this call wants, from 2026-07-28 on. Default: the level of `setLoggingLevel`.
    *
    * @deprecated since 2026-07-28 (SEP-2577); a revision may be without it from 2027-07-28 on.
    */
@@ -315,7 +315,7 @@ export interface CallToolOptions extends CallOptions {
 }
 
 /**
- * A list of the server's that can change.
+ * A list of the server that can change.
  *
  * @category models
  */
@@ -382,8 +382,8 @@ export interface ExtensionCalls {
     (method: string, params?: JsonObject, options?: CallOptions): Effect.Effect<JsonObject, ClientError>
   }
   /**
-   * Calls the method that an extension adds this type of results to, and gives its result as the server chose it: `Right` with
-   * the result of the core, `Left` with that of the extension.
+   * Calls the method that an extension adds this type of results to, and gives its result as the server chose it: `Right` with the result
+   * of the core, `Left` with the result of the extension.
    */
   readonly callEither: <Method extends keyof Extension.Answerable, Value>(
     resultType: Extension.ResultType<Method, Value>,
@@ -391,10 +391,10 @@ export interface ExtensionCalls {
     options?: CallOptions
   ) => Effect.Effect<Either.Either<Extension.Answerable[Method]["result"], Value>, ClientError>
   /**
-   * The notifications of an extension, for as long as the stream runs. The client subscribes to those that have a filter, by a
-   * flag or by keys; the others it receives in both eras. Fails with `NotNegotiated` where the extension is not declared, and
-   * up to 2025-11-25 for those that have a filter; with reason `Decode` when the server does not accept every key. A reader that
-   * is slower than the server loses the oldest notifications.
+   * The notifications of an extension, for as long as the stream runs. The client subscribes to a notification that has a filter, by a flag
+   * or by keys; it receives a notification without a filter in both eras. Fails with `NotNegotiated` where the extension is not declared,
+   * and up to 2025-11-25 for a notification that has a filter. Fails with reason `Decode` when the server does not accept every key. A
+   * reader that is slower than the server loses the oldest notifications.
    */
   readonly listen: {
     <Params>(
@@ -419,11 +419,11 @@ export interface Task<out A, out E> {
   /** The id to `attach` to the task with, after a restart too. `None` when the server answered the call at once. */
   readonly taskId: Option.Option<string>
   /**
-   * The task as it is, and after each change, until it has ended. Requested at the pace of the server, which its notifications
-   * shorten: at least once a minute, and no more than 20 times a second. Empty when the server answered the call at once.
+   * The task as it is, and after each change, until it has ended. The client requests the task at the pace of the server, and at once after
+   * a notification: at least once a minute, and no more than 20 times a second. Empty when the server answered the call at once.
    *
-   * From 2026-07-28 on, it subscribes to the task while it runs. It fails with `TaskEnded` when the server has the task no
-   * longer, and with the error of the request when six in a row were lost. It answers no questions.
+   * From 2026-07-28 on, the stream subscribes to the task while it runs. It fails with `TaskEnded` when the server no longer has the task,
+   * and with the error of the request when six requests in a row were lost. It answers no questions.
    */
   readonly status: Stream.Stream<Tasks.Task, ClientError>
   /**
@@ -431,14 +431,14 @@ export interface Task<out A, out E> {
    * again. Fails with `TaskEnded` when the task was cancelled or has expired, and otherwise as the call would.
    */
   readonly result: Effect.Effect<A, E>
-  /** Has the server cancel the task. Succeeds as well when the task has ended before. */
+  /** Has the server cancel the task. Succeeds also when the task has ended before. */
   readonly cancel: Effect.Effect<void, ClientError>
-  /** The progress of the task from now on, until it has ended. Only 2025-11-25 sends any, and not to a client that attached. */
+  /** The progress of the task from now on, until it has ended. Only servers of 2025-11-25 send it, and not to a client that attached. */
   readonly progress: Stream.Stream<Progress, ClientError>
 }
 
 /**
- * The options of a call that may become a task. `timeout` limits each request about the task too; none of them limits the task.
+ * The options of a call that may become a task. `timeout` also limits each request about the task; no option limits the task itself.
  *
  * @category models
  */
@@ -468,7 +468,7 @@ export interface TaskCalls {
     args?: JsonObject,
     options?: StartOptions
   ) => Effect.Effect<Task<Tools.CallToolResult, ClientError>, ClientError>
-  /** The task of this id. Nothing is sent; an id that the server does not know is found out by the first request. */
+  /** The task of this id. Nothing is sent: the first request fails when the server does not know the id. */
   readonly attach: (taskId: string, options?: AttachOptions) => Effect.Effect<Task<Tools.CallToolResult, ClientError>>
   /**
    * The tasks that the server has for this user, page after page. Only at 2025-11-25, and of servers that declare `tasks.list`;

@@ -52,18 +52,18 @@ export interface Options {
    */
   readonly uriHook?: NameHook | undefined
   /**
-   * What happens when a server has a name that an earlier server has: its entry is renamed (see `Entries`), or connecting the
-   * server fails with `DuplicateEntry`. Default: rename.
+   * What happens when a server has a name that an earlier server has: the entry of the later server is renamed (see `Entries`), or
+   * connecting that server fails with `DuplicateEntry`. Default: rename.
    */
   readonly onCollision?: "rename" | "fail" | undefined
   /**
-   * The longest name of a tool or prompt that is renamed for a collision, in characters; a longer one is cut. Default: 64,
-   * which every known model API accepts.
+   * The longest name of a tool or prompt that is renamed for a collision, in characters; a longer name is cut. Default: 64, which every
+   * known model API accepts.
    */
   readonly maxNameLength?: number | undefined
   /**
-   * Which tools and prompts have the name of their server before their name in the group, as `git_log`: `always`, each; or those whose name
-   * an earlier server has. Default: `onCollision`.
+   * Which tools and prompts have the name of their server before their name in the group, as `git_log`: `always`: each. `onCollision`: an
+   * entry whose name an earlier server has. Default: `onCollision`.
    */
   readonly prefix?: "onCollision" | "always" | undefined
   /** Notices tools that change, and refuses their calls if the fingerprints say so. Default: none. */
@@ -82,9 +82,8 @@ export interface ServerOptions<E = never, R = ClientFeatures.ClientFeatures> ext
 /** @category models */
 export interface ClientSessionGroupService {
   /**
-   * Connects a server and adds its entries. Fails when the server cannot be reached; then nothing of it remains in the
-   * group. Of two servers that have an entry of the same name, the server for which this effect was run first keeps the name,
-   * whichever answers first.
+   * Connects a server and adds its entries. Fails when the server cannot be reached; then nothing of it remains in the group. When two
+   * servers have an entry of the same name, the server for which this effect was run first keeps the name, whichever server answers first.
    *
    * The server stays until it is disconnected, or the group closes. When that happens while it connects, this effect is
    * interrupted.
@@ -109,7 +108,7 @@ export interface ClientSessionGroupService {
   readonly sessions: Effect.Effect<ReadonlyMap<string, ClientSessionService>>
   /** The entries of all servers. */
   readonly entries: Effect.Effect<Entries>
-  /** The entries of all servers, now and after each change. A slow reader misses older ones, never the newest. */
+  /** The entries of all servers, now and after each change. A slow reader misses older values, never the newest. */
   readonly changes: Stream.Stream<Entries>
   /**
    * Calls a tool by its name in the group. Fails with `ToolRefused` when the `fingerprints` of the group refuse the tool.
@@ -119,7 +118,7 @@ export interface ClientSessionGroupService {
     args?: JsonObject,
     options?: CallToolOptions
   ) => Effect.Effect<Tools.CallToolResult, ClientError | ToolRefused | UnknownEntry>
-  /** Reads a resource by its URI in the group from the server that lists it, or else from the first with a matching template. */
+  /** Reads a resource by its URI in the group from the server that lists it, or else from the first server with a matching template. */
   readonly readResource: (
     uri: string,
     options?: CallOptions

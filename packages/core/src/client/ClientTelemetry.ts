@@ -45,8 +45,8 @@ export const sessionDuration: Metric.Metric.Histogram<number> = Telemetry.histog
 )
 
 /**
- * What leaves for which servers. With `keys` alone, these entries for every server; with `servers` alone, every entry for these servers;
- * with both, these entries for these servers.
+ * Which entries are sent to which servers. With `keys` alone, these entries to every server; with `servers` alone, every entry to these
+ * servers; with both, these entries to these servers.
  *
  * @category models
  */
@@ -67,8 +67,8 @@ export interface Options {
 
 /**
  * Makes a span for each call and notification of the clients that are built with this layer, and records durations. The server gets the
- * span as `traceparent`, in place of one that the application has put into `_meta` itself; `tracestate` and `baggage` leave for it only as
- * far as the options say so. A span contains no arguments and no results.
+ * span as `traceparent`, in place of a `traceparent` that the application has put into `_meta` itself. `tracestate` and `baggage` are sent
+ * only as far as the options say so. A span contains no arguments and no results.
  *
  * @example
  * ```ts

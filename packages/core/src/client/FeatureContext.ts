@@ -24,13 +24,13 @@ export interface FeatureContextService {
   /** `_meta` of the request, with all its members. */
   readonly meta: RequestMeta
   /**
-   * The reason that the server gave when it cancelled the request; `None` before, and when it gave none. For finalizers of
-   * the handler, such as those of `Effect.onInterrupt`.
+   * The reason that the server gave when it cancelled the request; `None` before, and when the server gave no reason. For finalizers of the
+   * handler, such as a finalizer of `Effect.onInterrupt`.
    */
   readonly cancelReason: Effect.Effect<Option.Option<string>>
   /**
-   * Reports progress, if the server has requested it; otherwise nothing is sent. Each `progress` must be greater than the
-   * one before; others are dropped.
+   * Reports progress, if the server has requested it; otherwise nothing is sent. Each `progress` must be greater than the `progress`
+   * before; otherwise it is dropped.
    */
   readonly progress: (
     progress: number,

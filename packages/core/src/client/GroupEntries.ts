@@ -29,7 +29,7 @@ export interface Entry<out A> {
   readonly collision: Collision | undefined
   /**
    * Why calls of a tool are refused: the application has not agreed to it (`ToolFingerprints`). Do not give such a tool to a model.
-   * `undefined` when they are not.
+   * `undefined` when calls are not refused.
    */
   readonly refusal: string | undefined
 }
@@ -49,9 +49,9 @@ export interface Collision {
 /**
  * Tools and prompts by their names in the group, resources by URI, templates by URI template.
  *
- * The first entry with a name keeps it, in the order in which the servers were connected. A later one is renamed: a tool or
- * prompt `name` of the server `two` is `two_name` in the group, a resource `uri` is `two:uri`. With the option `prefix: "always"` of a
- * group, each tool and prompt has such a name.
+ * The first entry with a name keeps the name, in the order in which the servers were connected. A later entry is renamed: a tool or prompt
+ * `name` of the server `two` is `two_name` in the group, a resource `uri` is `two:uri`. With the option `prefix: "always"` of a group, each
+ * tool and prompt has such a name.
  *
  * @category models
  */

@@ -16,7 +16,7 @@ const QUOTE = 200
 
 /** @category errors */
 export class HttpResponseError extends Data.TaggedError("HttpResponseError")<{
-  /** Of HTTP, such as `POST`; not that of JSON-RPC. */
+  /** The method of HTTP, such as `POST`; not the method of JSON-RPC. */
   readonly method: string
   /** Without its query. */
   readonly url: string

@@ -15,8 +15,8 @@ export type Update<A> =
   | { readonly _tag: "Result"; readonly result: A }
 
 /**
- * How many updates wait for a slow reader before it loses the oldest; fewer when they have more than 16 Mi characters. The result is
- * never lost.
+ * How many updates wait for a slow reader before the reader loses the oldest update; fewer updates when they have more than 16 Mi
+ * characters. The result is never lost.
  */
 const CAPACITY = 256
 

@@ -69,15 +69,15 @@ export interface Options<out R = never> {
    * The transport that the server implements.
    *
    * - "streamable": Streamable HTTP, of 2025-03-26 and later.
-   * - "sse": HTTP+SSE, the two endpoints of 2024-11-05; the URL is the one of the stream. Deprecated since 2025-03-26 (SEP-2596).
+   * - "sse": HTTP+SSE, the two endpoints of 2024-11-05; the URL is the URL of the stream. Deprecated since 2025-03-26 (SEP-2596).
    * - "auto": the first, and the second when the server does not implement the first.
    *
    * Default: "auto".
    */
   readonly transport?: "auto" | "streamable" | "sse" | undefined
   /**
-   * More headers for all requests. An effect runs for each request, and before a private result of the client's cache is used
-   * again, which needs the headers that it was requested with. It cannot change the headers of the protocol.
+   * More headers for all requests. An effect runs for each request, and before the client uses a private result of its cache again: the
+   * headers must be the headers that the result was requested with. It cannot change the headers of the protocol.
    */
   readonly headers?: Headers.Headers | Readonly<Record<string, string>> | Effect.Effect<Headers.Input, unknown, R>
   /**
@@ -99,13 +99,13 @@ export interface Options<out R = never> {
    */
   readonly onRenewed?: Effect.Effect<void, unknown, R> | undefined
   /**
-   * Runs in the background when a session has begun, also when it replaces a lost one. With `terminateOnClose: false`, a
-   * later connection goes on with what this gives.
+   * Runs in the background when a session has begun, also when it replaces a lost session. With `terminateOnClose: false`, a later
+   * connection can go on with the session that this function gets.
    */
   readonly onSession?: ((session: RemoteSession) => Effect.Effect<void, unknown, R>) | undefined
   /**
-   * A session that an earlier connection has begun and not ended. The client makes no handshake when it has the option
-   * `prior`, too. When the server has lost the session, the connection ends. Not for HTTP+SSE.
+   * A session that an earlier connection has begun and not ended. The client makes no handshake when it also has the option `prior`. When
+   * the server has lost the session, the connection ends. Not for HTTP+SSE.
    */
   readonly session?: RemoteSession | undefined
   /** Whether to open the standalone stream, for messages that belong to no request. Default: true. */
@@ -118,8 +118,8 @@ export interface Options<out R = never> {
   /** How much the connection sends, and how much it takes of a server. */
   readonly limits?: Limits | undefined
   /**
-   * How long a stream of events may bring nothing before it counts as cut off; then it is resumed, like any other that was
-   * cut off. The time in which the client answers a question of the server on that stream counts, too. Default: no limit.
+   * How long a stream of events may bring nothing before it counts as cut off; then it is resumed, as any stream that was cut off. The time
+   * in which the client answers a question of the server on that stream counts, too. Default: no limit.
    */
   readonly readTimeout?: Duration.DurationInput | undefined
   /** Whether closing ends the session at the server. If not, a later connection can go on with it. Default: true. */
@@ -133,8 +133,8 @@ export interface Options<out R = never> {
 }
 
 /**
- * The default waits before attempts to resume a stream: from 1 second on, half as long again each time, up to 30 seconds;
- * each at random between nothing and that.
+ * The default waits before attempts to resume a stream: 1 second at first, then half as long again each time, up to 30 seconds. Each wait
+ * is a random time between nothing and that limit.
  *
  * @category utils
  */
@@ -143,10 +143,10 @@ export const reconnect: Schedule.Schedule<Duration.Duration> = Settings.reconnec
 /**
  * Connects to the server at a URL, anew for each connection.
  *
- * Connecting sends nothing yet, except over HTTP+SSE; it fails with reason `Open` when the URL cannot be reached at all. A
- * request fails alone with a `TransportError` when the server refuses it, does not get it, or its answer is lost; the cause
- * is `HttpResponseError` when there was a response. When the server has lost the session, the client begins a new one and sends
- * again what was refused for that reason; requests that the server had accepted fail with `SessionExpired`.
+ * Connecting sends nothing yet, except over HTTP+SSE; it fails with reason `Open` when the URL cannot be reached at all. A request fails
+ * alone with a `TransportError` when the server refuses it, does not get it, or its answer is lost; the cause is `HttpResponseError` when
+ * there was a response. When the server has lost the session, the client begins a new session, and sends again what was refused because of
+ * the lost session; requests that the server had accepted fail with `SessionExpired`.
  *
  * Closing the scope aborts the requests in flight and ends the session; it takes at most three times `closeTimeout`.
  *
@@ -192,7 +192,7 @@ export const layerConfig = <E = never, R = never>(
 
 const isHttp = ({ protocol }: URL): boolean => protocol === "http:" || protocol === "https:"
 
-// The query may hold secrets, and a text that is no URL may be one.
+// The query may hold secrets, and a text that is not a URL may be one.
 const nameOf = (url: URL | undefined): string => {
   if (url === undefined) return "an invalid URL"
   return isHttp(url) ? `${url.origin}${url.pathname}` : `a URL of "${url.protocol}"`

@@ -46,7 +46,7 @@ export interface Program extends Shared {
   readonly env?: Readonly<Record<string, string>> | undefined
   /** The names of variables that the program gets from the environment, where they have a value. */
   readonly inherit?: ReadonlyArray<string> | undefined
-  /** A file of more variables; those of `env` come first. */
+  /** A file with more variables; a variable of `env` comes before a variable of the file. */
   readonly envFile?: string | undefined
   readonly cwd?: string | undefined
 }
@@ -66,7 +66,7 @@ export interface Address extends Shared {
 export const isAddress = (server: Program | Address): server is Address => "url" in server
 
 /**
- * What a configuration says under a name: a server, nothing but that it is disabled, or what cannot be read.
+ * What a configuration says under a name: a server, only that the server is disabled, or what cannot be read.
  *
  * @category models
  */
@@ -115,7 +115,7 @@ const quoted = (text: string): string =>
   onOneLine(JSON.stringify(text.length > MAX_NAME ? `${text.slice(0, MAX_NAME)}…` : text))
 
 /**
- * A configuration, or an entry of it where no other will do, cannot be read.
+ * A configuration cannot be read, or an entry that the program needs.
  *
  * @category errors
  */
@@ -126,7 +126,7 @@ export class ConfigurationError extends Data.TaggedError("ConfigurationError")<{
   /** The place in the entry. */
   readonly member?: string | undefined
   readonly reason: string
-  /** Whether there is nothing to read: no such file, or no servers in it, which is no mistake in a file that has other things. */
+  /** Whether there is nothing to read: no such file, or no servers in it, which is not a mistake in a file that has other things. */
   readonly isAbsent?: boolean | undefined
 }> {
   override get message(): string {
@@ -148,7 +148,7 @@ export const errorOf = (name: string, { file, member, reason }: LeftOut): Config
 /** @category models */
 export interface DecodeOptions {
   /**
-   * Where the servers are, as a path of members; the first that is there counts. Default: `mcpServers`, and where other hosts have them:
+   * Where the servers are, as a path of members; the first that is there counts. Default: `mcpServers`, and the places of other hosts:
    * `servers`, `context_servers`, `mcp_servers`, `mcp.servers` and `mcp`.
    */
   readonly members?: ReadonlyArray<ReadonlyArray<string>> | undefined
@@ -167,7 +167,7 @@ const everyMember: ReadonlyArray<ReadonlyArray<string>> = [
   ["mcp"]
 ]
 
-/** A server that is called `servers` is no list of servers. */
+/** A server that is called `servers` is not a list of servers. */
 const isEntry = (value: unknown): boolean =>
   Member.isObject(value) &&
   ["command", "url"].some((member) => Member.own(value, member) !== undefined && !Member.isObject(value[member]))
@@ -188,7 +188,7 @@ export const decode = (config: unknown, options: DecodeOptions = {}): Either.Eit
     if (value === undefined || (path.length > 1 && isEntry(value))) continue
     return Member.isObject(value)
       ? Either.right(new Map(Object.entries(value).map(([name, entry]) => [name, entryOf(entry, options)])))
-      : Either.left(new ConfigurationError({ reason: `"${path.join(".")}" is no object` }))
+      : Either.left(new ConfigurationError({ reason: `"${path.join(".")}" is not an object` }))
   }
   const wanted = `"${members[0]?.join(".") ?? ""}"`
   return Either.left(new ConfigurationError({ reason: `it has no ${wanted}`, isAbsent: true }))
@@ -247,7 +247,7 @@ const serverOf = (entry: Source, options: DecodeOptions): Member.Read<Program | 
     const kind = typeof type === "string" ? kinds.get(type.toLowerCase().replace(/[^a-z]/g, "")) : undefined
     if (type !== undefined && kind === undefined) {
       const spelled = typeof type === "string"
-        ? `${quoted(type)} is no transport that this client has`
+        ? `${quoted(type)} is not a transport that this client has`
         : "expected a text"
       return yield* Member.flaw(place, spelled)
     }
@@ -373,7 +373,7 @@ const textsOf = (server: Program | Address): ReadonlyArray<readonly [text: strin
   )
 
 /**
- * The names of the variables that `expand` would fill in, and of those that the program inherits.
+ * The names of the variables that `expand` would fill in, and of the variables that the program inherits.
  *
  * @category utils
  */
@@ -385,8 +385,9 @@ export const variablesOf = ({ server, variables }: ServerEntry): ReadonlyArray<s
 ]
 
 /**
- * Replaces variables by their values. An entry with a variable that has neither a value nor a default is left out, and so is one whose
- * URL is none then. `${input:…}` and others that only a host can ask for have no value. The texts of an entry are filled in once.
+ * Replaces variables by their values. An entry with a variable that has neither a value nor a default is left out, and so is an entry whose
+ * URL is not a URL after that. Variables that only a host can ask for, such as `${input:…}`, have no value. The texts of an entry are
+ * filled in once.
  *
  * @category utils
  */
@@ -453,17 +454,17 @@ export interface Options<RC, E = never, R = never> extends ClientSessionGroup.Op
   /** Makes the connector of a server. */
   readonly connector: (server: Program | Address, name: string) => Connector<RC>
   /**
-   * The options of every connection, or of those with one server: the client's features, its revisions, the schedule for
-   * reconnecting. What the configuration says of a server comes first. Features are built for each connection; the layer fails when
-   * they cannot be built.
+   * The options of every connection, or of the connections with one server: the client's features, its revisions, the schedule for
+   * reconnecting. What the configuration says of a server comes first. Features are built for each connection; the layer fails when they
+   * cannot be built.
    */
   readonly server?:
     | ClientSessionGroup.ServerOptions<E, R>
     | ((name: string, server: Program | Address) => ClientSessionGroup.ServerOptions<E, R>)
     | undefined
   /**
-   * What to do when an entry cannot be read, when a server cannot be reached, or is refused because of `onCollision: "fail"`: fail the
-   * layer, or leave the server out and log the error. A server that is left out because it cannot be reached is tried again as the
+   * What to do when an entry cannot be read, when a server cannot be reached, or when a server is refused because of `onCollision: "fail"`:
+   * fail the layer, or leave the server out and log the error. A server that is left out because it cannot be reached is tried again as the
    * `reconnect` of its options says. Default: leave it out.
    */
   readonly onFailure?: "fail" | "skip" | undefined
@@ -477,7 +478,7 @@ export interface Options<RC, E = never, R = never> extends ClientSessionGroup.Op
 export type JoinError = ConfigurationError | ConnectError | DuplicateEntry | DuplicateServer
 
 /**
- * The group of all servers that can be read. They are connected concurrently; where two have an entry of the same name, the server
+ * The group of all servers that can be read. They are connected concurrently; where two servers have an entry of the same name, the server
  * that stands first in the configuration keeps the name. A server that a later attempt connects comes last.
  *
  * @category layers
@@ -550,7 +551,7 @@ const optionsOf = <E, R>(
     ...options,
     ...(versions === undefined ? undefined : { versions }),
     ...(timeout === undefined ? undefined : { timeout }),
-    // The roots of the configuration take the place of those of the application.
+    // The roots of the configuration take the place of the application's roots.
     features: roots === undefined ? features : Layer.flatMap(features, () => rootsOf(roots)) as typeof features
   }
 }

@@ -30,7 +30,7 @@ export const extension: typeof TasksExtension.extension = TasksExtension.extensi
 type Session = Pick<ClientSessionService, "tasks">
 
 /**
- * The task of a tool: its result is decoded, and its declared failures are, by the definition of the tool.
+ * The task of a tool: the definition of the tool decodes its result and its declared failures.
  *
  * @category models
  */
@@ -87,7 +87,7 @@ export const start: {
     )
 
 /**
- * The task of this id, which an earlier `start` gave, of this client or of one before a restart. Nothing is sent: a task that the
+ * The task of this id, which an earlier `start` gave, by this client or before a restart of the program. Nothing is sent: a task that the
  * server no longer has fails with `TaskEnded` when it is read.
  *
  * @category utils

@@ -68,7 +68,7 @@ export interface ToolFingerprints {
   /** The tools that wait for the agreement of the application. */
   readonly pending: Effect.Effect<ReadonlyArray<ToolChange>>
   /**
-   * The tools that wait for the agreement of the application, now and each time that others wait. A slow reader misses older values,
+   * The tools that wait for the agreement of the application, now and each time that other tools wait. A slow reader misses older values,
    * never the newest.
    */
   readonly changes: Stream.Stream<ReadonlyArray<ToolChange>>

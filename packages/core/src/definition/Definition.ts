@@ -164,7 +164,7 @@ type EntriesOf<D> = D extends Definition<infer T, infer R, infer U, infer P> ? T
 export const merge = <const Definitions extends ReadonlyArray<Definition.Any>>(
   ...definitions: Definitions
 ): Definition.From<EntriesOf<Definitions[number]>> =>
-  // The entries are those of all the definitions.
+  // The result has the entries of all the definitions.
   make(...definitions.flatMap(({ prompts, resources, templates, tools }) => [
     ...tools.values(),
     ...resources.values(),

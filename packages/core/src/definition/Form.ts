@@ -55,8 +55,7 @@ export const make = <A, I>(schema: Schema.Schema<A, I>): Form<A> => {
 const forms = new WeakMap<Schema.Schema.Any, Form<unknown>>()
 
 /**
- * The form of fields that are described already. An answer is checked against them. `problem` checks the fields
- * themselves.
+ * The form of fields that are described already. An answer is checked against the fields. `problem` checks the fields themselves.
  *
  * @category constructors
  */

@@ -144,7 +144,7 @@ export const make =
   }
 
 /**
- * The same fields; a field that is no string and no list of strings in a URI has a type that says what to do instead.
+ * The same fields; a field whose value in a URI is neither a string nor a list of strings has a type that says what to do instead.
  *
  * @category models
  */

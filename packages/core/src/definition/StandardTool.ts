@@ -69,7 +69,7 @@ export type Output<S extends Any> = NonNullable<S["~standard"]["types"]>["output
 /** @category models */
 export interface Options<Parameters, Success> extends Tool.Description {
   readonly parameters: Parameters
-  /** The JSON Schema of the arguments. Default: that of `parameters`. Required when `parameters` provides no JSON Schema. */
+  /** The JSON Schema of the arguments. Default: the JSON Schema of `parameters`. Required when `parameters` provides no JSON Schema. */
   readonly inputSchema?: JsonObject | undefined
   /**
    * The structured content. The server validates it before sending, a typed client after receiving: a schema that
@@ -77,7 +77,7 @@ export interface Options<Parameters, Success> extends Tool.Description {
    */
   readonly success?: Success | undefined
   /**
-   * The JSON Schema of the structured content. Default: that of `success`. Required when `success` provides no JSON Schema.
+   * The JSON Schema of the structured content. Default: the JSON Schema of `success`. Required when `success` provides no JSON Schema.
    */
   readonly outputSchema?: JsonObject | undefined
 }

@@ -120,10 +120,9 @@ export interface Options<Parameters, Success, Failure> extends Description {
   /** The fields of the arguments, or a schema of an object. Default: no parameters. */
   readonly parameters?: Parameters | undefined
   /**
-   * The value of a successful call, advertised as the output schema and sent as `structuredContent`. Up to revision
-   * 2025-11-25 structured content must be an object: clients of these revisions get any other value as `{ result }`, and where
-   * the schema allows values that are not objects, every value.
-   * Default, and for `Schema.Void`: the tool returns content only.
+   * The value of a successful call, advertised as the output schema and sent as `structuredContent`. Up to revision 2025-11-25 structured
+   * content must be an object: clients of these revisions get any other value as `{ result }`. Where the schema allows values that are not
+   * objects, they get every value as `{ result }`. Default, and for `Schema.Void`: the tool returns content only.
    */
   readonly success?: Success | undefined
   /** The failures of the tool, sent to the model with `isError`. Default: the tool cannot fail. */

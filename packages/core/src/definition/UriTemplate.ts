@@ -148,7 +148,7 @@ const split = (template: string): Either.Either<ReadonlyArray<string | UriExpres
 export const expand = (self: UriTemplate, values: Values): string => self[TypeId].expand(values)
 
 /**
- * The values with which a template expands to a URI, or to an equal one: `NOTE:///caf%c3%a9` equals `note:///café`. None when there are no
+ * The values with which a template expands to a URI, or to an equal URI: `NOTE:///caf%c3%a9` equals `note:///café`. None when there are no
  * such values, when the template is ambiguous, or when the URI is longer than `limits.uri`. The parameters of a query may come in any
  * order, and parameters that the template does not name are ignored.
  *

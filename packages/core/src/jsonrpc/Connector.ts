@@ -14,8 +14,8 @@ export interface Connector<out R = never> {
   /** The name of the server, for error messages and spans. */
   readonly name: string
   /**
-   * What servers of the same kind have in common: the origin of their URLs, or the command that launches them. A client that
-   * has found out which protocol one of these servers speaks expects the same of the others. Default: nothing is shared.
+   * What servers of the same kind have in common: the origin of their URLs, or the command that launches them. A client that has found out
+   * which protocol one of these servers speaks expects the same protocol from the other servers. Default: nothing is shared.
    */
   readonly origin?: string | undefined
   /** Whether a second connection can make a session where the first connection made none. Default: true. */

@@ -73,12 +73,11 @@ export interface Options {
   readonly maxPending?: number | undefined
   /** How long closing waits for handlers that cannot be interrupted. Default: 5 seconds. */
   readonly closeTimeout?: Duration.DurationInput | undefined
-  /** Receives diagnostics; at most 64 run at once, further ones are dropped. Default: `Diagnostic.logger`. */
+  /** Receives diagnostics; at most 64 run at once, further diagnostics are dropped. Default: `Diagnostic.logger`. */
   readonly report?: ((diagnostic: Diagnostic) => Effect.Effect<void>) | undefined
   /**
-   * Whether input that is no message is only reported, unless it resembles a request with an id. A client sets this: a
-   * server may write lines that are no messages, and an answer could make it write more. Default: false; such input is
-   * answered with an error.
+   * Whether input that is not a message is only reported, unless it resembles a request with an id. A client sets this: a server may write
+   * lines that are not messages, and an answer could make it write more. Default: false; such input is answered with an error.
    */
   readonly reportOnly?: boolean | undefined
   /**
@@ -92,12 +91,12 @@ export interface Options {
   } | undefined
   /** Whether the peer may send JSON-RPC batches now. Default: never. */
   readonly batches?: (() => boolean) | undefined
-  /** The id after which our requests count: that of the last request of an earlier conversation over the transport. Default: 0. */
+  /** The id after which our requests count: the id of the last request of an earlier conversation over the transport. Default: 0. */
   readonly afterId?: number | undefined
 }
 
 /**
- * Its members belong to the object: a copy by spreading has none of them.
+ * Its members are getters: a copy by spreading has none of them.
  *
  * @category models
  */
@@ -111,7 +110,7 @@ export interface Conversation extends Outbound {
   readonly close: Effect.Effect<void>
   /** Waits until the conversation has ended; fails if the transport failed. */
   readonly ended: Effect.Effect<void, TransportError>
-  /** How many requests of the peer are being answered, those that wait included. */
+  /** How many requests of the peer are being answered, waiting requests included. */
   readonly inFlight: () => number
   /** How many of our requests wait for an answer. */
   readonly pending: () => number
@@ -139,9 +138,9 @@ export interface Passive extends Conversation {
   /** Begins to close with the exit of what has read the transport, as `read` does. */
   readonly end: (exit: Exit.Exit<void, TransportError>) => void
   /**
-   * Ends the conversation because another one takes the transport over. Our calls fail at once, and we send no notification any more but
-   * the progress of requests of the peer. Requests whose method `endsNow` selects are interrupted, and get no answer. All others run to
-   * their end and are answered; then the conversation has ended.
+   * Ends the conversation because another conversation takes the transport over. Our calls fail at once, and we send no more notifications
+   * except the progress of the peer's requests. Requests whose method `endsNow` selects are interrupted, and get no answer. All other
+   * requests run to their end and are answered; then the conversation has ended.
    */
   readonly retire: (endsNow: (method: string) => boolean) => Effect.Effect<void>
   /** Interrupts the request of the peer with this id, if there is one. It gets no answer. */
@@ -236,7 +235,7 @@ class PassiveConversation implements Passive, Requests.Owner {
     return this.transport
   }
 
-  /** A server has many conversations, most of them without a request of its own. */
+  /** A server has many conversations; in most of them it sends no request. */
   get calls(): Calls.Calls {
     const { env, options, transport } = this
     return this.madeCalls ??= new Calls.Calls(
@@ -388,7 +387,8 @@ class PassiveConversation implements Passive, Requests.Owner {
 
   private shutDown(error: TransportError | undefined): Effect.Effect<unknown> {
     return Effect.flatMap(this.closeTimeout, (limited) => {
-      // Handlers first, so that one that waits for the peer is interrupted and does not fail with `ConnectionClosed`, nor cancels its call.
+      // Handlers first: so a handler that waits for the peer is interrupted, and neither fails with `ConnectionClosed` nor cancels its
+      // call.
       this.calls.seal(error)
       this.requests.interruptAll()
       const timer = this.calls.close(error)
@@ -471,7 +471,7 @@ const beating = (
 
   /** Gives whether a ping could be sent and had no answer. Takes the interval at most. */
   const isUnanswered = (name: string): Effect.Effect<boolean> =>
-    // The timeouts of calls may stand still, the total one does not.
+    // The timeouts of calls may stand still; `maxTotalTimeout` does not.
     Effect.matchEffect(outbound.request(name, undefined, { timeout: interval, maxTotalTimeout: interval }), {
       onFailure: ({ _tag }) =>
         _tag === "TransportError" ? Effect.as(Effect.sleep(interval), true) : Effect.succeed(_tag === "RequestTimeout"),

@@ -15,7 +15,7 @@ import * as Redaction from "./Redaction.js"
 import * as JsonText from "./runtime/JsonText.js"
 
 /**
- * - `Malformed`: input that is no message. The peer received an answer if the input resembles a request.
+ * - `Malformed`: input that is not a message. The peer received an answer if the input resembles a request.
  * - `Mended`: a message that is not valid in all places was accepted: what could not be read was left out, or filled in.
  *   `count` is the number of these places; `places` has the first ten, and nothing of the peer's values. `subject` is the tool that the
  *   message calls, if it calls one: `tool "search"`.
@@ -38,7 +38,7 @@ import * as JsonText from "./runtime/JsonText.js"
  *   says what is wrong, and what was left out. `subject` is as above.
  * - `Unsubscribed`: the peer refused to announce the `changes`, or did not acknowledge that it does; `reason` says which. `peer` is the
  *   name that it gives itself.
- * - `Dropped`: more diagnostics at once than the limit; this one stands for `count` of them.
+ * - `Dropped`: more diagnostics at once than the limit; this diagnostic stands for `count` dropped diagnostics.
  * - `Detached`: a handler that cannot be interrupted ran longer than the close timeout and is no longer waited for.
  *
  * @category models
@@ -139,7 +139,7 @@ export const log: (diagnostic: Diagnostic) => Effect.Effect<void> = Diagnostic.$
 })
 
 /**
- * A `log` for the diagnostics of one peer, or of all. What peers cause is logged eight times a minute for each kind, then only the
+ * A `log` for the diagnostics of one peer, or of all peers. What peers cause is logged eight times a minute for each kind, then only the
  * 16th time, the 32nd, and so on, with the number as the annotation `count`. Bugs of this side are logged each time.
  *
  * @category constructors
@@ -173,7 +173,7 @@ const listed = (count: number, texts: ReadonlyArray<string>): string =>
 const handled = (method: string, subject: string | undefined): string =>
   subject === undefined ? quoted(method) : shown(subject)
 
-/** Text that is no JSON has no kind: it may be a line that a program printed. */
+/** Text that is not JSON has no kind: it may be a line that a program printed. */
 const isOfAnyKind = ({ code, kind }: Message.Malformed): boolean => kind === "unknown" || code === PARSE_ERROR
 
 /** How many characters of a text are logged. */

@@ -97,7 +97,7 @@ class DirectTransport implements Transport {
     this.receiving = false
   }
 
-  // If `receive` throws, that ends the reader, as on any other transport, and not the sender.
+  // If `receive` throws, the reader ends, as on any other transport; the sender goes on.
   private deliver(message: Message.Incoming): void {
     Diagnostics.attempt(() => this.receive!(message), (defect) => this.close(Exit.failCause(defect)))
   }

@@ -35,7 +35,7 @@ export const METHOD_NOT_FOUND = -32601
 export const INVALID_PARAMS = -32602
 
 /**
- * The receiver failed in a way that is not the sender's fault.
+ * The receiver failed, and the sender is not the reason.
  *
  * @category constants
  */

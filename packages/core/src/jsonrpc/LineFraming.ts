@@ -1,6 +1,6 @@
 /**
- * One message per line, for pipes and sockets: decodes bytes to messages and encodes messages to lines. The same bytes
- * give the same messages, however they are cut into chunks; a line that is no message does not affect later lines.
+ * One message per line, for pipes and sockets: decodes bytes to messages and encodes messages to lines. The same bytes give the same
+ * messages, however they are cut into chunks; a line that is not a message does not affect later lines.
  *
  * This module knows neither the source of the bytes nor the meaning of the messages. `MessageText` reads and writes one
  * message.
@@ -26,7 +26,7 @@ export const MAX_LINE_BYTES = 10 * 1024 * 1024
 
 /** @category models */
 export interface Options extends MessageText.Limits {
-  /** Longer lines are discarded: a response fails its call, anything else is answered with -32700. Default: 10 MiB. */
+  /** Longer lines are discarded: the call of a discarded response fails, and any other line is answered with -32700. Default: 10 MiB. */
   readonly maxLineBytes?: number | undefined
   /**
    * What becomes of bytes that are not valid in the encoding: `replace` puts U+FFFD in their place, `ignore` leaves them

@@ -29,8 +29,8 @@ export class ConnectionClosed extends Data.TaggedError("ConnectionClosed")<{
   /** The failure of the transport that ended the conversation, if it ended with one. */
   readonly cause?: TransportError | undefined
   /**
-   * True when the request was not sent: the peer has not served this request, which may be sent in another conversation. Otherwise the peer
-   * may have served the request. Of a call in several rounds this is the last request: the peer has served those before.
+   * True when the request was not sent: the peer has not served it, and it may be sent in another conversation. Otherwise the peer may have
+   * served the request. In a call of several rounds, the request is the last round: the peer has served the rounds before.
    */
   readonly isUnsent?: boolean | undefined
 }> {
@@ -72,7 +72,7 @@ export class NoBackChannel extends Data.TaggedError("NoBackChannel")<{ readonly 
  */
 export class SessionExpired extends Data.TaggedError("SessionExpired")<{ readonly method: string }> {
   override get message(): string {
-    return `The session expired before "${this.method}" was answered. The server may have served the request, or not`
+    return `The session expired before "${this.method}" was answered. The server may or may not have served the request`
   }
 }
 

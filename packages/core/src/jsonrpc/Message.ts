@@ -1,6 +1,6 @@
 /**
- * JSON-RPC messages as values: requests, notifications and responses. Input that is no message becomes a `Malformed`
- * value with the code of its answer and, where the input has a readable id, the id of its answer; nothing throws.
+ * JSON-RPC messages as values: requests, notifications and responses. Input that is not a message becomes a `Malformed` value with the code
+ * of its answer and, where the input has a readable id, the id of its answer; nothing throws.
  *
  * Messages are the parsed JSON objects themselves, checked and passed on without a copy. Only what many peers write and
  * the specification does not allow is corrected in a copy: `params: null`, `error: null` beside a result,
@@ -98,7 +98,7 @@ export class Malformed {
 }
 
 /**
- * What a peer sent: a message, or input that is no message.
+ * What a peer sent: a message, or input that is not a message.
  *
  * @category models
  */
@@ -206,7 +206,7 @@ export const fromUnknown = (u: unknown): Incoming => {
 
 const toCall = (u: Record<string, unknown>): Incoming => {
   const { id, method, params } = u
-  // A message with `id: null` is a malformed request and no notification: its sender expects an answer.
+  // A message with `id: null` is a malformed request, not a notification: its sender expects an answer.
   const kind = "id" in u ? "request" : "notification"
   if (u.jsonrpc !== "2.0") return invalid(kind, `"jsonrpc" must be "2.0"`, id)
   if (kind === "request" && !isRequestId(id)) return invalid(kind, `"id" must be a string or an integer`, id)
@@ -252,7 +252,7 @@ const errorResponse = (u: Record<string, unknown>): Incoming => {
     : { jsonrpc: "2.0", ...(id === undefined ? undefined : { id }), error: read }
 }
 
-/** An error of another shape. Without a code, its code is that of an internal error. */
+/** An error of another shape. When it has no code, it gets the code of an internal error. */
 const errorObject = (error: unknown): JsonRpcError.ErrorObject | undefined => {
   if (typeof error === "string") return { code: JsonRpcError.INTERNAL_ERROR, message: error }
   if (!isObject(error)) return undefined

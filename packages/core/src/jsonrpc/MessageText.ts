@@ -17,19 +17,18 @@ import * as MessageOutline from "./runtime/MessageOutline.js"
  * @category models
  */
 export interface Limits {
-  /** How deep a message may nest. Default: 64, and 512 for a response to a request of ours. */
+  /** How deep a message may nest. Default: 64, and 512 for a response to our own request. */
   readonly maxDepth?: number | undefined
   /** How many values a request or a notification may hold, including nested values. Default: 100,000. */
   readonly maxNodes?: number | undefined
-  /** How many values a response to a request of ours may hold. Default: 1,000,000. */
+  /** How many values a response to our own request may hold. Default: 1,000,000. */
   readonly maxResponseNodes?: number | undefined
 }
 
 /**
- * Reads one message from a JSON text; `Malformed` when the text is no message. A text with too many values is refused
- * before it is parsed. Its beginning and its end show whether the limit of responses applies; otherwise the limit of
- * requests does. When a text that looked like a response turns out to be a request, the limit of requests is applied
- * after parsing.
+ * Reads one message from a JSON text; `Malformed` when the text is not a message. A text with too many values is refused before it is
+ * parsed. Its beginning and its end show whether the limit of responses applies; otherwise the limit of requests does. When a text that
+ * looked like a response turns out to be a request, the limit of requests is applied after parsing.
  *
  * @category utils
  */
@@ -105,7 +104,8 @@ const parseAny = (text: string, maxDepth: number | undefined): Message.Incoming 
   if (refused === undefined) return new Message.Malformed("request", code, value.message)
   const isTooDeep = value.reason === "depth" &&
     (maxDepth !== undefined || JsonText.deeperThan(value.value, JsonText.MAX_RESPONSE_DEPTH))
-  // A response, or a batch of them, is ours: it may nest deeper, and is worth more without members named `__proto__` than not at all.
+  // We have asked for a response, or a batch of responses: it may nest deeper, and a response without its members named `__proto__` is
+  // better than none.
   const isAnswer = !hasMethod(refused) && (!Message.isMalformed(refused) || refused.batch !== undefined)
   if (!isTooDeep && isAnswer) {
     JsonText.dropPrototypes(value.value)
@@ -137,13 +137,13 @@ export const stringify = (message: Message.Message): string | undefined => {
 /** Up to this length it costs less to write a message again than to remember its length. */
 const SHORT = 4096
 
-/** How many characters of a text that is no message are kept for diagnostics. */
+/** How many characters of a text that is not a message are kept for diagnostics. */
 const BEGINNING = 100
 
 const beginnings = new WeakMap<Message.Malformed, string>()
 
 /**
- * The first 100 characters of the text that `parse` found to be no message; `undefined` for other input that is no message.
+ * The first 100 characters of the text that `parse` found to be no message; `undefined` for other input that is not a message.
  *
  * @category getters
  */

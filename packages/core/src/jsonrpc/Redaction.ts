@@ -71,7 +71,7 @@ const ofText = (given: string, depth: number): string => {
     undefined,
     /^\s{0,100}[{[]\s*\n/.test(given) ? 2 : 0
   )
-  // The text stays as it was, unless it has a member twice, of which the value has the second one only.
+  // The text stays as it was, unless it has a member twice: the value has only the second.
   return JSON.stringify(JSON.parse(redacted)) === JSON.stringify(json) && membersIn(given) === membersOf(json)
     ? given
     : redacted
@@ -124,7 +124,7 @@ const ofMembers = (given: Record<string, unknown>, depth: number): unknown => {
   })
 }
 
-/** In these lists, no element announces the next one. */
+/** In these lists, no element announces the next element. */
 const LISTS_OF_NAMES = /(?:supported|required|types|names|scopes|tags|methods|enum)$/i
 
 /** A copy with other values. A name that has a secret is changed, too. */
@@ -140,7 +140,7 @@ const copy = (given: Record<string, unknown>, of: (name: string, value: unknown)
   return made
 }
 
-/** The members of messages that have a schema, and those by which other schemas are known. */
+/** The members of messages that have a schema, and the members by which other schemas are known. */
 const isSchema = (name: string, value: unknown): boolean =>
   SCHEMAS.has(name) ? Predicate.isRecord(value) : MAPS.has(name) && isMap(value)
 
@@ -195,7 +195,7 @@ const DESCRIBING = new Set([
   ]
 ])
 
-/** A member of a schema, or of what has a schema. `isSecret` where the schema is one of a secret. */
+/** A member of a schema, or of what has a schema. `isSecret` where the schema describes a secret. */
 const ofSchemaMember = (name: string, given: unknown, depth: number, isSecret: boolean): unknown => {
   if (MAPS.has(name) && isMap(given)) {
     return copy(given, (property, schema) => ofSchema(schema, depth + 1, isSecret || isSecretName(property)))

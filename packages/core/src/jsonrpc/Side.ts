@@ -25,8 +25,8 @@ export interface RequestSide {
    */
   readonly onRequest: (request: Message.Request, incoming: IncomingRequest) => Work
   /**
-   * Whether requests of this method never wait until other requests have ended, neither requests of the peer nor our own.
-   * Such requests are cheap, like `ping`. Default: every request may wait.
+   * Whether requests of this method never wait until other requests have ended, whether the peer or this side has sent them. Such requests
+   * are cheap, like `ping`. Default: every request may wait.
    */
   readonly neverWaits?: ((method: string) => boolean) | undefined
   /** The own limit of a request that stays open, such as a subscription. Default: no request has an own limit. */

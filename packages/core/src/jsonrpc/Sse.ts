@@ -2,7 +2,7 @@
  * Server-sent events: encodes events to text and decodes bytes to events. The same bytes give the same events, however
  * they are cut into chunks; an event that is too large does not affect the events after it.
  *
- * This module knows neither HTTP nor what the events mean. Its readers know that an event with empty data is no message.
+ * This module knows neither HTTP nor what the events mean. Its readers know that an event with empty data is not a message.
  *
  * @see https://html.spec.whatwg.org/multipage/server-sent-events.html#event-stream-interpretation
  * @since 0.1.0
@@ -88,10 +88,9 @@ const CR = 0x0d
 const LINE_END = Uint8Array.of(LF)
 
 /**
- * Decodes chunks of bytes to events. A class with mutable fields, because it runs for every chunk: `held` has a copy of
- * the line that has not ended, and `event`, `id`, `retry` and `data` have the fields of the event so far, together never
- * more than the limit; `skipped` is set from the byte that exceeds the limit to the end of the event. Text after the
- * last blank line is no event.
+ * Decodes chunks of bytes to events. A class with mutable fields, because it runs for every chunk: `held` has a copy of the line that has
+ * not ended, and `event`, `id`, `retry` and `data` have the fields of the event so far, together never more than the limit; `skipped` is
+ * set from the byte that exceeds the limit to the end of the event. Text after the last blank line is not an event.
  *
  * @category models
  */

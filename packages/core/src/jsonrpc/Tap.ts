@@ -23,7 +23,7 @@ export interface Tapped {
   readonly direction: "in" | "out"
   /** The name of the connector or of the listener. */
   readonly name: string
-  /** The message as JSON on one line, without secrets. Input that is no message has a member `malformed`. */
+  /** The message as JSON on one line, without secrets. Input that is not a message has a member `malformed`. */
   readonly text: string
 }
 

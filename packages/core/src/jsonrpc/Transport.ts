@@ -21,8 +21,8 @@ import type * as Message from "./Message.js"
 import * as JsonForm from "./runtime/JsonForm.js"
 
 /**
- * Reported by the transport itself: a request of ours did not reach the peer, or its answer was lost. Only the call that
- * waits for this answer ends. For transports that send each request on its own, such as HTTP.
+ * The transport itself reports this: our request did not reach the peer, or its answer was lost. Only the call that waits for the answer
+ * ends. For transports that send each request on its own, such as HTTP.
  *
  * @category models
  */
@@ -56,8 +56,8 @@ export interface SendOptions {
   /** Runs whenever the request can be resumed from a later point, once everything before that point was read. */
   readonly onResumptionToken?: ((token: string) => Effect.Effect<void>) | undefined
   /**
-   * What a transport that sends each request on its own runs the sending of this request in, such as the span of the call. A pipe
-   * does not read it.
+   * A transport that sends each request on its own runs the sending of this request inside of this function, for example in the span of the
+   * call. A pipe does not read it.
    */
   readonly around?: (<A, E, R>(sending: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>) | undefined
 }
@@ -116,8 +116,8 @@ export interface Transport {
   readonly canRequest?: (() => boolean) | undefined
   /**
    * What only a transport has that sends each request on its own, as over HTTP. Such a transport can resume requests, and the failure of
-   * one request says nothing about other requests or about the peer. A pipe leaves this out; a transport around another passes
-   * it on as it is.
+   * one request says nothing about other requests or about the peer. A pipe leaves this out; a transport around another transport passes it
+   * on as it is.
    */
   readonly exchanges?: Exchanges | undefined
 }
@@ -241,8 +241,8 @@ export const memory = (
 const queue = (capacity: number | undefined) => Outbox.make<Delivery, TransportError>(capacity)
 
 /**
- * One side of a pair with queues. `run` and `canSend` are methods, so that a copy of the transport with another `incoming` or `send` has
- * nothing that would pass by it.
+ * One side of a pair with queues. `run` and `canSend` are methods: a copy of the transport with another `incoming` or `send` does not have
+ * them, so nothing goes around the new member.
  */
 class InMemory implements Transport {
   readonly incoming: Transport["incoming"]

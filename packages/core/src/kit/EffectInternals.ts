@@ -65,7 +65,7 @@ export const runForkLater = <R, A, E>(
 /** Runs a task when the code that runs now has returned. */
 export const later = (task: () => void): void => Scheduler.defaultScheduler.scheduleTask(task, 0)
 
-/** An Either as an effect. In version 3 it is one; all modules say where they use it as one. */
+/** An Either as an effect. In version 3 an Either is an effect; all modules call this function where they use it as an effect. */
 export const fromEither: <A, E>(either: Either.Either<A, E>) => Effect.Effect<A, E> = identity
 
 /** The outcome of an effect that `fromEither` has made; `undefined` for an effect that has to run. */
@@ -98,7 +98,7 @@ export const done = <A, E>(deferred: Deferred.Deferred<A, E>, effect: Effect.Eff
 
 export type Latch = Effect.Latch
 
-/** A closed latch, or an open one. */
+/** A closed latch, or an open latch. */
 export const latch: (isOpen?: boolean) => Latch = Effect.unsafeMakeLatch
 
 export const open = (latch: Latch): void => void latch.unsafeOpen()
@@ -203,13 +203,16 @@ interface Differing extends FiberRef.FiberRef<any> {
   readonly patch: (patch: unknown) => (own: unknown) => unknown
 }
 
-/** Values that a fiber has and another has not, with what makes each of the value of the other, and what takes that back. */
+/**
+ * The values that one fiber has and another fiber does not have. `make` makes such a value from the value of the other fiber, and `undo`
+ * takes it back.
+ */
 export type ChangedValues = ReadonlyArray<readonly [ref: Differing, forth: unknown, back: unknown]>
 
-// They say how a fiber runs, and nothing of what it was given.
+// These values say how a fiber runs, and not what it was given.
 const ofRunning: ReadonlySet<unknown> = new Set([FiberRef.currentContext, FiberRef.interruptedCause])
 
-/** What a fiber has been given since these services; `undefined` for nothing. The services of its context are not among it. */
+/** What a fiber has been given since these services; `undefined` for nothing. The services of its context are not included. */
 export const changedValues = (
   { fiberRefs: before }: Services,
   fiber: Fiber.RuntimeFiber<any, any>

@@ -68,7 +68,7 @@ const ranges = (list: string): ReadonlyArray<Range> =>
 const isIn = (of: ReadonlyArray<Range>, address: string): boolean =>
   of.some(([first, size]) => numberOf(address) >= first && numberOf(address) < first + size)
 
-/** The addresses of private networks, those behind the network address translation of a provider among them. */
+/** The addresses of private networks, and the addresses behind the network address translation of a provider. */
 const PRIVATE_V4 = ranges("10.0.0.0/8 100.64.0.0/10 172.16.0.0/12 192.168.0.0/16")
 
 /** The special-purpose addresses of IANA, multicast, and two addresses at which clouds serve each of their machines. */
@@ -107,7 +107,7 @@ const zoneOfV6 = (address: string): Zone => {
   if (carried !== undefined) return carried === "unknown" ? "special" : inner(carried)
   // An address of ISATAP is also an address of its network.
   if (groups[5] === 0x5efe && inner(6) !== "public") return inner(6)
-  // Unique local addresses, without the one at which a cloud serves each of its machines.
+  // Unique local addresses, without the address at which a cloud serves each of its machines.
   if ((groups[0]! & 0xfe00) === 0xfc00) return address === "fd00:ec2::254" ? "special" : "private"
   return isPublicV6(groups) ? "public" : "special"
 }

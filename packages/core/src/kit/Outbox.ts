@@ -20,7 +20,10 @@ import * as Waking from "./Waking.js"
 /** How many values may wait before `offer` suspends, by default. */
 export const CAPACITY = 256
 
-/** How many characters the values may have that wait for a slow reader, where the oldest are dropped. One value may have more. */
+/**
+ * How many characters the values that wait for a slow reader may have together; beyond that the oldest are dropped. A single value may have
+ * more.
+ */
 export const MAX_TEXT = 16 * 1024 * 1024
 
 export class Outbox<in out A, in out E = never> {
@@ -36,7 +39,7 @@ export class Outbox<in out A, in out E = never> {
   /** Suspends while the outbox is full. An outbox that has ended is not full. */
   readonly awaitSpace: Effect.Effect<void> = Effect.async<void>((resume) => {
     const wake = () => resume(Effect.void)
-    // Checked again, because the fiber may have yielded between the check of its caller and this one.
+    // Checked again, because the fiber may have yielded since its caller checked.
     if (!this.isFull) return wake()
     this.suspended.add(wake)
     return Effect.sync(() => this.suspended.delete(wake))

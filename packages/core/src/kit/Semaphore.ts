@@ -3,7 +3,7 @@
  * request in `jsonrpc/runtime/Requests`; a `Semaphore`, made of `Permits`, limits effects. No permit is lost, though any fiber may be
  * interrupted at any step. Effect's own semaphore loses a permit when a fiber is interrupted in the step after it took the permit
  * (https://github.com/Effect-TS/effect/pull/6910 mends version 4 only), and wakes all waiting fibers at each release. When
- * test/kit/Semaphore and test/jsonrpc/runtime/Limits pass on Effect's, `Semaphore` can be deleted.
+ * test/kit/Semaphore and test/jsonrpc/runtime/Limits pass on Effect's semaphore, `Semaphore` can be deleted.
  *
  * `Permits` has mutable fields, because each request of a peer takes a permit in the read loop, where no Effect can run. `running` counts
  * the permits that are taken; `waiting` is the line, `order` reads it, `size` is its length, and `text` counts the characters of

@@ -26,13 +26,14 @@ interface Task {
 }
 
 export interface Options {
-  /** The runtime of the tasks that bring none. Default: Effect's default. */
+  /** The runtime of the tasks that bring no runtime. Default: Effect's default. */
   readonly runtime?: EffectInternals.Services | undefined
   /** How many tasks may wait before the queue is full. Default: any number. */
   readonly capacity?: number | undefined
   /**
-   * What happens when more tasks wait: `drop` drops the oldest task, also when those that wait have too much text, an effect replaces all waiting tasks. Default: all tasks
-   * are kept, and the code that adds tasks looks at `isFull`. A task that was dropped or replaced never calls `then`.
+   * What happens when more tasks wait: `drop` drops the oldest task, also when the waiting tasks have too much text; an effect replaces all
+   * waiting tasks. Default: all tasks are kept, and the code that adds tasks looks at `isFull`. A task that was dropped or replaced never
+   * calls `then`.
    */
   readonly surplus?: "drop" | Effect.Effect<void> | undefined
   /** Called when the last task has ended. */
@@ -79,7 +80,7 @@ export class SerialQueue {
   }
 
   /**
-   * Makes and runs the effect when all before it have ended, then calls `then`, also when the effect has failed. Without an effect
+   * Makes and runs the effect when all tasks before it have ended, then calls `then`, also when the effect has failed. Without an effect
    * there is no fiber. Neither `make` nor `then` may throw. A task without a key may have a `size`, in characters.
    */
   add(make: Make, then?: () => void, key?: unknown, size = 0): void {
@@ -163,7 +164,7 @@ export class SerialQueue {
   private take(): Task | undefined {
     const { waiting } = this
     if (waiting === undefined || waiting.size === 0) return undefined
-    // One iterator for all: a new one would pass the tasks that were removed each time.
+    // One iterator for all tasks: a new iterator would pass the removed tasks each time.
     const task = (this.order ??= waiting.values()).next().value as Task
     waiting.delete(task.key ?? task)
     this.text -= task.size

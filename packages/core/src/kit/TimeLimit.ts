@@ -1,7 +1,7 @@
 /**
- * Waits with a limit: `call` for what somebody wants an answer of, `end` for what must not delay a close. No other module uses
- * `Effect.timeout…`, because in a finalizer those functions wait for ever: a finalizer cannot be interrupted, nor can, without a word,
- * what it waits for.
+ * Waits with a limit: `call` for what somebody wants an answer of, `end` for what must not delay a close. No other module uses the
+ * functions `Effect.timeout…`, because they wait for ever in a finalizer: a finalizer cannot be interrupted, and neither can what it waits
+ * for.
  *
  * Both cost a fiber and a timer. Where every message has a limit, `Deadlines` has one timer for all.
  */
@@ -47,7 +47,7 @@ export const call: {
 
 /**
  * The effect, or nothing when the limit has passed. The effect is then interrupted, and nobody waits for its end. It can be interrupted,
- * also in a finalizer, but for what it makes uninterruptible itself: that goes on.
+ * also in a finalizer. What it makes uninterruptible itself goes on.
  */
 export const end: {
   (limit: Duration.DurationInput): <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<Option.Option<A>, E, R>
@@ -61,7 +61,7 @@ export const end: {
   }
 )
 
-/** How long an end may take at least, though those before it have used up the limit that it shares with them. */
+/** How long an end may take at least, although earlier ends have used up the limit that they share. */
 const LEAST = 250
 
 /** For ends that follow one another: they have one limit together, which begins now. */

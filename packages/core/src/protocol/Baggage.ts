@@ -1,7 +1,7 @@
 /**
- * W3C Baggage: names and values that travel with a trace, such as the tenant of a request. Handlers of a server with `ServerTelemetry.layer`
- * find what their caller has sent, and a client with `ClientTelemetry.layer` sends those entries that its application names. Every program
- * on the way can read and replace baggage: it is no proof of anything.
+ * W3C Baggage: names and values that travel with a trace, such as the tenant of a request. Handlers of a server with
+ * `ServerTelemetry.layer` find what their caller has sent, and a client with `ClientTelemetry.layer` sends the entries that its application
+ * names. Every program on the way can read and replace baggage: it proves nothing.
  *
  * @see https://www.w3.org/TR/baggage/
  * @since 0.1.0
@@ -11,7 +11,7 @@ import * as Effect from "effect/Effect"
 import { dual } from "effect/Function"
 
 /**
- * The entries of the request that is served, and of those that the application has added.
+ * The entries of the request that is served, and the entries that the application has added.
  *
  * @category tags
  */
@@ -60,8 +60,8 @@ export const withEntries: {
 )
 
 /**
- * The entries of a text; `undefined` when it is too long, has too many entries, or has one that is not valid or there twice. Properties of
- * entries are left out.
+ * The entries of a text; `undefined` when the text is too long, has too many entries, has an entry that is not valid, or has an entry
+ * twice. Properties of entries are left out.
  *
  * @category decoding
  */
@@ -80,8 +80,8 @@ export const parse = (text: unknown): ReadonlyMap<string, string> | undefined =>
 }
 
 /**
- * The text of those entries that `isSent` wants; `undefined` where there are none. Entries whose key no text can have, and those that are
- * beyond the limits, are left out.
+ * The text of the entries that `isSent` wants; `undefined` where there are none. An entry whose key no text can have, and an entry beyond
+ * the limits, is left out.
  *
  * @category encoding
  */

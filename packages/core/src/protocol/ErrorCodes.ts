@@ -16,7 +16,7 @@ const jsonRpc = {
 }
 
 /**
- * An era that has no code of its own for an error uses one of JSON-RPC.
+ * An era that has no code of its own for an error uses a code of JSON-RPC.
  *
  * @category constants
  */
@@ -58,8 +58,8 @@ export const isModernOnly = (code: number): boolean =>
 export const USER_REJECTED = -1
 
 /**
- * The code with which servers of the legacy era refuse a request of a session that they do not know. The specification
- * names the HTTP status only; the code is that of the official servers.
+ * The code with which servers of the legacy era refuse a request of a session that they do not know. The specification names the HTTP
+ * status only; the official servers send this code.
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#session-management
  * @category constants
  */

@@ -311,7 +311,7 @@ type Prefixed<Id extends string> = string extends Id ? Id
   : `"${Id}" needs a prefix, the reversed domain of its author: com.example/${Id}`
 
 /** A part that belongs to no extension yet. */
-type Free = { readonly extension?: "A part belongs to one extension: declare another one for this extension" }
+type Free = { readonly extension?: "A part belongs to one extension: declare another part for this extension" }
 
 /**
  * An extension. Use the parts of the returned value: only these parts know their extension. `since` and `until` hold for

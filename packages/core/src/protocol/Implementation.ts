@@ -11,7 +11,7 @@ import { since } from "./schema/Since.js"
 import { Uri } from "./schema/TextFormats.js"
 
 /**
- * Whether a URI is no address of a page or an image: a host that loads or opens it could run a program (`javascript:`), or read a file.
+ * Whether a URI is not an address of a page or an image: a host that loads or opens it could run a program (`javascript:`), or read a file.
  * Relative URIs are addresses.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic#icons
@@ -24,7 +24,7 @@ export const isUnsafe = (uri: string): boolean => {
   return scheme !== undefined && scheme !== "https" && scheme !== "http" && scheme !== "data"
 }
 
-// A client leaves out what has another one.
+// A client leaves out what has a URI of another scheme.
 const SafeUri = Uri.pipe(Schema.filter((uri) => !isUnsafe(uri) || "its scheme is not https:, http: or data:"))
 
 /**
@@ -71,7 +71,7 @@ export const Implementation = Schema.Struct({
 })
 
 /**
- * The same for a client, with URIs of every scheme: a server mends nothing, and refuses no client because of its icon.
+ * The name and version of a client, with URIs of every scheme: a server mends nothing, and refuses no client because of its icon.
  *
  * @category schemas
  */

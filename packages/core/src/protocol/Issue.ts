@@ -22,7 +22,7 @@ export interface Place {
 }
 
 /**
- * The places where a value does not conform, and the same in one line.
+ * The places where a value does not conform, and the text of all places in one line.
  *
  * @category models
  */
@@ -87,7 +87,7 @@ export const ofErrors = (
 }
 
 /**
- * The issue of a value inside another one.
+ * The issue of a value inside another value.
  *
  * @category utils
  */

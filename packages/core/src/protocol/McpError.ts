@@ -332,7 +332,7 @@ const isVersions = (
   typeof data.requested === "string" && Array.isArray(data.supported) &&
   data.supported.every((version) => typeof version === "string")
 
-// Copies two members only: every other member of the peer's data would become a member of the error.
+// Copies only two members: any other member of the peer's data would become a member of the error.
 const unsupported = (
   { requested, supported }: { readonly requested: string; readonly supported: ReadonlyArray<string> }
 ) => new UnsupportedVersion({ requested, supported })

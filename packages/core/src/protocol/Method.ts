@@ -124,7 +124,7 @@ export const isIn = ({ since, until }: Method, version: Version): boolean =>
   version >= since && (until === undefined || version <= until)
 
 /**
- * The parameters of a method that has none of its own.
+ * The parameters of a method without parameters of its own.
  *
  * @category schemas
  */

@@ -30,7 +30,7 @@ export const ResourceTemplate = Schema.Struct({
   ...iconFields,
   uriTemplate: UriTemplate,
   description: harmless(Schema.optional(Schema.String)),
-  /** Only if all resources of the template have the same. */
+  /** Present only if all resources of the template have this media type. */
   mimeType: harmless(Schema.optional(Schema.String)),
   annotations: harmless(Schema.optional(Annotations)),
   _meta: since("2025-06-18", Meta.any._meta)
@@ -79,7 +79,7 @@ export interface ResourceUpdated extends Schema.Schema.Type<typeof ResourceUpdat
  * @category schemas
  */
 export const ResourceUpdated = Schema.Struct({
-  /** The resource of the subscription, or one below it. */
+  /** The resource of the subscription, or a resource below it. */
   uri: Uri,
   ...Meta.any
 })

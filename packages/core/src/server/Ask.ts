@@ -26,7 +26,7 @@ export interface Question<out A> {
   /** The capabilities that the client must have declared. */
   readonly requires: ClientCapabilities
   readonly params: JsonObject
-  /** A mistake in the question, because of which it is never sent. */
+  /** A mistake in the question: a question with a mistake is never sent. */
   readonly problem: string | undefined
   /** Decodes an answer that conforms to the schema of the method. Fails with a description of what is wrong. */
   readonly decode: (result: any) => Effect.Effect<A, string>
@@ -54,8 +54,8 @@ export type Elicited<A> =
 /**
  * A form for a person, from a schema or from a requested schema as the protocol defines it.
  *
- * Throws when a form cannot ask for the schema's type. A form must not ask for secrets; use a page (`url`) for them. Make
- * the question, or at least its schema, outside of the handler: each new schema object is compiled again.
+ * Throws when a form cannot ask for the schema's type. A form must not ask for secrets; use a page (`url`) for them. Make the question, or
+ * at least its schema, outside of the handler: a new schema object is compiled again.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/client/elicitation#form-mode-elicitation-requests
  * @category utils

@@ -58,8 +58,8 @@ export type Refuses = HttpRefusal | McpError
 /** @category models */
 export interface Options<S, R1 = never, R2 = never, R3 = never> {
   /**
-   * Identifies the user. A session belongs to the user that opened it, and the limits for one client are those of one user.
-   * `undefined` for an anonymous user: anonymous users may use the sessions of one another, and share limits.
+   * Identifies the user. A session belongs to the user that opened it, and the limits for one client hold for one user. `undefined` for an
+   * anonymous user: anonymous users may use the sessions of one another, and share limits.
    */
   readonly id: (user: S) => string | undefined
   /** The user of an HTTP request. It runs for each request, before the body is read. */
@@ -69,9 +69,9 @@ export interface Options<S, R1 = never, R2 = never, R3 = never> {
   /** The user of a client in the same process. */
   readonly inProcess?: Effect.Effect<S, Refuses, R3> | undefined
   /**
-   * Decides whether the user may use what requires these scopes, all of them: `undefined` when it may, otherwise the refusal.
-   * It runs with what `Feature.requires` names, and over HTTP and in `Dispatcher.serve` for every other request with no scope.
-   * Default: the user may use what requires no scope.
+   * Decides whether the user may use what requires all of these scopes: `undefined` when it may, otherwise the refusal. It gets the scopes
+   * that `Feature.requires` names; over HTTP and in `Dispatcher.serve`, it also runs for every other request, with an empty list. Default:
+   * the user may use what requires no scope.
    */
   readonly permit?: ((user: S, scopes: ReadonlyArray<string>) => Refuses | undefined) | undefined
   /** JSON documents that every HTTP endpoint of the server serves, by their paths, to every client and every web page. */
@@ -88,10 +88,9 @@ export interface Options<S, R1 = never, R2 = never, R3 = never> {
 /**
  * The users of a server, as the service `tag`.
  *
- * A user that the application hands over with the message is taken first: from the application that the endpoint is mounted
- * in, from the caller of a web handler, from the connector of a client in the same process. Otherwise the option for the
- * transport finds the user. A transport without one is refused; so `{ id }` alone is for applications that hand over all
- * their users.
+ * A user that the application hands over with the message is taken first: from the application that the endpoint is mounted in, from the
+ * caller of a web handler, from the connector of a client in the same process. Otherwise the option for the transport finds the user.
+ * Messages on a transport without such an option are refused; so `{ id }` alone is for applications that hand over all their users.
  *
  * @example
  * ```ts
@@ -158,23 +157,22 @@ export interface HttpRequest {
   /** Whether the connection to this process is encrypted; `undefined` where the platform does not tell. */
   readonly encrypted?: boolean | undefined
   /**
-   * Whether the user of the request was found before: by another node of this server, which has passed the request on to the node
-   * of its session; or by this node, which looks again while a stream of the request is open (`validFor`). What counts each
-   * request once, such as a proof that may not be used twice, has counted this request then; limits of `RateLimit` see to that
-   * themselves.
+   * Whether the user of the request was found before: by another node of this server, which has passed the request on to the node of its
+   * session; or by this node, which looks again while a stream of the request is open (`validFor`). Code that counts each request once,
+   * such as the check that a proof is not used twice, must not count this request again. The limits of `RateLimit` do so by themselves.
    */
   readonly isForwarded?: boolean | undefined
 }
 
 /**
- * Says, in the option `http`, for how long the user of the request may be believed. A stream that waits for messages of the server
- * (GET, `subscriptions/listen`) ends after `life`, so that its client opens another stream, with other credentials; so does the stream
- * of a call that its client can resume. Any other call is answered. Over HTTP+SSE the newest request decides.
+ * Called in the option `http`, says for how long the user of the request is valid. After `life`, a stream that waits for messages of the
+ * server (GET, `subscriptions/listen`) ends, and so does the stream of a call that the client can resume: the client opens another stream,
+ * with other credentials. Any other call is answered. Over HTTP+SSE the newest request decides.
  *
  * Until then the server runs `http` again whenever `recheckAfter` has passed: the stream ends when `http` refuses the request with a
  * status of 4xx, or finds another user. Default of `recheckAfter`: `life`.
  *
- * Without it, streams do not end for the sake of their users.
+ * Without `validFor`, a stream does not end because its user is no longer valid.
  *
  * @category utils
  */
@@ -196,8 +194,8 @@ export const validFor = (
 export type Environment = Readonly<Record<string, string | undefined>>
 
 /**
- * What a transport knows of the sender of its messages. `services` are those that the application hands over: a user among
- * them is taken as it is.
+ * What a transport knows of the sender of its messages. `services` are the services that the application hands over: a user among them is
+ * taken as it is.
  *
  * @category models
  */

@@ -29,7 +29,7 @@ export interface CacheOptions {
 }
 
 /**
- * Options of all cacheable results, and of single methods, which come first.
+ * Options of all cacheable results, and of single methods; an option of a method comes first.
  *
  * @category models
  */
@@ -59,8 +59,8 @@ export const toHints = (options: CacheOptions | undefined): Hints | undefined =>
   }
 
 /**
- * The hints of a result that is made of several: the shortest time, and `public` only where all are. A hint that is missing counts as its
- * default.
+ * The hints of a result that is made of several results: the shortest time, and `public` only where all results are `public`. A hint that
+ * is missing counts as its default.
  *
  * @category utils
  */

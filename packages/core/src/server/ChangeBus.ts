@@ -41,7 +41,7 @@ export interface Member {
    */
   readonly publish: (change: Change) => Effect.Effect<void>
   /**
-   * The changes that other members have published since this one has joined, those of one member in their order. A change may
+   * The changes that other members have published since this member has joined. The changes of one member keep their order. A change may
    * come more than once. A reader that is slow gets `Unknown` in place of what it has missed. Run it once. It goes on until the scope
    * closes: when it ends before, the server joins again, and the clients of all nodes learn that everything may have changed.
    */

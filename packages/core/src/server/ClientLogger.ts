@@ -21,11 +21,10 @@ import { RequestContext, type RequestContextService } from "./RequestContext.js"
 const MAX_WAITING = 64
 
 /**
- * Sends the message with its annotations, if the client wants messages of the level. It does not send causes, and of an error only
- * the name: the rest is for the operator. `name` is the `logger` of the messages.
+ * Sends the message with its annotations, if the client wants messages of the level. It does not send causes, and it sends only the name of
+ * an error: the rest is for the operator. `name` is the `logger` of the messages.
  *
- * Effect drops messages below its own minimum first. To let clients ask for `debug`, lower it with
- * `Logger.withMinimumLogLevel`.
+ * Effect drops messages below its own minimum first. To let clients ask for `debug`, lower that minimum with `Logger.withMinimumLogLevel`.
  *
  * @deprecated since 2026-07-28 (SEP-2577); a revision may be without it from 2027-07-28 on.
  * @category constructors
@@ -48,7 +47,7 @@ export const make = (options: { readonly name?: string | undefined } = {}): Logg
   })
 
 /**
- * Adds the logger to those of the server that this layer is provided to.
+ * Adds the logger to the loggers of the server that this layer is provided to.
  *
  * @example
  * ```ts
@@ -74,7 +73,7 @@ export const forOperator: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Ef
   (context: Context.Context<any>) => Context.omit(RequestContext)(context)
 )
 
-/** What Effect's runtime logs at debug for each fiber that fails, of this library's too. */
+/** What Effect's runtime logs at debug for each fiber that fails, also for the fibers of this library. */
 const TERMINATED = "Fiber terminated with an unhandled error"
 
 const levels: Partial<Record<LogEntry.LogEntry["level"], LoggingLevel>> = {

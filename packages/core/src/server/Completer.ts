@@ -10,8 +10,8 @@ import type { Suggestions } from "../protocol/Completion.js"
 import type { Allowed, Fails } from "./Feature.js"
 
 /**
- * Completes one argument. It gets the text that the user has typed, and the other arguments, all in their encoded form; it
- * gives encoded values, of which the client receives the first 100.
+ * Completes one argument. It gets the text that the user has typed, and the other arguments, all in their encoded form. It gives encoded
+ * values; the client receives the first 100.
  *
  * @category models
  */
@@ -28,7 +28,7 @@ export type Completer<out R, out E = Fails> = (
 export type Completers<Name extends PropertyKey> = { readonly [N in Name]?: Completer<any, any> }
 
 /**
- * Accepts completers that fail only as they may. Others get a sentence for the compiler to show.
+ * Accepts completers that fail only as they may. For others the type is a sentence that the compiler shows.
  *
  * @category models
  */

@@ -49,7 +49,7 @@ type Prompts<D extends Definition.Definition.Any> = {
 type Unless<Empty, A> = [Empty] extends [never] ? {} : A
 
 /**
- * The handlers of a definition: tools by their names, and beside them those of `resources`, `templates` and `prompts`.
+ * The handlers of a definition: of the tools by their names, and beside them the handlers of `resources`, `templates` and `prompts`.
  *
  * @category models
  */
@@ -60,8 +60,7 @@ export type Handlers<D extends Definition.Definition.Any> =
   & Unless<Definition.Definition.Prompts<D>, { readonly prompts: Prompts<D> }>
 
 /**
- * Accepts handlers that the definition has, and that fail only as it declares. Others get a sentence for the compiler to
- * show.
+ * Accepts handlers that the definition has, and that fail only as it declares. For others the type is a sentence that the compiler shows.
  *
  * @category models
  */

@@ -35,8 +35,8 @@ import { type StoredTask, type TaskOutcome, TaskStoreError } from "./TaskStore.j
 
 /**
  * What names a detached task, and how its client is spoken to. It is JSON, so an engine can store it with the work. On a server without
- * users, who has it can read the task, answer its questions and cancel it: where others see what an engine stores, give the engine a
- * digest of `taskId`, and keep the reference in a table of your own.
+ * users, anyone who has the reference can read the task, answer its questions and cancel it. Where others see what an engine stores, give
+ * the engine a digest of `taskId`, and keep the reference in a table of your own.
  *
  * @category models
  */
@@ -59,7 +59,7 @@ export const Reference = Schema.Struct({
  * @category models
  */
 export interface Engine<out R = never> {
-  /** Equal at all nodes, and another one for each engine of a server. */
+  /** The name of the engine: the same at all nodes, and different for each engine of a server. */
   readonly name: string
   /**
    * The client answers the questions with these keys. It runs after the user and its scopes were checked, and before the store has the
@@ -87,7 +87,7 @@ export interface DetachedTasks {
   readonly get: (reference: Reference) => Effect.Effect<Option.Option<StoredTask>, TaskStoreError>
   /** The task as it is, and then as it becomes. Ends when its time to live has passed. */
   readonly changes: (reference: Reference) => Stream.Stream<StoredTask, TaskStoreError>
-  /** Stores the message of the status, of which it takes the first 1,000 characters. `false` when the task has ended. */
+  /** Stores the message of the status, up to 1,000 characters. `false` when the task has ended. */
   readonly progress: (reference: Reference, message: string) => Effect.Effect<boolean, TaskStoreError>
   /**
    * Asks a question under a key of its own: the task is `input_required` until the client has answered. Asking again under the same
@@ -101,7 +101,7 @@ export interface DetachedTasks {
   ) => Effect.Effect<boolean, TaskStoreError | McpError.McpError>
   /** What the client has sent under a key; `None` when it has not, and after `forget`. It is JSON, and was not checked. */
   readonly answer: (reference: Reference, key: string) => Effect.Effect<Option.Option<TaskOutcome>, TaskStoreError>
-  /** The answer in what the client has sent. Fails with `InvalidParams` when it is no answer to the question. */
+  /** The answer in what the client has sent. Fails with `InvalidParams` when it is not an answer to the question. */
   readonly decode: <A>(
     reference: Reference,
     key: string,
@@ -111,8 +111,8 @@ export interface DetachedTasks {
   /** Removes the question with a key, and its answer. `false` when the task has ended. */
   readonly forget: (reference: Reference, key: string) => Effect.Effect<boolean, TaskStoreError>
   /**
-   * Stores how the task ended, as its client expects the result of the tool. Of all that end a task the first succeeds: `false` when
-   * the task has ended before. A defect becomes "Internal error", and is logged.
+   * Stores how the task ended, as its client expects the result of the tool. Only the first end of a task is stored: `false` when the task
+   * has ended before. A defect becomes "Internal error", and is logged.
    */
   readonly end: <Name extends string, Parameters, Arguments, Success, Failure>(
     reference: Reference,
@@ -228,7 +228,7 @@ const noTasks = Effect.fail(
   new TaskStoreError({ reason: "Unavailable", message: "The server runs no tasks: it needs `TasksServer.layer`" })
 )
 
-/** How the revision of a task says what goes to its client, and reads what comes from the client. */
+/** How messages to and from the client are written in the revision of the task. */
 interface Words extends Pick<TaskDialect, "encode" | "decode"> {
   readonly ended: (tool: string, exit: Exit.Exit<unknown, unknown>) => Ended
 }

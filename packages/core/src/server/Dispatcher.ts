@@ -24,8 +24,8 @@ import type { ServerLimits } from "./Limits.js"
 /** @category models */
 export interface DispatcherService {
   /**
-   * Serves the client of one transport, until the client or the server ends the conversation. Interruption ends the
-   * conversation: it interrupts the handlers, and answers what they have not answered.
+   * Serves the client of one transport, until the client or the server ends the conversation. Interruption ends the conversation: it
+   * interrupts the handlers, and answers the requests that have no answer yet.
    *
    * `caller` is what the transport knows of its client, for the authenticator of the server. Default: nothing.
    */
@@ -98,16 +98,16 @@ export interface Options {
    */
   readonly closeTimeout?: Duration.DurationInput | undefined
   /**
-   * Sends a ping to a client that was silent for `interval`, and ends its conversation when two in a row bring nothing
-   * within `interval`. Over HTTP it needs a stream that the client reads. It is off for clients of 2026-07-28: that revision
-   * has no ping, and a server sends no requests. Default: no pings.
+   * Sends a ping to a client that was silent for `interval`, and ends its conversation when two pings in a row get no answer within
+   * `interval`. Over HTTP the heartbeat needs a stream that the client reads. It is off for clients of 2026-07-28: that revision has no
+   * ping, and a server sends no requests. Default: no pings.
    *
    * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/ping
    */
   readonly heartbeat?: { readonly interval: Duration.DurationInput } | undefined
   /**
-   * Runs for each handler that died, after the log has its cause: for a service that collects errors, and for tests. At
-   * most 64 run at once for one client; further ones are dropped.
+   * Runs for each handler that died, after the log has its cause: for a service that collects errors, and for tests. At most 64 reports run
+   * at once for one client; further reports are dropped.
    */
   readonly onDefect?: ((defect: Defect) => Effect.Effect<void>) | undefined
 }

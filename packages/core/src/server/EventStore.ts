@@ -37,8 +37,8 @@ export interface StreamKey {
   readonly session: string
   readonly stream: string
   /**
-   * The epoch of the session in the `SessionDirectory`, where several nodes serve sessions: in a store that they share, an
-   * operation of an epoch that is over changes nothing. It is no part of the identity.
+   * The epoch of the session in the `SessionDirectory`, where several nodes serve sessions: in a shared store, an operation of an epoch
+   * that is over changes nothing. The epoch is not a part of the identity.
    */
   readonly epoch?: number | undefined
 }
@@ -51,19 +51,19 @@ export interface StreamKey {
 export class EventStoreError extends Data.TaggedError("EventStoreError")<{ readonly message: string }> {}
 
 /**
- * The operations of a store. Those that write never fail: after a failure a store drops the event, and `after` returns `None`;
- * then the client learns that it cannot resume. The endpoint runs the operations on one stream one after another.
+ * The operations of a store. Operations that write never fail: after a failure a store drops the event, and `after` returns `None`; then
+ * the client learns that it cannot resume. The endpoint runs the operations on one stream one after another.
  *
  * @category models
  */
 export interface EventStoreService {
   /**
-   * A stream begins that will answer these requests. For a stream that answers none, the endpoint keeps a number in their place,
-   * which it changes by opening the stream again. `false` when the epoch of the key is over: then the stream does not begin.
-   * A stream whose events all come together, in one `appendAll`, is not opened before.
+   * A stream begins that will answer these requests. For a stream that answers no requests, the endpoint stores a number in place of the
+   * requests, and changes the number by opening the stream again. `false` when the epoch of the key is over: then the stream does not
+   * begin. A stream whose events all come together, in one `appendAll`, is not opened before.
    */
   readonly open: (key: StreamKey, requests: ReadonlyArray<RequestId>) => Effect.Effect<boolean>
-  /** The requests of a stream that has not finished; none of another one. */
+  /** The requests of a stream that has not finished; for any other stream, none. */
   readonly unfinished: (key: StreamKey) => Effect.Effect<ReadonlyArray<RequestId>, EventStoreError>
   /**
    * Stores an event. The event is sent to the client when this has ended. `false` when the epoch of the key is over: then the
@@ -71,8 +71,8 @@ export interface EventStoreService {
    */
   readonly append: (key: StreamKey, event: StoredEvent) => Effect.Effect<boolean>
   /**
-   * Stores events in order, as one `append` after another would, and finishes the stream after them if `isLast`. A store that has
-   * this gets the events together that were sent while it stored the ones before; another one gets them one by one.
+   * Stores events in order, as one `append` after another would, and finishes the stream after them if `isLast` is true. A store with this
+   * function gets all events together that were sent while it stored the events before; a store without it gets events one by one.
    */
   readonly appendAll?: (
     key: StreamKey,
@@ -101,8 +101,8 @@ export interface MemoryOptions {
   /** The limit of events of one stream; then the oldest are dropped. Default: 1,000. */
   readonly maxEvents?: number | undefined
   /**
-   * The limit of characters of all streams together; then the oldest events are dropped, first those of the stream that was
-   * used least recently. Default: 64 Mi (67,108,864).
+   * The limit of characters of all streams together; beyond it the oldest events are dropped, first the events of the stream that was used
+   * least recently. Default: 64 Mi (67,108,864).
    */
   readonly maxSize?: number | undefined
   /** How long the stream of a request is stored after its response. Default: 5 minutes. */
@@ -147,9 +147,9 @@ const EVENT = 64
 const STREAM = 512
 
 /**
- * Mutable maps, because each event of a resumable stream passes `append`: a `Ref` of immutable maps would copy for each.
- * `size` is the sum of `sizeOf` over all events and `STREAM` over all logs; `sessions` and `logs` hold the same logs, but
- * for a running stream without events, because none came yet or all were dropped: such a stream is in `sessions` alone.
+ * Mutable maps, because each event of a resumable stream passes `append`: a `Ref` of immutable maps would copy for each. `size` is the sum
+ * of `sizeOf` over all events and `STREAM` over all logs; `sessions` and `logs` hold the same logs, with one exception: a running stream
+ * without events, because none came yet or all were dropped, is in `sessions` alone.
  */
 class Memory implements EventStoreService, Deadlines.Expirable {
   private readonly sessions = new Map<string, Map<string, Log>>()
@@ -230,7 +230,7 @@ class Memory implements EventStoreService, Deadlines.Expirable {
     })
   }
 
-  /** Whether the epoch is not over; from then on, those before it are. */
+  /** Whether the epoch is not over. From then on, all epochs before it are over. */
   private isCurrent({ epoch, session }: Pick<StreamKey, "epoch" | "session">): boolean {
     if (epoch === undefined) return true
     if (epoch < (this.epochs.get(session) ?? 0)) return false

@@ -37,9 +37,9 @@ export type Feature<R = never> = Layer.Layer<never, never, Registry | R>
 export type RequestServices = RequestContext | ServerSession | Scope.Scope
 
 /**
- * The failures that every handler may have beside those that its definition declares. The calling program receives them as
- * JSON-RPC errors. An `HttpRefusal` decides the HTTP status, too. An `ExtendedResult` is no error: it answers the request
- * with a result of an extension.
+ * The failures that every handler may have beside the failures that its definition declares. The calling program receives them as JSON-RPC
+ * errors. An `HttpRefusal` decides the HTTP status, too. An `ExtendedResult` is not an error: it answers the request with a result of an
+ * extension.
  *
  * @category models
  */
@@ -60,7 +60,8 @@ export type Declared<E, Failure = never> = [Exclude<E, Failure | Fails>] extends
   >}, which its definition does not declare: catch it, or add it to the tool's "failure"`
 
 /**
- * The same for an effect that declares no failures: a completer, the list of a template, the handler of a whole method.
+ * Accepts an effect that declares no failures: a completer, the list of a template, the handler of a whole method. Otherwise it is a
+ * sentence for the compiler to show.
  *
  * @category models
  */
@@ -86,15 +87,15 @@ export const make = <R = never>(
   )
 
 /**
- * Requires scopes of the user, all of them, for each use of a feature, or of a group of features: to call, read, get, complete
- * and subscribe to it. The option `requires` of a definition does the same for one.
+ * Requires scopes of the user, all of them, for each use of a feature, or of a group of features: to call, read, get, complete and
+ * subscribe to it. The option `requires` of a definition does the same for one entry.
  *
- * The `permit` of the server's `Authenticator` decides, before the arguments are decoded and the handler runs; without it every
- * use is refused. A client is refused once with all scopes that the use requires: a feature may be inside of several of these.
- * Over HTTP the status is that of the refusal, 403 for example; a batch is refused as a whole.
+ * The `permit` of the server's `Authenticator` decides, before the arguments are decoded and the handler runs; without it every use is
+ * refused. A client is refused once, with all scopes that the use requires: a feature may be inside of several `requires`. Over HTTP the
+ * response has the status of the refusal, for example 403; a batch is refused as a whole.
  *
- * Lists show the feature to all users, so that a client can get the scope; resources that a template lists need its scopes.
- * Where `Feature.visible` is around it, what a user does not see is unknown, and scopes are not named.
+ * Lists show the feature to all users, so that a client can get the scope; resources that a template lists need its scopes. Where
+ * `Feature.visible` surrounds the feature, a feature that the user does not see counts as unknown, and its scopes are not named.
  *
  * @example
  * ```ts
@@ -127,8 +128,8 @@ export const requires: {
  * there are; for `resources/list` once more for each template with a list of its own. A function runs for each entry of a list. Where a
  * `Feature.provide` around the check refuses, a list leaves the features out.
  *
- * Clients are not notified when its answer changes: see `ServerSession` for the notifications to one client, and
- * `Registry.changed` for those to all. From 2026-07-28 on, its lists and contents are cached for the sender alone.
+ * Clients are not notified when its answer changes: see `ServerSession` for the notifications to one client, and `Registry.changed` for the
+ * notifications to all clients. From 2026-07-28 on, its lists and contents are cached for the sender alone.
  *
  * @example
  * ```ts
@@ -192,9 +193,9 @@ export type Check<R = never> =
   | ((entry: FeatureEntry) => Effect.Effect<boolean, never, R>)
 
 /**
- * Provides a service to the handlers of a feature, or of a group of features, and to the checks and the middleware inside: the effect
- * makes the service anew for each use, for a list for each check, and for each list of a resource template. Of a request that takes
- * several rounds it runs in each round. It may require the user, and what the session layer and the middleware of the server provide.
+ * Provides a service to the handlers of a feature, or of a group of features, and to the checks and the middleware inside: the effect makes
+ * the service anew for each use, for each check of a list, and for each list of a resource template. When a request takes several rounds,
+ * the effect runs in each round. It may require the user, and what the session layer and the middleware of the server provide.
  *
  * When the effect fails with an `McpError`, the request is refused; for a tool it may also fail with a failure that the tool declares,
  * which the model reads. Any other failure is a defect.
@@ -250,7 +251,8 @@ export const provide: {
 )
 
 /**
- * Whether there are requests that do not see an entry of the registry: what is made of it is not cached for other clients.
+ * Whether there are requests that do not see an entry of the registry: then results that are made from the entry are not cached for other
+ * clients.
  *
  * @category utils
  */
@@ -264,7 +266,7 @@ export const mayBeHidden: (entry: Registered) => boolean = Surroundings.mayBeHid
 export const isVisible: (entry: Registered) => Effect.Effect<boolean> = Surroundings.isVisible
 
 /**
- * Those entries of the registry that the request sees. A check around several entries runs once. For handlers.
+ * The entries of the registry that the request sees. A check around several entries runs once. For handlers.
  *
  * @category utils
  */

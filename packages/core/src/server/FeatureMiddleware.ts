@@ -90,8 +90,8 @@ export interface ToolUse<T extends Tool.Tool.Any>
 }
 
 /**
- * Middleware around the calls of one tool, with the types of its definition. It leaves every other use alone, also the use of another
- * tool with the same name. It may fail with a failure that the tool declares, which the model reads.
+ * Middleware around the calls of one tool, with the types of its definition. It does nothing for any other use, also not for another tool
+ * with the same name. It may fail with a failure that the tool declares, which the model reads.
  *
  * @example
  * ```ts
@@ -120,9 +120,9 @@ export const forTool = <T extends Tool.Tool.Any, Result extends Effect.Effect<To
 
 /**
  * Runs middleware around each use of a feature, or of a group of features. The middleware runs after the services, the checks and the
- * scopes of `Feature.provide`, `Feature.visible` and `Feature.requires`, wherever these stand, and after the arguments were decoded. Of
- * several middlewares the outermost runs first. Of a request that takes several rounds middleware runs in each round; around a tool that
- * runs as a task, to the end of the task.
+ * scopes of `Feature.provide`, `Feature.visible` and `Feature.requires`, wherever these stand, and after the arguments were decoded. The
+ * outermost middleware runs first. When a request takes several rounds, middleware runs in each round. Around a tool that runs as a task,
+ * middleware runs until the end of the task.
  *
  * It may require what the session layer and the middleware of the server provide, the user, and what `Feature.provide` provides. When it
  * fails with an `McpError`, the request is refused. Around a tool it may also fail with a failure that the tool declares, which the model
@@ -273,7 +273,7 @@ const isOf = (entry: FeatureEntry, { advertised }: Tool.Tool.Any): boolean =>
  */
 export const timing = (seconds: Metric.Metric.Histogram<number>): FeatureMiddleware =>
   audit(({ entry, kind, outcome, took }) => {
-    // The tool of all other names has one counter, because a client invents the names.
+    // The tool `*`, which gets the calls of all other names, has one counter, because a client may invent names.
     const name = entry.kind === "tool" ? entry.advertised.name : entry.name
     const named = Metric.tagged(Metric.tagged(seconds, "kind", kind), "name", name)
     return Metric.update(Metric.tagged(named, "outcome", outcome), took / 1000)

@@ -32,19 +32,18 @@ import type { HostedOptions, HttpOptions } from "./WebHandler.js"
 /**
  * An app that serves until the scope closes. It serves any path, unless `path` names one.
  *
- * Without `allowedHosts`, a server on a loopback address allows the hosts of this machine only, and so does one whose address
- * is not known, such as that of a web handler; on other addresses any host is allowed. Without `allowedOrigins`, only pages
- * of this machine are allowed. With the option `user`, the app requires the user, which middleware of the application
- * provides, and hands it to the authenticator of the server; the same holds for the option `services`.
+ * Without `allowedHosts`, a server on a loopback address allows the hosts of this machine only, and so does a server whose address is not
+ * known, such as the server behind a web handler; on other addresses any host is allowed. Without `allowedOrigins`, only pages of this
+ * machine are allowed. With the option `user`, the app requires the user, which middleware of the application provides, and hands it to the
+ * authenticator of the server; the same holds for the option `services`.
  *
  * The handlers of the messages of a POST also have what middleware of the application has set for the fiber of that POST, such as
- * annotations of logs. Neither reaches session layers, tasks, or messages that another node has passed on.
+ * annotations of logs. Session layers, tasks, and messages that another node has passed on do not have it.
  *
- * Mount the app without request logger and tracer: they cost more than the app itself. Close the app before its HTTP server,
- * which waits for open streams; a layer built on top of the server's layer is closed first. `drainFirst` lets `health.grace` and
- * `drainTimeout` begin before the server loses the app.
- * On Node, make the server with `PlatformHttpServer` of `@effect-mcp/node`: that of `@effect/platform-node` waits for every
- * connection when it closes, without a limit of time.
+ * Mount the app without request logger and tracer: they cost more than the app itself. Close the app before its HTTP server, which waits
+ * for open streams; a layer built on top of the server's layer is closed first. `drainFirst` lets `health.grace` and `drainTimeout` begin
+ * before the server loses the app. On Node, make the server with `PlatformHttpServer` of `@effect-mcp/node`: the server of
+ * `@effect/platform-node` waits for every connection when it closes, without a limit of time.
  *
  * @example
  * ```ts

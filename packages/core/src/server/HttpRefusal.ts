@@ -33,7 +33,7 @@ export class HttpRefusal extends Data.TaggedError("HttpRefusal")<{
 export const CODE = -32000
 
 /**
- * One challenge or several: those of a server that accepts both `Bearer` and `DPoP`, for example.
+ * One challenge or several: for example, a server that accepts both `Bearer` and `DPoP` sends two.
  *
  * @category models
  */
@@ -53,7 +53,7 @@ export const unauthorized = (
   new HttpRefusal({ status: 401, headers: { ...headers, ...authenticate(challenges) }, error: { code: CODE, message } })
 
 /**
- * Status 403: this client may not do this. A challenge says what it lacks, the scope of its token for example.
+ * Status 403: this client may not do this. A challenge says what the client lacks, for example a scope of its token.
  *
  * @category utils
  */

@@ -14,8 +14,8 @@ import type { HandlerContext } from "./runtime/HandlerContext.js"
 
 /**
  * A service of the HTTP request, for `Feature.provide`. A message without the service is refused with an `InternalError` that names the
- * service and says why, unless `otherwise` makes one: messages on other transports have none, nor messages that another node has passed
- * on, nor the call of a tool as a task, which outlives its request.
+ * service and says why, unless `otherwise` makes one. Messages on other transports have no such service. Neither have messages that another
+ * node has passed on, nor calls of tools as tasks, which outlive their requests.
  *
  * @example
  * ```ts
@@ -56,5 +56,5 @@ const whyMissing = ({ origin, outlivesRequest }: HandlerContext): string => {
   if (outlivesRequest) return "the call runs as a task, which outlives its HTTP request"
   return origin.listener === undefined
     ? "the message did not come in an HTTP request"
-    : "the application has given none with the HTTP request, or another node has passed the request on"
+    : "the application has not given it with the HTTP request, or another node has passed the request on"
 }

@@ -25,7 +25,7 @@ export const connector: Effect.Effect<Connector.Connector, never, Dispatcher> = 
 )
 
 /**
- * The same for a client whose user is known: `connectorAs(Authenticator.given(Context.make(User, ada)))`. The server needs an
+ * A connector for a client whose user is known: `connectorAs(Authenticator.given(Context.make(User, ada)))`. The server needs an
  * authenticator.
  *
  * @category constructors

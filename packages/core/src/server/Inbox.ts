@@ -32,7 +32,7 @@ export class InboxError extends Data.TaggedError("InboxError")<{
  * @category models
  */
 export interface Mailbox {
-  /** Sends a text to another node. Two that one node sends to another arrive in their order, each once. */
+  /** Sends a text to another node. Texts that one node sends to another node arrive in order, each once. */
   readonly send: (node: string, text: string) => Effect.Effect<void, InboxError>
   /**
    * What other nodes have sent since this node has joined. The stream ends when the inbox is gone, and senders get `Gone`. Run it once.

@@ -49,7 +49,7 @@ export interface ServerLimits {
    * `subscriptions/listen` may name. Default: 1,024.
    */
   readonly maxSubscribedResources?: number | undefined
-  /** How many `subscriptions/listen` of all clients may be open, from 2026-07-28 on; one more is refused. Default: 10,000. */
+  /** How many `subscriptions/listen` of all clients may be open, from 2026-07-28 on; a further request is refused. Default: 10,000. */
   readonly maxListens?: number | undefined
   /**
    * How many `subscriptions/listen` one client may have open, on one pipe or as one principal. HTTP clients without a principal share
@@ -66,7 +66,7 @@ export interface ServerLimits {
  * @category models
  */
 export interface HttpLimits {
-  /** The largest body, in bytes; a larger one is answered with 413. Default: 4 MiB. */
+  /** The largest body, in bytes; a larger body is answered with 413. Default: 4 MiB. */
   readonly maxBodyBytes?: number | undefined
   /**
    * How long a client may take for a body, before it is answered with 408 and its connection is closed; at the latest after twice
@@ -74,16 +74,19 @@ export interface HttpLimits {
    */
   readonly bodyTimeout?: Duration.DurationInput | undefined
   /**
-   * How many bytes all bodies together may take that have not come completely. Then one of these bodies is answered with 503, and its
-   * connection is closed: the oldest body that names neither a user nor a session of this server, or, where there is none, the oldest
-   * body of the user or session that holds the most. Complete bodies of more than 16 KiB are read as messages one after another, so that
-   * the server serves other clients meanwhile; as many characters of them may wait, half of them of one user. Further ones get 503.
-   * Default: 128 MiB.
+   * How many bytes all incomplete bodies may take together. Beyond that the server answers one incomplete body with 503 and closes its
+   * connection: the oldest body that names neither a user nor a session of this server, or, where there is none, the oldest body of the
+   * user or session that holds the most bytes. Complete bodies of more than 16 KiB are read as messages one after another, so that the
+   * server serves other clients meanwhile. As many characters of complete bodies may wait, half of them from one user; a further body is
+   * answered with 503. Default: 128 MiB.
    */
   readonly maxIncompleteBytes?: number | undefined
   /** How deep the JSON of a message may nest; a deeper message is answered with 400. Default: 64 levels. */
   readonly maxDepth?: number | undefined
-  /** How many values a request or a notification may hold, nested ones included, before it gets a 400. Default: 100,000. */
+  /**
+   * How many values a request or a notification may hold, nested values included; a message with more values is answered with 400. Default:
+   * 100,000.
+   */
   readonly maxNodes?: number | undefined
   /** How many values a response to a request of the server may hold, up to 2025-11-25. Default: 1,000,000. */
   readonly maxResponseNodes?: number | undefined
@@ -95,8 +98,8 @@ export interface HttpLimits {
    */
   readonly maxQueued?: number | undefined
   /**
-   * How many characters all answers of the endpoint together may hold that clients have not taken. Then the connection is
-   * closed whose reader took nothing for the longest time. Default: 256 Mi (268,435,456).
+   * How many characters that clients have not taken all answers of the endpoint may hold together. Beyond that, the connection is closed
+   * whose reader took nothing for the longest time. Default: 256 Mi (268,435,456).
    */
   readonly maxUnsent?: number | undefined
   /**
@@ -105,18 +108,18 @@ export interface HttpLimits {
    */
   readonly stallTimeout?: Duration.DurationInput | undefined
   /**
-   * How many sessions there may be. At the limit, a new session replaces an idle session: of a client without a principal, else
-   * of the same principal, else of the principal with the most sessions. Of several, sessions that were never used go first, and then
-   * the session that was idle longest. The session of a client without a principal replaces no session of a principal. A session with
-   * a stream or a running request is never replaced. If no session can be replaced, `initialize` is answered with 503.
-   * Sessions whose client has sent nothing after `initialize` end after 30 seconds, and are counted apart: there may be a tenth of
-   * `maxSessions`, at least 16. They replace one another only, and when none of them can be replaced, `initialize` is answered with 503.
-   * The streams of HTTP+SSE are counted by themselves, with the same limits: the stream of a principal replaces a stream without a
-   * principal, and no other stream is replaced. Default: 10,000.
+   * How many sessions there may be. At the limit, a new session replaces an idle session: of a client without a principal, else of the same
+   * principal, else of the principal with the most sessions. Among several sessions, a session that was never used goes first, and then the
+   * session that was idle longest. The session of a client without a principal replaces no session of a principal. A session with a stream
+   * or a running request is never replaced. If no session can be replaced, `initialize` is answered with 503. Sessions whose client has
+   * sent nothing after `initialize` end after 30 seconds, and are counted apart: there may be a tenth of `maxSessions`, at least 16. They
+   * replace only one another; when none of them can be replaced, `initialize` is answered with 503. The streams of HTTP+SSE are counted by
+   * themselves, with the same limits: the stream of a principal replaces a stream without a principal, and no other stream is replaced.
+   * Default: 10,000.
    */
   readonly maxSessions?: number | undefined
   /**
-   * How many sessions one principal may have. One more replaces an idle session of that principal, or is answered with 503.
+   * How many sessions one principal may have. A further session replaces an idle session of that principal, or is answered with 503.
    * Sessions of unauthenticated clients are limited by `maxSessions` only. Default: a tenth of `maxSessions`.
    */
   readonly maxSessionsPerPrincipal?: number | undefined

@@ -50,7 +50,7 @@ export interface Options<
   Users extends Authenticator.Any | undefined = Authenticator<never>
 > extends Dispatcher.Options {
   /**
-   * The revisions that the server supports. Those up to 2025-11-25 begin with a handshake; from 2026-07-28 on, each request is
+   * The revisions that the server supports. Up to 2025-11-25 a conversation begins with a handshake; from 2026-07-28 on, each request is
    * served by itself. Clients of both kinds may use the server at the same time. Default: all.
    */
   readonly versions?: readonly [Version.Version, ...Array<Version.Version>] | undefined
@@ -76,10 +76,9 @@ export interface Options<
   /** For how long clients may cache results, from 2026-07-28 on. Default: not at all. */
   readonly cache?: CacheHints.ServerCacheOptions | undefined
   /**
-   * The secrets that seal the state of a request between its rounds, from 2026-07-28 on, at least 32 bytes each. The first one seals;
-   * all of them open, so that a new secret can be put before an old one. Nodes that share the requests of a client need the same
-   * secrets. Default: the keys of `SealKeys`, if the layer of the server is given them; else a random secret, which ends with the
-   * server.
+   * The secrets that seal the state of a request between its rounds, from 2026-07-28 on, at least 32 bytes each. The first secret seals;
+   * all secrets open, so that a new secret can be put before an old secret. Nodes that share the requests of a client need the same
+   * secrets. Default: the keys of `SealKeys`, if the layer of the server is given them; else a random secret, which ends with the server.
    *
    * A handler that asks a question ends its round; the client sends the request again with the answers and with the sealed state, and
    * the handler runs again from its beginning. The server itself remembers nothing between two rounds.
@@ -90,26 +89,26 @@ export interface Options<
     | readonly [Redacted.Redacted<string | Uint8Array>, ...Array<Redacted.Redacted<string | Uint8Array>>]
     | undefined
   /**
-   * Capabilities to advertise beside those of the features, for example `experimental`, or `tools` of a server that adds its
+   * Capabilities to advertise beside the capabilities of the features, for example `experimental`, or `tools` of a server that adds its
    * first tool later: clients are served only what was advertised to them.
    */
   readonly capabilities?: ServerCapabilities | undefined
   /**
-   * The extensions that the server supports, with the settings that it declares. The layer dies when two of them add the
-   * same. Default: none; handlers of extensions that are not here serve nothing.
+   * The extensions that the server supports, with the settings that it declares. The layer dies when two extensions add the same name.
+   * Default: none; a handler of an extension that is not here serves nothing.
    */
   readonly extensions?: ReadonlyArray<Extension.Extension.Any> | undefined
   /**
-   * A layer that is built for each client during the handshake, and released with its session; from 2026-07-28 on, by the first
-   * request of a pipe, and released with the pipe, and over HTTP for each request, unless `lifetime` keeps it. Handlers may use its
-   * services; two clients never share them. It may require `RequestContext`, which describes the client. When the layer fails, the
-   * handshake or the request fails; the client receives an `McpError` as it is.
+   * A layer that is built for each client. Up to 2025-11-25, the handshake builds it, and it is released with the session. From 2026-07-28
+   * on, the first request of a pipe builds it, and it is released with the pipe; over HTTP each request builds it, unless `lifetime` keeps
+   * it. Handlers may use its services; two clients never share them. It may require `RequestContext`, which describes the client. When the
+   * layer fails, the handshake or the request fails; the client receives an `McpError` as it is.
    */
   readonly session?: Session | undefined
   /**
-   * How long the session layer lives over HTTP where there are no sessions: `"user"` keeps it from one request to the next, for each
-   * user, client (`clientInfo`) and declared capabilities, until no request has used it for `limits.userSessionIdleTimeout`. There are
-   * at most 10,000 such sessions, and 64 of a user; another one replaces the one that was idle longest. It needs an `authenticator`,
+   * How long the session layer lives over HTTP where there are no sessions: `"user"` keeps it from one request to the next, for each user,
+   * client (`clientInfo`) and declared capabilities, until no request has used it for `limits.userSessionIdleTimeout`. There are at most
+   * 10,000 such sessions, and 64 of one user; a further session replaces the session that was idle longest. It needs an `authenticator`,
    * and a server on one node: with a `SessionDirectory` or a `ChangeBus` the layer of the server dies. Default: for one request.
    */
   readonly lifetime?: "user" | undefined
@@ -119,9 +118,9 @@ export interface Options<
    */
   readonly middleware?: Around | undefined
   /**
-   * The middleware around every message of a session that exists, inside of `middleware`: every request and notification but
-   * the handshake and a `ping` before it. It may require what the session layer provides, the user, and what `middleware`
-   * provides; handlers may use the services that it provides. `FeatureMiddleware` is for single features.
+   * The middleware around every message of a session that exists, inside of `middleware`: every request and notification except the
+   * handshake and a `ping` before the handshake. It may require what the session layer provides, the user, and what `middleware` provides;
+   * handlers may use the services that it provides. `FeatureMiddleware` is for single features.
    */
   readonly sessionMiddleware?: InSession | undefined
   /**
@@ -159,12 +158,12 @@ export type Requires<Session, Around, InSession, Users> =
 /**
  * A server that offers these features over every transport that is provided with it.
  *
- * The features are built with a memo map of their own, so one feature layer that is given to two servers serves both. Their
- * requirements stay in the requirements of the layer, for `Layer.provide`, except the services of the session layer and of
- * the middleware, and the user: those exist when a handler runs, not when its layer is built.
+ * The features are built with a memo map of their own, so one feature layer that is given to two servers serves both. Their requirements
+ * stay in the requirements of the layer, for `Layer.provide`, except the services of the session layer and of the middleware, and the user:
+ * these services exist when a handler runs, not when its layer is built.
  *
- * Where several sources provide the same service, a handler gets that of the request, else of the middleware, else the user,
- * else that of the session layer, else the one that its own layer was built with.
+ * Where several sources provide the same service, a handler gets the service of the first source that has it: the request, the middleware,
+ * the user, the session layer, the services of the HTTP request, the context that its own layer was built with.
  *
  * @example
  * ```ts
@@ -262,7 +261,7 @@ export interface Defined<out Provides, out Requires> {
 }
 
 /**
- * A server whose features are given later: `layer` makes it with the first of them, and `add` adds more, from any fiber that
+ * A server whose features are given later: `layer` makes it with its first features, and `add` adds further features, from any fiber that
  * has the server in its context.
  *
  * @example
@@ -358,9 +357,8 @@ export const resource = <const Name extends string, E = never, R = never>(
   )
 
 /**
- * All resources of a template. `read` gets the decoded parameters and the URI that they were found in. A template does not
- * serve a URI whose parameters do not decode. Where several templates match a URI, the one with the most literal text reads
- * first.
+ * All resources of a template. `read` gets the decoded parameters and the URI that they were found in. A template does not serve a URI
+ * whose parameters do not decode. Where several templates match a URI, the template with the most literal text reads first.
  *
  * `complete` completes parameters. `list` gives the resources that `resources/list` includes; it runs for each request.
  *
@@ -454,8 +452,8 @@ export const notifySubscribers = <Params>(
   Effect.flatMap(Registry.Running, (registry) => registry.notify(notification, params))
 
 /**
- * All features of a definition at once: the handlers of the tools by their names, and beside them `resources`, `templates`
- * and `prompts`, each by their names. A missing handler does not compile, nor does one that the definition does not have. A
+ * All features of a definition at once: the handlers of the tools by their names, and beside them `resources`, `templates` and `prompts`,
+ * each by their names. A missing handler does not compile, and neither does a handler of something that the definition does not have. A
  * template with completers or a list is `{ read, complete, list }`, a prompt with completers `{ get, complete }`.
  *
  * @category utils

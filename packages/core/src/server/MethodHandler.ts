@@ -82,8 +82,8 @@ export const request = <M extends AnyMethod, Handled extends Effect.Effect<Resul
 }
 
 /**
- * As `request`, for a handler that several features of a server register, and one serves: the next one when that is removed.
- * What surrounds a feature does not surround it. Its results are sent without a check.
+ * As `request`, for a handler that several features of a server register. One of the registered handlers serves; when it is removed, the
+ * next one serves. What surrounds a feature does not surround the handler. Its results are sent without a check.
  *
  * @category utils
  */
@@ -130,7 +130,7 @@ type NoFailure<E> = [E] extends [never] ? unknown
   : "A notification has no response that could carry the failure: catch it, for example with Effect.catchAll"
 
 /**
- * Chooses among the keys that a client wants to subscribe to with the filter of this notification, for example those of the
+ * Chooses among the keys that a client wants to subscribe to with the filter of this notification, for example the keys of the client's
  * principal. The client learns which keys were accepted. Without such a handler the server accepts all of them.
  *
  * @category utils
@@ -144,8 +144,8 @@ export const subscription = <R = never>(
   )
 
 /**
- * Ends a handler: its request is answered with this result of an extension. It fails, so what the handler does after it does
- * not run. A client that has not declared the extension gets `MissingClientCapability`; see `RequestContext.extension`.
+ * Ends a handler: its request is answered with this result of an extension. The effect fails, so nothing of the handler runs after it. A
+ * client that has not declared the extension gets `MissingClientCapability`; see `RequestContext.extension`.
  *
  * @category utils
  */
@@ -253,8 +253,8 @@ const withSchema = <R>(
 }
 
 /**
- * Handles every request that nothing else handles. It gets the method and the parameters as the client sent them; of the
- * result, the server checks only that it is JSON.
+ * Handles every request that nothing else handles. It gets the method and the parameters as the client sent them; the server checks only
+ * that the result is JSON.
  *
  * @category utils
  */

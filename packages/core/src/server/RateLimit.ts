@@ -36,8 +36,8 @@ export interface Options extends SharedLimits.Rate {
 /** @category models */
 export interface RateLimit {
   /**
-   * Counts one request for the key, or fails with the refusal of the request. In an authenticator it counts a request once, also where
-   * the request goes on to another node.
+   * Counts one request for the key, or fails with the refusal of the request. In an authenticator it counts a request once, also when the
+   * request goes on to another node.
    */
   readonly take: (key: string) => Effect.Effect<void, HttpRefusal>
 }
@@ -98,7 +98,7 @@ export const make = (name: string, { burst, every, whenAway = "serve" }: Options
 
 const STORE = "The store of limits"
 
-/** Of a longer key, which a client may have chosen, the counters have a digest. */
+/** A client may have chosen the key: a longer key is replaced by its digest. */
 const MAX_KEY = 256
 
 const named = (name: string, key: string): Effect.Effect<string> => {
@@ -112,8 +112,8 @@ const named = (name: string, key: string): Effect.Effect<string> => {
 /** @category models */
 export interface MiddlewareOptions<R = never> extends Options {
   /**
-   * Names the sender that a request is counted for; `undefined` for one without a limit. It may use the user. Default: the
-   * principal, and all clients without one together.
+   * Names the sender that a request is counted for; `undefined` for a sender without a limit. It may use the user. Default: the principal;
+   * all clients without a principal count together.
    */
   readonly by?: ((call: Middleware.Call) => Effect.Effect<string | undefined, never, R>) | undefined
   /** Whether each tool has counters of its own, and all requests but calls of a tool have no limit. Default: false. */
@@ -151,7 +151,7 @@ export const middleware = <R = never>(
       const tool = call.method === "tools/call" ? String(call.params?.name) : undefined
       return Effect.flatMap(
         Effect.serviceOption(Running),
-        // Of a tool that is unknown there would be counters for each name that a client invents.
+        // An unknown tool has no counters of its own, because a client may invent names.
         (registry) =>
           tool !== undefined && Option.exists(registry, ({ tools }) => tools.has(tool))
             ? Effect.zipRight(take(JSON.stringify([tool, key])), next)
@@ -164,15 +164,15 @@ export const middleware = <R = never>(
 /** @category models */
 export interface FeatureOptions<R = never> extends Options {
   /**
-   * Names the sender that a use is counted for; `undefined` for one without a limit. It may use the user. Default: the principal, and all
-   * clients without one together.
+   * Names the sender that a use is counted for; `undefined` for a sender without a limit. It may use the user. Default: the principal; all
+   * clients without a principal count together.
    */
   readonly by?: ((use: Use) => Effect.Effect<string | undefined, never, R>) | undefined
 }
 
 /**
- * Middleware around features, for `FeatureMiddleware.around`, which limits their uses. All features that it is around count together. A
- * use whose arguments are refused does not count, nor does a notification.
+ * Middleware around features, for `FeatureMiddleware.around`, which limits their uses. All features that it surrounds count together. A use
+ * whose arguments are refused does not count, and neither does a notification.
  *
  * @example
  * ```ts

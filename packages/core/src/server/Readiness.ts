@@ -18,7 +18,7 @@ export interface Check {
   readonly run: Effect.Effect<unknown, unknown>
 }
 
-// As the loggers of Effect.
+// A set in a reference, as Effect keeps its loggers.
 const checks = EffectInternals.localSet<Check>("@effect-mcp/core/Readiness")
 
 /**

@@ -59,9 +59,9 @@ export interface Registered {
  */
 export interface Subscribable extends Registered {
   /**
-   * Runs for each client that subscribes, in the scope of its subscription. When it fails, the client is refused, or at
-   * 2026-07-28 not notified of this resource. `session` is that of the request that subscribes; its `resourceUpdated` notifies
-   * this client, up to 2025-11-25 only.
+   * Runs for each client that subscribes, in the scope of its subscription. When it fails, the client is refused, or at 2026-07-28 not
+   * notified of this resource. `session` is the session of the request that subscribes; its `resourceUpdated` notifies this client, up to
+   * 2025-11-25 only.
    */
   readonly subscribe?:
     | ((uri: string, session: ServerSessionService) => Effect.Effect<void, unknown, Scope.Scope>)
@@ -166,7 +166,7 @@ export interface RegisteredTool extends Registered {
   readonly mendArguments?: boolean | undefined
   /** Runs the handler. `args` are the decoded arguments where there is `decode`; `name` is the name that the client called. */
   readonly call: (args: unknown, name: string) => Effect.Effect<Tools.CallToolResult, unknown, any>
-  /** How its calls become tasks; `undefined` for a tool that never runs as one. */
+  /** How its calls become tasks; `undefined` for a tool that never runs as a task. */
   readonly task?: {
     readonly support: "optional" | "required"
     /** Whether the handler itself begins the task, with `startTask`. */
@@ -290,8 +290,8 @@ export interface Description {
 }
 
 /**
- * Functions that run for clients. Those with a `session` run for clients up to 2025-11-25, whose state outlives a request: the session
- * belongs to no request, and asks, logs and notifies as long as the client is connected.
+ * Functions that run for clients. A function with a `session` runs for clients up to 2025-11-25, whose state outlives a request: the
+ * session belongs to no request, and asks, logs and notifies as long as the client is connected.
  *
  * @category models
  */
@@ -332,8 +332,8 @@ export interface Entries<in out A> extends Iterable<[key: string, entry: A]> {
   readonly keys: () => IterableIterator<string>
   readonly values: () => IterableIterator<A>
   /**
-   * Adds an entry until the scope closes. Dies when the table has an entry of this key already. An entry that `yields` gives
-   * way instead, to the first of those that yield and to any other, and comes back when that is removed.
+   * Adds an entry until the scope closes. Dies when the table has an entry of this key already. An entry with `yields` gives way instead:
+   * to any entry without `yields`, and to an earlier entry with `yields`. It comes back when that entry is removed.
    */
   readonly register: (
     entry: A,
@@ -365,8 +365,8 @@ export interface RegistryService {
   /** Adds an observer of clients until the scope closes. */
   readonly observe: (observer: ClientObserver) => Effect.Effect<void, never, Scope.Scope>
   /**
-   * Whether there is, or ever was, an entry of this kind, or a description that offers it. A server that has advertised a
-   * kind goes on offering it after the last entry was removed.
+   * Whether there is, or ever was, an entry of this kind, or a description that offers the kind. A server that has advertised a kind goes
+   * on offering it after the last entry was removed.
    */
   readonly offers: (kind: Kind) => boolean
   /** Calls the listener after every change of an entry, until the scope closes. */
@@ -405,9 +405,9 @@ export class Registry extends Context.Tag("@effect-mcp/core/Registry")<Registry,
 export class Running extends Context.Tag("@effect-mcp/core/server/Registry/Running")<Running, RegistryService>() {}
 
 /**
- * Adds features to the server in the context while it runs, from any fiber, until the scope closes. All of them or none:
- * clients are notified once for each kind of list, when they have been added and when the scope has closed. Requests that
- * still run when a feature is removed end as if it were there. The scope of a handler is the scope of its request: a handler that
+ * Adds features to the server in the context while it runs, from any fiber, until the scope closes. Either all features are added or none.
+ * Clients are notified once for each kind of list when the features have been added, and again when the scope has closed. Requests that
+ * still run when a feature is removed end as if the feature were there. The scope of a handler is the scope of its request: a handler that
  * adds features for longer passes `Scope.extend` the scope of its layer.
  *
  * For features that require what the session layer and the middleware provide, or the user, there is the `add` of
@@ -539,8 +539,8 @@ const listeners = <A>() => {
 }
 
 /**
- * Builds the features, and removes them when the scope closes. When one of them fails, those before it are removed at once; a
- * `FeatureError` with which a layer dies is a failure.
+ * Builds the features, and removes them when the scope closes. When one feature fails, the features before it are removed at once. A
+ * `FeatureError` with which a layer dies is a failure here.
  */
 const addAll = <E, R>(
   features: Layer.Layer<never, E, R>

@@ -33,8 +33,8 @@ export interface ClientOfRequest {
   /** The capabilities that the client declared. */
   readonly capabilities: ClientCapabilities
   /**
-   * Whether the client declared all of these capabilities; of a part of an extension, whether it can be used with this client:
-   * both sides have declared the extension, and the revision has the part.
+   * Whether the client declared all of these capabilities; for a part of an extension, whether it can be used with this client: both sides
+   * have declared the extension, and the revision has the part.
    */
   readonly supports: (required: ClientCapabilities | Extension.Part) => boolean
   /**
@@ -45,8 +45,8 @@ export interface ClientOfRequest {
     extension: E
   ) => Effect.Effect<Option.Option<Extension.Extension.SettingsOf<E>>, InvalidParams>
   /**
-   * The revision that the client requested in `initialize`, which may not be the one that was agreed on; `undefined` where
-   * there was no handshake.
+   * The revision that the client requested in `initialize`, which may differ from the agreed revision; `undefined` where there was no
+   * handshake.
    */
   readonly requestedVersion: string | undefined
   /**
@@ -82,19 +82,19 @@ export interface RequestContextService {
   /** What is known of the client. */
   readonly client: ClientOfRequest
   /**
-   * The id of the task that the call has become; `undefined` where the call is no task, and before its task begins. On a server without
-   * users, who knows the id can read the task, answer its questions and cancel it: do not log the id.
+   * The id of the task that the call has become; `undefined` where the call is not a task, and before its task begins. On a server without
+   * users, anyone who knows the id can read the task, answer its questions and cancel it: do not log the id.
    */
   readonly taskId: string | undefined
   /**
-   * The reason that the client gave when it cancelled the request; `None` before, and when it gave none. For finalizers of
-   * the handler, such as those of `Effect.onInterrupt`.
+   * The reason that the client gave when it cancelled the request; `None` before, and when the client gave no reason. For finalizers of the
+   * handler, such as a finalizer of `Effect.onInterrupt`.
    */
   readonly cancelReason: Effect.Effect<Option.Option<string>>
   /**
-   * Sends the progress of the request, if the client requested it; otherwise does nothing. `progress` must be greater than
-   * in the call before: others are dropped. Suspends while the client reads more slowly than the handler sends. In a task, `message`,
-   * or else the numbers, also become the message of its status.
+   * Sends the progress of the request, if the client requested it; otherwise does nothing. `progress` must be greater than in the call
+   * before; otherwise it is dropped. Suspends while the client reads more slowly than the handler sends. In a task, `message`, or else the
+   * numbers, also become the message of its status.
    */
   readonly progress: (
     progress: number,
@@ -108,8 +108,8 @@ export interface RequestContextService {
    */
   readonly log: (level: LoggingLevel, data: unknown, logger?: string) => Effect.Effect<void>
   /**
-   * Sends a notification on the channel of this request. It is dropped after the response was sent; one of an extension also
-   * when the client has not declared the extension.
+   * Sends a notification on the channel of this request. It is dropped after the response was sent. A notification of an extension is also
+   * dropped when the client has not declared the extension.
    */
   readonly notify: {
     <Params>(notification: Extension.Notification<"server", Params>, params: NoInfer<Params>): Effect.Effect<void>
@@ -118,9 +118,9 @@ export interface RequestContextService {
   /** Sends a notification outside of any request. It is dropped when the client has gone, and from 2026-07-28 on. */
   readonly standalone: Pick<Outbound, "notify">
   /**
-   * Notify this client that a list has changed, if the server advertised that it does. The server notifies all clients when
-   * a feature is added or removed; these are for lists that differ from client to client, as with `Feature.visible`. At
-   * 2026-07-28 they reach the subscriptions of the client: those on the same pipe, and over HTTP those of the same user. An
+   * Notify this client that a list has changed, if the server advertised that it does. The server notifies all clients when a feature is
+   * added or removed; these functions are for lists that differ from client to client, as with `Feature.visible`. At 2026-07-28 they reach
+   * the subscriptions of the client: on a pipe the subscriptions of the same pipe, over HTTP the subscriptions of the same user. An
    * anonymous client over HTTP is not reached: `Registry.changed` notifies all clients.
    */
   readonly changed: {

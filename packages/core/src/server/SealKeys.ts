@@ -38,8 +38,8 @@ export interface SealKeysService {
   /** The key that seals at the moment. Every node finds it by its id. */
   readonly current: Effect.Effect<SealKey, SealKeysError>
   /**
-   * The key of an id, if it has been current and is not too old. Clients choose the ids: an unknown one must cost little, however
-   * often it comes.
+   * The key of an id, if it has been current and is not too old. Clients choose the ids: an unknown id must cost little, however often it
+   * comes.
    */
   readonly find: (id: string) => Effect.Effect<Option.Option<SealKey>, SealKeysError>
   /**
@@ -77,8 +77,8 @@ export const generate: Effect.Effect<SealKey> = Effect.sync(() => ({
 const MIN_SECRET = 32
 
 /**
- * Keys that the application replaces itself: the first secret seals, all of them open. Every node needs the same secrets, of at
- * least 32 bytes each. Throws when one is shorter.
+ * Keys that the application replaces itself: the first secret seals, all secrets open. Every node needs the same secrets, of at least 32
+ * bytes each. Throws when a secret is shorter.
  *
  * @category utils
  */

@@ -38,7 +38,7 @@ import type { RequestContextService } from "./RequestContext.js"
 export type AskError = McpError | LocalError
 
 /**
- * One round of a request whose handler passes questions on as they are, and remembers by a state what they belong to.
+ * One round of a request whose handler passes questions on as they are. The handler remembers in a state what the questions belong to.
  *
  * @category models
  */
@@ -67,8 +67,8 @@ export interface AskedTask<out A> {
   /** The id that the client has given the task. `None` when it has answered at once. */
   readonly taskId: Option.Option<string>
   /**
-   * The task as it is and as it becomes, until it has ended. Requested at the pace of the client: at least once a minute, and no
-   * more than 20 times a second. Empty when the client has answered at once.
+   * The task as it is and as it becomes, until it has ended. The server requests the task at the pace of the client: at least once a
+   * minute, and no more than 20 times a second. Empty when the client has answered at once.
    */
   readonly status: Stream.Stream<Task, AskError>
   /**
@@ -76,7 +76,7 @@ export interface AskedTask<out A> {
    * the error of the client, and with a `PeerError` of the code -32800 when the task was cancelled.
    */
   readonly result: Effect.Effect<A, AskError>
-  /** Has the client cancel the task, also after the request of the handler. Succeeds as well when the task has ended before. */
+  /** Has the client cancel the task, also after the request of the handler. Succeeds also when the task has ended before. */
   readonly cancel: Effect.Effect<void, AskError>
 }
 
@@ -148,9 +148,9 @@ export interface ServerSessionService extends RequestContextService {
    */
   readonly listRoots: Effect.Effect<ReadonlyArray<Root>, AskError>
   /**
-   * Begins the task of a call of a tool that starts its task itself; see the option `startsTask` of `McpServer.tool`. The
-   * request is answered with the task, and the handler goes on. Questions before it belong to the request, later ones to the
-   * task. Does nothing when the task has begun, and when the call is no task.
+   * Begins the task of a call of a tool that starts its task itself; see the option `startsTask` of `McpServer.tool`. The request is
+   * answered with the task, and the handler goes on. Questions before it belong to the request, later questions to the task. Does nothing
+   * when the task has begun, and when the call is not a task.
    */
   readonly startTask: Effect.Effect<void, AskError>
   /**

@@ -67,11 +67,11 @@ export const runtime: {
   readonly streams: Metric.Metric.Gauge<number>
   /** `mcp.runtime.subscriptions.active`: subscriptions to resources up to 2025-11-25, and open `subscriptions/listen` later. */
   readonly subscriptions: Metric.Metric.Gauge<number>
-  /** `mcp.runtime.forwarded`: how often this node passed a request on to another one. */
+  /** `mcp.runtime.forwarded`: how often this node passed a request on to another node. */
   readonly forwarded: Metric.Metric.Counter<number>
-  /** `mcp.runtime.takeovers`: sessions that this node went on with, after another one. */
+  /** `mcp.runtime.takeovers`: sessions that this node took over from another node. */
   readonly takeovers: Metric.Metric.Counter<number>
-  /** `mcp.runtime.lease.lost`: how often this node was no member of the nodes any more, although it ran. */
+  /** `mcp.runtime.lease.lost`: how often this node was not a member of the nodes any more, although it ran. */
   readonly leaseLost: Metric.Metric.Counter<number>
   /** `mcp.runtime.resume.replayed`: stored events that clients got when they read on. */
   readonly replayed: Metric.Metric.Counter<number>
@@ -100,11 +100,11 @@ const record = Telemetry.recorder(operationDuration)
 /** @category models */
 export interface Options {
   /**
-   * Whose messages begin a trace of their own, which links to the trace of the caller, in place of going on with that trace. What
-   * the caller says of a trace is not checked: it could add spans to the trace of somebody else, decide what is sampled, and send
-   * baggage. A new trace takes neither `tracestate` nor `baggage` of the caller.
+   * Which senders' messages begin a trace of their own. The new trace links to the trace of the caller, in place of going on with it. What
+   * the caller says of a trace is not checked: it could add spans to the trace of somebody else, decide what is sampled, and send baggage.
+   * A new trace takes neither `tracestate` nor `baggage` of the caller.
    *
-   * - "anonymous": HTTP requests whose sender is no user of the authenticator.
+   * - "anonymous": HTTP requests whose sender is not a user of the authenticator.
    * - "always": all HTTP requests.
    * - "never": none.
    *
@@ -204,7 +204,7 @@ interface Place {
   readonly parent: Tracer.AnySpan | undefined
   /** At most two. */
   readonly links: ReadonlyArray<Tracer.AnySpan>
-  /** Whether its trace is not that of the caller. */
+  /** Whether its trace differs from the trace of the caller. */
   readonly isOwn: boolean
 }
 
@@ -238,7 +238,7 @@ const isOfCaller = (span: Tracer.AnySpan): boolean => {
   return true
 }
 
-/** Whether a span, or one above it, is that of a request. A program may have a span for all that it does. */
+/** Whether a span, or a span above it, is the span of a request. A program may have a span for all that it does. */
 const isOfRequest = (span: Tracer.AnySpan): boolean => {
   let above = span
   for (let i = 0; i < MAX_ANCESTORS && above._tag === "Span"; i++) {

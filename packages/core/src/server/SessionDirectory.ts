@@ -23,7 +23,7 @@ export interface SessionEntry {
   readonly id: string
   /** The node that serves the session, or has served the session last. */
   readonly node: string
-  /** 1 for the node that has opened the session, one more for each node that takes it over. */
+  /** 1 for the node that has opened the session; each node that takes it over adds 1. */
   readonly epoch: number
   /** What another node needs to take the session over. */
   readonly facts: JsonObject
@@ -52,13 +52,13 @@ export interface Membership {
   readonly create: (id: string, facts: JsonObject) => Effect.Effect<void, SessionDirectoryError>
   readonly find: (id: string) => Effect.Effect<Option.Option<SessionEntry>, SessionDirectoryError>
   /**
-   * Takes a session over that is not served, with the next epoch. `None` when it is served, or when its epoch is another one: of
-   * two nodes that claim one epoch, one succeeds.
+   * Takes over a session that no node serves, with the next epoch. `None` when a node serves the session, or when its epoch has changed:
+   * when two nodes claim the same epoch, one succeeds.
    */
   readonly claim: (id: string, epoch: number) => Effect.Effect<Option.Option<SessionEntry>, SessionDirectoryError>
   /**
-   * Replaces the facts of a session of this node. `false`, and nothing changes, when its epoch is another one. When
-   * its caller is interrupted, the facts may still be written; they must not replace those of a later update.
+   * Replaces the facts of a session of this node. `false`, and nothing changes, when its epoch has changed. When its caller is interrupted,
+   * the facts may still be written; they must not replace the facts of a later update.
    */
   readonly update: (
     id: string,
@@ -152,7 +152,7 @@ const create = ({ sessions, ttl }: Self, node: string, id: string, facts: JsonOb
   sessions.set(id, { id, node, epoch: 1, facts, isReleased: false, until: now + ttl })
 }
 
-/** A session that has not expired; one that has expired is removed. */
+/** A session that has not expired. An expired session is removed. */
 const find = ({ sessions }: Self, id: string, now: number): Stored | undefined => {
   const session = sessions.get(id)
   if (session === undefined || session.until > now) return session

@@ -16,9 +16,9 @@ import * as Layer from "effect/Layer"
 
 /** @category models */
 export interface Rate {
-  /** How many in a row, after a long pause. */
+  /** How many uses in a row are allowed after a long pause. */
   readonly burst: number
-  /** The time in which one more is allowed. */
+  /** The time after which one more use is allowed. */
   readonly every: Duration.DurationInput
 }
 
@@ -59,7 +59,7 @@ export interface MemoryOptions {
  */
 export const memory = ({ maxKeys = 100_000 }: MemoryOptions = {}): Effect.Effect<SharedLimitsService> =>
   Effect.sync(() => {
-    // When the whole allowance of a key is there again; those before now need no entry. In the order of last use.
+    // When the whole allowance of a key is there again. A time that has passed needs no entry. In the order of last use.
     const full = new Map<string, number>()
     const used = new Map<string, number>()
     let swept = -Infinity
@@ -86,7 +86,7 @@ export const memory = ({ maxKeys = 100_000 }: MemoryOptions = {}): Effect.Effect
             for (const [key, until] of used) if (until <= now) used.delete(key)
           }
           if (used.size >= maxKeys && !used.has(key)) {
-            return Effect.fail(new SharedLimitsError({ message: `${maxKeys} keys are in use, and no more may be` }))
+            return Effect.fail(new SharedLimitsError({ message: `${maxKeys} keys are in use, which is the limit` }))
           }
           used.set(key, now + Duration.toMillis(ttl))
           return Effect.succeed(true)

@@ -82,16 +82,16 @@ export interface StoredTask {
   readonly questions: Readonly<Record<string, TaskQuestion>>
   /** The answers that the task has not taken yet, by the keys of their questions. */
   readonly answers: Readonly<Record<string, TaskOutcome>>
-  /** Of a task that has ended; none of one that was cancelled. */
+  /** How the request of an ended task ended; `undefined` for a task that was cancelled. */
   readonly outcome?: TaskOutcome | undefined
 }
 
 /** @category errors */
 export class TaskStoreError extends Data.TaggedError("TaskStoreError")<{
   /**
-   * `Full`: a limit of the store is reached; the client gets the message, and that of no other reason. `UnknownPage`: `after` is
-   * not the `next` of a page. `Refused`: the store has refused the operation, or never got it, and nothing has changed. `Unavailable`:
-   * the store did not answer, or lost what it had.
+   * `Full`: a limit of the store is reached; the client gets the message. The messages of the other reasons are not for clients.
+   * `UnknownPage`: `after` is not the `next` of a page. `Refused`: the store has refused the operation, or never got it, and nothing has
+   * changed. `Unavailable`: the store did not answer, or lost what it had.
    */
   readonly reason: "Full" | "UnknownPage" | "Refused" | "Unavailable"
   readonly message: string
@@ -109,8 +109,8 @@ export interface TaskPage {
 }
 
 /**
- * The operations of a store. A task that is unknown, that belongs to another owner, or whose time has passed, is the same:
- * there is none.
+ * The operations of a store. To an operation, a task does not exist when its id is unknown, when it belongs to another owner, or when its
+ * time has passed.
  *
  * @category models
  */
@@ -144,7 +144,7 @@ export class TaskStore extends Context.Tag("@effect-mcp/core/TaskStore")<TaskSto
 
 /** @category models */
 export interface MemoryOptions {
-  /** The limit of the tasks of one owner, ended ones included. Default: 1,000. */
+  /** The limit of the tasks of one owner, ended tasks included. Default: 1,000. */
   readonly maxTasks?: number | undefined
   /**
    * The limit of the characters of all tasks together, as JSON. Where it is reached, ended tasks of owners that have more than their
@@ -152,8 +152,8 @@ export interface MemoryOptions {
    */
   readonly maxSize?: number | undefined
   /**
-   * The limit of the characters of the tasks of one owner, as JSON. The owner `null` has the tasks of all clients of a server
-   * that does not authenticate, and of all anonymous ones. Default: a quarter of `maxSize`.
+   * The limit of the characters of the tasks of one owner, as JSON. The owner `null` has the tasks of all clients of a server that does not
+   * authenticate, and of all anonymous clients. Default: a quarter of `maxSize`.
    */
   readonly maxOwnerSize?: number | undefined
 }
@@ -188,7 +188,7 @@ export const layerMemory: Layer.Layer<TaskStore> = layerMemoryWith()
 interface Entry {
   task: StoredTask
   size: number
-  /** Greater than that of all entries before it. */
+  /** Greater than the number of every entry before it. */
   readonly order: number
   readonly watchers: Set<(task: StoredTask | undefined) => void>
 }
@@ -199,7 +199,7 @@ interface Owned {
   size: number
 }
 
-/** Mutable maps: `size` is the sum over `tasks`; `owners` holds the same entries by owner, and no owner without. */
+/** Mutable maps: `size` is the sum over `tasks`; `owners` holds the same entries by owner, and no owner without entries. */
 class Memory implements TaskStoreService, Deadlines.Expirable {
   private readonly tasks = new Map<string, Entry>()
   private readonly owners = new Map<string | null, Owned>()
@@ -308,7 +308,7 @@ class Memory implements TaskStoreService, Deadlines.Expirable {
         watching,
         ({ left }) => Effect.forkScoped(Effect.interruptible(Effect.delay(end, left)))
       )
-      // Changes of one turn are one: the last of them.
+      // Changes of one turn count as one change: the last one.
       const last = Effect.flatMap(
         newest.takeAll,
         ([task]) => Effect.map(Effect.yieldNow(), () => newest.unsafeTakeAll()[0] ?? task!)

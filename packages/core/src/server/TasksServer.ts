@@ -60,7 +60,7 @@ const LATE =
 export const layerWith = (options: Options = {}): Layer.Layer<never, never, Registry | TaskStore> =>
   Layer.unwrapScoped(Effect.gen(function*() {
     const registry = yield* Registry
-    // `Registry.add` gives no place: a server that runs has read its own.
+    // `Registry.add` gives no place: a running server has read its place before.
     const found = yield* Effect.serviceOption(ServerTasks.Place)
     if (Option.isNone(found)) return yield* Effect.dieMessage(LATE)
     const place = found.value
@@ -71,9 +71,10 @@ export const layerWith = (options: Options = {}): Layer.Layer<never, never, Regi
   }))
 
 /**
- * Runs the tasks of a server, and stores them in the `TaskStore`. When the server shuts down, tasks that still run end as
- * `failed`. On several nodes those of a node that was killed do so when clients read them: for a client that polls each second, within
- * 3 seconds after the lease of the node has ended, and within 12 when the store has started again, too. No notification tells of it.
+ * Runs the tasks of a server, and stores them in the `TaskStore`. When the server shuts down, tasks that still run end as `failed`. On
+ * several nodes the tasks of a node that was killed end as `failed` when clients read them: for a client that polls each second, within 3
+ * seconds after the lease of the node has ended, and within 12 seconds when the store has started again, too. No notification tells the
+ * client that such a task has ended.
  *
  * @example
  * ```ts
@@ -95,15 +96,15 @@ export const layerWith = (options: Options = {}): Layer.Layer<never, never, Regi
 export const layer: Layer.Layer<never, never, Registry | TaskStore> = layerWith()
 
 /**
- * The requests about tasks, from 2026-07-28 on, as handlers of the extension. Those of 2025-11-25 are methods of its own revision, see
- * `legacy/TaskWire`.
+ * The requests about tasks, from 2026-07-28 on, as handlers of the extension. At 2025-11-25 such requests are methods of the revision
+ * itself: see `legacy/TaskWire`.
  */
 const requests = (registry: RegistryService, tasks: StoredTasks.StoredTasks): Layer.Layer<never, never, Registry> => {
   const { cancel, get, update } = extension.requests
   const { changed } = extension.notifications
   const viewer = Effect.map(
     RequestContext,
-    // What handlers get has more members than they know.
+    // Handlers get more members than their types know.
     (request) => TaskViewer.make(request as HandlerContext, Version.isModern)
   )
   return Layer.mergeAll(

@@ -40,7 +40,7 @@ export interface HttpOptions {
    * an address that is not loopback.
    */
   readonly allowedOrigins?: ReadonlyArray<string> | undefined
-  /** The one path of the endpoint. Default: "/mcp" for a server of its own, any path where it is mounted. */
+  /** The path of the endpoint. Default: "/mcp" for a server of its own, any path where the endpoint is mounted. */
   readonly path?: string | undefined
   /**
    * JSON documents beside the endpoint, by their paths, for everyone to read: they are served before a client is
@@ -63,7 +63,7 @@ export interface HttpOptions {
    * - "json": always with JSON. Notifications of a handler are dropped, and its requests to the client fail.
    * - "stream": always with an event stream.
    *
-   * A client that accepts one of JSON and event streams only gets the form that it accepts.
+   * A client that accepts only JSON or only event streams gets the form that it accepts.
    *
    * Default: "auto".
    */
@@ -80,10 +80,10 @@ export interface HttpOptions {
    */
   readonly closeTimeout?: Duration.DurationInput | undefined
   /**
-   * How long requests that run may go on when the endpoint closes, before they are interrupted. Meanwhile the endpoint refuses
-   * new requests with 503; where several nodes serve the endpoint, streams end so that clients open them at another node, and
-   * each session goes on at another node as soon as none of its requests runs. This time comes before `closeTimeout`.
-   * Default: 5 seconds where there is a `SessionDirectory`, none otherwise.
+   * How long running requests may go on when the endpoint closes, before they are interrupted. Meanwhile the endpoint refuses new requests
+   * with 503. Where several nodes serve the endpoint, streams end so that clients open them at another node, and each session goes on at
+   * another node as soon as none of its requests runs. This time comes before `closeTimeout`. Default: 5 seconds where there is a
+   * `SessionDirectory`, none otherwise.
    */
   readonly drainTimeout?: Duration.DurationInput | undefined
   /** What concerns only clients of the revisions up to 2025-11-25. All other options are for clients of every revision. */
@@ -139,9 +139,8 @@ export interface LegacyOptions {
    */
   readonly sessions?: boolean | undefined
   /**
-   * What the ids of sessions begin with, for a load balancer that finds by it the node that has opened a session: at most 64
-   * letters, digits and `.`, `_`, `~`, `-`. With another prefix the endpoint does not start. Every client can read it.
-   * Default: nothing.
+   * What the ids of sessions begin with, so that a load balancer can find the node that has opened a session: at most 64 letters, digits
+   * and `.`, `_`, `~`, `-`. With another prefix the endpoint does not start. Every client can read it. Default: nothing.
    */
   readonly sessionIdPrefix?: string | undefined
   /**
@@ -180,11 +179,11 @@ export interface WebHandlerService<User = never> {
 export class WebHandler extends Context.Tag("@effect-mcp/core/WebHandler")<WebHandler, WebHandlerService>() {}
 
 /**
- * A handler that serves until the scope closes. It serves any path, unless `path` names one. Only loopback hosts and origins
- * are allowed unless `allowedHosts` and `allowedOrigins` are given; the host is that of the Host header, else of the URL.
+ * A handler that serves until the scope closes. It serves any path, unless `path` names one. Only loopback hosts and origins are allowed
+ * unless `allowedHosts` and `allowedOrigins` are given; the host comes from the Host header, or from the URL when there is no Host header.
  *
- * Closing ends streams, interrupts handlers and answers their requests, answers new requests with 503, and waits until the
- * platform has taken all responses. After `closeTimeout` it cuts off those that are left.
+ * Closing ends streams, interrupts handlers and answers their requests, answers new requests with 503, and waits until the platform has
+ * taken all responses. After `closeTimeout` it cuts off the responses that are left.
  *
  * The platform receives answers of up to 64 Ki characters whole. An HTTP server below that accepts pipelined requests must
  * itself cut clients that do not read them.

@@ -231,7 +231,7 @@ describe("A client that has roots", () => {
       assert.deepStrictEqual(yield* ask("roots/list"), { roots: [root("file:///b")] })
     }))
 
-  it.scoped("MUST NOT send a root that is no file URI, or leads out of its folder", () =>
+  it.scoped("MUST NOT send a root that is not a file URI, or leads out of its folder", () =>
     Effect.gen(function*() {
       const roots = yield* Ref.make([root("file:///a")])
       const { ask, refuse } = yield* connected(ClientFeatures.roots(Ref.get(roots)))

@@ -22,21 +22,21 @@ describe("A result that is none of the method's", () => {
   > = [
     ["no list", (client) => client.listTools(), "tools/list", {}, "tools: is missing"],
     [
-      "a cursor that is no text",
+      "a cursor that is not a text",
       (client) => client.listTools(),
       "tools/list",
       { tools: [], nextCursor: 7 },
       "nextCursor: Expected string, actual 7"
     ],
     [
-      "content that is no list",
+      "content that is not a list",
       (client) => client.callTool("echo"),
       "tools/call",
       { content: "a" },
       "content: Expected"
     ],
     [
-      "a flag that is no boolean",
+      "a flag that is not a boolean",
       (client) => client.callTool("echo"),
       "tools/call",
       { content: [], isError: "no" },
@@ -136,7 +136,7 @@ describe("A result that is none of the method's", () => {
       assert.deepStrictEqual(value, { tools: "none" })
     }))
 
-  it.scoped("fails its call when it is no object", () =>
+  it.scoped("fails its call when it is not an object", () =>
     Effect.gen(function*() {
       const { client, server } = yield* legacyClient()
       for (const result of [null, "text", 7, [1]]) {

@@ -40,7 +40,7 @@ const answer = (request: Message.Request, id: unknown = request.id): Message.Mes
   result: resultOf(request)
 })
 
-/** What is no message, too. */
+/** What is not a message, too. */
 const send = ({ server }: Controls, ...messages: ReadonlyArray<unknown>) =>
   Effect.forEach(messages, (message) => Effect.ignore(server.send(message as Message.Message)), { discard: true })
 
@@ -59,7 +59,7 @@ const faults: Record<string, (controls: Controls, requests: ReadonlyArray<Messag
       others.length === 0 ? controls.stopAnswering : Effect.void,
       send(controls, ...others.map((one) => answer(one)))
     ),
-  "sends values that are no messages": (controls, requests) =>
+  "sends values that are not messages": (controls, requests) =>
     send(
       controls,
       "text",
@@ -217,7 +217,7 @@ const matrix: Record<string, Row | Partial<Record<Stage, Row>>> = {
     call: { ...late, victim: "answered", after: late.victim }
   },
   "stalls": late,
-  "sends values that are no messages": goesOn(...times(7, "Malformed")),
+  "sends values that are not messages": goesOn(...times(7, "Malformed")),
   "sends an invalid answer": { initialize: version, call: version },
   "answers both with a result and an error": { initialize: both, call: both },
   "answers twice": { initialize: nothing, call: goesOn("UnknownResponse", "UnknownResponse") },
@@ -254,7 +254,7 @@ const expect = (what: string, seen: string, expected: Outcome) => {
 /** A server that works until the stage is reached, or until `commit`. */
 const played = (stage: Stage, fault: keyof typeof faults) =>
   Effect.gen(function*() {
-    // As text, so that values that are no messages arrive unchanged.
+    // As text, so that values that are not messages arrive unchanged.
     const { client: mine, server: theirs } = yield* TestTransport.pair({ oracle: false })
     const server = yield* TestPeer.make(theirs)
     let last: Effect.Effect<void, LocalError.TransportError> = Effect.void

@@ -16,7 +16,7 @@ const Server = McpServer.layer(
 describe("A level of log messages that is none", () => {
   const unknown = (level: unknown) => ({
     _tag: "InvalidParams" as const,
-    message: `"${String(level)}" is no level of log messages: use one of ${LoggingLevel.literals.join(", ")}`
+    message: `"${String(level)}" is not a level of log messages: use one of ${LoggingLevel.literals.join(", ")}`
   })
   for (const version of Version.all) {
     it.scoped(`is refused when it is given, and breaks no later call, at ${version}`, () =>

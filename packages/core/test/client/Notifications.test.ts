@@ -90,7 +90,7 @@ describe("A notification or a stray response of the server", () => {
       assert.deepInclude(seen[1], { _tag: "UnknownResponse", late: false })
       assert.deepInclude(seen[2], { _tag: "UnattributedError", error: { code: -32700, message: "what?" } })
       assert.deepInclude(seen[3], { _tag: "Malformed" })
-      // A client answers nothing that is no request.
+      // A client answers nothing that is not a request.
       yield* server.expectSilence
     }))
 })

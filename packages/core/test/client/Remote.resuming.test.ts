@@ -128,7 +128,7 @@ describe("A client that is restarted", () => {
         assert.strictEqual((yield* failure(Fiber.join(calling)))._tag, tag)
       }
       const error = yield* failure(client.callTool("slow", {}, { resumptionToken: "made up" }))
-      assert.strictEqual(error.message, "The resumption token is not one of this client's")
+      assert.strictEqual(error.message, "This client has not made the resumption token")
       yield* http.quiet
     }))
 

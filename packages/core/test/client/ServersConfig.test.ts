@@ -105,8 +105,8 @@ describe("A host's configuration", () => {
       [null, "it has no \"mcpServers\""],
       [[], "it has no \"mcpServers\""],
       ["mcpServers", "it has no \"mcpServers\""],
-      [{ mcpServers: [] }, "\"mcpServers\" is no object"],
-      [{ mcpServers: "x" }, "\"mcpServers\" is no object"]
+      [{ mcpServers: [] }, "\"mcpServers\" is not an object"],
+      [{ mcpServers: "x" }, "\"mcpServers\" is not an object"]
     ] as const
   ) {
     it(`is not ${JSON.stringify(wrong)}`, () => {
@@ -147,8 +147,8 @@ describe("A host's configuration", () => {
       [{ type: "http", command: "a" }, "url", "is missing"],
       [{ url: [] }, "url", "expected a text"],
       [{ url: "http://a", headers: { A: null, B: [] } }, "headers.B", "expected a text"],
-      [{ type: "ws", url: "ws://a" }, "type", "\"ws\" is no transport that this client has"],
-      [{ type: "constructor", url: "ws://a" }, "type", "\"constructor\" is no transport that this client has"],
+      [{ type: "ws", url: "ws://a" }, "type", "\"ws\" is not a transport that this client has"],
+      [{ type: "constructor", url: "ws://a" }, "type", "\"constructor\" is not a transport that this client has"],
       [{ type: 5, url: "ws://a" }, "type", "expected a text"],
       [{ command: "a", sandboxEnabled: true }, "sandboxEnabled", "only its host has the sandbox that it asks for"],
       [{ command: "a", versions: ["2020-01-01"] }, "versions", "expected a list of revisions"],
@@ -267,7 +267,7 @@ describe("The variables of a configuration", () => {
     assert.deepStrictEqual<unknown>(filled({ command: "a", args: ["${A}"] }, { A: "" }), { command: "a", args: [""] })
   })
 
-  it("are filled in once: a value is no text with variables", () => {
+  it("are filled in once: a value is not a text with variables", () => {
     const entries = ServersConfig.expand(decode({ one: { command: "${A}" } }), { A: "${B}", B: "no" })
     const again = ServersConfig.expand(entries, { B: "no" }).get("one") as ServersConfig.ServerEntry
     assert.deepStrictEqual(again.server, { command: "${B}" })

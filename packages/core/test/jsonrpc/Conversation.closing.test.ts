@@ -308,7 +308,7 @@ describe("a peer that closes the pipe", () => {
       }))
   }
 
-  it.scoped("is no failure when the reader of the pipe is interrupted", () =>
+  it.scoped("is not a failure when the reader of the pipe is interrupted", () =>
     Effect.gen(function*() {
       const [here] = yield* Transport.memory()
       const conversation = yield* Conversation.make({ ...here, run: () => Effect.interrupt }, side({}))

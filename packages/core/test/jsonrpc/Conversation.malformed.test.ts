@@ -1,5 +1,5 @@
 /**
- * Input that is no message: what is answered, which of our calls it ends, and what a client does differently.
+ * Input that is not a message: what is answered, which of our calls it ends, and what a client does differently.
  */
 import { assert, it } from "@effect/vitest"
 import type * as Conversation from "@effect-mcp/core/Conversation"
@@ -105,7 +105,7 @@ describe("a conversation that only reports", () => {
     `{"id":null,"method":"m"}`
   ]
   for (const text of silent) {
-    it.scoped(`writes nothing for a line that is no message, and reads on: ${text}`, () =>
+    it.scoped(`writes nothing for a line that is not a message, and reads on: ${text}`, () =>
       Effect.gen(function*() {
         const { diagnostic, peer, receive } = yield* calling({ reportOnly: true })
         receive(text)

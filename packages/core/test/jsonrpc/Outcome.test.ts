@@ -20,7 +20,7 @@ describe("Outcome.fromExit", () => {
 
   const bugs: ReadonlyArray<readonly [name: string, cause: Cause.Cause<unknown>]> = [
     ["a defect", Cause.die(new Error("s3cret"))],
-    ["a failure that is no JsonRpcError", Cause.fail(new Error("s3cret"))],
+    ["a failure that is not a JsonRpcError", Cause.fail(new Error("s3cret"))],
     ["a failure that has the members of one", Cause.fail({ code: -5, message: "s3cret" })],
     ["an interruption that this side did not request", Cause.interrupt(FiberId.none)],
     ["an empty cause", Cause.empty]

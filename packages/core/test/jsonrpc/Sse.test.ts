@@ -72,7 +72,7 @@ describe("Sse.Decoder", () => {
     ])
   })
 
-  it("ignores an id with NUL and a retry that is no number", () => {
+  it("ignores an id with NUL and a retry that is not a number", () => {
     assert.deepStrictEqual(decode("id: a\0b\nretry: 1.5\ndata: x\n\nretry: -1\n\n"), [event({ data: "x" })])
   })
 
@@ -146,7 +146,7 @@ describe("Sse.Decoder", () => {
     assert.match((whole[0] as Sse.TooLarge).end!, /x","id":7\}$/)
   })
 
-  it("reports the beginning and the end of data that has many lines, without what is no data", () => {
+  it("reports the beginning and the end of data that has many lines, without what is not data", () => {
     const lines = ["{", " \"result\": {", `"a": "${"x".repeat(200)}"`, " },", " \"id\": 7", "}"]
     const text = lines.map((line) => `data: ${line}\r\n`).join("") + "id: 1\n: comment\n\ndata: b\n\n"
     const options = { maxEventBytes: 64, reportAtEnd: (start: string) => start.startsWith("{") }

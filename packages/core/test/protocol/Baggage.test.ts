@@ -21,7 +21,7 @@ describe("A text of baggage", () => {
       ["a key twice", "a=1,b=2,a=3"],
       ["a line break", "a=1\r\nset-cookie: b"],
       ["a line break after a property", "a=1;p\r\nset-cookie: b"],
-      ["a key that is no token", "a b=1"],
+      ["a key that is not a token", "a b=1"],
       ["half of an encoded octet", "a=%2"],
       ["an entry without a value", "a"],
       ["more than 8,192 characters", `a=${"x".repeat(8200)}`],

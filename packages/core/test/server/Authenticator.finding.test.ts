@@ -131,7 +131,7 @@ describe("The authenticator", () => {
   for (
     const [what, found] of [
       ["dies", Effect.die(new Error("the password is hunter2"))],
-      ["fails with what is no refusal", Effect.fail(new Error("the password is hunter2")) as never],
+      ["fails with what is not a refusal", Effect.fail(new Error("the password is hunter2")) as never],
       ["returns no Effect", Promise.resolve("ada") as never],
       ["is interrupted", Effect.interrupt]
     ] as ReadonlyArray<[string, Effect.Effect<string, Authenticator.Refuses>]>

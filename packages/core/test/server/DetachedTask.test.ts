@@ -212,7 +212,7 @@ for (const [era, { answer, begin, connect }] of Object.entries(eras)) {
         }).pipe(Effect.provide(layer))
       }))
 
-    it.scoped("is no task where the arguments are refused, and has failed where its work did not start", () =>
+    it.scoped("is not a task where the arguments are refused, and has failed where its work did not start", () =>
       Effect.gen(function*() {
         const { jobs, node, statuses, store, told } = yield* engine({
           start: ({ year }) => Effect.fail(new Empty({ year }))

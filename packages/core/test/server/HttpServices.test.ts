@@ -190,7 +190,7 @@ describe("What HTTP middleware sets", () => {
       const missing = yield* asking(two, "whose")
       assert.strictEqual(
         missing.error.message,
-        "\"tools/call\" needs the service \"test/Tenant\": the application has given none with the HTTP request, or another node has " +
+        "\"tools/call\" needs the service \"test/Tenant\": the application has not given it with the HTTP request, or another node has " +
           "passed the request on"
       )
       assert.strictEqual((yield* asking(two, "seen")).result.content[0].text, unset)

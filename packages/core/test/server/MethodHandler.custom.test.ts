@@ -195,7 +195,7 @@ describe("A fallback handler", () => {
 
   it.scoped("gets methods of features that the server does not have, and no others", () =>
     Effect.gen(function*() {
-      // What it says is no result of these methods: it is a proxy's business.
+      // What it says is not a result of these methods: it is a proxy's business.
       const peer = yield* TestPeer.client({ oracle: false })
       yield* peer.initialize()
       for (

@@ -205,7 +205,7 @@ describe("The tasks of a server", () => {
       yield* called.pipe(Effect.scoped, Effect.provide(Layer.provide(serve(tools, given), layer)))
       assert.deepStrictEqual(lines.map(({ level, message }) => [level, message]), [[
         "Warning",
-        "This server runs no tasks, so these tools, which require one, are served without: \"render\", \"report\". Add " +
+        "This server runs no tasks, so these tools, which require a task, are served without a task: \"render\", \"report\". Add " +
         "`TasksServer.layer` to its features"
       ]])
     }))

@@ -15,11 +15,11 @@ export type Read<A> = Either.Either<A, Flaw>
 
 export const flaw = (member: string, reason: string): Read<never> => Either.left({ member, reason })
 
-/** A member of its own: what a key such as `__proto__` has put behind the object is none. */
+/** An own member: a value that a key such as `__proto__` has put behind the object does not count. */
 export const own = (entry: Readonly<Record<string, unknown>>, member: string): unknown =>
   Object.hasOwn(entry, member) ? entry[member] ?? undefined : undefined
 
-/** An object that is no list. */
+/** An object that is not a list. */
 export const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   Predicate.isRecord(value) && !Array.isArray(value)
 

@@ -24,7 +24,7 @@ const places = {
 
 export type Syntax = keyof typeof places
 
-/** What stands between the braces. A text of a shell, such as `${#list}`, is no variable. */
+/** What stands between the braces. A text of a shell, such as `${#list}`, is not a variable. */
 const form = /^(?:env:(?<env>[^:]+?)|(?<name>[A-Za-z_][A-Za-z0-9_]*|\/))(?::-(?<byDefault>.*))?$|^[A-Za-z]+:(?!-)/s
 
 const variableOf = (inside: string): Variable | undefined => {
@@ -45,7 +45,7 @@ export const names = (text: string, syntax: Syntax): ReadonlyArray<string> =>
     return variable === undefined ? [] : [variable.name]
   })
 
-/** A text with the values of its variables, or the name of the first that has neither a value nor a default. */
+/** A text with the values of its variables, or the name of the first variable that has neither a value nor a default. */
 export const fill = (
   text: string,
   syntax: Syntax,

@@ -22,7 +22,7 @@ import * as ServerLists from "./ServerLists.js"
 /** One stay of a server in the group: another server may have the name later. */
 export interface Membership {
   readonly name: string
-  /** Of two servers with an entry of the same name, the one with the lower number keeps the name. */
+  /** When two servers have an entry of the same name, the server with the lower number keeps the name. */
   readonly order: number
 }
 

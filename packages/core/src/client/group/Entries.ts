@@ -124,7 +124,7 @@ export const renamed = (before: Entries, now: Entries): ReadonlyArray<Renamed> =
     return [...found].map(([server, names]) => ({ server, kind, names }))
   })
 
-/** The first kind of which another server has names of this server, and these names. */
+/** The first kind whose names another server has as well, and these names. */
 export const collisions = (
   entries: Entries,
   server: string

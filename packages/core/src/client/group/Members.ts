@@ -14,7 +14,7 @@ import * as EffectInternals from "../../kit/EffectInternals.js"
 import type { ClientSessionService } from "../ClientSession.js"
 import { DuplicateServer, UnknownServer } from "../GroupError.js"
 
-/** One server, from when it is added to when it leaves; another one may have its name later. */
+/** One server, from when it is added to when it leaves; another server may have its name later. */
 export interface Member {
   readonly name: string
   /** How many servers were added before it. */

@@ -22,7 +22,10 @@ const isUri = (kind: Kind): boolean => kind === "resources" || kind === "templat
 
 const hookOf = (kind: Kind, { nameHook, uriHook }: Naming): NameHook => isUri(kind) ? uriHook : nameHook
 
-/** The name that an entry should have: that of the hook, without hidden characters; with a prefix where the group gives one to each name. */
+/**
+ * The name that an entry should have: the name that the hook gives, without hidden characters, and with a prefix where the group gives each
+ * name a prefix.
+ */
 export const wanted = (kind: Kind, naming: Naming): NameHook => {
   const hook = hookOf(kind, naming)
   if (isUri(kind)) return hook

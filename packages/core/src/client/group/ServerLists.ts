@@ -19,9 +19,9 @@ import * as ListPages from "../session/ListPages.js"
 import { noLists, type ServerLists } from "./Entries.js"
 
 /**
- * Everything that a server lists. Lists whose capability it does not declare are not requested. A list whose method it does
- * not have is empty. One that it answers with another error is as it was before, the error is logged, and the lists are
- * not complete. Of a list that is too large, or does not end, the entries before the limit are taken, and a warning is logged.
+ * Everything that a server lists. Lists whose capability it does not declare are not requested. A list whose method the server does not
+ * have is empty. A list that the server answers with another error stays as it was before; the error is logged, and the lists are not
+ * complete. When a list is too large, or does not end, the entries before the limit are taken, and a warning is logged.
  */
 export const read = (
   session: ClientSessionService,
@@ -80,7 +80,7 @@ export interface Listing {
   readonly pages: number
 }
 
-/** All entries, and on how many pages they came; of a list that is cut, those before the cut. */
+/** All entries, and on how many pages they came. When the list is cut, the entries before the cut. */
 export const collect = <A>(
   list: Stream.Stream<A, ClientError>,
   onCut: (error: ClientError) => Effect.Effect<void, ClientError> = Effect.fail
@@ -116,8 +116,8 @@ export const changes = (
 const backoff = Schedule.union(Schedule.exponential("1 second"), Schedule.spaced("1 minute"))
 
 /**
- * Runs `refresh` after each change, until the session ends. A refresh that fails or is not complete runs again after a while, and so
- * do lists that are not complete at the start. `ListPace` says how long the changes of the server wait after a refresh: those that come
+ * Runs `refresh` after each change, until the session ends. A refresh that fails or is not complete runs again after a while, and so do
+ * lists that are not complete at the start. `ListPace` says how long the changes of the server wait after a refresh: all changes that come
  * meanwhile are one change, which the next refresh reads. A change does not wait after a call of `calls`.
  */
 export const follow = (

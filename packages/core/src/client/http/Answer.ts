@@ -29,7 +29,7 @@ export const mayBeAnswer = (dropped: Sse.TooLarge, id: Message.RequestId): boole
     (outline.id === undefined || outline.id === id || outline.id === otherForm(id))
 }
 
-/** Whether a message was meant as the answer to the request of this id, and is no response. */
+/** Whether a message was meant as the answer to the request of this id, and is not a response. */
 export const isMalformed = (message: Message.Incoming, id: Message.RequestId): message is Message.Malformed =>
   Message.isMalformed(message) && (message.kind === "response" || message.kind === "unknown") && message.id === id
 
@@ -47,7 +47,7 @@ export const isWithoutId = (message: Message.Incoming): boolean =>
 export const lost = (method: string, why: string, cause?: unknown): TransportError =>
   new TransportError({ reason: "Read", message: `The answer to "${method}" was lost: ${why}`, cause })
 
-/** An answer came, and is no response. */
+/** An answer came, and is not a response. */
 export const unreadable = (method: string, why: string): TransportError =>
   new TransportError({ reason: "Decode", message: `The answer to "${method}" cannot be read: ${why}` })
 
@@ -62,11 +62,11 @@ export const tooLargeBody = (method: string) => (size: string): TransportError =
 const advice = (limit: "maxBodyBytes" | "maxEventBytes"): string =>
   `raise the limit ${limit}, or ask for a smaller answer`
 
-/** The same of a malformed message. JSON that is no message at all may come from another kind of server. */
+/** The error of an answer that is a malformed message. JSON that is not a message at all may come from another kind of server. */
 export const malformed = (method: string, { code, id, kind, message }: Message.Malformed, url: URL): TransportError =>
   unreadable(
     method,
     kind !== "response" && id === undefined && code === INVALID_REQUEST
-      ? `it is JSON, and no JSON-RPC message: ${message}; is ${url.origin}${url.pathname} the endpoint of an MCP server?`
+      ? `it is JSON, but not a JSON-RPC message: ${message}; is ${url.origin}${url.pathname} the endpoint of an MCP server?`
       : message
   )

@@ -4,7 +4,7 @@
  */
 import type * as Headers from "@effect/platform/Headers"
 
-/** A shorter value is no secret, and may be a part of other words. */
+/** A shorter value is not a secret, and may be a part of other words. */
 const MIN_LENGTH = 8
 
 /** The values, each followed by what comes after its scheme. */

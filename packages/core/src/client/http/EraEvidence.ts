@@ -1,7 +1,7 @@
 /**
  * What the failure of an HTTP request shows about the era of its server, and whether another request may succeed. `negotiation/Plan`,
- * `negotiation/Probe` and `legacy/Connect` ask, for every transport, so this module loads no HTTP client; `modern/Http` and
- * `negotiation/HttpTransport` ask about the responses that they get.
+ * `negotiation/Probe` and `legacy/Connect` ask this module, whatever the transport is, so the module loads no HTTP client. `modern/Http`
+ * and `negotiation/HttpTransport` ask about the responses that they get.
  */
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -28,8 +28,8 @@ export const isFinal = (error: TransportError): boolean =>
   error.cause instanceof HttpResponseError ? asksForLogin(error.cause) : error.reason !== "Read" && !isHidden(error)
 
 /**
- * Whether a server may accept the same request a little later: it allows fewer requests in a time, and does not say when it accepts the next
- * one. Some servers answer with 403 then.
+ * Whether a server may accept the same request a little later: it allows fewer requests in a time, and does not say when it accepts the
+ * next request. Some servers answer with 403 then.
  */
 export const mayPass = (error: { readonly _tag: string; readonly cause?: unknown }): boolean =>
   error._tag === "TransportError" && error.cause instanceof HttpResponseError &&

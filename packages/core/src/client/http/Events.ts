@@ -14,7 +14,7 @@ import * as Decompression from "./Decompression.js"
 import * as PlatformError from "./PlatformError.js"
 import type { Settings } from "./Settings.js"
 
-/** An event, or the notice that one was dropped because it is too large. */
+/** An event, or the notice that an event was dropped because it is too large. */
 export type Event = Sse.Event | Sse.TooLarge
 
 /** The events of a response. Fails with reason `Read`, also when no byte comes for as long as the timeout. */

@@ -1,8 +1,8 @@
 /**
- * What the parts of one connection over HTTP share: the URL and the settings, the sender, the reader of what comes in, the limits for what
- * goes out, and the fibers that do both. `negotiation/HttpTransport` makes the connection; `Outgoing` and the transports of both eras
- * (`legacy/Http`, `legacy/Sse`, `modern/Http`) send and receive through `HttpSender` and `Reader` there. A connection knows no message and
- * no era.
+ * What the parts of one connection over HTTP share: the URL and the settings, the sender, the reader of incoming messages, the limits of
+ * outgoing messages, and the fibers that send and receive. `negotiation/HttpTransport` makes the connection; `Outgoing` and the transports
+ * of both eras (`legacy/Http`, `legacy/Sse`, `modern/Http`) send and receive through `HttpSender` and `Reader` there. A connection knows no
+ * message and no era.
  *
  * A connection ends when its reader stops, when the server ends the connection, or when its scope closes. From then on the connection
  * takes no message; requests are interrupted, and other messages may still be accepted until the connection has closed.
@@ -41,7 +41,7 @@ export interface HttpConnection extends HttpSender.HttpSender {
   readonly forkMessage: <E>(effect: Effect.Effect<void, E>) => Fiber.RuntimeFiber<void, E>
   /** Ends the connection. The first call decides what its reader ends with. */
   readonly end: (exit: Exit.Exit<void, TransportError>) => Effect.Effect<void>
-  /** Ends it and waits until messages are accepted, for a bounded time; then runs `last`, for a bounded time. */
+  /** Ends the connection, and waits for a bounded time until messages are accepted; then runs `last`, for a bounded time. */
   readonly finish: (last: Effect.Effect<void, unknown>) => Effect.Effect<void>
 }
 

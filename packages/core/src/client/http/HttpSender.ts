@@ -53,7 +53,7 @@ export interface HttpSender {
 /** What happened to a request before this attempt. */
 interface Earlier {
   readonly redirects: number
-  /** The request as the connection made it, while every redirect of it was permanent. */
+  /** The request as the connection made it; `undefined` once a redirect was not permanent. */
   readonly asked: Request | undefined
   readonly refusals: number
   /** What an `Authorizer` remembers of the request; there is nothing to remember before the first refusal. */
@@ -113,7 +113,7 @@ export const make = (
 
 /**
  * Sends requests, and sends them again after a redirect or a refusal. Its mutable fields: `changes` counts how often the headers of the
- * application have changed, `lastHeaders` are the headers of the request before, and `headersBefore` those before their last change.
+ * application have changed, `lastHeaders` are the headers of the request before, and `headersBefore` the headers before their last change.
  * `moved` has the target of the last permanent redirect, by the method and the URL that the connection requests: a connection has at most
  * two URLs.
  */
@@ -290,7 +290,7 @@ class Attempts {
   }
 }
 
-/** Whether two requests have the same credentials. A proof of possession is another one in each request. */
+/** Whether two requests have the same credentials. A proof of possession differs in each request. */
 const isSame = (one: Headers.Headers, other: Headers.Headers): boolean => {
   const names = (headers: Headers.Headers) => Object.keys(headers).filter((name) => name !== "dpop")
   const all = names(one)

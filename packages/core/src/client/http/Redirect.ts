@@ -16,7 +16,7 @@ export const targetOf = ({ headers, request, status }: HttpClientResponse.HttpCl
   const { location } = headers
   if (location === undefined) return "it names no target"
   const target = Either.getOrUndefined(Url.fromString(location, request.url))
-  if (target === undefined) return "its target is no URL"
+  if (target === undefined) return "its target is not a URL"
   // The headers and the body are meant for this origin only.
   if (target.origin !== new URL(request.url).origin) return `"${target.origin}" is another origin`
   return target.username === "" && target.password === "" ? target : "its target holds credentials"

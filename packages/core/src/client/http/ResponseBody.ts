@@ -71,7 +71,7 @@ const lenient = new TextDecoder()
 
 const decode = Option.liftThrowable((bytes: Uint8Array) => strict.decode(bytes))
 
-/** No text in a charset that the platform does not know. */
+/** `undefined` for a charset that the platform does not know. */
 const decodeAs = Option.liftThrowable((charset: string, bytes: Uint8Array) =>
   new TextDecoder(charset, { fatal: true }).decode(bytes)
 )
@@ -80,8 +80,8 @@ const decodeAs = Option.liftThrowable((charset: string, bytes: Uint8Array) =>
 const isEmpty = (cause: unknown): boolean => (cause as { readonly reason?: unknown }).reason === "EmptyBody"
 
 /**
- * A body of so many bytes is read by the platform, which is faster. That of Node joins all pieces anew for each piece, and a server may
- * send a piece for each byte.
+ * The platform reads a body of so many bytes, which is faster. Node joins all pieces anew for each piece, and a server may send a piece for
+ * each byte.
  */
 const SHORT = 16 * 1024
 

@@ -20,6 +20,6 @@ const pattern = /^(\d{1,15}) ([\x20-\x7e]{1,4096})$/
 export const parse = (token: string): Either.Either<LastEvent, TransportError> => {
   const [, requestId, eventId] = pattern.exec(token) ?? []
   return requestId === undefined || eventId === undefined
-    ? Either.left(new TransportError({ reason: "Write", message: "The resumption token is not one of this client's" }))
+    ? Either.left(new TransportError({ reason: "Write", message: "This client has not made the resumption token" }))
     : Either.right({ requestId: Number(requestId), eventId })
 }

@@ -80,7 +80,7 @@ export const reconnect: Schedule.Schedule<Duration.Duration> = Schedule.exponent
   Schedule.jitteredWith({ min: 0, max: 1 })
 )
 
-/** The headers that an application may set: all but those of the protocol. */
+/** The headers that an application may set: all except the headers of the protocol. */
 export const applicationHeaders = (headers: Headers.Input | undefined): Headers.Headers =>
   Headers.remove(Headers.fromInput(headers), reserved)
 

@@ -167,7 +167,7 @@ const openTask = (
     goneOr(taskId)
   )
   const fetch = (isWaiting: boolean) =>
-    // The result has the type of that of the call.
+    // The result has the type of the call's result.
     request(
       self,
       TaskMethods.getTaskPayload,
@@ -175,7 +175,7 @@ const openTask = (
       params,
       isWaiting ? { timeout: Duration.infinity } : limits
     ).pipe(
-      // The server may have refused the parameters of the call, or it has the task no longer.
+      // The server may have refused the parameters of the call, or it no longer has the task.
       Effect.tapErrorTag("InvalidParams", () => get)
     )
   return Effect.map(TaskPoll.make<Tasks.Task, ClientError>(get, first), (poll) => ({

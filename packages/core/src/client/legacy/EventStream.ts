@@ -51,7 +51,7 @@ export const open = (
       if (MediaType.of(response.headers["content-type"]) === MediaType.EVENTS) {
         return Events.fromResponse(response, settings)
       }
-      const message = `GET ${request.url} was answered with ${status} and no stream of events`
+      const message = `GET ${request.url} was answered with ${status}, without a stream of events`
       return Stream.fromEffect(
         Effect.zipRight(ResponseBody.discard(response), Effect.fail(new NoEventStream({ status, message })))
       )
@@ -60,7 +60,7 @@ export const open = (
 /** A stream that was open this long has worked, even if it brought no event. In milliseconds. */
 const LONG_OPEN = 10_000
 
-/** How often the client looks for other credentials, when the server accepts those of an open session no more. */
+/** How often the client looks for other credentials, when the server no longer accepts the credentials of an open session. */
 const RECHECK = "30 seconds"
 
 /** Reads the standalone stream until the server offers none any more. */
@@ -97,7 +97,7 @@ export const listen = (
         const count = Effect.delay(Effect.orElseSucceed(credentials.now, () => refused), RECHECK)
         return yield* Effect.asVoid(Effect.repeat(count, { until: (now) => now !== refused }))
       }
-      // The server may have deleted the events of before, and have others.
+      // The server may have deleted its earlier events, and may have other events under the same ids.
       if ((yield* Ref.get(point)).lastEventId === undefined || isFinal.has(error.status)) {
         return yield* Effect.fail(error)
       }

@@ -116,7 +116,7 @@ const accepted = (self: Self, message: Message.Message): Effect.Effect<void> =>
       : Effect.void
   })
 
-/** Reads the standalone stream of the present session, and no longer that of the session before it. */
+/** Reads the standalone stream of the present session, and stops reading the stream of the session before it. */
 const listen = ({ connection, session, standalone }: Self): Effect.Effect<void> =>
   Effect.suspend(() => {
     if (!connection.settings.standalone) return Effect.void
@@ -144,7 +144,7 @@ const terminate = (session: HttpSession.HttpSession): Effect.Effect<void, Transp
     : session.connection.send(HttpSession.terminate(session), ResponseBody.discard)
 
 /**
- * Waits for a session in place of the one of this id. When the server does not go on with the conversation, the connection ends; when
+ * Waits for a session in place of the session with this id. When the server does not go on with the conversation, the connection ends; when
  * it cannot be reached now, this fails, and the next call tries again.
  */
 const renews = (self: Self): Options["renew"] => (lost) =>
@@ -222,7 +222,7 @@ const notBegun = (
   cause: LocalError | JsonRpcError.JsonRpcError | undefined,
   why: string = cause?.message ?? ""
 ): Effect.Effect<never, TransportError> => {
-  const message = `The session has expired, and no other could be begun: ${why}`
+  const message = `The session has expired, and a new session could not begin: ${why}`
   return Effect.fail(new TransportError({ reason: "Write", message, cause }))
 }
 

@@ -209,7 +209,7 @@ const cancel = Effect.fnUntraced(function*(self: Self, taskId: string) {
 const list = ({ ledger }: Self, cursor: string | undefined): Effect.Effect<Tasks.ListTasksResult, InvalidParams> =>
   cursor === undefined
     ? Effect.sync(() => ({ tasks: [...MutableRef.get(ledger).entries.values()].map(({ task }) => task) }))
-    : Effect.fail(new InvalidParams({ message: "Invalid params: the cursor is not one of this list" }))
+    : Effect.fail(new InvalidParams({ message: "Invalid params: the cursor does not belong to this list" }))
 
 /** Ends all tasks, and waits for their handlers for a time. */
 const stop = (self: Self, closeTimeout: Duration.DurationInput): Effect.Effect<void> =>

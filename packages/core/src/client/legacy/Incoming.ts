@@ -1,6 +1,6 @@
 /**
  * Decodes what a body or an event holds into messages, for `Post`, `EventStream` and `Sse`, and delivers them to the `Reader` of the
- * connection. Text that is no message is reported and costs nothing else; it is answered only when its sender waits for an answer.
+ * connection. Text that is not a message is reported and costs nothing else; it is answered only when its sender waits for an answer.
  */
 import * as Effect from "effect/Effect"
 import * as Message from "../../jsonrpc/Message.js"

@@ -55,11 +55,11 @@ export const begin = (ledger: Ledger, task: Tasks.Task): Either.Either<Change<vo
   const { entries, limits: { maxRunning, maxTasks } } = ledger
   const running = [...entries.values()].filter(isRunning).length
   if (running >= maxRunning) {
-    return refused(`${running} tasks are running, and no more may: wait for one, or cancel one`)
+    return refused(`${running} tasks are running, which is the limit: wait for a task to end, or cancel a task`)
   }
   const [roomy, evicted] = withRoom(ledger, ({ entries }) => entries.size < maxTasks)
   if (roomy.entries.size >= maxTasks) {
-    return refused(`${roomy.entries.size} tasks are stored, and no more may: fetch the result of one`)
+    return refused(`${roomy.entries.size} tasks are stored, which is the limit: fetch the result of a task`)
   }
   return Either.right([withEntry(roomy, { task, outcome: undefined, size: 0, isFetched: false }), evicted, undefined])
 }
@@ -82,7 +82,7 @@ export const end = (
   return [withEntry(roomy, entry), evicted, entry]
 }
 
-/** Cancels a task for the server, which fetches no outcome of it. */
+/** Cancels a task for the server. The server does not fetch the outcome of a cancelled task. */
 export const cancel = (ledger: Ledger, taskId: string, now: number): Either.Either<Change<Entry>, InvalidParams> =>
   Either.flatMap(find(ledger, taskId), (entry) => {
     if (!isRunning(entry)) {

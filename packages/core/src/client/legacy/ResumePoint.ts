@@ -37,7 +37,7 @@ export const after = (event: Event) => (point: ResumePoint): ResumePoint => {
   if (event instanceof Sse.TooLarge) return { ...point, attempts: 0 }
   const { id, retry } = event
   return {
-    // An empty id takes back the ids before it; an id that fits into no header is as good as none.
+    // An empty id takes back the ids before it; an id that does not fit into a header counts as no id.
     lastEventId: id === undefined ? point.lastEventId : id.length <= MAX_ID && printable.test(id) ? id : undefined,
     retry: retry === undefined ? point.retry : Math.min(Math.max(retry, RETRY.min), RETRY.max),
     attempts: 0

@@ -93,7 +93,7 @@ const listen = (self: Self): Fiber.RuntimeFiber<void> => {
   )
   // Also when the connection ends meanwhile, which interrupts the reading.
   return connection.fork(Effect.ignore(Effect.onExit(reading, (exit) =>
-    // Before the endpoint `open` waits for it; after it the whole connection does.
+    // Until the endpoint is known, `open` waits for the stream; later the whole connection waits for it.
     Effect.flatMap(
       Deferred.fail(endpoint, neverOpened(exit)),
       (isFirst) => isFirst || Exit.isInterrupted(exit) ? Effect.void : connection.end(exit)
@@ -133,7 +133,7 @@ const check = (response: HttpClientResponse.HttpClientResponse): Effect.Effect<v
   return Effect.flatMap(RefusedResponse.fromResponse(response), (refused) =>
     Effect.fail(
       RefusedResponse.isOk(response)
-        ? notOpened(`it is no stream of events but ${type}`, refused)
+        ? notOpened(`it is not a stream of events but ${type}`, refused)
         : notOpened(refused.message, refused)
     ))
 }

@@ -82,8 +82,8 @@ export const enveloped = ({ conversation }: Opening, options: Options, version: 
       })
       return outbound.request(method, writing(params ?? noParams) as Params, options)
     },
-    // This era has no notification of changed roots: the server asks for them again with the next call. The envelope of
-    // others tells a server of both eras which of them they belong to.
+    // This era has no notification of changed roots: the server asks for them again with the next call. The envelope of other notifications
+    // tells a server of both eras which era they belong to.
     notify: (method, params) =>
       method === ROOTS_CHANGED ? Effect.void : outbound.notify(method, write(params ?? noParams) as Params)
   }

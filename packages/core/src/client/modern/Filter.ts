@@ -18,7 +18,7 @@ export interface Filter {
   readonly members: ReadonlyMap<string, Member>
 }
 
-/** A member of the filter, of resources or of an extension: how many times its flag, or each of its keys, is wanted. */
+/** A member of the filter, of resources or of an extension: how many parts of the program want its flag, or each of its keys. */
 interface Member {
   readonly hasKeys: boolean
   readonly counts: ReadonlyMap<string, number>
@@ -52,7 +52,7 @@ export const remove = (filter: Filter, name: string, keys: ReadonlyArray<string>
   return [withMember(filter, name, { ...member, counts }), counts.size < member.counts.size]
 }
 
-/** The one key of a member that is a flag. */
+/** The only key of a member that is a flag. */
 const FLAG = [""]
 
 const none: ReadonlyMap<string, number> = new Map()
@@ -88,7 +88,7 @@ export const isAcknowledged = (
   return keys.every((key) => all.has(keyOf(key)))
 }
 
-/** The members of a request that the server has not acknowledged, of the members with these names. */
+/** Among the members with these names, the members of a request that the server has not acknowledged. */
 export const missing = (
   acknowledged: SubscriptionFilter,
   wanted: SubscriptionFilter,

@@ -179,7 +179,7 @@ export class ModernHttp implements Sender {
     )
   }
 
-  /** Delivers all messages but the one that ends the request. */
+  /** Delivers all messages except the message that ends the request. */
   private deliver(
     id: Message.RequestId,
     messages: ReadonlyArray<Message.Incoming>,
@@ -194,8 +194,8 @@ export class ModernHttp implements Sender {
   }
 
   /**
-   * An error in the body answers the request. Without an id, it may be of a proxy that denies access. It does not answer
-   * the probe where the status shows no era.
+   * An error in the body answers the request. An error without an id may come from a proxy that denies access. It does not answer the probe
+   * where the status shows no era.
    */
   private refused(request: Message.Request, response: Response): Effect.Effect<Message.Response, LocalError> {
     return Effect.flatMap(RefusedResponse.fromResponse(response), (refusal) => {

@@ -56,7 +56,7 @@ export interface Listen {
 
 const RESOURCES = "resourceSubscriptions" satisfies keyof Subscriptions.SubscriptionFilter
 
-/** After which time a server is reported that has neither acknowledged the first subscription nor refused it. */
+/** When a server has neither acknowledged nor refused the first subscription after this time, the server is reported. */
 const SILENCE = Duration.seconds(30)
 const SILENT = "it has not answered the request"
 
@@ -236,7 +236,7 @@ const remove = Effect.fnUntraced(function*(
   if (hasChanged) yield* replace(self, restore)
 })
 
-/** Replaces the subscription by one for the present filter. Gives what the server has acknowledged. */
+/** Replaces the subscription by a subscription for the present filter. Gives what the server has acknowledged. */
 const replace = Effect.fnUntraced(function*(self: Self, restore: Restore) {
   const last = yield* Ref.get(self.current)
   const filter = Filter.wireOf(yield* Ref.get(self.filter))
@@ -368,7 +368,7 @@ const cancelled = (self: Self, params: Params | undefined): Effect.Effect<void> 
     return Effect.asVoid(Deferred.succeed(subscription.cancelled, undefined))
   })
 
-/** Counts everything that the server acknowledged after a gap as changed. */
+/** Counts everything that the server has acknowledged as changed, after a gap. */
 const onGap = ({ publish, reopenings }: Self, acknowledged: Subscriptions.SubscriptionFilter): void => {
   for (const { method, params } of Subscriptions.changes(acknowledged)) publish(notification(method, params))
   for (const onReopened of reopenings) onReopened()

@@ -54,7 +54,9 @@ const staleAfter: ReadonlyMap<string, ReadonlyArray<string>> = new Map([
   ["notifications/resources/updated", ["resources/read"]]
 ])
 
-/** Its mutable fields: the entries, the oldest first; `changes` counts what made them stale; `size` is that of all entries. */
+/**
+ * Its mutable fields: the entries, the oldest first; `changes` counts what made entries stale; `size` is the size of all entries together.
+ */
 export class ResponseCache {
   private readonly entries = new Map<string, Entry>()
   // How often each method's results have become stale: a result that was requested before is not kept.
@@ -81,8 +83,8 @@ export class ResponseCache {
         return Effect.map(calling, (result) => {
           const { cacheScope, ttlMs } = result
           const isPublic = cacheScope === "public"
-          // MUST NOT share a private result (2026-07-28 server/utilities/caching): whose it is, is not sure when another request
-          // had other credentials meanwhile.
+          // MUST NOT share a private result (2026-07-28 server/utilities/caching): when another request had other credentials meanwhile, it
+          // is not sure whose result it is.
           const isMine = isPublic || this.present() === credentialsBefore
           const isKept = typeof ttlMs === "number" && ttlMs > 0 && (this.changes.get(method) ?? 0) === before && isMine
           const text = isKept ? JsonText.stringify(result) : undefined

@@ -29,7 +29,10 @@ const MAX_TEXT = 16 * 1024
 /** For how many tools the headers are kept: the oldest go first. Most tools have none and are not counted. */
 const MAX_TOOLS = 1000
 
-/** The headers of a call with these arguments, by the name of a tool that has some. They stay until the tool is listed again. */
+/**
+ * The headers of a call with these arguments, by the name of the tool, for tools that have headers. They stay until the tool is listed
+ * again.
+ */
 export type ToolHeaders = Map<string, (args: JsonObject | undefined) => Record<string, string>>
 
 /** The exchanges of our transport over HTTP: where it keeps the headers of tools. */

@@ -85,15 +85,15 @@ const withoutModern = ({ deliver }: Reader): Sender => ({
 })
 
 /**
- * SHOULD then try the older transport (2025-03-26 basic/transports#backwards-compatibility): at any 4xx. A server that asks
- * for authorization or for time is of any age, and its older transport asks for the same.
+ * SHOULD then try the older transport (2025-03-26 basic/transports#backwards-compatibility): at any 4xx. A server of any age may ask for
+ * authorization or for time, and its older transport asks for the same.
  */
 const mayBeOlder = (refused: HttpResponseError): boolean =>
   refused.status >= 400 && refused.status < 500 && !EraEvidence.asksForLogin(refused) &&
   refused.headers["retry-after"] === undefined
 
 interface LegacyTransport {
-  /** The current transport. It changes once, when the server implements only the older one. */
+  /** The current transport. It changes once, when the server implements only the older transport. */
   readonly sender: Ref.Ref<Sender>
   /** Ends the session, if there is one. */
   readonly terminate: Effect.Effect<void, TransportError>
@@ -122,6 +122,6 @@ const neither = (refused: HttpResponseError, error: TransportError): TransportEr
   new TransportError({
     reason: RefusedResponse.toError(refused).reason,
     message: `${refused.message}. The server does not implement HTTP+SSE of 2024-11-05 either: ${error.message}` +
-      (refused.status === 404 ? ". Look at the path of the URL: that of a server is often \"/mcp\"" : ""),
+      (refused.status === 404 ? ". Look at the path of the URL: the path of a server is often \"/mcp\"" : ""),
     cause: refused
   })

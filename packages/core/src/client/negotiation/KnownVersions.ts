@@ -1,7 +1,7 @@
 /**
  * The revisions that clients have agreed on with servers of unknown era, so that `Negotiation` need not look for the era at the next
- * connection. A remembered revision is a hint: the client probes a server again that refuses the hint, and a server that has ended,
- * unless the server has ended because of the probe.
+ * connection. A remembered revision is a hint. When a server refuses the hint, or has ended, the client probes the server again, except
+ * when the server has ended because of a probe.
  *
  * A `ClientSessionGroup` remembers by origin, and so do all clients of one `HttpClient`. Other clients remember by connector.
  *

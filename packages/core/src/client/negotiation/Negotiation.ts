@@ -32,7 +32,7 @@ const PROBE_TIMEOUT = Duration.seconds(5)
 const HANDSHAKE_TIMEOUT = Duration.seconds(15)
 
 /**
- * How long the client waits after a connection that has ended by itself, because something of the server may still hold a lock; and before it
+ * How long the client waits after a connection that has ended by itself, because a part of the server may still hold a lock; and before it
  * sends `initialize` again to a server that allows few requests in a time.
  */
 const PAUSE = Duration.seconds(1)

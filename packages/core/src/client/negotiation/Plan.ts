@@ -41,7 +41,7 @@ export interface Facts {
 
 /** What the client is doing, and why. */
 export type State =
-  /** It makes the only handshake that there can be. */
+  /** The client makes the only handshake that there can be. */
   | { readonly _tag: "Only" }
   /** It speaks the modern era that the option `prior` names. */
   | { readonly _tag: "Prior" }
@@ -157,7 +157,7 @@ const notModern = (facts: Facts, state: State, verdict: NotModern, skipped: Skip
   if (verdict._tag === "Legacy") {
     return legacy.length === 0
       ? fail(state, noCommonVersion(`a legacy revision (${verdict.why})`, modern))
-      // A server that has named its legacy revisions has described itself in time.
+      // A server that has named its legacy revisions has answered the probe in time.
       : [trying(verdict), { ...tryingHandshake(facts, verdict), takesLate: named === undefined }]
   }
   const error = fromCall(verdict.error)
@@ -277,7 +277,7 @@ export const contact = (state: State, { hasExchanges }: Facts, version: Version.
 const whyOf = (verdict: NotModern): string =>
   verdict._tag === "Legacy" ? verdict.why : verdict._tag === "Gone" ? "the connection ended" : verdict.error.message
 
-/** A program that ends whatever it is sent has said why. Every other error also says what became of the probe. */
+/** When a program ends whatever it is sent, its own error says why. Every other error also says what became of the probe. */
 const fail = (state: State, error: ConnectError): Next => {
   const verdict = verdictOf(state)
   const isClear = verdict === undefined || (verdict._tag === "Gone" && error._tag === "ConnectionClosed")
@@ -290,7 +290,10 @@ const MAX_NAMED = 20
 const noCommonVersion = (offered: string, supported: ReadonlyArray<string>): NoCommonVersion =>
   new NoCommonVersion({ offered, supported })
 
-/** The same error, with a message that says what became of the probe, too. A login comes first, whatever the era. */
+/**
+ * The same error, with a message that also says what became of the probe. When a login is needed, the message says only that, whatever the
+ * era is.
+ */
 const explained = (error: ConnectError, why: string): ConnectError => {
   if (error._tag === "NoCommonVersion" || asksForLogin(error)) return error
   const advice = "If you know a revision that the server speaks, name it with the option `versions`"
@@ -299,13 +302,13 @@ const explained = (error: ConnectError, why: string): ConnectError => {
   return withMessage(error, message)
 }
 
-/** A time-out also says what had been skipped until then. What the server sends later is not why nothing came in time. */
+/** A time-out also says what had been skipped until then. What the server sends later cannot be the reason for the time-out. */
 const withSkipped = (error: ConnectError, { count, first }: Skipped): ConnectError => {
   if (error._tag !== "RequestTimeout" || count === 0) return error
   const quoted = first === undefined
     ? ""
     : `; the first begins with "${first.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, " ")}"`
-  const said = `Inputs of the server that were no messages and were skipped: ${count}${quoted}`
+  const said = `Inputs of the server that were not messages and were skipped: ${count}${quoted}`
   return withMessage(error, `${error.message}. ${said}`)
 }
 

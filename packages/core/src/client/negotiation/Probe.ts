@@ -26,7 +26,7 @@ export type Verdict =
   | Legacy
   | Failed
 
-/** The server did not answer as a modern one, or supports only these legacy revisions. */
+/** The server did not answer as a modern server does, or supports only these legacy revisions. */
 export interface Legacy {
   readonly _tag: "Legacy"
   readonly why: string
@@ -84,7 +84,7 @@ const ofError = (error: CallError, hasExchanges: boolean): Verdict => {
     if (!ErrorCodes.isModernOnly(error.code)) return { _tag: "Legacy", why: error.message }
     const known = McpError.fromWire(error)
     if (known._tag === "UnsupportedVersion") return { _tag: "OtherVersions", supported: known.supported }
-    // An error that should name the supported revisions and does not leads nowhere.
+    // An error that should name the supported revisions, and does not, says nothing about the era.
     return error.code === ErrorCodes.codes.modern.UnsupportedVersion
       ? { _tag: "Inconclusive", error }
       : { _tag: "Final", error }

@@ -37,7 +37,7 @@ export interface EraCalls {
     params: JsonObject,
     options: CallOptions | undefined
   ) => Effect.Effect<Either.Either<any, any>, ClientError>
-  /** Subscribes until the scope closes; `undefined` in an era without subscriptions. `onReopened` runs when one opens again. */
+  /** Subscribes until the scope closes; `undefined` in an era without subscriptions. `onReopened` runs when a subscription opens again. */
   readonly subscribe:
     | ((
       filter: string,
@@ -192,7 +192,7 @@ const listen = (
     })
   }))
 
-/** Decodes a notification. Gives no value for a notification of other keys, or one that is not valid. */
+/** Decodes a notification. Gives no value for a notification of other keys, and for a notification that is not valid. */
 const valuesOf = (
   { hub: { report } }: Self,
   { key, name, params }: Extension.Notification,

@@ -28,7 +28,7 @@ export const sample = (
   const problem = ToolUseRules.problem(params.messages)
   if (problem !== undefined) return invalidParams(`Message ${problem.at}: ${problem.message}`)
   return Effect.tap(handler(params), (answer) => {
-    // What is no message at all is refused with the other invalid results.
+    // What is not a message at all is refused with the other invalid results.
     const broken = isMessage(answer)
       ? ToolUseRules.problemOfAnswer(answer, params.toolChoice)
       : undefined

@@ -13,7 +13,7 @@ export class ListBudget {
   private values = 0
   private characters = 0
 
-  /** Whether this, too, is within the limits of a list. */
+  /** Counts an entry; whether the list is still within its limits. */
   fits(entry: unknown): boolean {
     const left = [entry]
     while (left.length > 0) {

@@ -40,7 +40,7 @@ export const stream = <P extends { readonly nextCursor?: string | undefined }, A
     const tooLarge = () =>
       cut(
         method,
-        `all entries may have ${ListBudget.MAX_VALUES} values and ${ListBudget.MAX_CHARACTERS} characters together, so those after the first ` +
+        `all entries may have ${ListBudget.MAX_VALUES} values and ${ListBudget.MAX_CHARACTERS} characters together, so the entries after the first ` +
           `${count} are left out`
       )
     return StreamArrays.paginate(undefined as string | undefined | ListCut, (cursor) => {

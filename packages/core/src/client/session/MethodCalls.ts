@@ -122,8 +122,8 @@ export const make = (options: Options): Calls => {
 }
 
 /**
- * Why a session does not allow a message of the client: its revision does not have the method, or its capability was not
- * declared. Methods that neither the era nor a given extension has are the application's own, which are allowed.
+ * Why a session does not allow a message of the client: its revision does not have the method, or its capability was not declared. A method
+ * that neither the era nor a given extension has is the application's own, and is allowed.
  */
 export const refusals = (
   methods: ReadonlyMap<string, Method.Method>,
@@ -167,7 +167,7 @@ const isLevel = Schema.is(LoggingLevel)
 /** Why a value is refused as a level of log messages; `undefined` for a level. A modern client would send it with every later request. */
 export const unknownLevel = (level: unknown): InvalidParams | undefined =>
   isLevel(level) ? undefined : new InvalidParams({
-    message: `${quoted(String(level))} is no level of log messages: use one of ${LoggingLevel.literals.join(", ")}`
+    message: `${quoted(String(level))} is not a level of log messages: use one of ${LoggingLevel.literals.join(", ")}`
   })
 
 const MAX_WARNINGS = 64

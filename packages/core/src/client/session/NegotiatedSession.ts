@@ -52,6 +52,6 @@ export interface Options<V extends Version = Version>
   readonly tools: ServerToolsService
   /** What records the calls; `undefined` where nothing does. */
   readonly tracing: ClientTracing | undefined
-  /** The timeouts of methods that have one of their own. */
+  /** The timeouts of methods that have a timeout of their own. */
   readonly timeouts: ReadonlyMap<string, Duration.DurationInput>
 }

@@ -39,7 +39,7 @@ const changes: ReadonlyMap<string, Change> = new Map([
 export interface NotificationHub {
   /** The effect, if there is one, reports the notification. */
   readonly publish: (notification: Notification) => Effect.Effect<void> | undefined
-  /** Remembers the id of a URL elicitation that the server has sent. Only such ones can be completed, once each. */
+  /** Remembers the id of a URL elicitation that the server has sent. Only remembered elicitations can be completed, each once. */
   readonly onElicitation: (id: unknown) => void
   /** Gives a diagnostic to the listeners, or to the log when there is none. */
   readonly report: (diagnostic: Diagnostic) => Effect.Effect<void>
@@ -93,7 +93,7 @@ const hub = (decoders: Decoders): NotificationHub => {
 
 const COMPLETED = "notifications/elicitation/complete"
 
-/** How many elicitations may be open, and how long the id of one may be, in characters. Others are not remembered. */
+/** How many elicitations may be open, and how many characters an id may have. Further elicitations are not remembered. */
 const MAX_IDS = 1024
 const MAX_ID = 1024
 
@@ -136,8 +136,8 @@ const end = ({ byMethod, decoded, diagnostics, notifications }: Self): void => {
 }
 
 /**
- * An outbox for each listener. A `PubSub` would lose the newest value when it is offered to without a fiber, and on
- * shutdown the values that listeners have not read yet. After `end`, no outbox is added and none gets a value.
+ * An outbox for each listener. A `PubSub` would lose the newest value when code without a fiber offers it, and on shutdown the values that
+ * listeners have not read yet. After `end`, no outbox is added, and no outbox gets a value.
  */
 class Broadcast<A> {
   private readonly listeners = new Set<Outbox.Outbox<A>>()
@@ -179,7 +179,7 @@ class Broadcast<A> {
   readonly stream: Stream.Stream<A> = Stream.unwrapScoped(Effect.map(this.listener, ({ stream }) => stream))
 }
 
-/** The parameters of one notification, for those who listen. */
+/** The parameters of one notification, for its listeners. */
 class Decoded<A> extends Broadcast<A> {
   constructor(readonly method: string, private readonly decoder: Decode<A>) {
     super()

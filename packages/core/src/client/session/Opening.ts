@@ -23,7 +23,7 @@ import * as NotificationHub from "./NotificationHub.js"
 export interface EraHandlers {
   /** Without it, requests of the server are dropped. */
   readonly onRequest?: Side["onRequest"]
-  /** The limit of a request of the server that takes no place from others. Default: none has one. */
+  /** The own limit of a request of the server that takes no place from other requests. Default: no request has an own limit. */
   readonly ownLimit?: Side["ownLimit"]
   /** The method that a heartbeat sends. Default: no heartbeat. */
   readonly ping?: string
@@ -37,11 +37,11 @@ export interface Opening {
   readonly transport: Transport.Transport
   /** Whether the transport has ended by itself. */
   readonly isOver: () => boolean
-  /** The input that was no message and was skipped. */
+  /** The input that was not a message and was skipped. */
   readonly skipped: Readonly<Skipped>
   readonly setEra: (handlers: EraHandlers) => void
   /**
-   * The `onId` of a probe. While the probe has no answer, an error without an id of ours is its answer. `onAnswer` gets the answer,
+   * The `onId` of a probe. While the probe has no answer, an error without an id of this client is its answer. `onAnswer` gets the answer,
    * also after the call has timed out.
    */
   readonly follow: (onAnswer: (answer: Message.Response) => void) => (id: Message.RequestId) => void
@@ -110,7 +110,7 @@ export const open = (
     }
   })
 
-/** How many inputs were skipped, and how the first of those begins whose text is known. */
+/** How many inputs were skipped, and how the first input begins whose text is known. */
 export interface Skipped {
   count: number
   first: string | undefined
@@ -124,9 +124,9 @@ interface Followed {
 }
 
 /**
- * The same transport; requests of the server are dropped while `areDropped` gives true. `skipped` counts what is no message.
- * `onElicitation` gets the ids of the URL elicitations in requests, and in errors that demand them, before any message that
- * comes later. `onEnd` runs when the transport has ended.
+ * The same transport; requests of the server are dropped while `areDropped` gives true. `skipped` counts what is not a message.
+ * `onElicitation` gets the ids of the URL elicitations in requests, and in errors that demand them, before any message that comes later.
+ * `onEnd` runs when the transport has ended.
  */
 const watched = (
   transport: Transport.Transport,
@@ -165,7 +165,7 @@ const watched = (
   }
 })
 
-/** The same message; an error without an id of ours gets the id of the first probe that has no answer. */
+/** The same message; an error without an id of this client gets the id of the first probe that has no answer. */
 const answerOf = (followed: ReadonlyArray<Followed>, incoming: Message.Incoming): Message.Incoming => {
   const isMalformed = Message.isMalformed(incoming)
   if (isMalformed ? incoming.kind !== "response" && incoming.kind !== "unknown" : !Message.isResponse(incoming)) {

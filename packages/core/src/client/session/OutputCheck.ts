@@ -14,7 +14,7 @@ import type * as Tools from "../../protocol/Tools.js"
 import type { Report } from "./Decoding.js"
 import type { ServerTool, ServerToolsService } from "./ServerTools.js"
 
-/** A tool without an output schema, a schema to check with, or why there is none. */
+/** A tool without an output schema, a schema to check with, or why the schema cannot be used. */
 type OutputSchema =
   | { readonly schema: JsonObject; readonly validate: JsonSchemaValidator.Validate }
   | "NoSchema"

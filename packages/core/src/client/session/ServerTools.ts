@@ -28,13 +28,13 @@ export interface ServerTool {
   readonly taskSupport: "forbidden" | "optional" | "required" | undefined
 }
 
-/** For how many milliseconds the tools are not listed again after that has failed. */
+/** For how many milliseconds the tools are not listed again after listing them has failed. */
 const FAILED_FOR = 60_000
 
 /** The longest rest after a listing that a search waits for, in milliseconds. */
 const SHORT_REST = 100
 
-/** How long the rests may be together, in milliseconds, that a search does not keep: a few short lists may follow one another at once. */
+/** How long the rests that a search skips may be together, in milliseconds: a few short lists may follow one another at once. */
 const BURST = 500
 
 const NOT_LISTED = "the server does not list the tool"
@@ -53,12 +53,12 @@ export class ServerToolsService {
   private budget = new ListBudget()
   private isListed = false
   private changes = 0
-  /** Why the list does not help, for searches that need a new list and for all others: one must not hold up the other. */
+  /** Why the list does not help: for searches that need a new list, and for all other searches. The two must not hold each other up. */
   private readonly failures = new Map<boolean, { readonly why: string; readonly until: number }>()
   private readonly listing = Semaphore.make()
   /**
-   * When the rests after all listings are over. The tools may be listed again `BURST` before. No message of the server changes this, nor the
-   * number of failures in a row.
+   * When the rests after all listings are over. The tools may be listed again `BURST` before. No message of the server changes this time or
+   * the number of failures in a row.
    */
   private restsUntil = -Infinity
   private failuresInARow = 0
@@ -97,12 +97,12 @@ export class ServerToolsService {
   }
 
   /**
-   * The tool of this name. When the tool is not known, `list` is read until it has the tool, for at most the time that is left. The
-   * failure says why the tool is not known. A list that could not be read is not read again for a minute, or until the tools change. A
-   * tool that a whole list does not have is not looked for again until the tools change. However often the tools change, `ListPace` says
-   * how often they are listed.
+   * The tool of this name. When the tool is not known, `list` is read until it has the tool, for at most the time that is left. The failure
+   * says why the tool is not known. A list that could not be read is not read again for a minute, or until the tools change. A tool that a
+   * whole list does not have is not looked for again until the tools change. `ListPace` limits how often the tools are listed, however
+   * often they change.
    *
-   * With `listings`, what was known before the tools were listed for that many times is not enough.
+   * With `listings`, a tool counts as known only when the tools were listed that many times.
    */
   find(
     name: string,

@@ -1,7 +1,7 @@
 /**
  * How long a verb (`Verbs`, `modern/ModernCalls`) may still take when it needs other requests beside its call, such as the list of tools:
- * what is left of its `timeout` and of its `maxTotalTimeout`. A call that progress or a question has made longer than its `timeout` has
- * that time anew for the other requests. `RemoteTasks`, `ServerTools` and `modern/ToolHeaders` send such requests.
+ * what is left of its `timeout` and of its `maxTotalTimeout`. When progress or a question has made a call longer than its `timeout`, the
+ * other requests have the whole `timeout` again. `RemoteTasks`, `ServerTools` and `modern/ToolHeaders` send such requests.
  */
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"

@@ -15,8 +15,8 @@ export interface ClientTracing {
   /** Records how long the session lasted, when the scope closes. */
   readonly session: Effect.Effect<void, never, Scope.Scope>
   /**
-   * The same `Outbound`, with a span around every request and notification. `version` gives the agreed revision; `methods` are those of
-   * the era, whose names spans and metrics may contain.
+   * The same `Outbound`, with a span around every request and notification. `version` gives the agreed revision; `methods` are the methods
+   * of the era: spans and metrics may contain their names.
    */
   readonly traced: (
     outbound: Outbound,

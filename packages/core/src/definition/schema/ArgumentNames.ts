@@ -27,7 +27,7 @@ export interface Unknowns {
   readonly names: ReadonlyArray<Unknown>
 }
 
-/** Finds the unknown names among those of the arguments; `undefined` when all are known. */
+/** Finds the names of arguments that the schema does not know; `undefined` when it knows all names. */
 export type Find = (args: unknown) => Unknowns | undefined
 
 /** Prepares the search. For a schema that names no arguments, or allows other names, all names are known. */

@@ -93,7 +93,7 @@ interface Walk {
   readonly path: Array<string | number>
   /** What was mended so far. */
   readonly places: Array<Place>
-  /** How many schemas are visited now, each inside of the one before. */
+  /** How many schemas are visited now, each inside of the schema before. */
   depth: number
   /** How many values may still come out of texts. */
   values: number
@@ -123,11 +123,11 @@ const byAll = (walk: Walk, schema: JsonObject, given: unknown): unknown => {
   for (const branches of [schema.anyOf, schema.oneOf]) {
     if (value !== unfit && Array.isArray(branches)) value = byOne(walk, branches, value)
   }
-  // The parts before the one that has read the text as an object have not seen the object.
+  // One part has read the text as an object; the parts before it have not seen the object.
   return typeof given === "string" && typeof value === "object" ? byAll(walk, schema, value) : value
 }
 
-/** The value as it is where a branch accepts it; else what the only branch makes of the value that has a reading. */
+/** The value as it is where a branch accepts it; otherwise, where exactly one branch has a reading, what that branch makes of the value. */
 const byOne = (walk: Walk, branches: ReadonlyArray<unknown>, value: unknown): unknown => {
   const before = walk.places.length
   const found: Array<{ readonly fixed: unknown; readonly places: ReadonlyArray<Place> }> = []
@@ -234,7 +234,7 @@ const note = ({ budget, path, places }: Walk, message: string): void => {
   places.push({ path: [...path], message })
 }
 
-/** No text that a number is written as is longer. */
+/** No number is written as a longer text. */
 const MAX_NUMBER = 32
 
 /** How many objects of a message are around the arguments: the message, and its `params`. */

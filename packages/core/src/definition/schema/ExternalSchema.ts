@@ -16,8 +16,8 @@ import type { JsonObject } from "../../protocol/Json.js"
 import type { ParseIssue } from "../../protocol/McpError.js"
 
 /**
- * The most errors reported for one value; the longest JSON text of an advertised schema, in characters; and its deepest
- * nesting, which is less than that of a message, because a message lists the schema some levels deep.
+ * The most errors reported for one value; the longest JSON text of an advertised schema, in characters; and its deepest nesting. A schema
+ * may nest less deeply than a message, because a message lists the schema some levels deep.
  */
 export const limits = { errors: 20, size: 262_144, depth: 56 } as const
 

@@ -11,7 +11,7 @@ import type { JsonObject } from "../../protocol/Json.js"
 export interface FilterText {
   readonly titles: ReadonlySet<unknown>
   readonly descriptions: ReadonlySet<unknown>
-  /** The pattern with its text escaped; `undefined` when the schema has no pattern, or a correct one. */
+  /** The pattern with its text escaped; `undefined` when the schema has no pattern, or a correct pattern. */
   readonly pattern: string | undefined
 }
 

@@ -236,7 +236,7 @@ const resolve = (reference: string, base: string, budget: WorkBudget.Budget): st
 
 const withoutFragment = (uri: string): string => uri.replace(/#.*$/s, "")
 
-// Keywords whose values look like schemas but are none.
+// Keywords whose values look like schemas but are not schemas.
 const values = new Set(["enum", "const", "default", "examples"])
 
 const referencesOf = (root: JsonObject, draft: Draft, budget: WorkBudget.Budget): SchemaReferences => {

@@ -27,7 +27,7 @@ const template = new RegExp(
 
 const isDateTime: Matches = (text) => !text.includes(" ") && TextFormat.matches("date-time", text) && isRealSecond(text)
 
-/** A leap second is the last one of a day in UTC. */
+/** A leap second is the last second of a day in UTC. */
 const isRealSecond: Matches = (text) => {
   const [, hour, minute, second, sign, zoneHour = "0", zoneMinute = "0"] =
     /(\d\d):(\d\d):(\d\d)(?:\.\d+)?(?:z|([+-])(\d\d):(\d\d))$/i.exec(text) ?? []
@@ -93,5 +93,5 @@ const checks: Readonly<Record<string, Matches>> = {
   regex: (text) => Either.isRight(Either.try(() => new RegExp(text, "u")))
 }
 
-/** The check of a format; `undefined` for one that is not checked. */
+/** The check of a format; `undefined` for a format that is not checked. */
 export const find = (format: string): Matches | undefined => Object.hasOwn(checks, format) ? checks[format] : undefined

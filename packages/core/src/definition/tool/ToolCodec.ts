@@ -73,7 +73,7 @@ const successOf = (
           : typeof value === "string" || value === undefined || value === null
           ? Effect.succeed({ content: typeof value === "string" ? [text(value)] : [] })
           : Effect.dieMessage(
-            `A tool without a "success" schema returns a text, a ToolResult or nothing, and this one returned ${
+            `A tool without a "success" schema returns a text, a ToolResult or nothing, and this tool returned ${
               Array.isArray(value) ? "an array" : `a value of type ${typeof value}`
             }: declare a "success" schema, or return a text`
           ),
@@ -153,8 +153,8 @@ const errorOf = ({ content, meta, structured }: ToolResult<unknown>): Tools.Call
 }
 
 /**
- * The content with the JSON of the structured content. A tool SHOULD return the JSON of an object in a text block, so that the texts of a
- * handler are enough; it MUST return that of any other value (2026-07-28 server/tools#structured-content).
+ * The content with the JSON of the structured content. A tool SHOULD return the JSON of an object in a text block, so the texts of a
+ * handler are enough; it MUST return the JSON of any other value (2026-07-28 server/tools#structured-content).
  */
 const withText = (
   content: ReadonlyArray<Content.ContentBlock>,

@@ -12,7 +12,7 @@ export interface UriPattern {
   readonly ambiguity: string | undefined
   /** The part before the query. */
   readonly path: ReadonlyArray<Segment>
-  /** The query begins at the `mark` that has `nth` others before it. */
+  /** The query begins at the `mark` that has `nth` equal marks before it. */
   readonly query:
     | { readonly mark: string; readonly nth: number; readonly variables: ReadonlyArray<Varspec> }
     | undefined

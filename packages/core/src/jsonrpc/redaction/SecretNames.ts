@@ -139,7 +139,7 @@ const ABOUT = new Set([
   ]
 ])
 
-/** Names of the protocol that look like secrets and are none. */
+/** Names of the protocol that look like names of secrets, and are not. */
 const PUBLIC = new Set(["progresstoken"])
 
 /** How much of a name is read: its end, where its noun stands. */

@@ -143,7 +143,7 @@ const isSecret = ({ isParameter, isQuoted, kind, name, separator }: Named): bool
     ? isParameter
     : kind !== "none"
 
-/** Headers in a list in which names and values take turns. */
+/** Headers in a list of alternating names and values. */
 const HEADER = /^(?:(?:proxy-)?authorization|(?:set-)?cookie|x-[\w-]+)$/i
 
 const MAX_NAME = 128
@@ -182,7 +182,7 @@ const back = (text: string, end: number, least: number, kind: RegExp): number =>
   return start
 }
 
-/** Where a name begins. A quoted name may have spaces, another name one: `api key: …`. */
+/** Where a name begins. A quoted name may have spaces; another name may have one space: `api key: …`. */
 const beginOf = (text: string, end: number, least: number, isQuoted: boolean): number => {
   const begin = back(text, end, least, isQuoted ? OF_QUOTED_NAMES : OF_NAMES)
   return isQuoted || begin === least || text[begin - 1] !== " " ? begin : back(text, begin - 1, least, OF_NAMES)

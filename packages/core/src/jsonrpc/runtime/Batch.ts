@@ -11,7 +11,7 @@ export const MAX_BATCH = 100
 export const messages = (batch: ReadonlyArray<unknown>): ReadonlyArray<Message.Incoming> | undefined =>
   batch.length === 0 || batch.length > MAX_BATCH ? undefined : batch.map(element)
 
-/** The messages of a batch, or the one message that is none. Some servers write every answer as a batch. */
+/** The messages of a batch; a message that is not a batch, alone. Some servers write every answer as a batch. */
 export const flattened = (given: Message.Incoming): ReadonlyArray<Message.Incoming> =>
   !Message.isMalformed(given) || given.batch === undefined ? [given] : messages(given.batch) ?? [refused(given)]
 

@@ -3,10 +3,10 @@
  * a peer has no reason to refuse a request, keeps deadlines, finds the call of an answer or of progress, and ends every call once.
  * `Requests` has the requests of the peer.
  *
- * A class with mutable fields, because this code runs for every request: a call over `Direct` takes 3 µs on both sides, to which a
- * `Deferred` would add 12 and `Effect.timeout` 39. A call is in the table from before it is sent until it is resumed; after `close` the
- * table only shrinks. While `pauses` is not 0, only `latest` ends a call by time; after a pause, every deadline moves by the time that its
- * call waited in the pause. `sent` counts the calls that are sent, `text` their characters.
+ * A class with mutable fields, because this code runs for every request: a call over `Direct` takes 3 µs on both sides; a `Deferred` would
+ * add 12 µs, and `Effect.timeout` 39 µs. A call is in the table from before it is sent until it is resumed; after `close` the table only
+ * shrinks. While `pauses` is not 0, only `latest` ends a call by time; after a pause, every deadline moves by the time that its call waited
+ * in the pause. `sent` counts the calls that are sent, `text` their characters.
  */
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
@@ -251,7 +251,7 @@ export class Calls {
     this.isHeld = true
     const waited = this.remove(call)
     this.isHeld = isHeld
-    // Later, because the next call to send may be one of those that are removed next.
+    // Later, because the next call to send may be among the calls that are removed next.
     if (this.unsent !== undefined && this.unsent.size > 0) EffectInternals.later(this.sendWaiting)
     return waited
   }
@@ -264,7 +264,7 @@ export class Calls {
       call,
       Message.isSuccess(response)
         ? Effect.succeed(response.result)
-        // `toObject` copies the three members of an error: other members of the peer must not become fields of ours.
+        // `toObject` copies the three members of an error: other members that the peer has sent must not become fields of our error.
         : Effect.fail(new JsonRpcError.JsonRpcError(JsonRpcError.toObject(response.error)))
     )
     return true
@@ -323,8 +323,8 @@ export class Calls {
   }
 
   /**
-   * Ends every call, and every later one, with `ConnectionClosed`. A call whose answer has arrived still gets it, after
-   * the progress that arrived before. Returns the fiber that the caller has to wait for, if there is one.
+   * Ends every call, and every later call, with `ConnectionClosed`. A call whose answer has arrived still gets the answer, after the
+   * progress that arrived before. Returns the fiber that the caller has to wait for, if there is one.
    */
   close(cause?: TransportError): Fiber.RuntimeFiber<void> | undefined {
     this.seal(cause)
@@ -338,7 +338,7 @@ export class Calls {
     return timer
   }
 
-  /** Stops the clocks of all calls, except those of `maxTotalTimeout`, until `resumeTimeouts` was called as often. */
+  /** Stops the clocks of all calls, except the clocks of `maxTotalTimeout`, until `resumeTimeouts` was called as often. */
   pauseTimeouts(): void {
     if (this.pauses++ === 0) this.pausedAt = this.deadlines.now()
   }
@@ -410,7 +410,7 @@ export class Calls {
         next = Math.min(next, due)
         continue
       }
-      // An earlier iteration may have ended it: over `Direct`, cancelling one call can end another at once.
+      // An earlier iteration may have ended the call: over `Direct`, cancelling one call can end another call at once.
       if (!this.withdraw(call)) continue
       call.delivery?.stop()
       const millis = Math.round(due - call.started)

@@ -55,14 +55,14 @@ export const ofLine = (ends: Ends, maxLineBytes: number): Message.Malformed =>
 export const ofEvent = (event: Ends & { readonly maxEventBytes: number }): Message.Malformed =>
   report(event, `an event has more than ${event.maxEventBytes} bytes`, "maxEventBytes")
 
-/** Only the caller of this side reads the report of a response. A message whose kind does not show may be an answer if it has an id. */
+/** Only a caller on this side reads the report of a response. A message of unknown kind may be a response if it has an id. */
 const report = (ends: Ends, what: string, limit: string): Message.Malformed => {
   const { id, kind = id === undefined ? "request" : "unknown" } = outlineOf(ends)
   const advice = kind === "response" ? `; raise the limit ${limit}, or ask for a smaller answer` : ""
   return new Message.Malformed(kind, JsonRpcError.PARSE_ERROR, `Parse error: ${what}${advice}`, id)
 }
 
-/** A copy of the first bytes of both. */
+/** A copy of the first bytes of two pieces. */
 export const beginning = (first: Uint8Array, second: Uint8Array, length: number): Uint8Array => {
   const kept = first.subarray(0, length)
   const joined = new Uint8Array(Math.min(first.length + second.length, length))
@@ -71,7 +71,7 @@ export const beginning = (first: Uint8Array, second: Uint8Array, length: number)
   return joined
 }
 
-/** A copy of the last bytes of both. */
+/** A copy of the last bytes of two pieces. */
 const ending = (first: Uint8Array, second: Uint8Array, length: number): Uint8Array => {
   if (second.length >= length) return second.slice(-length)
   return beginning(first.subarray(Math.max(0, first.length + second.length - length)), second, length)

@@ -268,7 +268,7 @@ export class Requests {
     found.cancel(reason)
   }
 
-  /** Interrupts requests, also those that the peer may not cancel. They get no answer. */
+  /** Interrupts requests, also requests that the peer may not cancel. They get no answer. */
   abandon(isAbandoned: (request: ActiveRequest) => boolean): void {
     const requests = this.requests().filter(isAbandoned)
     // The requests that wait come first: the end of a handler would start one of them.
@@ -504,7 +504,8 @@ export class ActiveRequest implements IncomingRequest {
       if (!this.open || (this.requests.isQuiet && method !== Progress.METHOD)) return EventLoop.drop
       const { channel } = this
       const message = Message.notification(method, params)
-      // The answer can overtake only a notification that waits for space. Nothing counts the others, which saves two thirds of their time.
+      // The answer can overtake only a notification that waits for space. Other notifications are not counted, which saves two thirds of
+      // their time.
       if (channel.canSend?.() === true) return channel.unsafeSend(message) ? EventLoop.sent(true) : EventLoop.drop
       return Effect.acquireUseRelease(
         Effect.sync(() => this.sending++),

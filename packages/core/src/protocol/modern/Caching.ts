@@ -58,7 +58,7 @@ export const of = (
 ): CacheHints => ({ ttlMs: ttlMs > 0 ? Math.min(Math.trunc(ttlMs), Number.MAX_SAFE_INTEGER) : 0, cacheScope })
 
 /**
- * The hints of a result as a client got it: a hint that is missing, or no hint, counts as `noCache` has it.
+ * The hints of a result as a client got it: a hint that is missing or not valid counts as in `noCache`.
  *
  * @category constructors
  */

@@ -51,7 +51,7 @@ export const of = (inputSchema: JsonObject): Either.Either<ReadonlyArray<ParamHe
   const marked = (schema: JsonObject, path: ReadonlyArray<string>): string | undefined => {
     const name = schema[MARK]
     if (path.length === 0) return "the schema of the arguments itself is marked"
-    // The names are the server's, and may be long: they are joined for the one reason that is given.
+    // The server has chosen the names, and they may be long: they are joined only for the reason that is given.
     if (typeof name !== "string" || !token.test(name)) {
       return `the mark of "${path.join(".")}" is not a valid header name`
     }

@@ -34,7 +34,7 @@ export interface Options {
   readonly serverInfo?: Implementation | undefined
   /** For results whose handlers return no hints. Default: `Caching.noCache`. */
   readonly hints?: Partial<Caching.CacheHints> | undefined
-  /** Whether results carry hints. Default: only the results of those methods of the core that `Caching` names. */
+  /** Whether results carry hints. Default: only the results of the methods of the core that `Caching` names. */
   readonly isCacheable?: boolean | undefined
 }
 

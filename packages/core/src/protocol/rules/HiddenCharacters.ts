@@ -8,7 +8,7 @@
  */
 import * as Predicate from "effect/Predicate"
 
-/** Tags, and other characters of plane 14 that have no form; variation selectors beyond 16 have the numbers between. */
+/** Tags, and other characters of plane 14 that have no form. The numbers between them are variation selectors beyond 16. */
 const TAGS = "\\u{E0000}-\\u{E00FF}\\u{E01F0}-\\u{E0FFF}"
 
 const BIDI = "\\u061C\\u200E\\u200F\\u202A-\\u202E\\u2066-\\u2069"
@@ -18,7 +18,7 @@ const ZERO_WIDTH =
   "\\u00AD\\u115F\\u1160\\u180E\\u200B\\u2060-\\u2065\\u206A-\\u206F\\u3164\\uFEFF\\uFFA0\\uFFF0-\\uFFFB" +
   "\\u{1BCA0}-\\u{1BCA3}\\u{1D173}-\\u{1D17A}"
 
-/** The joiners, with the one that orders combining marks. */
+/** The joiners, with the joiner that orders combining marks. */
 const JOINER = "(?:\\u034F|\\u200C|\\u200D)"
 
 const VARIATION = "(?:[\\uFE00-\\uFE0F]|[\\u180B-\\u180D]|\\u180F|[\\u{E0100}-\\u{E01EF}])"
@@ -110,8 +110,8 @@ interface Listed {
 }
 
 /**
- * The entry with clean texts: its title and description, those in its annotations, arguments and schemas, and the name of a resource. The
- * name of a tool or prompt stays, because calls need the name. Gives the same object when nothing is hidden.
+ * The entry with clean texts: its title and description, the titles and descriptions in its annotations, arguments and schemas, and the
+ * name of a resource. The name of a tool or prompt stays, because calls need the name. Gives the same object when nothing is hidden.
  */
 export const removedFrom = <A extends Listed>(entry: A): A => {
   const { annotations, arguments: args, inputSchema, name, outputSchema, ...texts } = entry as A & Partial<Described>

@@ -21,7 +21,7 @@ export const of = (uri: string): string => {
   return normalScheme(scheme, rest) + path(rest.slice(authorityOf(rest).length), pathIsNeeded(scheme, rest))
 }
 
-/** The key of the beginning of a URI, as the text before the first variable of a template is. */
+/** The key of the beginning of a URI, such as the text before the first variable of a template. */
 export const ofStart = (text: string): string => {
   const key = of(text)
   // The host, or the path, may go on after the text.
@@ -41,7 +41,7 @@ const pathIsNeeded = (scheme: string, rest: string): boolean =>
 const path = (text: string, isNeeded: boolean): string =>
   isNeeded && !text.startsWith("/") ? `/${ofPart(text)}` : ofPart(text)
 
-/** The scheme and the authority. Of the authority, only the host does not distinguish upper case. */
+/** The scheme and the authority. In the authority, only the host does not distinguish upper case. */
 const normalScheme = (given: string, rest: string): string => {
   const scheme = given.toLowerCase()
   const authority = authorityOf(rest)

@@ -41,7 +41,7 @@ export const encodeUnknownEither: <A, I>(schema: Schema.Schema<A, I>) => Parse<E
 export const refused = (ast: SchemaTree.AST, actual: unknown, message: string): ParseIssue =>
   new ParseResult.Type(ast, actual, message)
 
-/** The issue of a value inside another one. */
+/** The issue of a value inside another value. */
 export const below = (
   path: Arr.NonEmptyReadonlyArray<PropertyKey>,
   actual: unknown,
@@ -148,7 +148,7 @@ const titled = (issue: ParseResult.Type): string | undefined =>
 
 type Annotated = ParseResult.Type | ParseResult.Composite | ParseResult.Refinement | ParseResult.Transformation
 
-/** The `message` annotation of the schema, by the rules of Effect's formatter: an inner message goes before an outer one. */
+/** The `message` annotation of the schema, by the rules of Effect's formatter: an inner message goes before an outer message. */
 const annotated = (issue: ParseIssue): string | undefined => {
   switch (issue._tag) {
     case "Type":

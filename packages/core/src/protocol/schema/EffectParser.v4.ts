@@ -53,7 +53,7 @@ export const encodeUnknownEither = <A, I>(schema: Schema.Codec<A, I>): Parse<Res
 export const refused = (_ast: SchemaTree.AST, actual: unknown, message: string): ParseIssue =>
   new SchemaIssue.InvalidValue({ message }, actual, REPORT)
 
-/** The issue of a value inside another one. */
+/** The issue of a value inside another value. */
 export const below = (
   path: Arr.NonEmptyReadonlyArray<PropertyKey>,
   _actual: unknown,

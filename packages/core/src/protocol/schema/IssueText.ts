@@ -51,8 +51,8 @@ const ELLIPSIS = "…"
 export const clip = (text: string, max: number): string => text.length > max ? text.slice(0, max) + ELLIPSIS : text
 
 /**
- * What a schema expects, in at most `max` characters and a mark: `string`, `an integer`, `{ readonly q: string }`,
- * `"a" | "b"`. The words are those of Effect's own formatter, which would write the whole of a large schema first.
+ * What a schema expects, in at most `max` characters and a mark: `string`, `an integer`, `{ readonly q: string }`, `"a" | "b"`. The words
+ * are the words of Effect's own formatter, which would write the whole of a large schema first.
  */
 export const expected = (ast: SchemaTree.AST, max: number): string =>
   clip(SchemaTree.isRefinement(ast) ? describeFilter(ast, max) : write(ast, max), max)

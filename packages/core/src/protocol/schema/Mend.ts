@@ -45,7 +45,7 @@ export const decoder = <A>(schema: Schema.Schema<A>, reader: Reader): Decoder<A>
   }
 }
 
-/** Returns the value with everything mended that can be, or the same value, and writes into the log whether it fits. */
+/** Returns the value with everything mended that can be mended, or the same value, and writes into the log whether the result fits. */
 type Mend = (value: unknown, log: Log, at: Path) => unknown
 
 type Path = { readonly parent: Path; readonly key: string | number } | undefined

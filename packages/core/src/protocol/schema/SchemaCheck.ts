@@ -131,7 +131,7 @@ const struct = (ast: SchemaTree.TypeLiteral): SchemaCheck => {
       if (!requiredChecks[i]!(object[requiredNames[i]!])) return false
     }
     if (isOpen) return true
-    // Values have few of the optional members, so those of the value are looked up, not those of the schema.
+    // Values have few of the optional members, so the members of the value are looked up, not the members of the schema.
     for (const key in object) {
       const check = optional.get(key)
       if (check !== undefined) {

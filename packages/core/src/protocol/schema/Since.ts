@@ -31,7 +31,7 @@ export const replacedBefore = <A, I, R, B>(
   replace: (value: A) => B
 ): Schema.Schema<A, I, R> => member.annotations({ [SinceId]: version, [ReplacedId]: replace })
 
-/** Marks a field of which revisions up to `version` know some values only; their peers do not receive the others. */
+/** Marks a field that has fewer values in the revisions up to `version`; peers of these revisions do not receive the other values. */
 export const limitedUntil = <Field extends Schema.PropertySignature.All>(
   version: Version,
   known: (value: unknown) => boolean,

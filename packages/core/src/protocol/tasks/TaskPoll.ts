@@ -42,7 +42,7 @@ export interface TaskPoll<out S, out E> {
    * state of a task that has ended is the newest for ever.
    */
   readonly next: (seen: number) => Effect.Effect<readonly [state: S, number: number], E>
-  /** The states from now on, without those that a slow reader has missed. Ends with the state of the task that has ended. */
+  /** The states from now on, without the states that a slow reader has missed. Ends with the state of the task that has ended. */
   readonly states: Stream.Stream<S, E>
   /** The state of the task that has ended. */
   readonly ended: Effect.Effect<S, E>
@@ -177,9 +177,9 @@ const states = <S extends Polled, E>(self: Self<S, E>): Stream.Stream<S, E> =>
   )
 
 /**
- * The result of a task of 2025-11-25. `fetch` requests it with `tasks/result`, which waits as long as the task runs: without
- * a limit of time when `isWaiting`. The result is requested early when the task is `input_required`, because the peer then
- * sends its questions. Fails with `cancelled` when the task was cancelled.
+ * The result of a task of 2025-11-25. `fetch` requests it with `tasks/result`, which waits as long as the task runs: without a limit of
+ * time when `isWaiting` is true. The result is requested early when the task is `input_required`, because the peer then sends its
+ * questions. Fails with `cancelled` when the task was cancelled.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/tasks#input-required-status
  */
@@ -205,7 +205,7 @@ export const result = <S extends Polled, A, E>(
   return loop(0)
 }
 
-/** Cancels a task of 2025-11-25 with this request. The peer refuses to cancel a task that has ended: that is no error. */
+/** Cancels a task of 2025-11-25 with this request. The peer refuses to cancel a task that has ended: that is not an error. */
 export const cancel = <E extends { readonly _tag: string }>(
   { wake }: TaskPoll<Polled, E>,
   get: Effect.Effect<Polled, E>,

@@ -27,7 +27,7 @@ interface Remote extends Tracer.ExternalSpan {
   readonly tracestate?: string | undefined
 }
 
-/** The span of another process that `_meta`, or the headers of a request, name; none when they name none that is valid. */
+/** The span of another process that `_meta`, or the headers of a request, name; `None` when they name no valid span. */
 export const parent = (carrier: unknown): Option.Option<Tracer.ExternalSpan> => {
   const text = Predicate.hasProperty(carrier, keys.traceparent) ? carrier[keys.traceparent] : undefined
   const found = typeof text === "string" && text.length <= MAX_TRACEPARENT ? traceparent.exec(text) : null

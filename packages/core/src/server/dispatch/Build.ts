@@ -71,7 +71,7 @@ export const make = <E>(
     const place = new ServerTasks.TasksPlace(info)
     const logging = options.logging !== false
     const subscriptions = options.subscriptions !== false
-    // The whole context: only the type checker knows what the session layer and the middleware require of it.
+    // The whole context: only the type checker knows which services the session layer and the middleware require.
     const outside = (yield* Effect.context<any>()) as Context.Context<never>
     const application: Context.Context<never> = Context.add(outside, Registry.Running, registry)
     yield* Layer.buildWithMemoMap(
@@ -178,8 +178,8 @@ const usedExtensions = (
 ]
 
 /**
- * Logs a warning for the tools of a server without tasks that run as tasks only: their calls are served as those of other tools. Only for
- * servers with a revision that has tasks.
+ * Logs a warning for the tools of a server without tasks that run as tasks only: their calls are served as the calls of other tools are.
+ * Only for servers with a revision that has tasks.
  */
 const warnOfTasks = (
   registry: Registry.RegistryService,
@@ -189,12 +189,16 @@ const warnOfTasks = (
   const names = Array.from(registry.tools.values())
     .flatMap(({ advertised, task }) => task?.support === "required" ? [`"${advertised.name}"`] : [])
   return names.length === 0 ? Effect.void : Effect.logWarning(
-    `This server runs no tasks, so these tools, which require one, are served without: ${names.join(", ")}. Add ` +
+    `This server runs no tasks, so these tools, which require a task, are served without a task: ${
+      names.join(", ")
+    }. Add ` +
       "`TasksServer.layer` to its features"
   )
 }
 
-/** The routes of everything that a server can offer. Each era serves a client those whose capability was advertised to the client. */
+/**
+ * The routes of everything that a server can offer. Each era serves a client only the routes whose capability was advertised to the client.
+ */
 export const routes = (
   registry: Registry.RegistryService,
   options: ToolArguments.Options & {

@@ -264,7 +264,7 @@ const single = (
       if (era === "modern" || !isRunning()) return end
       // Reads on in place of the client, so that the handler is not suspended.
       const rest = TimeLimit.end(Effect.forever(outbox.takeAll), ABANDON_AFTER)
-      // A fiber that a finalizer forks cannot be interrupted, and this one must end with the server.
+      // A fiber that a finalizer forks cannot be interrupted, and this fiber must end with the server.
       return Effect.forkIn(Effect.ensuring(Effect.ignore(Effect.interruptible(rest)), end), scope)
     })
     return Effect.as(started, outbox.stream)
@@ -290,7 +290,7 @@ const single = (
         const side = error === undefined ? sideOf(incoming, era, headers) : refusing(error, era)
         return start(new SingleChannel(origin), incoming, side, era)
       }
-      // Without a session, legacy notifications are about nothing that the server knows.
+      // Without a session, the server knows nothing that a legacy notification could be about.
       const isServed = error === undefined && era === "modern" && !requests.closing
       if (isServed && RequestFacts.refusalOfNotification(incoming, headers, versions) === undefined) {
         ModernServerSide.notify(requests, modern!, incoming, origin)

@@ -46,11 +46,11 @@ export const make = (parts: {
   return draining
 }
 
-/** How long requests may go on by default, in milliseconds, where other nodes serve new ones. */
+/** How long requests may go on by default, in milliseconds, where other nodes serve new requests. */
 export const TIMEOUT = 5000
 
 /**
- * When no request arrives for this long, none is taken to come any more. It spans several turns of the event loop: after a turn
- * that took long, requests may wait that the process has not read.
+ * When no request has arrived for this long, no more requests are expected. The time spans several turns of the event loop: after a long
+ * turn, requests may wait that the process has not read.
  */
 const pause = Effect.repeatN(Effect.sleep("20 millis"), 9)

@@ -45,7 +45,7 @@ export interface Endpoint {
    * gives its sessions to other nodes, and waits until no request runs, for `drainTimeout` at most. Can be run again.
    */
   readonly drain: Effect.Effect<void>
-  /** How many sessions there are, those of HTTP+SSE included. */
+  /** How many sessions there are, sessions of HTTP+SSE included. */
   readonly sessions: () => number
 }
 

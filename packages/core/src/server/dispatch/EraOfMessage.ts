@@ -57,7 +57,7 @@ export const unsupported = ({ params }: Request, versions: ReadonlyArray<string>
 }
 
 /**
- * The error of a modern message, from a server without modern revisions: one of the legacy era, because a client of both eras that got
+ * The error of a modern message, from a server without modern revisions. It is an error of the legacy era: a client of both eras that got
  * an error of a modern server, such as -32022, would not fall back to `initialize`. `undefined` for a legacy message, and for a message
  * that names a revision of the server in its own era.
  */

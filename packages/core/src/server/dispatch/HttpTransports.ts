@@ -42,7 +42,7 @@ export interface ServedPath {
   readonly post: Post
   /** Whether this node serves the session that a request names. */
   readonly hasSession: (request: Arrived) => boolean
-  /** What passes a request on to the owner of its session; `undefined` when this node serves the session, or there is none. */
+  /** What passes a request on to the owner of its session; `undefined` when this node serves the session, or there is no session. */
   readonly toOwner: (request: Arrived) => ((request: Routed) => void) | undefined
 }
 

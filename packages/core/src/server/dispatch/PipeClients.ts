@@ -4,8 +4,9 @@
  * running from one client to the next. The new client has a conversation and a session of its own. The conversation of the client before
  * it ends with its last request.
  *
- * Its mutable fields: the conversation that receives messages; the conversations before it whose requests still run, the oldest first,
- * which are few, because each request asks all of them; all that have not ended; and what the heartbeat waits for.
+ * Its mutable fields: `current` is the conversation that receives messages. `earlier` has the conversations before it whose requests still
+ * run, the oldest first; each request asks all of them, so there must be few. `ending` has the conversations that have not ended.
+ * `replaced` is what the heartbeat waits for.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle#initialization
  */

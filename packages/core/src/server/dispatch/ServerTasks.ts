@@ -49,7 +49,7 @@ export class TasksPlace {
     )
   }
 
-  /** Gives the server its tasks until the scope closes, which ends them. Dies when the server has tasks already. */
+  /** Gives the server its tasks until the scope closes; then they end. Dies when the server has tasks already. */
   register(tasks: ServerTasks): Effect.Effect<void, never, Scope.Scope> {
     return Effect.acquireRelease(
       Effect.suspend(() => {

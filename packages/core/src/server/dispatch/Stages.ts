@@ -200,7 +200,7 @@ export const sender = (
   name: "sender",
   run: (request) => {
     const { arrived, headers } = request
-    // Which of several headers identifies the client would be a guess. A single header may have a comma, too.
+    // With several headers, the server would have to guess which one identifies the client. A single header may have a comma, too.
     if (headers.authorization?.includes(",") === true && isRepeated(arrived, "authorization")) {
       return refuse(request, Refusal.repeatedHeader("Authorization"))
     }
@@ -260,8 +260,8 @@ export interface Owned {
 }
 
 /**
- * Passes a request on where another node may own its session. It comes before the body is read, so that the body is read only when the owner
- * is known.
+ * Passes a request on where another node may own its session. The stage comes before the body is read, so that the body is read only when
+ * the owner is known.
  */
 export const owner = (
   { bodies, draining, longBodies }: Pick<Parts, "bodies" | "draining" | "longBodies">

@@ -96,7 +96,7 @@ const merge = (into: JsonObject, more: JsonObject): JsonObject => ({
 
 const isObject = (value: unknown): value is JsonObject => typeof value === "object" && value !== null
 
-/** The instructions of the server, and those that features add. */
+/** The instructions of the server, and the instructions that features add. */
 export const instructions = (own: string | undefined, registry: RegistryService) => (): string | undefined => {
   const all = [own, ...[...registry.descriptions].map(({ instructions }) => instructions)]
   const given = all.filter((one) => one !== undefined)

@@ -5,7 +5,7 @@
 import * as Effect from "effect/Effect"
 import * as EffectInternals from "../../kit/EffectInternals.js"
 
-/** Runs an effect as a batch. A batch inside of another is part of that. */
+/** Runs an effect as a batch. A batch inside of another batch is a part of the other batch. */
 export const run = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   Effect.flatMap(EffectInternals.valueOf(current), (outer) => {
     if (outer !== undefined && outer.isOpen) return effect

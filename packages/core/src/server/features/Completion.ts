@@ -92,7 +92,7 @@ const complete = (
     )
 }
 
-/** What a reference names; where it is several templates, the most specific first. */
+/** What a reference names; when a URI matches several templates, the most specific template first. */
 const find = (registry: RegistryService, ref: Completion.CompleteParams["ref"]): ReadonlyArray<Completable> => {
   if (ref.type === "ref/prompt") {
     const entry = registry.prompts.get(ref.name)
@@ -142,7 +142,7 @@ const namesOf = (named: ReadonlyArray<{ readonly name: string }> = []): Readonly
 const unknownArgument = (name: string, subject: string): InvalidParams =>
   new InvalidParams({ message: `Unknown argument "${HandlerName.quotable(name)}" of ${subject}` })
 
-/** Completes with those of the values that begin with the given text, in upper or lower case. */
+/** Completes with the values that begin with the given text, in upper or lower case. */
 const amongValues = (values: ReadonlyArray<string>) => (value: string): Effect.Effect<Completion.Suggestions> =>
   Effect.sync(() => {
     const start = value.toLowerCase()

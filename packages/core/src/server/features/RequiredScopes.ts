@@ -34,7 +34,7 @@ export const ofTask = (tasks: StoredTasks): TaskScopes => (incoming, owner) => {
 export const make = (registry: RegistryService): RequiredScopes => {
   const { handlers, prompts, templates, tools } = registry
 
-  /** What reads a URI. Where it is several templates, the others are checked when they read. */
+  /** What reads a URI. When several templates match, the other templates are checked when they read. */
   const at = (uri: unknown): Registered | undefined =>
     typeof uri === "string" ? Resources.subscribable(registry, uri) : undefined
 

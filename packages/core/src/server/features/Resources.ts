@@ -168,8 +168,8 @@ export const templateEntry = (
 export const isKnown = (registry: RegistryService, uri: string): boolean => at(registry, uri).length > 0
 
 /**
- * Those of the URIs of which the request sees nothing. What surrounds the entries of several of them runs once. Fails when
- * the user has not the scopes that the others require.
+ * The URIs that the request does not see. Where the same code surrounds the entries of several URIs, that code runs once. Fails when the
+ * user lacks a scope that a visible URI requires.
  */
 export const hidden = (
   registry: RegistryService,
@@ -268,9 +268,9 @@ const readFromTemplates = (registry: RegistryService, uri: string): Route.Served
     return { ...Surroundings.serve(template, read, notFound(uri)), hints: hintsOf(template) }
   }
   const mayDiffer = found.some(({ template }) => Surroundings.mayBeHidden(template))
-  // Those of the template that reads: they are known when the effect has ended.
+  // The hints of the template that reads: they are known when the effect has ended.
   const hints: Hints = {}
-  // The most specific template reads first; where it does not accept the variables, the next one reads.
+  // The most specific template reads first; where it does not accept the variables, the next template reads.
   const effect = found.reduceRight<Effect.Effect<unknown, unknown>>(
     (next, match) =>
       Effect.flatMap(

@@ -22,7 +22,7 @@ import {
 import * as HandlerName from "../runtime/HandlerName.js"
 import * as Surroundings from "./Surroundings.js"
 
-/** What surrounds an entry: of every entry the same, or made for each. */
+/** What surrounds an entry: the same for every entry, or made for each entry. */
 export type Surround = Surrounding | ((describe: (entry: Registered) => FeatureEntry) => Surrounding)
 
 /** Builds a feature layer with a registry that surrounds its entries. `of` gets the context that the layer is built with. */

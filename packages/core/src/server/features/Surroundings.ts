@@ -31,8 +31,8 @@ type Handled = Effect.Effect<unknown, unknown, any>
 type Settle = (end: Handled) => Handled
 
 /**
- * Serves a request with an effect of an entry; with `hidden` when the request does not see the entry. Of an entry with middleware, the
- * effect runs its handler with `use`.
+ * Serves a request with an effect of an entry; with `hidden` when the request does not see the entry. When the entry has middleware, the
+ * effect runs the handler with `use`.
  */
 export const serve = (
   entry: Registered,
@@ -55,7 +55,7 @@ export const runUse = <A>(
     ? inside(entry, effect as Effect.Effect<A, unknown>, hidden, settle)
     : run(entry, effect, hidden, settle)
 
-/** Runs an effect of an entry that is not a use of the entry, a list for example: no middleware runs. */
+/** Runs an effect of an entry that is not a use of the entry, for example a list: no middleware runs. */
 export const run = <A>(
   entry: Registered,
   effect: Effect.Effect<A, unknown, any>,
@@ -205,7 +205,10 @@ export const scopesOf = ({ around }: Registered): ReadonlyArray<string> =>
     ? []
     : [...new Set(around.flatMap((one) => one._tag === "Requirement" ? one.scopes : []))]
 
-/** The same; none where a check of visibility comes first, because then a request may not learn that there is the entry. */
+/**
+ * The scopes that a use of the entry requires; none where a check of visibility comes first, because then a request must not learn that the
+ * entry exists.
+ */
 export const openScopesOf = (entry: Registered): ReadonlyArray<string> =>
   entry.around?.find(({ _tag }) => _tag === "Visibility" || _tag === "Requirement")?._tag === "Requirement"
     ? scopesOf(entry)
@@ -226,7 +229,7 @@ export const isVisible = (entry: Registered): Effect.Effect<boolean> =>
     return Effect.map(Effect.ignore(inside(entry, see, Effect.void, undefined, checks)), () => visible)
   })
 
-/** Those of the entries that the request sees. What surrounds several entries runs once. */
+/** The entries that the request sees. What surrounds several entries runs once. */
 export const visible = <A extends Registered>(
   entries: Iterable<readonly [key: string, entry: A]>
 ): Effect.Effect<ReadonlyArray<readonly [key: string, entry: A]>> =>
@@ -246,7 +249,7 @@ export const visible = <A extends Registered>(
 /** How many checks of one list run at the same time: each has a fiber. */
 const CHECKING = 64
 
-/** How many surroundings there are up to the last check; 0 without one. */
+/** How many surroundings there are up to the last check; 0 when there is no check. */
 const checksOf = (around: ReadonlyArray<Surrounding>): number => {
   for (let i = around.length; i > 0; i--) if (around[i - 1]!._tag === "Visibility") return i
   return 0

@@ -90,7 +90,7 @@ export const run = (
   )
 }
 
-/** A task outlives the HTTP request: it has no services that the application gave with that request, but the user. */
+/** A task outlives the HTTP request: it has the user, and no other services that the application gave with that request. */
 const withoutServices = (
   context: Context.Context<any>,
   { services, user }: Pick<RequestOrigin, "services" | "user">
@@ -104,8 +104,9 @@ const withoutServices = (
 }
 
 /**
- * Runs a handler that starts the work of a detached task. The handler runs on the fiber of the request. When it has succeeded, the request
- * is answered with the task. When it has not, its end is the end of the task, and the answer; what may have begun is told to stop.
+ * Runs a handler that starts the work of a detached task. The handler runs on the fiber of the request. When the handler has succeeded, the
+ * request is answered with the task. When it has failed, its failure ends the task and answers the request, and the engine is told to stop
+ * what may have begun.
  */
 const detach = (
   runner: TaskRunner,
@@ -170,7 +171,7 @@ const begin = ({ beginning, create, dialect, first, handlerFiber, own, runner }:
         yield* runner.supervise(task, Deferred.await(handlerFiber), dialect.changed)
         yield* Deferred.succeed(first, { _tag: "Begun", task })
       })
-      // A refusal of the store is no failure for a handler to treat: it answers the request, with its status.
+      // A refusal of the store is not a failure for a handler to treat: it answers the request, with its status.
     ))
   ) as Effect.Effect<void, AskError>
 
@@ -232,7 +233,7 @@ const askerOf = (task: StoredTask, after: Asker, dialect: TaskDialect, tasks: St
             ? Effect.fail(McpError.fromWire(answer.error))
             : dialect.decode(question, answer.result, key)
         }
-        // Before 2026-07-28 an answer is a response, which nobody can refuse, and what is wrong with it is no `InvalidParams`.
+        // Before 2026-07-28 an answer is a response, which cannot be refused, so a wrong answer does not become an `InvalidParams`.
         const check: Check = (key, answer) =>
           "error" in answer ? Effect.void : Effect.catchAll(
             Effect.asVoid(decode(key, answer)),

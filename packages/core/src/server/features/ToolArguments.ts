@@ -4,9 +4,9 @@
  * call.
  *
  * What surrounds a handler sees the arguments that the handler gets: middleware, and the check of the headers that repeat arguments. So
- * arguments that something has looked at, and arguments that were mended, are remembered as long as the message lives. Nothing that looks
- * at arguments can wait for a decoder that answers later: the arguments of such a decoder stay as the client sent them once something has
- * looked at them.
+ * arguments that something has looked at, and arguments that were mended, are remembered as long as the message lives. Code that looks at
+ * arguments cannot wait for a decoder that answers later: once something has looked at the arguments of such a decoder, they stay as the
+ * client sent them.
  */
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
@@ -202,7 +202,7 @@ const refuse = (self: Self, { args, tool }: Read, name: string, issue?: ParseIss
     issue === undefined ? `Invalid ${what}` : ofIssue(issue, what).message,
     ...(unknown === undefined ? [] : [ArgumentNames.sentence(unknown)])
   ]
-  // Also up to 2025-06-18, whose hosts show their model results, and no errors.
+  // Also up to 2025-06-18: hosts of these revisions show their model results, not errors.
   return Effect.succeed({
     content: [{ type: "text", text: texts.join(issue === undefined ? ": " : "; ") }],
     isError: true

@@ -101,7 +101,7 @@ const serve = (
   const suspended = Effect.suspend(called)
   const served = Surroundings.serve(
     tool,
-    // A refusal tells that there is the tool: only to a request that sees it.
+    // A refusal shows that the tool exists: only a request that sees the tool gets it.
     refusal === undefined ? tasks?.call.begun(tool.task, suspended) ?? suspended : Effect.fail(refusal),
     Effect.fail(unknown(params.name)),
     settle

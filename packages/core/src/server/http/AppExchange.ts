@@ -137,7 +137,7 @@ export class AppExchange implements HttpExchange, Owner {
     this.watch(last, slowReaders, true)
   }
 
-  /** Ends the answer. On Node its connection, too, which would keep what the client has not read. */
+  /** Ends the answer, and on Node also its connection, which would keep what the client has not read. */
   disconnect(): void {
     this.abort()
     const { socket } = this.request.source as { readonly socket?: { readonly destroy?: () => void } }

@@ -31,8 +31,8 @@ export class EndpointContext implements SlowReaders {
   }
 
   /**
-   * Begins to answer with an event stream. `onInvalid` runs when the user of the request is no longer valid; without it nobody
-   * looks, and the stream goes on.
+   * Begins to answer with an event stream. `onInvalid` runs when the user of the request is no longer valid; without `onInvalid` the user
+   * is not checked again, and the stream goes on.
    */
   stream(
     exchange: Pick<Admitted, "stream" | "watchUser">,
@@ -101,7 +101,7 @@ export class EndpointContext implements SlowReaders {
       catchUp,
       (swept) => swept ? Effect.void : Effect.delay(Effect.asVoid(catchUp), this.sweeper.resolution)
     )
-    // The runtime may be that of an uninterruptible fiber.
+    // The runtime may come from an uninterruptible fiber.
     const ticking = Effect.interruptible(Effect.forever(Effect.delay(sweep, keepAlive)))
     const fiber = EffectInternals.runFork(this.runtime, ticking)
     return () => EffectInternals.interrupt(fiber)

@@ -38,8 +38,8 @@ export const isLoopback = (address: string): boolean =>
   /^(::ffff:)?127\.\d+\.\d+\.\d+$/i.test(address)
 
 /**
- * The host that a request is for. That of an absolute URI counts before a Host header (RFC 9112, 3.2.2) that names the loopback
- * interface; before other headers it does not, because behind a proxy some platforms make a URL of the name that they listen on.
+ * The host that a request is for. The host of an absolute URI counts before a Host header that names the loopback interface (RFC 9112,
+ * 3.2.2). It does not count before other Host headers, because behind a proxy some platforms make a URL of the name that they listen on.
  */
 export const hostOf = (url: string, header: string | undefined): string | undefined => {
   const host = /^[a-z]+:\/\/([^/?#]*)/i.exec(url)?.[1]

@@ -132,7 +132,7 @@ const probeOf = (check: Effect.Effect<boolean>, maxAge: number, mayPass: () => b
   until: -Infinity
 })
 
-/** Answers a request with the last answer, or with that of a run of the check, which may run already. */
+/** Answers a request with the last answer, or with the answer of a run of the check; the check may run already. */
 const receive = (self: Self, probe: Probe, exchange: Probed): void => {
   const { mayPass, until, waiting } = probe
   if (!mayPass() || self.sweeper.now() < until) return answer(probe, exchange)

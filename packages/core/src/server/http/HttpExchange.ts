@@ -15,7 +15,7 @@ import type { Principal } from "../Authenticator.js"
 import type { Brought } from "../runtime/RequestOrigin.js"
 import type { BodyFault, OpenBody } from "./RequestBody.js"
 
-/** Header fields by their names in lower case. Repeated fields are joined with ", ", so a check of one fails. */
+/** Header fields by their names in lower case. Repeated fields are joined with ", ", so a check of a single value fails. */
 export type Headers = Readonly<Record<string, string | undefined>>
 
 /** What the HTTP server knows of a request. */
@@ -44,14 +44,14 @@ export interface HttpExchange extends Arrived {
   readonly reply: (status: number, headers: Headers, body: string, slowReaders?: SlowReaders) => void
   /** Begins an answer in pieces. The headers leave at once; the reader is called only after this returns. */
   readonly stream: (status: number, headers: Headers, reader: Reader, slowReaders?: SlowReaders) => Writer
-  /** Calls back when the client disconnects before it was answered. A listener replaces the one before it. */
+  /** Calls back when the client disconnects before it was answered. A listener replaces the listener before it. */
   readonly onGone: (listener: () => void) => void
   /**
-   * For a request that arrived at another node, and of which nothing has run: instead of an answer, that node looks again for the
-   * node that serves the session. With `isDraining` it waits until this node has given the session away.
+   * For a request that arrived at another node and has not begun to run here: instead of answering, that node looks again for the node that
+   * serves the session. With `isDraining` it waits until this node has given the session away.
    */
   readonly moved?: ((isDraining: boolean) => void) | undefined
-  /** For a request that arrived at another node: from now on something of it may have run. */
+  /** For a request that arrived at another node: from now on a part of it may have run. */
   readonly begins?: (() => void) | undefined
 }
 
@@ -112,7 +112,7 @@ export interface Reader {
   readonly gone: () => void
 }
 
-/** Fields that a request has once. Node's HTTP server drops all but the first of some of them, unless it joins them. */
+/** Fields that a request has once. For some of these fields, Node's HTTP server keeps only the first value, unless it joins the values. */
 const SINGLE = new Set([
   "authorization",
   "content-type",

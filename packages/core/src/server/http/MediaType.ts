@@ -31,8 +31,8 @@ let last: { readonly accept: string | undefined; readonly accepted: Accepted } =
 export type Form = "auto" | "json" | "stream"
 
 /**
- * The form of the response to a POST: the one that the endpoint prefers, or the one that the client accepts. Clients MUST accept both
- * forms; many accept one only. `undefined` for a client that accepts neither.
+ * The form of the response to a POST: the form that the endpoint prefers, or the form that the client accepts. Clients MUST accept both
+ * forms; many accept only one. `undefined` for a client that accepts neither form.
  */
 export const formOf = (accept: string | undefined, preferred: Form): Form | undefined => {
   const { events, json } = accepted(accept)
@@ -47,7 +47,7 @@ const parse = (accept = ""): Accepted => {
     const [type, ...parameters] = range.split(";").map((part) => part.trim())
     types.set(type!, !parameters.some((parameter) => /^q=0(\.0*)?$/.test(parameter)))
   }
-  // The most specific one decides.
+  // The most specific type decides.
   const allows = (type: string, any: string) => types.get(type) ?? types.get(any) ?? types.get("*/*") ?? false
   return { json: allows("application/json", "application/*"), events: allows("text/event-stream", "text/*") }
 }
@@ -68,7 +68,7 @@ const isJsonType = (value: string): boolean => {
   return type === "application/json" && parameters.every(isParameter)
 }
 
-// An empty one is allowed (RFC 9110, 5.6.6).
+// An empty parameter is allowed (RFC 9110, 5.6.6).
 const isParameter = (parameter: string): boolean =>
   parameter === "" || /^charset=("utf-?8"|utf-?8)$/.test(parameter) ||
   (/^[!#$%&'*+.^_`|~\w-]+=([!#$%&'*+.^_`|~\w-]+|"[^"\\]*")$/.test(parameter) && !parameter.startsWith("charset="))

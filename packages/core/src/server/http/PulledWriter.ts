@@ -3,7 +3,7 @@
  * `AppExchange` give the writer a source, from which their platform pulls.
  *
  * A class with mutable fields: `text` waits to be pulled; `pulled` is whether the platform has pulled and got nothing; `full` is whether
- * the sender waits until the text was pulled. A writer that has `ended` is `over` when its last text was pulled.
+ * the sender waits until the text was pulled. The state "ended" says that no text follows, and "over" that the last text was pulled.
  */
 import * as Sse from "../../jsonrpc/Sse.js"
 import type { Headers, Reader, SlowReaders, Writer } from "./HttpExchange.js"
@@ -49,7 +49,7 @@ export class PulledWriter implements Writer {
     return this.state === "over"
   }
 
-  /** The platform takes more: the source gets the text that waits, or the next one. */
+  /** The platform takes more: the source gets the text that waits, or the next text. */
   pull(): void {
     this.pulled = true
     this.offer()

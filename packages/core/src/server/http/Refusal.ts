@@ -56,7 +56,7 @@ export const of = (refuses: Refuses, era: Version.Era): HttpRefusal => {
 export const make = (status: number, code: number, message: string, headers?: Headers): HttpRefusal =>
   new HttpRefusal({ status, headers, error: { code, message } })
 
-/** The client may send the rest of a body that was not read: nobody would read it. */
+/** The client may send the rest of a body that was not read: the server would not read it. */
 const CLOSED: Headers = { connection: "close" }
 
 export const badRequest = (message: string): HttpRefusal =>
@@ -99,7 +99,7 @@ const tooSlow: HttpRefusal = make(
 const tooManyBytes: HttpRefusal = make(
   503,
   JsonRpcError.UNAVAILABLE,
-  "Service Unavailable: too much of requests that are not complete is held, and this one has not run; try again",
+  "Service Unavailable: the incomplete requests are too large together, and this request has not run; try again",
   { "retry-after": "1", ...CLOSED }
 )
 
@@ -107,7 +107,7 @@ const tooManyBytes: HttpRefusal = make(
 export const tooManyLong: HttpRefusal = make(
   503,
   JsonRpcError.UNAVAILABLE,
-  "Service Unavailable: too much of long requests waits, and this one has not run; try again",
+  "Service Unavailable: too many long requests wait, and this request has not run; try again",
   { "retry-after": "1" }
 )
 
@@ -166,7 +166,10 @@ export const nodeBusy: HttpRefusal = make(
   { "retry-after": "1" }
 )
 
-/** Where several nodes serve an endpoint: whether the other node has what the client sent, which was no request, is not known. */
+/**
+ * Where several nodes serve an endpoint: the client has sent a notification or a response, and it is not known whether the other node has
+ * received it.
+ */
 export const nodeSilent: HttpRefusal = make(
   503,
   JsonRpcError.UNAVAILABLE,

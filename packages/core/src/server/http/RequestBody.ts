@@ -25,7 +25,7 @@ export const MAX_DISCARDED = 64 * 1024 * 1024
 /** Up to this length a web `Request` reads a body itself. */
 const SHORT = 64 * 1024
 
-/** Who sends a body: the user, or the session where there are no users; `undefined` for a client of which the endpoint knows nothing. */
+/** Who sends a body: the user, or the session where there are no users; `undefined` for a client that the endpoint does not know. */
 export type Sender = string | undefined
 
 /** The incomplete bodies of an endpoint. */
@@ -98,8 +98,8 @@ export class Bodies implements Deadlines.Expirable {
   }
 
   /**
-   * The oldest body without a sender; where every body has a sender, the oldest body of the sender that holds the most. A client that sends
-   * only halves of bodies so takes no space from clients that the endpoint knows, and a user takes space from himself first.
+   * The oldest body without a sender; where every body has a sender, the oldest body of the sender that holds the most. So a client that
+   * sends only halves of bodies takes no space from clients that the endpoint knows, and a user loses space of their own first.
    */
   private leastWorth(): OpenBody | undefined {
     for (const body of this.unknown) return body
@@ -149,7 +149,10 @@ export class OpenBody extends ByteBuffer {
     this.bodies.hold(this, bytes)
   }
 
-  /** The body is complete, nobody waits for it, or the fault is why it is not read. Gives the bytes of a complete body, once. */
+  /**
+   * Ends the body: it is complete, it is no longer needed, or it is not read because of the fault. Gives the bytes of a complete body,
+   * once.
+   */
   end(fault?: BodyFault): Uint8Array {
     const { bodies, bytes } = this
     if (this.isOver) return NOTHING
@@ -241,7 +244,7 @@ const readLong = ({ body }: Request, into: OpenBody, then: (body: string | BodyF
 /** How many pieces without bytes may follow one another: a stream that gives them at once would keep the event loop. */
 const MAX_EMPTY = 1000
 
-/** The bytes of a piece; `undefined` for a piece that is no bytes, such as the texts of a stream with an encoding. */
+/** The bytes of a piece; `undefined` for a piece that is not bytes, such as the texts of a stream with an encoding. */
 const bytesOf = (piece: unknown): Uint8Array | undefined =>
   piece instanceof Uint8Array
     ? piece

@@ -3,9 +3,9 @@
  * sends a comment after a long silence, and cuts a reader that takes nothing. The transports of both eras (`legacy/ResumableStream`,
  * `legacy/Sse`, `modern/Http`) push the text, and know what the text means; `EndpointContext` opens the answers.
  *
- * The fields are mutable because one push is one synchronous write, with no fiber and no queue to wake. What they hold: while `flowing`
- * the queue is empty; `head` counts the characters of the first text in the queue that were written; `held` counts the characters in
- * the queue and in the piece that the reader has not taken; nothing is accepted once `ending`; `closed` is set once.
+ * The fields are mutable because one push is one synchronous write, with no fiber and no queue to wake. What they hold: while `flowing` is
+ * true, the queue is empty; `head` counts the characters of the first text in the queue that were written; `held` counts the characters in
+ * the queue and in the piece that the reader has not taken; nothing is accepted once `ending` is true; `closed` is set once.
  */
 import * as Effect from "effect/Effect"
 import * as Sse from "../../jsonrpc/Sse.js"
@@ -35,7 +35,7 @@ export interface Options {
   readonly headers: Headers
   /** Milliseconds of silence after which a comment is sent; `Infinity` for no comments. */
   readonly keepAlive: number
-  /** Called once when the stream has closed, with the texts of which nothing was written. */
+  /** Called once when the stream has closed, with the texts that were not written, not even in part. */
   readonly onClose: (unsent: ReadonlyArray<string>) => void
 }
 
@@ -209,7 +209,7 @@ export class EventStream implements Reader, Expirable, Holder {
   }
 
   private wake(): void {
-    // Each sender checks again when it runs; those that find the stream full wait once more, in their order.
+    // Each sender checks again when it runs; a sender that finds the stream full waits once more. The senders keep their order.
     const { suspended } = this
     this.suspended = undefined
     suspended?.forEach(Waking.wake)

@@ -8,7 +8,7 @@
 import * as Metrics from "../telemetry/Metrics.js"
 
 export interface Holder {
-  /** How many characters it holds. */
+  /** How many characters the answer holds. */
   readonly held: number
   /** When its reader took something last, in milliseconds. */
   readonly lastWrite: number

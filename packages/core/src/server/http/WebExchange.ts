@@ -4,8 +4,8 @@
  * writes a stream.
  *
  * The class has mutable fields, because the endpoint answers by calling functions. The first call of `settle` gives the response, and later
- * calls have no effect. Once `done` is true, the exchange answers nothing more. Once the exchange `isWatching`, it listens to the signal of
- * the request. `hasLeft` is true once the request was aborted, its stream was cancelled, or the exchange was cut off.
+ * calls have no effect. Once `done` is true, the exchange answers nothing more. Once `isWatching` is true, the exchange listens to the
+ * signal of the request. `hasLeft` is true once the request was aborted, its stream was cancelled, or the exchange was cut off.
  */
 import type * as Context from "effect/Context"
 import * as Guard from "./Guard.js"

@@ -47,12 +47,12 @@ export const MAX_NOTIFICATIONS = 256
 /** How far a conversation has come. */
 export type Phase =
   | { readonly _tag: "New" }
-  /** `initialize` is being served, until `ended`. Middleware may refuse it after the server has accepted it. */
+  /** `initialize` is being served, until `ended` completes. Middleware may refuse it after the server has accepted it. */
   | { readonly _tag: "Opening"; readonly ended: Deferred.Deferred<void>; readonly accepted: boolean }
   | { readonly _tag: "Open" }
   /**
    * Another node has served the session before, with subscriptions to these URIs. What features and the session layer keep for the client
-   * is not there yet, or is just being made, until `ended`.
+   * is not there yet, or is just being made, until `ended` completes.
    */
   | {
     readonly _tag: "Restoring"
@@ -150,7 +150,7 @@ export class Connection implements ClientFacts {
     this.current = current._tag === "Opening" || current._tag === "Ended" ? { ...current, accepted: true } : OPEN
   }
 
-  /** `initialize` has ended, and nobody has refused it. */
+  /** `initialize` has ended, and was not refused. */
   endOpening(): void {
     if (this.current._tag === "Opening") this.current = this.current.accepted ? OPEN : NEW
   }
@@ -238,9 +238,8 @@ export class Connection implements ClientFacts {
   }
 
   /**
-   * Sends a notification without waiting for it. While an equal one (same method and `about`) waits for those before it to be
-   * sent, it does nothing. It also does nothing before the client is initialized, and for a capability that was not
-   * advertised to the client.
+   * Sends a notification without waiting for it. Does nothing while an equal notification (same method and `about`) waits to be sent,
+   * before the client is initialized, and for a capability that was not advertised to the client.
    */
   announce({ capability, name }: Method.Notification, params?: JsonObject, about = ""): Effect.Effect<void> {
     return Effect.suspend(() => {
@@ -252,7 +251,10 @@ export class Connection implements ClientFacts {
     })
   }
 
-  /** Sends a notification without waiting for it. It replaces an older one of the key that waits for the client to read. */
+  /**
+   * Sends a notification without waiting for it. It replaces an older notification with the same key that still waits for the client to
+   * read.
+   */
   inform(key: string, name: string, params: JsonObject): Effect.Effect<void> {
     return Effect.suspend(() => {
       this.notifications ??= new SerialQueue({ capacity: MAX_NOTIFICATIONS, surplus: "drop" })

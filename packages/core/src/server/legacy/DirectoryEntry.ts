@@ -59,8 +59,8 @@ export class DirectoryEntry {
   }
 
   /**
-   * The session ends here: for good, or, when this node leaves, to go on at another one. Whether it has ended for all nodes; when
-   * it fails, the directory may still have it for this node.
+   * The session ends here: for good, or, when this node leaves, to go on at another one. Gives whether it has ended for all nodes. When
+   * this fails, the directory may still have the session for this node.
    */
   end(isMoving: boolean): Effect.Effect<boolean, SessionDirectoryError> {
     return Effect.suspend(() => {

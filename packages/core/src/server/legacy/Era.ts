@@ -87,7 +87,7 @@ const ownRoutes = (
       {
         isEarly: true,
         isCancellable: false,
-        // In the revision that it has agreed on, not in the one of the table that it was found in.
+        // In the revision that it has agreed on, not in the revision of the table that it was found in.
         encode: (result, _, { version }) => initializeEncoder(version)(result)
       }
     ),

@@ -13,10 +13,10 @@ export interface EventPosition {
   readonly position: number
 }
 
-/** How many events of one stream one node may send: greater than any number of them. */
+/** How many events of one stream one node may send: no node sends as many. */
 const PER_EPOCH = 10_000_000_000
 
-/** The position before the first one of an epoch: nodes that serve a session one after another use different ones. */
+/** The position before the first position of an epoch: nodes that serve a session one after another use different positions. */
 export const before = (epoch = 1): number => (epoch - 1) * PER_EPOCH
 
 /**
@@ -50,7 +50,7 @@ export const partsOf = (stream: string): { readonly name: string; readonly scope
   }
 }
 
-/** Reads the id that a client resumes from; `undefined` when it is no id of this session. */
+/** Reads the id that a client resumes from; `undefined` when it is not an id of this session. */
 export const decode = (session: string, id: string): EventPosition | undefined => {
   const [, prefix, stream, position] =
     /^([0-9a-z]{1,7})_([0-9a-z]{1,16}(?:-[\w.*%+-]{1,1024})?)_(\d{1,15})$/.exec(id) ?? []

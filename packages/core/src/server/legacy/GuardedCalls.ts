@@ -39,7 +39,10 @@ export class GuardedCalls {
     }
   }
 
-  /** The scopes that a message requires beyond its own, or the messages of a batch: those of what it answers and cancels. */
+  /**
+   * The scopes that a message, or the messages of a batch, require beyond their own: the scopes of the questions that they answer and of
+   * the calls that they cancel.
+   */
   requiredBy(incoming: Message.Incoming): ReadonlyArray<string> {
     if (this.isEmpty) return NONE
     const all = Message.isMalformed(incoming) && incoming.batch !== undefined

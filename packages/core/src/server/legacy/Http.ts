@@ -103,7 +103,7 @@ export class Http {
     if (this.context.nodes !== undefined) this.sessions.all().forEach((session) => session.pause())
   }
 
-  /** Gives the sessions to other nodes of which no request runs; whether no request runs any more. */
+  /** Gives the sessions without a running request to other nodes. True when no request runs any more. */
   release(): boolean {
     const running = this.sessions.all().filter((session) => {
       if (!session.isSettled) return true
@@ -253,7 +253,7 @@ export class Http {
     if (!post.isDone) post.wait()
   }
 
-  /** Serves requests: a single one, or those of a batch. */
+  /** Serves requests: a single request, or the requests of a batch. */
   private serve(
     { exchange, requires, session }: SessionRequest,
     incoming: Message.Incoming,
@@ -286,7 +286,7 @@ export class Http {
   }
 
   private malformed(exchange: Admitted, incoming: Message.Malformed): void {
-    // A malformed response fails the request of ours that it answers.
+    // A malformed response fails the server's request that it answers.
     const isResponse = incoming.kind === "response" || incoming.kind === "unknown"
     const session = isResponse ? this.sessions.find(sessionIdOf(exchange)) : undefined
     if (session !== undefined && session.owner === exchange.principal?.id) {

@@ -24,7 +24,7 @@ export class HttpContext extends EndpointContext {
     readonly versions: ReadonlyArray<Version.LegacyVersion>,
     private readonly begin: Open,
     readonly events: EventStoreService | undefined,
-    /** This node among those that serve the same sessions. */
+    /** This node among the nodes that serve the same sessions. */
     readonly nodes: Nodes.Nodes | undefined = undefined,
     /** Runs an effect that the end of the endpoint interrupts, and does not wait for. */
     readonly inBackground: (effect: Effect.Effect<void, unknown>) => Effect.Effect<void> = () => Effect.void

@@ -42,7 +42,10 @@ export class HttpSession implements StoredSession {
   /** Whether the operator has been warned that its client names another revision than it has agreed on. */
   hasWarned = false
   readonly standalone: Standalone
-  /** The calls of which not every token of the user may do something; none as long as there was no such call. */
+  /**
+   * The calls that require scopes, so that not every token of the user may cancel them or answer their questions; `undefined` as long as
+   * there was no such call.
+   */
   guarded: GuardedCalls | undefined
   private readonly conversation: SessionConversation
   private streams: Map<string, ResumableStream> | undefined
@@ -142,12 +145,13 @@ export class HttpSession implements StoredSession {
     // The events of a session that another node serves are its own.
     const ended = entry === undefined
       ? forget
-      // The next node refuses what this one has not stored.
+      // The next node refuses what this node has not stored.
       : Effect.zipRight(
         this.stored,
         Effect.flatMap(entry.end(isMoving), (hasEnded) => hasEnded ? forget : Effect.void)
       )
-    // Otherwise the directory would keep it for this node. That of a node that leaves is free when the lease of the node ends.
+    // Otherwise the directory would keep the session for this node. The session of a node that leaves is free when the lease of the node
+    // ends.
     const again = isMoving ? Effect.void : Effect.retry(ended, ENDING_AGAIN)
     this.onEnd(Effect.zipRight(close, Effect.catchAll(ended, () => this.context.inBackground(again))))
   }
@@ -201,7 +205,7 @@ export class HttpSession implements StoredSession {
     if (key !== undefined && this.streams?.get(key.stream) === stream) this.streams.delete(key.stream)
   }
 
-  /** The stream of this name: of a running request, or one whose events are still stored. */
+  /** The stream of this name: the stream of a running request, or a stream whose events are still stored. */
   findStream(stream: string): ResumableStream {
     const known = this.streams?.get(stream)
     if (known !== undefined) return known
@@ -213,7 +217,7 @@ export class HttpSession implements StoredSession {
     this.addStream(stored)
     const { name } = EventId.partsOf(stream)
     const { digits, prefix } = this.streamNames
-    // The names of later epochs have at least ten characters, and so many streams no node has begun in the first one.
+    // The names of later epochs have at least ten characters. In the first epoch no node begins as many streams as would have such names.
     const isOwn = prefix === "" ? name.length < 10 : name.startsWith(prefix) && name.length >= prefix.length + digits
     // A node that has served the session before may have ended while the request ran.
     if (!isOwn) stored.store?.recover(LOST)

@@ -79,8 +79,8 @@ export const build = (
   }))
 
 /**
- * The capabilities that the server has advertised to the client of a connection. Before the handshake, and for a request
- * that belongs to no conversation, those that it would advertise now.
+ * The capabilities that the server has advertised to the client of a connection. Before the handshake, and for a request that belongs to no
+ * conversation, the capabilities that the server would advertise now.
  */
 export const advertised = (server: Offering) => (connection: Connection): ServerCapabilities =>
   connection.accepted && connection.reach === "conversation"

@@ -1,5 +1,5 @@
 /**
- * The answer to one POST with requests, and the channel of those requests: JSON if nothing was sent before the responses, an event stream
+ * The answer to one POST with requests, and the channel of these requests: JSON if nothing was sent before the responses, an event stream
  * otherwise. `Http` and `Stateless` make a `Post` for each POST; the conversation sends on it.
  *
  * The fields are mutable because a `Post` is made per request, on the path that benchmarks measure. What they hold: `remaining` counts the

@@ -95,7 +95,7 @@ export const encode = (
 
 /**
  * The parameters with the id that a page must have at 2025-11-25. A page of a server of 2026-07-28, which a proxy passes on, has none. It
- * gets an id of which the client hears nothing more: no `notifications/elicitation/complete` follows.
+ * gets an id; no `notifications/elicitation/complete` with this id follows.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/client/elicitation#url-mode-elicitation-requests
  */
@@ -116,8 +116,8 @@ export const decode = <A>({ decode, kind }: Question<A>, answer: JsonObject): Ef
 export type Settings = Pick<Server["limits"], "elicitationTimeout" | "requestTimeout">
 
 /**
- * Sends a request. SHOULD NOT send one before the client has sent `notifications/initialized`, but for `ping`, so it waits
- * for that first, no longer than for the answer (2025-11-25 basic/lifecycle#initialization).
+ * Sends a request. A server SHOULD NOT send a request other than `ping` before the client has sent `notifications/initialized` (2025-11-25
+ * basic/lifecycle#initialization), so this function waits for that notification first, no longer than for the answer.
  */
 export const send = (
   connection: Connection,
@@ -175,7 +175,9 @@ export const asTask = <A>(
 ): Effect.Effect<AskedTask<A>, AskError> =>
   Effect.suspend(() => {
     if (question.kind === "roots") {
-      return Effect.fail(new McpError.InternalError({ message: "The roots are no question for a task: use listRoots" }))
+      return Effect.fail(
+        new McpError.InternalError({ message: "The roots are not a question for a task: use listRoots" })
+      )
     }
     const task = options?.ttl === undefined ? {} : { ttl: Math.ceil(Duration.toMillis(options.ttl)) }
     const encoded = encode(connection, {

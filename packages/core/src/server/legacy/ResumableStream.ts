@@ -1,11 +1,11 @@
 /**
- * The readers of one stream of a session, of which one is attached at a time, or none. With an event store (`StreamStore`) each event is
+ * The readers of one stream of a session: at most one reader is attached at a time. With an event store (`StreamStore`) each event is
  * stored before it is written, and a client that lost its connection reads on where it stopped. `Post` and `Standalone` push messages;
  * `Http` resumes.
  *
  * The fields are mutable because each message of a handler passes here; one synchronous push costs no fiber. What they hold: `delivered`
- * only grows, but for a client that resumes further back; without a store an event exists only on `response`; one reader replays at a
- * time, and a newer reader ends the replay.
+ * only grows, except when a client resumes further back; without a store an event exists only on `response`; one reader replays at a time,
+ * and a newer reader ends the replay.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#resumability-and-redelivery
  */
@@ -34,13 +34,13 @@ export class ResumableStream {
   response: EventStream | undefined
   /** Where its events are stored; none when they are not. */
   readonly store: StreamStore | undefined
-  /** What the next node will know of the readers; none when that is not of interest to it. */
+  /** What the next node will know of the readers; `undefined` when the next node does not need it. */
   notes: ReaderNotes | undefined
   /** The position of the last event that a reader got. */
   private delivered: number
   /** Whether stored events wait for a slow reader. */
   private replaying = false
-  /** How many readers have come; the last one replaces those before. */
+  /** How many readers have come; the last reader replaces the readers before. */
   private readers = 0
   private finished = false
   private stopped = false
@@ -82,7 +82,7 @@ export class ResumableStream {
     return this.response !== undefined || this.isResumable
   }
 
-  /** Whether nobody reads now. */
+  /** Whether no reader reads now. */
   get isUnread(): boolean {
     return this.response === undefined
   }
@@ -97,16 +97,16 @@ export class ResumableStream {
     const { store } = this
     if (store === undefined) return this.response !== undefined && this.response.push(frame(text))
     store.append(text, isLast, (event, isRefused) => {
-      // A reader that has come since got it already, when the store had it together with an event before the reader.
+      // A reader that has come since already has the event, when the store got it together with an earlier event.
       if (event.position > this.delivered) this.deliver(event, !isRefused)
     })
     return true
   }
 
   /**
-   * Attaches a reader, which continues where the last one stopped. `prime` sends an event first that names a
-   * position, so that the client can resume before there is a message. When the store does not answer, it calls `refuse` instead,
-   * if there is one, and otherwise continues with the next message.
+   * Attaches a reader, which continues where the last reader stopped. `prime` sends an event first that names a position, so that the
+   * client can resume before there is a message. When the store does not answer, it calls `refuse` instead, if there is one, and otherwise
+   * continues with the next message.
    */
   attach(reader: Reader, prime: boolean, refuse?: () => void): void {
     const { store } = this
@@ -136,7 +136,7 @@ export class ResumableStream {
         }
         return this.replay(events, number)
       })
-      // A client that has had a missed event can name it, when this node ends in between; one without an event cannot.
+      // When this node ends in between, a client that has had a missed event can name it; a client without an event cannot.
       const isNoted = events.length === 0
       const noted = isNoted && this.notes !== undefined ? this.notes.attached : Effect.void
       const begun = Effect.zipRight(primed === undefined ? noted : Effect.zipRight(store.opened, noted), replayed)
@@ -176,7 +176,7 @@ export class ResumableStream {
 
   /**
    * What `attach` and `resume` get for this request. The response is detached when it closes. `onInvalid` runs when the user of the request
-   * is no longer valid; without it nobody looks.
+   * is no longer valid; without `onInvalid` the user is not checked again.
    */
   opening(exchange: Admitted, headers?: Headers, onInvalid?: (response: EventStream) => void): Reader {
     return {
@@ -193,7 +193,7 @@ export class ResumableStream {
     this.store!.queue.add(() => exchange.isGone ? undefined : effect)
   }
 
-  /** The response has closed: unless a newer one has replaced it, the stream has no reader. */
+  /** The response has closed: unless a newer response has replaced it, the stream has no reader. */
   detach(response: EventStream): void {
     if (this.response !== response) return
     this.response = undefined
@@ -239,7 +239,7 @@ export class ResumableStream {
     return this.store?.queue.isRunning === true
   }
 
-  /** Whether nothing more happens to the stream, but that a client may resume it. */
+  /** Whether nothing more happens to the stream, except that a client may resume it. */
   get isSettled(): boolean {
     return this.finished && !this.isStoring
   }
@@ -267,8 +267,8 @@ export class ResumableStream {
   }
 
   /**
-   * Opens a response, and ends the one before without waiting for a reader that takes nothing. `false` when the client has disconnected
-   * or was refused; then the reader before stays.
+   * Opens a response, and ends the response before it without waiting for a reader that takes nothing. `false` when the client has
+   * disconnected or was refused; the reader before then stays.
    */
   private open({ exchange, open }: Reader): boolean {
     const response = exchange.isGone ? undefined : open()
@@ -302,7 +302,7 @@ export class ResumableStream {
     })
   }
 
-  /** Writes an event; one that the store has refused has no id, because no node could resume the stream after it. */
+  /** Writes an event. An event that the store has refused is written without an id, because no node could resume the stream after it. */
   private deliver({ data, position }: StoredEvent, isStored: boolean): void {
     if (this.response === undefined) return
     const id = isStored ? EventId.encode(this.key!.session, this.key!.stream, position) : undefined

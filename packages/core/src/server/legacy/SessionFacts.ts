@@ -26,10 +26,10 @@ const SessionFacts = Schema.Struct({
   owner: Schema.optional(Schema.String)
 })
 
-/** Whether this node can go on with what another one has stored, which may have another version of this library. */
+/** Whether this node can go on with what another node has stored. The other node may have another version of this library. */
 export const areReadable: (facts: unknown) => boolean = SchemaCheck.compile(SessionFacts)
 
-/** Whether the session of these facts is that of another principal. Of facts that cannot be read that is not known. */
+/** Whether the session of these facts belongs to another principal. Facts that cannot be read do not say so. */
 export const areOfAnother = (facts: unknown, owner: string | undefined): boolean =>
   areReadable(facts) && (facts as SessionFacts).owner !== owner
 
@@ -44,7 +44,7 @@ export const toJson = (connection: Connection): JsonObject =>
     subscriptions: Array.from(connection.subscriptions?.values() ?? [], ({ uri }) => uri)
   } satisfies SessionFacts) as unknown as JsonObject
 
-/** Makes a connection what it was at the other node, but for what the session layer builds. The facts are readable. */
+/** Makes a connection what it was at the other node, without the services that the session layer builds. The facts are readable. */
 export const restore = (connection: Connection, json: JsonObject): void => {
   const facts = json as unknown as SessionFacts
   // Its client has used the session.

@@ -16,7 +16,7 @@ export const noSession: HttpRefusal = badRequest("the Mcp-Session-Id header is m
 export const unknownSession: HttpRefusal = make(
   404,
   SESSION_NOT_FOUND,
-  "Session not found: it has ended or never was; begin a new one with initialize, without Mcp-Session-Id"
+  "Session not found: it has ended or never existed; begin a new session with initialize, without Mcp-Session-Id"
 )
 
 export const noSseSession: HttpRefusal = badRequest(
@@ -27,7 +27,7 @@ export const noSseSession: HttpRefusal = badRequest(
 export const unknownSseSession: HttpRefusal = make(
   404,
   SESSION_NOT_FOUND,
-  "Session not found: its stream has ended or never was; open a new one with GET"
+  "Session not found: its stream has ended or never existed; open a new stream with GET"
 )
 
 /** Other SDKs look for the first three words. */
@@ -37,14 +37,14 @@ export const unsupportedVersion = (version: string, supported: ReadonlyArray<str
 export const secondStream: HttpRefusal = make(
   409,
   JsonRpcError.UNAVAILABLE,
-  "Conflict: this session has its stream already; end that one first, or resume it with Last-Event-ID"
+  "Conflict: this session has its stream already; end that stream first, or resume it with Last-Event-ID"
 )
 
 export const unknownEvent = (id: string): HttpRefusal =>
   badRequest(
     `nothing can be resumed after event "${
       quotable(id)
-    }": it is not of this session, or too old, or events after it are lost; ` +
+    }": it does not belong to this session, it is too old, or events after it are lost; ` +
       "open a stream without Last-Event-ID"
   )
 

@@ -13,7 +13,7 @@ import type { ResolvedOptions } from "../http/ResolvedOptions.js"
 
 export interface StoredSession {
   readonly id: string
-  /** The id of its principal; sessions without one are limited by `max` only. */
+  /** The id of its principal; sessions without a principal are limited by `max` only. */
   readonly owner: string | undefined
   // The store sets these three.
   /** When it was used last, in milliseconds. */
@@ -47,7 +47,7 @@ interface Finished<S> {
   readonly unused: Set<S>
   /** The last of `all`. */
   newest: S | undefined
-  /** Until this time all are taken to be busy, without looking at each again. */
+  /** Until this time all sessions count as busy, and none is looked at again. */
   busyUntil: number
 }
 
@@ -77,10 +77,10 @@ export class SessionStore<S extends StoredSession> implements Expirable {
   }
 
   /**
-   * Adds an unfinished session. At the limit of its principal it replaces the principal's session that was idle longest;
-   * when too many are unfinished, one of them. Otherwise, and when there will be no place for it once it is
-   * finished, the session is not added, and the limit is returned that it would exceed. One whose client has finished it at
-   * another node does not count among the unfinished.
+   * Adds an unfinished session. At the limit of its principal it replaces the principal's session that was idle longest; when too many
+   * sessions are unfinished, it replaces an unfinished session. When it can replace none, or when there will be no place for it once it is
+   * finished, the session is not added, and the limit that it would exceed is returned. A session that its client has finished at another
+   * node does not count as unfinished.
    */
   add(session: S, isFinished = false): number | undefined {
     const { handshakeTimeout, limits: { maxSessions, maxSessionsPerPrincipal } } = this.options
@@ -108,7 +108,7 @@ export class SessionStore<S extends StoredSession> implements Expirable {
     return undefined
   }
 
-  /** Finishes a session. At the limit it replaces another one, or is removed, and the limit is returned. */
+  /** Finishes a session. At the limit it replaces another session; when it can replace none, it is removed, and the limit is returned. */
   finish(session: S): number | undefined {
     const { maxSessions, sessionIdleTimeout } = this.options.limits
     if (this.finished >= maxSessions) {
@@ -206,9 +206,9 @@ export class SessionStore<S extends StoredSession> implements Expirable {
   }
 
   /**
-   * The finished session that a session replaces at the limit. The first of these that exists: a session without a principal; for a
-   * session with a principal, a session of the same principal; a session of the principal with the most sessions. Of several, sessions
-   * that were never used go first, and then the session that was idle longest.
+   * The finished session that a session replaces at the limit. The first of these that exists: a session without a principal; for a session
+   * with a principal, a session of the same principal; a session of the principal with the most sessions. Among several sessions, a session
+   * that was never used goes first, and then the session that was idle longest.
    */
   private replaceable(session: S): S | undefined {
     const anonymous = this.idle(this.anonymous)
@@ -226,7 +226,7 @@ export class SessionStore<S extends StoredSession> implements Expirable {
     return found
   }
 
-  /** Of sessions in the order of last use, up to a time: the first that is idle, of the owner with the most sessions. */
+  /** Among sessions in the order of last use, up to a time: the first idle session of the owner with the most sessions. */
   private first(sessions: Iterable<S>, until: number): S | undefined {
     let found: S | undefined
     let most = 0
@@ -242,8 +242,8 @@ export class SessionStore<S extends StoredSession> implements Expirable {
   }
 
   /**
-   * The unfinished session that a session replaces when too many are unfinished: the oldest, after a while. One with a principal
-   * replaces one without at once, and never the other way round.
+   * The unfinished session that a session replaces when too many are unfinished: the oldest, after a while. A session with a principal
+   * replaces a session without a principal at once; a session without a principal never replaces a session with one.
    */
   private replaceableUnfinished({ owner }: S): S | undefined {
     const until = this.sweeper.now() - REPLACE_UNFINISHED_AFTER
@@ -275,7 +275,7 @@ export class SessionStore<S extends StoredSession> implements Expirable {
   }
 }
 
-/** The session that was idle longest, of those of one principal, which are in no order. */
+/** The session of one principal that was idle longest. The sessions of a principal are in no order. */
 const idlest = <S extends StoredSession>(sessions: Iterable<S>): S | undefined => {
   let idlest: S | undefined
   for (const session of sessions) {

@@ -44,10 +44,10 @@ export const nodeOf = (session: string): string | undefined => /([0-9a-f]{32})\.
 export interface SseEndpoint {
   readonly get: (exchange: Admitted) => void
   readonly post: (exchange: Admitted, incoming: Message.Incoming, requires: ReadonlyArray<string> | undefined) => void
-  /** Ends the conversations of which no request runs; whether none is left. */
+  /** Ends the conversations without a running request. True when no conversation is left. */
   readonly release: () => boolean
   readonly has: (id: string) => boolean
-  /** Ends all conversations: what other nodes pass on cannot reach this one any more. */
+  /** Ends all conversations: what other nodes pass on cannot reach this node any more. */
   readonly abandon: () => void
   /** Ends all conversations and waits for them. Running requests are answered before the streams end. */
   readonly close: Effect.Effect<void>
@@ -135,7 +135,7 @@ const post = (
   accepted(exchange)
 }
 
-/** A conversation has ended, but for what `close` waits for. */
+/** A conversation has ended, except for what `close` waits for. */
 const ended = (
   { closing, connections, context, unfinished }: Self,
   id: string,
@@ -163,8 +163,9 @@ const countOwned = ({ connections }: Self, principal: Principal | undefined): nu
 const maxUnfinished = (maxSessions: number): number => Math.max(MIN_UNFINISHED, Math.ceil(maxSessions / 10))
 
 /**
- * Whether one more conversation may begin. When too many are unfinished, the new conversation replaces the oldest silent one, once
- * that one has had its time. The conversation of a principal replaces one without a principal at once, and is not replaced by one.
+ * Whether one more conversation may begin. When too many conversations are unfinished, the new conversation replaces the oldest silent
+ * conversation, once that has had its time. The conversation of a principal replaces a conversation without a principal at once, and a
+ * conversation without a principal never replaces it.
  */
 const mayBegin = ({ context, unfinished }: Self, principal: Principal | undefined): boolean => {
   if (unfinished.size < maxUnfinished(context.options.limits.maxSessions)) return true
@@ -182,8 +183,8 @@ const mayBegin = ({ context, unfinished }: Self, principal: Principal | undefine
 }
 
 /**
- * Whether there is a place for one more conversation. At the limit, the conversation of a principal replaces one without a principal
- * of which no request runs: one that has not initialized, or else the oldest.
+ * Whether there is a place for one more conversation. At the limit, the conversation of a principal replaces a conversation that has
+ * neither a principal nor a running request: a conversation that has not initialized, or else the oldest.
  */
 const hasPlace = ({ connections, context }: Self, principal: Principal | undefined): boolean => {
   if (connections.size < context.options.limits.maxSessions) return true
@@ -205,7 +206,10 @@ class SseConnection implements Sender {
   private readonly conversation: SessionConversation
   private readonly stream: EventStream
   private readonly requests = new Map<Message.RequestId, Channel>()
-  /** The calls of which not every token of the user may do something; none as long as there was no such call. */
+  /**
+   * The calls that require scopes, so that not every token of the user may cancel them or answer their questions; `undefined` as long as
+   * there was no such call.
+   */
   guarded: GuardedCalls.GuardedCalls | undefined
   private handshake: Expirable | undefined
   private stopWatching = () => {}

@@ -166,7 +166,7 @@ export class Standalone implements Sender {
 
 const nothing: ReadonlyArray<string> = []
 
-// The client reads the list or the resource anew when it gets one of these, so one is as good as two.
+// The client reads the list or the resource anew when it gets such a notification, so one notification is enough.
 const changes = new Set<string>([
   Methods.toolListChanged.name,
   Methods.resourceListChanged.name,

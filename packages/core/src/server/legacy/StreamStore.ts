@@ -20,7 +20,7 @@ import type { HttpContext } from "./HttpContext.js"
 export class StreamStore {
   /** The position of the last event. */
   last: number
-  /** The store refuses what this node writes, because another one serves the session. */
+  /** The store refuses what this node writes, because another node serves the session. */
   isStale = false
   /** The stream has finished, at this node or an earlier one. */
   hasFinished = false
@@ -49,7 +49,7 @@ export class StreamStore {
     this.queue = new SerialQueue({ runtime: context.runtime, capacity: context.options.limits.capacity, onIdle })
   }
 
-  /** Whether a node has given the position out that has taken the session since. */
+  /** Whether a node that has taken the session since has given this position out. */
   isOfNextNode(position: number): boolean {
     const { epoch } = this.key
     return epoch !== undefined && position >= EventId.before(epoch + 1)
@@ -61,8 +61,8 @@ export class StreamStore {
   }
 
   /**
-   * The stream will answer these requests. The store learns that where another node may have to answer them, and of a batch: that
-   * the store has lost the end of the stream shows only in a request without a response.
+   * The stream will answer these requests. The store gets the requests where another node may have to answer them, and for a batch: only a
+   * request without a response shows that the store has lost the end of the stream.
    */
   begin(requests: () => ReadonlyArray<Message.RequestId>, isBatch: boolean): void {
     const { key, service } = this
@@ -90,7 +90,10 @@ export class StreamStore {
     this.queue.add(() => this.storeEvents(event), () => then(event, event.position >= this.firstRefused))
   }
 
-  /** Stores an event and those after it, together where the store can. Nothing is left to do when it was stored with one before. */
+  /**
+   * Stores an event and the events after it, together where the store can. Does nothing when the event was stored together with an earlier
+   * event.
+   */
   private storeEvents({ position }: StoredEvent): Effect.Effect<void> | undefined {
     const { isEnding, key, service, unstored } = this
     const [first] = unstored
@@ -185,7 +188,10 @@ export class StreamStore {
 export const logDefect = <E>(cause: Cause.Cause<E>): Effect.Effect<void> =>
   Cause.isDie(cause) ? Effect.logError("The event store failed", cause) : Effect.void
 
-/** Finishes a stream that began in an earlier epoch than that of the key, unless it has finished. `false` when the epoch is over. */
+/**
+ * Finishes a stream that began in an earlier epoch than the epoch of the key, unless the stream has finished. `false` when the epoch of the
+ * key is over.
+ */
 const make = (
   store: EventStoreService,
   key: StreamKey,

@@ -35,7 +35,7 @@ export const subscribe = (
       : notFound)
 }
 
-/** The subscription that the client has, once it has begun; when it was refused, or there is none, `begin`. */
+/** The subscription that the client has, once it has begun; when it was refused, or there is no subscription, runs `begin`. */
 const joined = (
   { subscriptions }: Connection,
   key: string,

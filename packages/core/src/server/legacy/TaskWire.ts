@@ -79,7 +79,7 @@ const dialect = (
 /** A tool result with `isError` makes a task of this revision `failed`. */
 const isFailure = ({ isError }: JsonObject): boolean => isError === true
 
-/** The end of a detached task, from that of its work. */
+/** The end of a detached task, from the end of its work. */
 const ended = (
   { version }: { readonly version: Version.LegacyVersion },
   tool: string,
@@ -91,8 +91,8 @@ const ended = (
 }
 
 /**
- * Whether what a task sends outside of requests could reach a token that may not read the task: who opens the stream of a session over HTTP
- * may have another token than the call of the task had. The client reads such a task with its requests, which are checked.
+ * Whether what a task sends outside of requests could reach a token that may not read the task: a request that opens the stream of a
+ * session over HTTP may have another token than the call of the task. The client reads such a task with its requests, which are checked.
  */
 const isForOthers = ({ origin: { sessionId } }: HandlerContext<Connection>, { requires }: StoredTask): boolean =>
   requires !== undefined && sessionId !== undefined

@@ -1,6 +1,6 @@
 /**
  * The modern era as a record: the methods that only this era has, how the headers and the envelope of a request are checked and how a
- * request goes on with its rounds, and how a handler speaks with a client of which the server remembers nothing.
+ * request goes on with its rounds, and how a handler speaks with a client, about which the server remembers nothing.
  *
  * `Questions` knows how a question ends a request, `ServerSide` makes the record, and `runtime/Serve` reads the record.
  *
@@ -51,7 +51,7 @@ import type { Subscriptions } from "./Subscriptions.js"
 import { resultOf } from "./Subscriptions.js"
 import type { Wire } from "./TaskWire.js"
 
-/** `subscriptions` are those of all clients. */
+/** `subscriptions` are the subscriptions of all clients. */
 export const make = (server: Server, subscriptions: Subscriptions, wire: Wire | undefined): Serve.Era<RequestFacts> => {
   const rounds = Questions.make(server)
   return {
@@ -107,7 +107,7 @@ const serving = (server: Server, rounds: Questions.Rounds): Serve.Serving<Reques
     },
     resume: (handler, params, served) => {
       handler.facts.hints = served.hints
-      // Of other methods these are members that an extension may have given another meaning.
+      // In other methods, an extension may have given these members another meaning.
       if (!InputRequired.methods.has(handler.method)) return served
       const { inputResponses, requestState } = params
       if (inputResponses === undefined && requestState === undefined) return served
@@ -197,7 +197,7 @@ const outcomeOf = ({ extensions, info }: Server): Speech<RequestFacts>["outcome"
       : McpError.isMcpError(special)
       ? { error: McpError.toWire(special, "modern") }
       : { ...ResultMeta.outcome(special as {}), subject: HandlerName.of(received) }
-    // The result of a tool that died was not encoded, nor was that of an extension.
+    // The result of a tool that died, and the result of an extension, were not encoded.
     const outcome = special !== undefined || replied.died !== undefined ? stamped(replied) : replied
     return refused === undefined ? outcome : withStatus(outcome, refused)
   }
@@ -226,9 +226,9 @@ const urlsOf = (
 }
 
 /**
- * Gives the error of a request whose headers differ from its arguments, where only the tables of the server know such headers: those that
- * repeat arguments of tools whose schema marks them with `x-mcp-header`, and `Mcp-Name` of the methods of extensions. Which headers a tool
- * has is computed once for each schema. `seen` gives the arguments as the handler of the tool gets them.
+ * Gives the error of a request whose headers differ from its arguments, where only the tables of the server know such headers: headers that
+ * repeat arguments which the schema of the tool marks with `x-mcp-header`, and `Mcp-Name` of the methods of extensions. Which headers a
+ * tool has is computed once for each schema. `seen` gives the arguments as the handler of the tool gets them.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/transports#custom-headers-from-tool-parameters
  */
@@ -274,7 +274,7 @@ const extended = (
   return Either.isLeft(encoded) ? undefined : { ...encoded.right, resultType: type }
 }
 
-/** The revisions that the server supports, and its capabilities. A client may ask for them first; no other request needs them. */
+/** The revisions that the server supports, and its capabilities. A client may ask for the two first; no other request needs them. */
 const discover = (
   { capabilities, extensions, instructions, versions }: Server,
   version: ModernVersion

@@ -100,8 +100,8 @@ const BUSY_HEADERS = { ...JSON_HEADERS, "retry-after": "1" } as const
  * The answer to one POST, and the channel of its request: JSON if nothing was sent before the response, an event
  * stream otherwise, or when the endpoint prefers streams or the response takes long.
  *
- * The fields are mutable because one is made per request, on the path that benchmarks measure. What they hold: nothing is sent
- * after `isDone` is true; while there is no `stream`, the response leaves as JSON.
+ * The fields are mutable because a `Post` is made per request, on the path that benchmarks measure. What they hold: nothing is sent after
+ * `isDone` is true; while there is no `stream`, the response leaves as JSON.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/transports#sending-messages
  */

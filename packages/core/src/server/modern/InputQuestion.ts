@@ -52,7 +52,7 @@ export const answer = (key: string, question: Question<any>, given: unknown): Ef
   const method = methodOf(question)
   const invalid = (why: string) =>
     new McpError.InvalidParams({
-      message: `Invalid params: the response "${key}" is no answer to "${method.name}": ${why}`
+      message: `Invalid params: the response "${key}" is not an answer to "${method.name}": ${why}`
     })
   const result = method.decodeResult(given as JsonObject)
   return Either.isLeft(result)

@@ -51,7 +51,7 @@ export class RequestFacts implements ClientFacts {
     private readonly channel: Channel,
     /** Whether the message came in a POST of its own. */
     readonly isPosted: boolean,
-    /** The headers of the POST, of which some repeat arguments. */
+    /** The headers of the POST; some repeat arguments. */
     readonly headers?: Sent | undefined,
     readonly pipe?: KeptSession | undefined
   ) {
@@ -67,7 +67,7 @@ export class RequestFacts implements ClientFacts {
     return this.channel.origin === undefined ? this.channel : RequestOrigin.principalOf(this.channel)
   }
 
-  /** Whose subscriptions are those of this client: those of the pipe, or of the principal. */
+  /** Whose subscriptions count as the subscriptions of this client: the pipe or the principal. */
   get subscriber(): Channel | string | undefined {
     return this.isPosted ? RequestOrigin.principalOf(this.channel) : this.channel
   }

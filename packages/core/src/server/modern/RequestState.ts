@@ -36,7 +36,7 @@ export interface State {
 }
 
 export interface RequestState {
-  /** `binding` names what the state belongs to: it opens with an equal binding only. */
+  /** `binding` names what the state belongs to: the state opens with an equal binding only. */
   readonly seal: (state: State, binding: string) => Effect.Effect<string, InternalError>
   readonly open: (sealed: string, binding: string) => Effect.Effect<State, InternalError | InvalidParams>
 }

@@ -101,8 +101,8 @@ export class Subscriptions {
   }
 
   /**
-   * Has the features of the resources begin the subscription. Those that refuse it, and those that the client does not see,
-   * leave the filter.
+   * Has the features of the resources begin the subscription. A resource whose feature refuses, and a resource that the client does not
+   * see, leaves the filter.
    */
   private begun(
     filter: ProtocolSubscriptions.SubscriptionFilter,
@@ -192,7 +192,7 @@ export class Subscriptions {
     )
   }
 
-  /** Notifies the clients that listen to this resource, or to one above it. */
+  /** Notifies the clients that listen to this resource, or to a resource above it. */
   updated(uri: string): Effect.Effect<void> {
     return Effect.suspend(() => {
       const key = UriKey.of(uri)
@@ -360,7 +360,7 @@ const size = (wanted: Wanted): number => {
   return keys
 }
 
-/** What the application accepts of it: it may choose among the keys of a filter. */
+/** The part of it that the application accepts: the application may choose among the keys of a filter. */
 const accepted = (wanted: Wanted, filters: RegistryService["filters"]): Effect.Effect<Wanted, unknown> => {
   const chosen = [...wanted].map(
     ([name, value]): Effect.Effect<readonly [string, true | ReadonlySet<string>], unknown> => {

@@ -76,7 +76,7 @@ export const toDetailedTask = (task: StoredTask): DetailedTask => ({
   ...task.outcome
 })
 
-/** The end of a detached task, from that of its work. */
+/** The end of a detached task, from the end of its work. */
 const ended = (
   { info, version }: { readonly info: Implementation; readonly version: ModernVersion },
   tool: string,

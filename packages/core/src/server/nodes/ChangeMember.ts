@@ -50,7 +50,7 @@ export const publisher = (
     yield* Effect.forkScoped(Effect.interruptible(Effect.forever(noticed)))
     return (change) =>
       store(change).pipe(
-        // The store may have the change, or not: the other nodes are told that a change may be lost.
+        // The store may or may not have the change: the other nodes are told that a change may be lost.
         Effect.onInterrupt(() => miss),
         Effect.catchAll((error) =>
           Effect.zipRight(miss, Effect.logError("A change could not be sent to the other nodes", error))
@@ -84,7 +84,7 @@ export class Reader {
     const own = Number(number)
     // No node has added this entry.
     if (!Number.isSafeInteger(own) || own < 1) return Effect.as(this.report(key), [])
-    // A number that is lower or too high: changes were removed before they were read, or the store has lost its last ones.
+    // A number that is lower or too high: changes were removed before they were read, or the store has lost its last changes.
     const missed = own === this.number + 1 ? [] : [unknown]
     this.number = own
     if (member === this.member) return Effect.succeed(missed)

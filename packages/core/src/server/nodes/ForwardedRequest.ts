@@ -4,8 +4,9 @@
  * client, not faster than the client reads.
  *
  * The fields are mutable because envelopes arrive one by one. `writer` is there once the answer has begun. `taken` counts the characters
- * that the client has taken and the other node does not know of yet. Nothing happens once `over`. `isWhole` is false while the last event
- * is written in part only; `hasId` is true once the id of an event is written, and `canResume` once such an event is written to its end.
+ * that the client has taken and the other node does not know of yet. Once `over` is true, nothing happens any more. `isWhole` is false
+ * while the last event is written in part only; `hasId` is true once the id of an event is written, and `canResume` once such an event is
+ * written to its end.
  */
 import type * as Effect from "effect/Effect"
 import * as JsonRpcError from "../../jsonrpc/JsonRpcError.js"
@@ -22,8 +23,8 @@ import type { Back, Forth } from "./NodeMessage.js"
 const REPORTED = 64 * 1024
 
 /**
- * Called when the other node has run nothing of the request, and will not: it does not serve the session, or, when it
- * `isDraining`, gives the session away when its requests have ended.
+ * Called when the other node has not run the request, and will not run it: it does not serve the session, or, when `isDraining` is true, it
+ * gives the session away when its requests have ended.
  */
 export type Moved = (isDraining: boolean) => void
 

@@ -40,7 +40,7 @@ export class ForwardedRequests {
     private readonly serve: (exchange: HttpExchange) => void
   ) {}
 
-  /** The nodes that have requests of this one, or that wait for its answers. */
+  /** The nodes that have requests of this node, or that wait for its answers. */
   readonly awaited = (): ReadonlySet<string> =>
     new Set([
       ...[...this.forwards.values()].map(({ node }) => node),
@@ -140,7 +140,7 @@ export class ForwardedRequests {
     else exchange?.leave()
   }
 
-  /** A node has ended: its requests are over, and those that it has will not be answered. */
+  /** A node has ended: its own requests are over, and the requests that it serves will not be answered. */
   readonly ended = (node: string): void => {
     for (const forward of [...this.forwards.values()]) if (forward.node === node) forward.fail()
     for (const exchange of [...this.served.values()]) if (exchange.from === node) exchange.leave()
@@ -183,9 +183,9 @@ const AGAIN = Schedule.upTo(Schedule.union(Schedule.exponential(RETRY, 1.5), Sch
 /**
  * A request that arrived at another node, as this node serves it: the answer goes back in envelopes.
  *
- * The fields are mutable because the endpoint answers by calling functions. What they hold: `unsent` is text that waits for the
- * envelope before it; `untaken` counts what the client has not taken, `unsent` included. Once `done`, the endpoint adds nothing;
- * once `isBroken`, what waits is not sent either.
+ * The fields are mutable because the endpoint answers by calling functions. What they hold: `unsent` is text that waits for the envelope
+ * before it; `untaken` counts what the client has not taken, `unsent` included. Once `done` is true, the endpoint adds nothing; once
+ * `isBroken` is true, what waits is not sent either.
  */
 class ForwardedExchange implements HttpExchange, Writer {
   readonly method: string
@@ -196,7 +196,7 @@ class ForwardedExchange implements HttpExchange, Writer {
   readonly encrypted: boolean | undefined
   /** The node where the request arrived. */
   readonly from: string
-  // The node where the request arrived has checked what these are for.
+  // The node where the request arrived has made the checks that need these members.
   readonly rawHeaders = undefined
   // What the application has given stays at that node.
   readonly services = undefined
@@ -266,7 +266,7 @@ class ForwardedExchange implements HttpExchange, Writer {
     if (this.done) return true
     this.untaken += text.length
     this.full = this.untaken >= HIGH_WATER
-    // One envelope carries what was written while the one before it was sent.
+    // One envelope carries what was written while the envelope before it was sent.
     const isFirst = this.unsent === ""
     this.unsent += text
     if (isFirst) this.sending.add(() => this.flush())
@@ -295,7 +295,7 @@ class ForwardedExchange implements HttpExchange, Writer {
     onLeave?.()
   }
 
-  /** This node has lost its place: a request of which nothing has run goes on at another one. */
+  /** This node has lost its place: a request that has not begun to run goes on at another node. */
   abandon(): void {
     const { onLeave } = this
     if (this.hasBegun) return this.leave()
@@ -335,7 +335,7 @@ class ForwardedExchange implements HttpExchange, Writer {
     })
   }
 
-  /** Sends what ends the answer until the other node has it, which would wait for it without an end. */
+  /** Sends the end of the answer again and again until the other node has it: without the end, the other node would wait for ever. */
   private settle(last: string): Effect.Effect<void> {
     const attempts = Effect.repeat(Effect.suspend(() => this.send(last)), {
       schedule: AGAIN,

@@ -16,7 +16,7 @@ import * as Stored from "./Stored.js"
 export interface Ring {
   /** The text, empty when there is none, and the time of the store in milliseconds since 1970. */
   readonly read: Effect.Effect<{ readonly text: string; readonly time: number }, { readonly message: string }>
-  /** Replaces the text that was read, unless another node has replaced it. The new one is needed for so many milliseconds. */
+  /** Replaces the text that was read, unless another node has replaced it. The new text is needed for so many milliseconds. */
   readonly swap: (before: string, after: string, ttl: number) => Effect.Effect<unknown, { readonly message: string }>
 }
 
@@ -28,7 +28,7 @@ const MAX_OTHERS = 10
 
 const none = [[], []] as const
 
-/** What this node knows of the store. All times are milliseconds; those of the store are milliseconds since 1970. */
+/** What this node knows of the store. All times are milliseconds; times of the store are milliseconds since 1970. */
 interface Self extends Ring {
   readonly every: number
   readonly keep: number
@@ -38,7 +38,7 @@ interface Self extends Ring {
   known: ReadonlyArray<Stored.Key>
   /** What another version of this library may have written, and can read. */
   others: ReadonlyArray<unknown>
-  /** By how much the clock of the store is ahead of that of this process, which nobody sets. */
+  /** By how much the clock of the store is ahead of the clock of this process, which nobody sets. */
   ahead: number | undefined
   /** How many reads unknown ids may cause now, and when they were counted; `mayRead` writes both. */
   reads: number

@@ -24,17 +24,17 @@ export interface Lease<E> {
 /** How long a release may take. After it the store lets the lease expire. */
 const RELEASE = Duration.millis(400)
 
-/** How often a renewal that the store has refused is tried again before the next one. */
+/** How often a renewal that the store has refused is tried again before the next renewal is due. */
 const AGAIN = 4
 
-/** Gives what waits until the lease is lost: the store has given it up, or was not reached for its length. */
+/** Gives an effect that waits until the lease is lost: the store has ended the lease, or was not reached for the length of the lease. */
 export const hold = <E>(
   { length, release, renew, renewal, take }: Lease<E>
 ): Effect.Effect<Effect.Effect<void>, E, Scope.Scope> =>
   Effect.gen(function*() {
     const millis = Duration.toMillis(length)
     const lost = yield* Deferred.make<void>()
-    // The clock of the process: that of the machine may be set meanwhile.
+    // The clock of the process: the clock of the machine may be set meanwhile.
     const now = Effect.map(Clock.currentTimeNanos, (nanos) => Number(nanos / 1_000_000n))
     let renewed = yield* now
     yield* Effect.acquireRelease(take, () => Effect.ignore(TimeLimit.end(release, RELEASE)))
@@ -45,7 +45,7 @@ export const hold = <E>(
       else yield* Deferred.succeed(lost, undefined)
       // A store may take writes for less than a period between two times in which it takes none.
     }).pipe(Effect.retry({ times: AGAIN, schedule: Schedule.spaced(period / (AGAIN + 1)) }), Effect.ignore)
-    // By this clock, so that this node ends before another begins.
+    // By this clock, so that the lease ends for this node before another node takes over.
     const expired: Effect.Effect<unknown> = Effect.flatMap(now, (at) => {
       const left = renewed + millis - at
       return left > 0 ? Effect.zipRight(Effect.sleep(left), expired) : Deferred.succeed(lost, undefined)

@@ -1,6 +1,6 @@
 /**
- * Delivers what changes to the clients of this node, for `dispatch/Dispatch`, and shares each change with the other nodes when there is a
- * `ChangeBus`. Sharing never delays the change: what waits for the bus is kept once for each key, up to a limit.
+ * Delivers changes to the clients of this node, for `dispatch/Dispatch`, and shares each change with the other nodes when there is a
+ * `ChangeBus`. Sharing never delays the delivery: changes that wait for the bus are kept once for each key, up to a limit.
  */
 import * as Cause from "effect/Cause"
 import * as Deferred from "effect/Deferred"
@@ -20,8 +20,8 @@ import type { Kind, RegistryService } from "../Registry.js"
 export const MAX_WAITING = 1024
 
 /**
- * Calls `deliver` with every change of this node, and with those of other nodes, until the scope closes. Gives what delivers a
- * change that the registry does not know of.
+ * Calls `deliver` with every change of this node and of the other nodes, until the scope closes. Gives a function that delivers a change
+ * which the registry does not know.
  */
 export const deliver = (
   registry: RegistryService,
@@ -92,7 +92,7 @@ const sharing = (bus: ChangeBusService, deliver: (change: Change) => Effect.Effe
     return (change: Change) => Effect.zipRight(deliver(change), waiting.fork(published(change), keyOf(change)))
   })
 
-/** Of two changes with one key, the later one is enough. */
+/** When two changes have one key, the later change is enough. */
 const keyOf = (change: Change): string | undefined => {
   switch (change._tag) {
     case "List":

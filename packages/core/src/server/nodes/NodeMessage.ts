@@ -16,7 +16,7 @@ export type Forth =
     readonly type: "exchange"
     readonly from: string
     readonly id: string
-    /** `undefined` for a request that has none. */
+    /** `undefined` for a request without a body. */
     readonly body: string | undefined
   }
   /** The client has taken so many more characters of the answer. */

@@ -10,7 +10,7 @@ import * as StoreFailure from "../telemetry/StoreFailure.js"
 
 export const DIRECTORY = "The directory of sessions"
 
-/** One for each service, so that all of a server log its failure once. */
+/** One for each service, so that all parts of a server together log its failure once. */
 const directories = new WeakMap<SessionDirectoryService, SessionDirectoryService>()
 
 export const directory = (service: SessionDirectoryService): SessionDirectoryService => {

@@ -22,12 +22,12 @@ import { untilStored, writeAgain } from "../tasks/StoredTasks.js"
 import type { StoredTask, TaskStoreError, TaskStoreService } from "../TaskStore.js"
 import * as NodeServices from "./NodeServices.js"
 
-/** How long a node may be without a lease before its tasks fail: a node that has lost its lease takes another one. */
+/** How long a node may be without a lease before its tasks fail: a node that has lost its lease takes another lease. */
 export const GRACE = Duration.seconds(2)
 
 /**
- * The same, after this node has lost its own lease, or could not ask for that of another: a store that starts again costs all nodes their
- * leases.
+ * The same, after this node has lost its own lease, or could not ask for the lease of another node: when a store starts again, all nodes
+ * lose their leases.
  */
 export const DOUBT = Duration.seconds(10)
 
@@ -179,7 +179,7 @@ class NodeTasks implements TaskStoreService {
     return node !== undefined && !Tasks.isTerminal(status) && !this.names.has(node)
   }
 
-  /** The task as it is, after its node was looked for, if it is another one. */
+  /** The task as it is, after its node was looked for, if another node runs it. */
   private look(task: StoredTask, isAlive = this.isAlive): Effect.Effect<StoredTask, TaskStoreError> {
     if (!this.mayHaveEnded(task)) return Effect.succeed(task)
     const node = task.node!

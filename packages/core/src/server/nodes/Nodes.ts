@@ -32,7 +32,7 @@ export interface Nodes {
   readonly serve: (sessions: Sessions) => void
   /** Serves a request of a session, also when there is no such session anywhere. */
   readonly toSession: (session: string, request: Routed) => void
-  /** Has a node serve a request that no other one can serve; serves it here when there is no such node. */
+  /** Has a given node serve a request, because no other node can serve it; serves the request here when there is no such node. */
   readonly toNode: (node: string, request: Routed) => void
   /** From now on this node takes no session over, and the streams that other nodes serve end with this text. */
   readonly drain: (retry: string) => void

@@ -32,14 +32,14 @@ export interface Work {
   readonly onPlace: (place: Place | undefined) => void
   /** The sessions that this node serves. */
   readonly sessions: () => Iterable<string>
-  /** The nodes that this one waits for. */
+  /** The nodes that this node waits for. */
   readonly awaited: () => ReadonlySet<string>
   /** A node has ended for which this one waits. */
   readonly onEnded: (node: string) => void
   readonly onText: (text: string, place: Place) => void
 }
 
-/** How often a node looks whether those that it waits for live. */
+/** How often a node looks whether the nodes live that it waits for. */
 const WATCH = Duration.millis(500)
 
 /** How often a node keeps its sessions in the directory. */
@@ -48,7 +48,7 @@ const TOUCH = Duration.minutes(1)
 /** A text with more characters is long. */
 const LONG = 256 * 1024
 
-/** Is a member, until it is interrupted. Completes `joined` when it is one for the first time, or cannot be. */
+/** Is a member, until it is interrupted. Completes `joined` when the node is a member for the first time, or cannot become a member. */
 export const keep = (
   directory: SessionDirectoryService,
   inbox: InboxService,
@@ -89,7 +89,7 @@ export const keep = (
     yield* Effect.forkScoped(Effect.repeat(watch(place), Schedule.spaced(WATCH)))
     yield* Effect.forkScoped(Effect.repeat(touch(place), Schedule.spaced(TOUCH)))
     yield* Deferred.succeed(joined, undefined)
-    // Without its inbox it gets no requests of other nodes, which take it for alive.
+    // Without its inbox this node gets no requests of other nodes, although they take it for alive.
     yield* Race.raceFirst(place.membership.lost, Fiber.join(receiving))
     Metrics.add(Metrics.leaseLost)
     yield* Effect.logError("This node has lost its lease or its inbox: its sessions end here, and go on at other nodes")

@@ -2,8 +2,8 @@
  * Finds the node that serves the session of a request, for `dispatch/HttpTransports`: this node, another node to which the request is
  * passed on, or, when the node of the session has ended, the node that takes the session over first.
  *
- * A class, because a claim may succeed without an answer: `doubts` holds the sessions of which this node does not know whether it has
- * claimed them. `place` is there while this node is a member, and nothing is claimed after `isDraining` is true.
+ * A class, because a claim may succeed without an answer: `doubts` holds the sessions that this node may or may not have claimed. `place`
+ * is there while this node is a member, and nothing is claimed after `isDraining` is true.
  */
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
@@ -29,7 +29,7 @@ export interface Routed {
   readonly exchange: Admitted
   /** Whether a session belongs to another user than the request. */
   readonly isOfAnother: (session: SessionEntry) => boolean
-  /** Reads the body; `undefined` for a request that has none. */
+  /** Reads the body; `undefined` for a request without a body. */
   readonly read: ((then: (body: string) => void) => void) | undefined
   /** Serves the request here, with its body if it was read. */
   readonly local: (body?: string) => void
@@ -69,7 +69,7 @@ export class Routing {
         if (place === undefined || left === 0) return refuse(Refusal.nodeLost)
         const { membership, node } = place
         return Effect.flatMap(membership.find(session), (found): Effect.Effect<void, SessionDirectoryError> => {
-          // The session of another user looks as if there were none.
+          // The session of another user is answered as if it did not exist.
           if (Option.isNone(found) || isOfAnother(found.value)) return withBody.here
           const entry = found.value
           if (entry.isServed && entry.node === node) {
@@ -105,7 +105,7 @@ export class Routing {
             // A node that has lost its lease meanwhile serves nothing in its old name.
             if (Option.isNone(claimed) || this.place !== place) return attempt(left - 1)
             if (!this.sessions.adopt(claimed.value, membership)) return withBody.here
-            // There is no place for it here: it goes on when there is, or at another node.
+            // There is no place for it here: it goes on when there is a place, or at another node.
             return this.sessions.has(session) ? withBody.here : refuse(Refusal.nodeLost)
           })
         }).pipe(Effect.catchAllCause((cause) => Effect.zipRight(logDefect(cause), refuse(Refusal.nodeLost))))
@@ -113,7 +113,7 @@ export class Routing {
     EffectInternals.runFork(this.runtime, attempt(MAX_ATTEMPTS))
   }
 
-  /** Has a node serve a request that no other one can serve; serves it here when there is no such node. */
+  /** Has a given node serve a request, because no other node can serve it; serves the request here when there is no such node. */
   toNode(node: string, request: Routed): void {
     const { exchange, local } = request
     const { place } = this

@@ -1,8 +1,8 @@
 /**
- * The sentences with which the stores of tasks (`TaskStore`) and the inboxes (`Inbox`) refuse, so that the stores in memory, in Redis and
- * in SQL say the same, and the one exception from their limits. Packages `redis` and `sql` import it. Each sentence names the value that
- * was refused, on one line and shortened. Of the id of a task it has the first characters only, because who knows the whole id may be able
- * to read the task.
+ * The sentences with which stores of tasks (`TaskStore`) and inboxes (`Inbox`) refuse a value. The stores in memory, in Redis and in SQL
+ * say the same sentences: packages `redis` and `sql` import this module. Each sentence names the refused value, on one line and shortened.
+ * The id of a task is cut to its first characters, because anyone who knows the whole id may be able to read the task. The module also has
+ * the one exception from the limits of the stores.
  */
 import * as Tasks from "../../protocol/Tasks.js"
 
@@ -13,7 +13,7 @@ export const noPage = (after: string): string =>
   `There is no page of tasks after ${shown(after, 100)}: pass the \`next\` of the page before`
 
 export const gone = (node: string): string =>
-  `The node ${shown(node, 100)} has no open inbox: it has ended, or its lease has`
+  `The node ${shown(node, 100)} has no open inbox: the node or its lease has ended`
 
 /** `limit` has its unit. */
 export const full = (node: string, limit: string): string =>

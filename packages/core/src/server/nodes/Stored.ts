@@ -82,7 +82,7 @@ export const requests: (text: unknown) => ReadonlyArray<typeof RequestId.Type> |
 
 export const string: (text: unknown) => string | undefined = decoder(Schema.String)
 
-/** The facts of a session. Facts that cannot be read are those of no session: the node that serves the session needs none. */
+/** The facts of a session. Facts that cannot be read become the facts of no session: the node that serves the session needs no facts. */
 export const facts = (text: unknown): JsonObject => decodeFacts(text) ?? {}
 
 const decodeFacts = decoder(JsonObject)
@@ -101,7 +101,7 @@ const isKey = SchemaCheck.compile(Key)
 
 const elements = decoder(Schema.Array(Schema.Unknown))
 
-/** The keys of a text, after the elements that are no keys; `undefined` when the text is no array. */
+/** The keys of a text, after the elements that are not keys; `undefined` when the text is not an array. */
 export const keys = (
   text: unknown
 ): readonly [others: ReadonlyArray<unknown>, keys: ReadonlyArray<Key>] | undefined => {
@@ -112,7 +112,7 @@ export const keys = (
 /** How many keys one store remembers that it has logged. */
 const MAX_LOGGED = 1000
 
-/** Logs that an entry cannot be read, once for each key. One result is for all entries of one store. */
+/** Makes a function that logs that an entry cannot be read, once for each key. All entries of one store share one such function. */
 export const reporter = (): (key: string) => Effect.Effect<void> => {
   const logged = new Set<string>()
   return (key) =>
@@ -121,7 +121,7 @@ export const reporter = (): (key: string) => Effect.Effect<void> => {
       logged.add(key)
       return ClientLogger.forOperator(
         Effect.logWarning(
-          `The store has an entry that this node cannot read, and skips: ${JSON.stringify(key.slice(0, 300))}`
+          `The store has an entry that this node cannot read; it skips the entry: ${JSON.stringify(key.slice(0, 300))}`
         )
       )
     })

@@ -1,7 +1,7 @@
 /**
- * What the channels have in common on which requests without a transport are answered: the channel of a POST (`legacy/Post`,
- * `modern/Http`), and the channel of one message of `Dispatcher.serve` (`dispatch/Dispatch`). Such a channel buffers what its reader has
- * not taken, and a sender waits while the buffer is full. When the answer leaves, and in which form, is up to each channel.
+ * What the channels that answer requests without a transport have in common: the channel of a POST (`legacy/Post`, `modern/Http`), and the
+ * channel of one message of `Dispatcher.serve` (`dispatch/Dispatch`). Such a channel buffers what its reader has not taken, and a sender
+ * waits while the buffer is full. When the answer leaves, and in which form, is up to each channel.
  */
 import type * as Effect from "effect/Effect"
 import type { TransportError } from "../../jsonrpc/LocalError.js"
@@ -25,7 +25,7 @@ export abstract class AnswerChannel implements Channel {
     return this.buffer?.congestion
   }
 
-  /** Whether nobody reads now, and the buffer keeps what is sent. */
+  /** Whether there is no reader now, and the buffer keeps what is sent. */
   get isUnread(): boolean {
     return this.buffer?.isUnread === true
   }

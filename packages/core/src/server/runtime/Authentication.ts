@@ -130,7 +130,7 @@ const authenticate = <R>(
   return stop
 }
 
-/** The services of the server, then those of the caller, then what belongs to the search. */
+/** The services of the server, then the services of the caller, then the services of the search. */
 const servicesFor = <R>(
   { rest, runtime }: Self<R>,
   caller: Caller,
@@ -181,7 +181,7 @@ const foundOf = <R>(self: Self<R>, user: unknown, validity: Found["validity"]): 
   const principal = id(user)
   if (principal !== undefined && (typeof principal !== "string" || principal === "")) {
     throw new Error(
-      "The option id of the Authenticator gave no text: it must identify the user, or give undefined for an anonymous one"
+      "The option id of the Authenticator must give a text that identifies the user, or undefined for an anonymous user"
     )
   }
   const services = Context.make(tag, user)
@@ -205,7 +205,7 @@ const permitted = <R>(
     return internal
   })
 
-/** Watches the user of a request from now on; `undefined` when nothing was said of how long the user may be believed. */
+/** Watches the user of a request from now on; `undefined` when the authenticator did not say for how long the user is valid. */
 export const watch = (
   authenticate: Authenticate,
   caller: Extract<Caller, { readonly _tag: "Http" }>,

@@ -299,13 +299,13 @@ export class HandlerContext<F extends ClientFacts = ClientFacts> implements Serv
     return Effect.map(Effect.suspend(() => this.asker.ask([keyed()], options)), ([answer]) => answer as A)
   }
 
-  /** Drops a notification that the revision does not have, or whose capability nobody has declared. */
+  /** Drops a notification that the revision does not have, or whose capability was not declared. */
   private allowed(outbound: Outbound): Outbound["notify"] {
     return (method, params) =>
       Effect.suspend(() => this.speech.allows(this.facts, method) ? outbound.notify(method, params) : Effect.void)
   }
 
-  /** Sends only those parameters that the revision of the client knows. */
+  /** Sends only the parameters that the revision of the client knows. */
   private send(method: Method.Notification, params: Params): Effect.Effect<void> {
     return this.outbound.notify(method.name, method.narrowParams(this.version)(params) as Params)
   }
@@ -358,7 +358,7 @@ class Client implements ClientOfRequest {
   }
 }
 
-/** The settings of both sides; `None` where the extension is absent. Fails when those of the client do not decode. */
+/** The settings of both sides; `None` where the extension is absent. Fails when the settings of the client do not decode. */
 const settingsOf = (
   { clientCapabilities, version }: ClientFacts,
   extensions: ExtensionTable.ExtensionTable,

@@ -48,7 +48,7 @@ export const ofRequest = (
   }
   const { died } = outcome
   const subject = HandlerName.of(session.received)
-  // A host shows a model the results of a tool, and no errors.
+  // A host shows a model the results of a tool, not errors.
   return outcome.error === JsonRpcError.internal && session.received.method === "tools/call"
     ? { result: internalError, died, subject }
     : { ...outcome, subject } as Outcome.Outcome
@@ -81,7 +81,7 @@ export const fromCause = (cause: Cause.Cause<unknown>, era: Era): Outcome.Outcom
   return Outcome.died(cause)
 }
 
-/** The mistake of a handler that demands to open what is no URL. */
+/** The mistake of a handler that demands to open what is not a URL. */
 export const invalidUrl = (failure: McpError.McpError): Error | undefined => {
   if (failure._tag !== "UrlElicitationRequired") return undefined
   const invalid = failure.elicitations.find(({ url }) =>
@@ -154,7 +154,7 @@ const WRONG = "it does not conform"
 /** Results of other servers, which are sent as they are. */
 export const unchecked = new WeakSet<object>()
 
-// Where it is wrong, and not with which value, which may be a secret.
+// Says where the result is wrong, and not with which value: the value may be a secret.
 const wrongAt = ({ issue }: { readonly issue: McpError.ParseIssue }): string => {
   const paths = Issue.places(issue).flatMap(({ path }) => path === "" ? [] : [path])
   return paths.length === 0 ? WRONG : `see ${[...new Set(paths)].join(", ")}`
@@ -170,7 +170,7 @@ export const passedOn = (result: unknown): Outcome.Outcome => ({
   result: (result instanceof Encoded ? result.result : result) as {}
 })
 
-/** Encodes one result; "Internal error" when it is not a result of the method. `hints` are those of this result. */
+/** Encodes one result; "Internal error" when it is not a result of the method. `hints` are the hints of this result. */
 type Encoder = (result: unknown, hints?: Hints) => Outcome.Outcome
 
 /** The encoder of a method and a revision. It is made once, and used for every message. */
@@ -197,7 +197,7 @@ export const encoder = (
   }
 }
 
-/** A result with hints. What the server keeps from other clients is private, whatever the handler says. */
+/** A result with hints. A result that other clients must not see is private, whatever the handler says. */
 const hinted = (result: Params, hints: Hints): Params =>
   hints.cacheScope === "private" ? { ...hints, ...result, cacheScope: "private" } : { ...hints, ...result }
 

@@ -7,7 +7,7 @@ import type { HttpRefusal } from "../HttpRefusal.js"
 /** What is wrong with a refusal; `undefined` when it can be sent. It does not quote the value, which may be a secret. */
 export const problemOf = ({ headers = {}, status }: HttpRefusal): Error | undefined => {
   if (!Number.isInteger(status) || status < 400 || status > 599) {
-    return new Error("An HttpRefusal has a status that is no whole number from 400 to 599; the client got 500")
+    return new Error("An HttpRefusal has a status that is not a whole number from 400 to 599; the client got 500")
   }
   for (const [name, value] of Object.entries(headers)) {
     if (value !== undefined && !(NAME.test(name) && VALUE.test(value))) {

@@ -16,8 +16,8 @@ export const ofMethod = (options: ServerCacheOptions | undefined, method: string
   ) ?? {}
 
 /**
- * The hints of a list whose entries have hints of their own, where `own` are those of the method: the least of all. An entry without
- * hints counts as the method has them. `undefined` when no entry has hints.
+ * The hints of a list whose entries have hints of their own: the strictest of all hints. `own` are the hints of the method, which also count
+ * for an entry without hints. `undefined` when no entry has hints.
  */
 export const ofList = (own: Hints, entries: ReadonlyArray<Hints | undefined>): Hints | undefined => {
   const given = entries.filter((hints) => hints !== undefined)

@@ -1,7 +1,7 @@
 /**
- * The services that a middleware and the effect inside it run with, for `Pipeline` and `Middleware`; the latter adds services. The
- * middleware runs with the services of its own layer, and the effect inside with the services of another layer: both get the services of
- * the request, and the effect also the services that the middleware adds.
+ * The services that a middleware and the effect inside it run with, for `Pipeline` and `Middleware`. The middleware runs with the services
+ * of its own layer, and the effect inside with the services of another layer. Both get the services of the request; the effect also gets
+ * the services that the middleware adds.
  */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -11,8 +11,8 @@ import { RequestContext } from "../RequestContext.js"
 import { ServerSession } from "../ServerSession.js"
 
 /**
- * Runs one middleware around an effect. `request` has the services of the request, and those of the middleware outside; `next` gets
- * more of them.
+ * Runs one middleware around an effect. `request` has the services of the request and of the middleware outside; `next` gets further
+ * services.
  */
 export const run = <Call>(
   middleware: (call: Call, next: Effect.Effect<unknown, unknown>) => Effect.Effect<unknown, unknown, any>,

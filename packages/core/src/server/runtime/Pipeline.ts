@@ -3,10 +3,10 @@
  * request. `Serve` runs each request and notification of both eras through this module; `Routes` asks whether results reach the client as
  * their handlers returned them, and `features/TaskCall` keeps the `RequestScope` of a call that becomes a task.
  *
- * The services of a handler come from five sources: the context that the feature's layer was built with, what the application gave with
- * the HTTP request, the session layer, the user, the request itself. Where two sources have the same service, the later source wins.
- * Middleware adds services after these; only the services of the request win over them (`MiddlewareContext`). The parameters of a message
- * are decoded on its fiber, when the middleware runs `next`: `decodeAndFind` decodes and finds the handler.
+ * The services of a handler come from six sources: the context that the feature's layer was built with, what the application gave with the
+ * HTTP request, the session layer, the user, the middleware, the request itself. Where two sources have the same service, the later source
+ * wins. `servicesOf` joins all sources but the middleware, whose services `MiddlewareContext` adds. The parameters of a message are decoded
+ * on its fiber, when the middleware runs `next`: `decodeAndFind` decodes and finds the handler.
  */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -146,7 +146,7 @@ const filled = (
   scope: Scope.Scope
 ): Context.Context<never> => EffectInternals.contextOf(servicesOf(Context.empty(), session, request, scope))
 
-/** The services of a handler, from the five sources. */
+/** The services of a handler, from all sources but the middleware. */
 export const servicesOf = (
   captured: Context.Context<never>,
   session: Context.Context<never> | undefined,

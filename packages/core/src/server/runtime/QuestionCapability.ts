@@ -23,14 +23,17 @@ export const of = (method: string, params: JsonObject): string => {
   }
 }
 
-/** To answer a question as a task. Only clients of 2025-11-25 can declare it: a server of every era refuses the others with it. */
+/**
+ * To answer a question as a task. Only clients of 2025-11-25 can declare this capability: a server of every era names it when it refuses
+ * other clients.
+ */
 export const asTask = ({ kind }: Pick<Question<unknown>, "kind">): Capabilities.ClientCapabilities => ({
   tasks: { requests: kind === "elicit" ? { elicitation: { create: {} } } : { sampling: { createMessage: {} } } }
 })
 
 /**
- * The parameters of a question without the request for the context of servers, where the client has not declared `sampling.context`:
- * SHOULD NOT ask for it then, since 2025-11-25 (client/sampling#capabilities). The default is no context.
+ * The parameters of a question without the request for the context of servers, where the client has not declared `sampling.context`: since
+ * 2025-11-25 a server SHOULD NOT ask for the context then (client/sampling#capabilities). By default no context is requested.
  */
 export const withoutContext = <Params extends JsonObject>(
   method: string,

@@ -53,7 +53,7 @@ export interface RequestOrigin {
 /** The origin of a message on a transport other than HTTP. */
 export const none: RequestOrigin = { sessionId: undefined, headers: {}, principal: undefined, closeStream: Effect.void }
 
-/** The origin of a message in an HTTP request; by default of one that is answered without a stream. */
+/** The origin of a message in an HTTP request; by default of a request that is answered without a stream. */
 export const request = (
   { arrived, headers, principal, user }: Pick<RequestOrigin, "headers" | "principal" | "user"> & {
     readonly arrived: Brought

@@ -11,7 +11,7 @@ import * as Outbox from "../../kit/Outbox.js"
 import type { HttpLimits, ServerLimits } from "../Limits.js"
 import * as Paging from "./Paging.js"
 
-/** Limits of which each has a value. */
+/** Limits that all have a value. */
 export type Resolved<Limits> = { readonly [Name in keyof Limits]-?: Exclude<Limits[Name], undefined> }
 
 const resolve = <Limits extends object>(limits: Limits, defaults: Resolved<Limits>): Resolved<Limits> => ({

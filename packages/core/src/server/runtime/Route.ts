@@ -22,7 +22,7 @@ export interface Route {
   readonly method: string
   /** Whether this library builds the whole result, so that it needs no check against the schema. */
   readonly isTrusted: boolean
-  /** What breaks a rule beyond the schema in a result that conforms to the schema; `undefined` when nothing does. */
+  /** How a result that conforms to the schema breaks a rule beyond the schema; `undefined` when it breaks none. */
   readonly problem?: (result: any) => string | undefined
   /** Whether requests get the same result object until an entry changes, so that its projections may be cached. */
   readonly isStable: boolean

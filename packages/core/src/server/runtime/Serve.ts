@@ -132,7 +132,7 @@ const workOf = <F extends ClientFacts>(
     context,
     cancellable: route?.isCancellable,
     release: (exit) => {
-      // Who keeps the context keeps no fiber that has ended.
+      // Code that keeps the context then keeps no fiber that has ended.
       handler.fiber = undefined
       const released = scope.release(exit)
       return serving.released === undefined ? released : serving.released(client, released)

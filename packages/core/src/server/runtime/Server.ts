@@ -44,9 +44,9 @@ export interface Server {
   readonly session: SessionLayer | undefined
   /** The middleware around every message. */
   readonly middleware: ServerMiddleware | undefined
-  /** The middleware around every message whose session exists, inside the other. */
+  /** The middleware around every message whose session exists, inside of the other middleware. */
   readonly sessionMiddleware: ServerMiddleware | undefined
-  /** Finds the users; `undefined` on a server without. */
+  /** Finds the users; `undefined` on a server without users. */
   readonly authenticate: Authentication["authenticate"] | undefined
   /** The documents of the authenticator. */
   readonly documents: Authentication["documents"]
@@ -62,7 +62,7 @@ export interface Server {
     /** How many resources one client may subscribe to. */
     readonly max: number
     readonly isKnown: (uri: string) => boolean
-    /** Those of the URIs of which the request that runs the effect sees nothing. */
+    /** The URIs that the request that runs the effect does not see. */
     readonly hidden: (uris: ReadonlyArray<string>) => Effect.Effect<ReadonlySet<string>, unknown>
     /** What the feature of a resource does for a client that subscribes, in the scope of the subscription. */
     readonly begin: (

@@ -96,7 +96,7 @@ export const make = (
 ): Effect.Effect<SessionLayer, never, Scope.Scope> =>
   Effect.gen(function*() {
     const context = Context.omit(Scope.Scope)(application as Context.Context<any>)
-    // With a memo map of its own for each session: a shared one would give one client's services to the next.
+    // With a memo map of its own for each session: a shared memo map would give one client's services to the next client.
     const fresh = Layer.fresh(layer)
     const build: SessionLayer["build"] = (request, scope, keep) =>
       Effect.uninterruptibleMask((restore) =>
@@ -161,7 +161,7 @@ const ofUsers = (
     const deadlines = yield* Deadlines.make(RESOLUTION)
     const services = yield* EffectInternals.services
     const idleTimeout = Deadlines.millis(limits.userSessionIdleTimeout)
-    /** The session that was used last is the last one. */
+    /** In the order of last use. */
     const sessions = new Map<string, UserSession>()
 
     const end = (session: UserSession): void => {
@@ -170,7 +170,7 @@ const ofUsers = (
       const close = Scope.close(session.scope, Exit.void)
       EffectInternals.runFork(services, Release.within(close, "The session layer of a user", closeTimeout))
     }
-    /** Ends an idle session where there is no room for another one of the user; `false` when all of them are in use. */
+    /** Ends an idle session where there is no room for another session of the user; `false` when all of them are in use. */
     const makeRoom = (user: string): boolean => {
       const all = [...sessions.values()]
       const own = all.filter((session) => session.user === user)

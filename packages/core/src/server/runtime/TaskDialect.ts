@@ -42,6 +42,6 @@ export interface TaskDialect {
   readonly encode: (question: Question<any>) => Either.Either<TaskQuestion, McpError>
   /** The answer that came under a key. Fails with `InvalidParams` where the client sent it with a request, which is refused then. */
   readonly decode: <A>(question: Question<A>, answer: JsonObject, key: string) => Effect.Effect<A, AskError>
-  /** The end of a task, from that of its handler. */
+  /** The end of a task, from the end of its handler. */
   readonly ended: (exit: Exit.Exit<unknown, unknown>) => Ended
 }

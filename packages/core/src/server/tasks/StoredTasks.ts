@@ -91,8 +91,8 @@ export interface Engine {
 export type Check = (key: string, answer: TaskOutcome) => Effect.Effect<void, InvalidParams>
 
 /**
- * Its fields: `listeners` run for every change that this server makes; `checks` are those of the tasks that wait here, by their ids;
- * `engines` are what runs detached tasks, by their names.
+ * Its fields: `listeners` run for every change that this server makes; `checks` are the checks of the tasks that wait here, by the ids of
+ * the tasks; `engines` are what runs detached tasks, by their names.
  */
 export class StoredTasks {
   private readonly checks = new Map<string, Set<Check>>()
@@ -124,7 +124,7 @@ export class StoredTasks {
     })
   }
 
-  /** Changes a task, unless it has ended: then, and where there is no such task, `false`. The same task from `f` is no change. */
+  /** Changes a task, unless it has ended: then, and where there is no such task, `false`. The same task from `f` is not a change. */
   private update(
     { owner, taskId }: Pick<StoredTask, "owner" | "taskId">,
     f: (task: StoredTask) => Partial<StoredTask>
@@ -162,8 +162,8 @@ export class StoredTasks {
   }
 
   /**
-   * A task of the viewer. Fails as for an unknown task when it is another's, and as a call of its tool would fail when the viewer may not
-   * call the tool.
+   * A task of the viewer. Fails as for an unknown task when the task belongs to another owner, and as a call of its tool would fail when
+   * the viewer may not call the tool.
    */
   get(viewer: Viewer, taskId: string): Effect.Effect<StoredTask, Refuses | InvalidParams> {
     return answered(this.find(viewer, taskId))
@@ -207,7 +207,7 @@ export class StoredTasks {
       })),
       (error): Effect.Effect<never, HttpRefusal | InternalError | InvalidParams> =>
         error.reason === "UnknownPage"
-          ? Effect.fail(new InvalidParams({ message: "Invalid params: the cursor is not one of this list" }))
+          ? Effect.fail(new InvalidParams({ message: "Invalid params: the cursor does not belong to this list" }))
           : unavailable(error)
     )
   }
@@ -226,9 +226,10 @@ export class StoredTasks {
   }
 
   /**
-   * Gives the answers to questions of a task, by their keys; a question without one stays. Only questions that the task has are
-   * looked up: a client may send any number of other answers. From 2026-07-28 on, an answer that does not fit to its question is refused, and
-   * all others with it; only the node that runs the task checks answers. What runs a detached task is told before the answers are stored.
+   * Gives the answers to questions of a task, by their keys; a question without an answer stays. Only questions that the task has are
+   * looked up: a client may send any number of other answers. From 2026-07-28 on, an answer that does not fit to its question is refused,
+   * and all others with it; only the node that runs the task checks answers. What runs a detached task is told before the answers are
+   * stored.
    */
   answer(
     viewer: Viewer,
@@ -346,8 +347,8 @@ export class StoredTasks {
   }
 
   /**
-   * Stores what the handler of a task reports as the message of its status. Does not wait: one write runs at a time, and of the reports
-   * that come meanwhile only the newest is written. A report that cannot be stored is lost.
+   * Stores what the handler of a task reports as the message of its status. Does not wait: one write runs at a time, and only the newest of
+   * the reports that come meanwhile is written. A report that cannot be stored is lost.
    */
   reports(task: StoredTask): (progress: Progress) => Effect.Effect<void> {
     const writes = new SerialQueue()
@@ -382,7 +383,7 @@ export class StoredTasks {
     const logged = died === undefined
       ? Effect.void
       : Effect.logError(`The task of ${subject ?? "a request"} died`, died)
-    // The end of a task interrupts a handler that asks, before it interrupts the fiber that supervises the handler: that is no defect.
+    // The end of a task interrupts a handler that asks, before it interrupts the fiber that supervises the handler: that is not a defect.
     const isInterrupted = died !== undefined && Cause.isInterruptedOnly(died)
     const store = (ended: Pick<Ended, "status" | "statusMessage" | "outcome">) =>
       Effect.tap(
@@ -446,11 +447,11 @@ const isFailure = ({ reason }: TaskStoreError): boolean => reason === "Refused" 
 const isUnavailable = (error: TaskStoreError | InvalidParams): boolean =>
   error._tag === "TaskStoreError" && isFailure(error)
 
-/** As a client learns of it. */
+/** What a client learns of a failure. */
 const answered = <A>(effect: Effect.Effect<A, TaskStoreError | Refuses | InvalidParams>) =>
   Effect.catchTag(effect, "TaskStoreError", unavailable)
 
-/** A task is in the hands of its own handler, whatever the era. */
+/** The handler of a task decides about the task, whatever the era is. */
 const ofOwner = (owner: string | null): Viewer<never> => ({ owner, isOfEra: () => true, refusal: () => undefined })
 
 const requiresOf = ({ requires = [] }: StoredTask): ReadonlyArray<string> => requires

@@ -60,7 +60,9 @@ export class TaskRunner {
       const running = this.running.get(task.owner)?.size ?? 0
       if (running >= this.settings.maxRunning) {
         return Effect.fail(
-          new InternalError({ message: `${running} tasks are running, and no more may: wait for one, or cancel one` })
+          new InternalError({
+            message: `${running} tasks are running, which is the limit: wait for a task to end, or cancel a task`
+          })
         )
       }
       if (this.closing) return shuttingDown

@@ -28,7 +28,7 @@ export const counted = (name: string, description: string): Gauge => {
     observe: (read) =>
       Effect.asVoid(Effect.acquireRelease(
         Effect.sync(() => {
-          // A gauge of Effect has the number that was set last: this one asks for it.
+          // A gauge of Effect has the number that was set last; this gauge asks for the number.
           const get = () => MetricState.gauge([...sources].reduce((sum, source) => sum + source(), 0))
           Object.assign(Metric.globalMetricRegistry.get(key), { get })
           sources.add(read)

@@ -26,7 +26,7 @@ export const streams: Gauge.Gauge = Gauge.counted(`${PREFIX}streams.open`, "How 
 
 export const subscriptions: Gauge.Gauge = Gauge.counted(
   `${PREFIX}subscriptions.active`,
-  "How many resources clients up to 2025-11-25 have subscribed to, and how many subscriptions of later ones are open"
+  "How many resources clients up to 2025-11-25 have subscribed to, and how many subscriptions of later clients are open"
 )
 
 type Counter = Metric.Metric.Counter<number>
@@ -34,13 +34,13 @@ type Counter = Metric.Metric.Counter<number>
 const counter = (name: string, description: string): Counter =>
   Metric.counter(PREFIX + name, { description, incremental: true })
 
-export const forwarded: Counter = counter("forwarded", "Requests that this node passed on to another one")
+export const forwarded: Counter = counter("forwarded", "Requests that this node passed on to another node")
 
-export const takeovers: Counter = counter("takeovers", "Sessions that this node went on with, after another one")
+export const takeovers: Counter = counter("takeovers", "Sessions that this node took over from another node")
 
 export const leaseLost: Counter = counter(
   "lease.lost",
-  "How often this node was no member of the nodes any more, although it ran"
+  "How often this node was not a member of the nodes any more, although it ran"
 )
 
 export const replayed: Counter = counter("resume.replayed", "Stored events that clients got when they read on")

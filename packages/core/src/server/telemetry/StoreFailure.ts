@@ -9,9 +9,9 @@ import * as Effect from "effect/Effect"
 import * as ClientLogger from "../ClientLogger.js"
 
 /**
- * Logs what a store reports as an error when it begins to fail, and again when it does so after an answer; each failure between at
- * level Debug. One result is for all uses of one store. `what` names the store, also for the client. An error that is no failure is an
- * answer, such as one about a limit.
+ * Makes a function that logs the failures of a store: the first failure, and the first failure after an answer, as errors, and each other
+ * failure at level Debug. All uses of one store share the function. `what` names the store, also for the client. An error that is not a
+ * failure, such as an error about a limit, counts as an answer.
  */
 export const once = <F extends { readonly message: string }>(
   what: string,
@@ -36,8 +36,8 @@ export const once = <F extends { readonly message: string }>(
 }
 
 /**
- * The same for a store that an application has written. A defect of the store becomes a failure: the request that waits for the store
- * is answered, and the log has the defect.
+ * `once` for a store that an application has written. A defect of the store becomes a failure: the request that waits for the store is
+ * answered, and the log has the defect.
  */
 export const total = <F extends { readonly message: string }>(
   what: string,

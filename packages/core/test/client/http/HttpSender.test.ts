@@ -347,7 +347,7 @@ describe("A redirect", () => {
           ["http://server.test:8080/mcp", "is another origin"],
           ["http://user:pass@server.test/mcp", "holds credentials"],
           ["javascript:alert(1)", "is another origin"],
-          ["http://[", "is no URL"],
+          ["http://[", "is not a URL"],
           ["", ""]
         ] as const
       ) {

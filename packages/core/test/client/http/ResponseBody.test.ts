@@ -26,7 +26,7 @@ const ends = (
 const fails = (...args: Parameters<typeof ends>) => Effect.map(ends(...args), (ended) => ended as TransportError)
 
 describe("A body", () => {
-  it.scoped("is read as text, with a length, without one, and with one that is no number", () =>
+  it.scoped("is read as text, with a length, without one, and with one that is not a number", () =>
     Effect.gen(function*() {
       for (const length of [(bytes: Uint8Array) => String(bytes.length), () => "nine", undefined]) {
         const ended = yield* ends((exchange) =>

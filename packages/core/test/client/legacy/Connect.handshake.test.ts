@@ -220,7 +220,7 @@ describe("initialize", () => {
         }))
     }
 
-    it.scoped("when it is no object", () =>
+    it.scoped("when it is not an object", () =>
       Effect.gen(function*() {
         const error = yield* refusal(result([1]))
         assert.strictEqual((error as TransportError).reason, "Decode")

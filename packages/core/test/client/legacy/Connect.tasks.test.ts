@@ -111,7 +111,7 @@ describe("A call of a tool at 2025-11-25", () => {
       }
     }))
 
-  it.scoped("is no task for a minute after the tools could not be listed, nor when the server answers with the result", () =>
+  it.scoped("is not a task for a minute after the tools could not be listed, nor when the server answers with the result", () =>
     Effect.gen(function*() {
       const { client, server } = yield* connect()
       const calling = yield* beside(client.callTool("required"))

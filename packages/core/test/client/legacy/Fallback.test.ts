@@ -65,7 +65,7 @@ describe("A server that does not implement Streamable HTTP", () => {
           yield* Effect.flatMap(pair.expect("GET"), (exchange) => exchange.reply(status))
           return ((yield* Fiber.join(calling)) as TransportError).message
         })
-      const advice = "Look at the path of the URL: that of a server is often \"/mcp\""
+      const advice = "Look at the path of the URL: the path of a server is often \"/mcp\""
       assert.include(yield* refused(404), advice)
       assert.notInclude(yield* refused(405), advice)
     }))

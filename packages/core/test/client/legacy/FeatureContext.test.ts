@@ -11,7 +11,7 @@ const answering = (answer: Effect.Effect<unknown, never, FeatureContext>) =>
   )
 
 describe("The context of a request", () => {
-  it.scoped("MUST send progress that increases: other progress is dropped, and a total that is no number left out", () =>
+  it.scoped("MUST send progress that increases: other progress is dropped, and a total that is not a number left out", () =>
     Effect.gen(function*() {
       const server = yield* answering(Effect.flatMap(FeatureContext, ({ progress }) =>
         Effect.all([

@@ -229,7 +229,7 @@ describe("A session that the server has lost", () => {
         yield* Effect.flatMap(pair.expect("ping"), gone)
         yield* Effect.flatMap(pair.expect("initialize"), answer)
         const error = yield* Effect.flip(pair.conversation.ended)
-        assert.match(error.message, /^The session has expired, and no other could be begun: /)
+        assert.match(error.message, /^The session has expired, and a new session could not begin: /)
         assert.match(error.message, message)
         assert.deepInclude(yield* Fiber.join(calling), { _tag: "ConnectionClosed", cause: error })
         yield* pair.idle

@@ -45,7 +45,7 @@ describe("The text of an event", () => {
       assert.deepStrictEqual<unknown>(yield* event(JSON.stringify([note, note])), [note, note])
     }))
 
-  it.scoped("is reported when it is no message, as a request only if the server waits for an answer", () =>
+  it.scoped("is reported when it is not a message, as a request only if the server waits for an answer", () =>
     Effect.gen(function*() {
       const { event } = yield* streaming({ limits: { maxDepth: 3 } })
       const wrong = JSON.stringify(note).replace("2.0", "1.0")
@@ -139,7 +139,7 @@ describe("An answer", () => {
       }
     }))
 
-  it.scoped("is no request, whatever its id", () =>
+  it.scoped("is not a request, whatever its id", () =>
     Effect.gen(function*() {
       const { expect, quiet, received, transport } = yield* ScriptedServer.raw()
       transport.unsafeSend(Message.request(1, "m"))

@@ -70,7 +70,7 @@ describe("The tasks of a client, of which 2 may run and 3 are kept, with 10 char
     [
       "do not begin while too many run",
       [["begin", "a"], ["begin", "b"], ["begin", "c"]],
-      "a b (0), refused: 2 tasks are running, and no more may: wait for one, or cancel one"
+      "a b (0), refused: 2 tasks are running, which is the limit: wait for a task to end, or cancel a task"
     ],
     ["begin when another has ended", [["begin", "a"], ["begin", "b"], ["end", "a", 3], ["begin", "c"]], "a+ b c (3)"],
     [
@@ -84,7 +84,7 @@ describe("The tasks of a client, of which 2 may run and 3 are kept, with 10 char
         "begin",
         "d"
       ]],
-      "a+ b+ c+ (3), refused: 3 tasks are stored, and no more may: fetch the result of one"
+      "a+ b+ c+ (3), refused: 3 tasks are stored, which is the limit: fetch the result of a task"
     ],
     [
       "begin in place of the oldest whose outcome was fetched",

@@ -167,14 +167,14 @@ describe("A request over Streamable HTTP", () => {
 
 describe("A request without a valid answer", () => {
   const bodies: ReadonlyArray<readonly [string, string | Uint8Array, RegExp]> = [
-    ["is no JSON", "<html>", /not JSON/],
+    ["is not JSON", "<html>", /not JSON/],
     ["is empty", "", /not JSON/],
-    ["is no UTF-8", new Uint8Array([0x22, 0xff, 0x22]), /not UTF-8/],
-    ["is no message", "{}", /"method" is missing/],
+    ["is not UTF-8", new Uint8Array([0x22, 0xff, 0x22]), /not UTF-8/],
+    ["is not a message", "{}", /"method" is missing/],
     [
       "is JSON of another kind of server",
       `{"hello":"world"}`,
-      /it is JSON, and no JSON-RPC message: .*; is https?:\/\/[^?]+ the endpoint of an MCP server\?$/
+      /it is JSON, but not a JSON-RPC message: .*; is https?:\/\/[^?]+ the endpoint of an MCP server\?$/
     ],
     ["has neither result nor error", `{"jsonrpc":"2.0","id":2}`, /"method" is missing/],
     ["has both", `{"jsonrpc":"2.0","id":2,"result":{},"error":{"code":1,"message":""}}`, /exclude each other/],
@@ -350,7 +350,7 @@ describe("A request without a valid answer", () => {
       assert.deepStrictEqual(yield* Fiber.join(first), { n: 1 })
     }))
 
-  it.scoped("reports an event that is no message, and reads on", () =>
+  it.scoped("reports an event that is not a message, and reads on", () =>
     Effect.gen(function*() {
       const { ended, pair } = yield* outcome((exchange) =>
         Effect.gen(function*() {
@@ -413,7 +413,7 @@ describe("A request that is refused", () => {
       const { ended } = yield* outcome((exchange) => exchange.die)
       assert.deepInclude(ended, { reason: "Read", message: "The request died" })
     }))
-  it.scoped("reports a second answer that is no message, after the first one", () =>
+  it.scoped("reports a second answer that is not a message, after the first one", () =>
     Effect.gen(function*() {
       const { ended, pair } = yield* outcome((exchange) =>
         Effect.gen(function*() {

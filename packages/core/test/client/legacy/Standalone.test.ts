@@ -99,7 +99,7 @@ describe("The standalone stream", () => {
     }).pipe(Effect.provide(Logger.replace(Logger.defaultLogger, logger)), Logger.withMinimumLogLevel(LogLevel.Debug))
   })
 
-  it.scoped("is given up when the response is no stream of events", () =>
+  it.scoped("is given up when the response is not a stream of events", () =>
     Effect.gen(function*() {
       const { exchange, pair } = yield* listening()
       yield* exchange.json({})

@@ -94,7 +94,7 @@ describe("A modern request over HTTP", () => {
       }
     }))
 
-  it.scoped("gets the messages of its stream in order, ignores comments and what is no message, and then its answer", () =>
+  it.scoped("gets the messages of its stream in order, ignores comments and what is not a message, and then its answer", () =>
     Effect.gen(function*() {
       const { client, http } = yield* connect()
       const seen: Array<number> = []

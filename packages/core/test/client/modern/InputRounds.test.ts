@@ -107,7 +107,7 @@ describe("A call that needs input", () => {
     }))
 
   for (const requestState of [{ step: 1, path: ["a"] }, 7, [1], false]) {
-    it.scoped(`returns the state as it came, where that is no text but ${JSON.stringify(requestState)}`, () =>
+    it.scoped(`returns the state as it came, where that is not a text but ${JSON.stringify(requestState)}`, () =>
       Effect.gen(function*() {
         // The schema of the specification does not allow such a state to be sent.
         const [server, connector] = yield* TestPeer.server({ oracle: false })

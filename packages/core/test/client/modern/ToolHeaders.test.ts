@@ -66,7 +66,7 @@ describe("The headers of a tool", () => {
     })
   }
 
-  it("are not looked for in what is no list of tools", () => {
+  it("are not looked for in what is not a list of tools", () => {
     const headers = make()
     for (
       const page of [{}, { tools: null }, { tools: [null, 1, "a", {}, marked(7), { name: "a", inputSchema: null }] }]

@@ -65,7 +65,7 @@ const reply =
 const ofLegacy: Readonly<Record<string, Refuse>> = {
   "400 without a body": (exchange) => exchange.reply(400),
   "400 with text": reply(400, "Bad Request"),
-  "400 with JSON that is no message": reply(400, "{\"detail\":\"Missing session id\"}", "application/json"),
+  "400 with JSON that is not a message": reply(400, "{\"detail\":\"Missing session id\"}", "application/json"),
   "400 with JSON that is cut off": reply(400, "{\"jsonrpc\":", "application/json"),
   "400 with a list": reply(400, "[]", "application/json"),
   "400 and -32000 without id": failure(400, -32000, "Bad Request: Server not initialized", null),
@@ -89,9 +89,9 @@ const ofLegacy: Readonly<Record<string, Refuse>> = {
   "200 and -32600 without id": failure(200, -32600, "Server not initialized", null),
   "200 and -32603": failure(200, -32603, "Internal error"),
   "200 and a result that describes no server": (exchange) => exchange.result({}),
-  "200 and an error that is no object": (exchange) =>
+  "200 and an error that is not an object": (exchange) =>
     exchange.json({ jsonrpc: "2.0", id: exchange.message.id, error: "unknown method" }),
-  "200 and JSON that is no message": reply(200, "{}", "application/json"),
+  "200 and JSON that is not a message": reply(200, "{}", "application/json"),
   "200 with a page": reply(200, "<p>Welcome</p>", "text/html"),
   "202": (exchange) => exchange.accept,
   "an event with -32601": (exchange) =>
@@ -113,7 +113,7 @@ const ofNone: Readonly<Record<string, Refuse>> = {
   "425": (exchange) => exchange.reply(425),
   "429 and -32000": failure(429, -32000, "Too many requests", null),
   "429 that asks for an hour": (exchange) => exchange.reply(429, { "retry-after": "3600" }),
-  "429 that asks for what is no time": (exchange) => exchange.reply(429, { "retry-after": "soon" }),
+  "429 that asks for what is not a time": (exchange) => exchange.reply(429, { "retry-after": "soon" }),
   "500": (exchange) => exchange.reply(500),
   "500 and -32603": failure(500, -32603, "Internal error"),
   "501": (exchange) => exchange.reply(501),

@@ -81,7 +81,7 @@ describe("What a client found out about the era", () => {
       assert.strictEqual((yield* Fiber.join(client)).era, "legacy")
     }))
 
-  it.scoped("is no choice of the application: other clients of the connector look for the era", () =>
+  it.scoped("is not a choice of the application: other clients of the connector look for the era", () =>
     Effect.gen(function*() {
       const reached = yield* servers
       const first = yield* connects(reached, { versions: Version.legacy })

@@ -103,7 +103,7 @@ describe("server/discover of a client", () => {
       ],
       ["is an answer that describes no server", Effect.succeed({ tools: [] }), "Legacy"],
       ["is silence", Effect.fail(new RequestTimeout({ method: "server/discover", millis: 5000 })), "Inconclusive"],
-      ["is no response", Effect.fail(new TransportError({ reason: "Decode", message: "" })), "Legacy"],
+      ["is not a response", Effect.fail(new TransportError({ reason: "Decode", message: "" })), "Legacy"],
       ["is an unknown method", Effect.fail(new JsonRpcError({ code: -32601, message: "No" })), "Legacy"],
       [
         "is an unsupported revision",

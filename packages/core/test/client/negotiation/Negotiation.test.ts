@@ -46,7 +46,7 @@ describe("A client of both eras", () => {
       }))
   }
 
-  it.scoped("sends `initialize` when the answer to the probe is no response", () =>
+  it.scoped("sends `initialize` when the answer to the probe is not a response", () =>
     Effect.gen(function*() {
       const { client, server } = yield* connecting(both)
       const { id } = yield* server.expectRequest("server/discover")
@@ -110,7 +110,7 @@ describe("A client of both eras", () => {
       ["no id", { jsonrpc: "2.0", error: { code: -32601, message: "No" } }],
       ["`null` as its id", { jsonrpc: "2.0", id: null, error: { code: -32700, message: "No" } }],
       ["an id of the server's own", { jsonrpc: "2.0", id: "server-error", error: { code: -32602, message: "No" } }],
-      ["no id, and is no message", { error: "unknown method" }],
+      ["no id, and is not a message", { error: "unknown method" }],
       ["no id, and has a result", { jsonrpc: "2.0", id: null, result: {} }]
     ] as const
   ) {
@@ -360,7 +360,7 @@ describe("The error of a client that gets no answer in time", () => {
       "2026-07-28"
     ]]] as const
   ) {
-    it.scoped(`says how much of the input was no message, and how it begins: ${what}`, () =>
+    it.scoped(`says how much of the input was not a message, and how it begins: ${what}`, () =>
       Effect.gen(function*() {
         const isDual = versions === both.versions
         const [server, peer] = yield* TestPeer.server()
@@ -379,7 +379,7 @@ describe("The error of a client that gets no answer in time", () => {
         assert.strictEqual(error._tag, "RequestTimeout")
         assert.match(
           error.message,
-          /timed out after \d+ ms\. Inputs of the server that were no messages and were skipped: 2; the first begins with "Welcome! x{91}"$/
+          /timed out after \d+ ms\. Inputs of the server that were not messages and were skipped: 2; the first begins with "Welcome! x{91}"$/
         )
       }))
   }
@@ -392,7 +392,7 @@ describe("The error of a client that gets no answer in time", () => {
       yield* server.send(MessageText.parse("[]") as unknown as Message.Message)
       yield* TestClock.adjust("10 seconds")
       const { message } = yield* Effect.flip(Fiber.join(client))
-      assert.match(message, /Inputs of the server that were no messages and were skipped: 1$/)
+      assert.match(message, /Inputs of the server that were not messages and were skipped: 1$/)
     }))
 })
 

@@ -63,7 +63,7 @@ describe("A server on a pipe that the probe has upset", () => {
         // The client waits for this answer no longer than for the answer to the probe.
         yield* TestClock.adjust("5 seconds")
       }),
-    "answers `initialize` with what is no result of it": (server) =>
+    "answers `initialize` with what is not a result of it": (server) =>
       Effect.gen(function*() {
         const discover = yield* server.expectRequest("server/discover")
         yield* server.send({ jsonrpc: "2.0", id: discover.id, ...error(-32601) })

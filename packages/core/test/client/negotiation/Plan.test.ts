@@ -311,7 +311,7 @@ describe("What shows the era of a session", () => {
 describe("The error of a client that gives up", () => {
   const both = /^The server opened no session\. .*"server\/discover" was: (.*)\. The outcome of "initialize" was: (.*)$/
   const skipped = (count: number) =>
-    ` Inputs of the server that were no messages and were skipped: ${count}; the first begins with "Wel come"`
+    ` Inputs of the server that were not messages and were skipped: ${count}; the first begins with "Wel come"`
   const why = `Request "any" timed out after 5000 ms`
   const rows: ReadonlyArray<readonly [string, Plan.Facts, ReadonlyArray<Happening>, string]> = [
     ["says what became of both requests", once, [silent, refusal, legacy], `${why} | ${refusal.message}`],

@@ -62,7 +62,7 @@ describe("The names that a schema has", () => {
     assert.strictEqual(ArgumentNames.make(object("a"))(args)?.count, 1)
   })
 
-  it("are not asked for where the arguments are no object", () => {
+  it("are not asked for where the arguments are not an object", () => {
     for (const args of [undefined, null, [1], "a", 1]) assert.isUndefined(ArgumentNames.make(object("a"))(args))
   })
 })

@@ -243,7 +243,7 @@ describe("Arguments", () => {
     assert.deepStrictEqual(given, copy)
   })
 
-  it("stay as they are where nothing is to mend, a member is missing, or they are no object", () => {
+  it("stay as they are where nothing is to mend, a member is missing, or they are not an object", () => {
     for (const args of [{ limit: 5 }, {}, { dry: "true" }, [], null, undefined, "{\"limit\":\"5\"}"]) {
       assert.isUndefined(mend(schema, args))
     }

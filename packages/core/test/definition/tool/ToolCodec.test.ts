@@ -345,7 +345,7 @@ describe("Tool's failure", () => {
 })
 
 describe("A tool without a success schema", () => {
-  it("has a bug that says what it returned, when that is no text", () => {
+  it("has a bug that says what it returned, when that is not a text", () => {
     const tool: Tool.Tool.Any = Tool.make("free")
     for (
       const [value, what] of [[["a"], "an array"], [{ a: 1 }, "a value of type object"], [1, "a value of type number"]]

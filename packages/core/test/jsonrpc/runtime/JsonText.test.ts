@@ -166,7 +166,7 @@ describe("JsonText.holdsMoreThan", () => {
     assert.isTrue(holds(text, 3))
   })
 
-  it("ends with the first that is too many, and at the end of what is no JSON", () => {
+  it("ends with the first that is too many, and at the end of what is not JSON", () => {
     let looks = 0
     const text = `[${"0,".repeat(100_000)}0]`
     const watched = {

@@ -275,7 +275,7 @@ describe("the reason of a cancel", () => {
     ["is seen by the finalizers of the handler", "the user has left", "the user has left"],
     ["is cut to 1,024 characters", "x".repeat(5000), "x".repeat(1024)],
     ["is absent when the peer gives none", undefined, undefined],
-    ["is absent when it is no text", { a: 1 }, undefined]
+    ["is absent when it is not a text", { a: 1 }, undefined]
   ]
   for (const [name, reason, expected] of reasons) {
     it.scoped(name, () =>

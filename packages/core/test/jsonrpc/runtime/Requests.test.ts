@@ -96,7 +96,7 @@ describe("a request", () => {
 
   const bugs: ReadonlyArray<readonly [name: string, work: () => Effect.Effect<unknown, unknown> | Side.Work]> = [
     ["dies", () => Effect.die("s3cret")],
-    ["fails with an error that is no JsonRpcError", () => Effect.fail(new Error("s3cret"))],
+    ["fails with an error that is not a JsonRpcError", () => Effect.fail(new Error("s3cret"))],
     ["returns undefined", () => Effect.void],
     ["returns a string", () => Effect.succeed("s3cret")],
     ["interrupts itself", () => Effect.interrupt],
@@ -118,7 +118,7 @@ describe("a request", () => {
     ...[
       ["undefined", undefined],
       ["neither a result nor an error", {}],
-      ["a result that is no object", { result: 5 }],
+      ["a result that is not an object", { result: 5 }],
       ["a result that is null", { result: null }],
       ["a result that is an array", { result: [] }],
       ["an error without a code", { error: { message: "m" } }],

@@ -36,7 +36,7 @@ describe("the marks of a tool", () => {
     ["a name with a colon", object({ a: text("a:b") }), "not a valid header name"],
     ["a name beyond ASCII", object({ a: text("é") }), "not a valid header name"],
     ["a name with a line end", object({ a: text("a\r\nb") }), "not a valid header name"],
-    ["a name that is no text", object({ a: text(1) }), "not a valid header name"],
+    ["a name that is not a text", object({ a: text(1) }), "not a valid header name"],
     ["a name that is null", object({ a: text(null) }), "not a valid header name"],
     ["the same name twice", object({ a: text("X"), b: text("x") }), "two properties"],
     ["the same name deeper", object({ a: text("X"), b: object({ c: text("X") }) }), "two properties"],

@@ -38,7 +38,7 @@ describe("The tasks extension", () => {
     ) assert.isTrue(isTask({ ...task, ...more }), JSON.stringify(more))
   })
 
-  it("refuses a task without its times, of an unknown status, or with a time to live that is no integer", () => {
+  it("refuses a task without its times, of an unknown status, or with a time to live that is not an integer", () => {
     const { createdAt: _, ...timeless } = task
     for (
       const wrong of [timeless, { ...task, status: "done" }, { ...task, ttlMs: 1.5 }, { ...task, ttlMs: undefined }]

@@ -156,7 +156,7 @@ describe("tools/call", () => {
     }).pipe(Effect.scoped, Effect.provide(Layer.provide(serve(live), layer)))
   })
 
-  it.scoped("refuses arguments that are no object with a protocol error, at every revision", () =>
+  it.scoped("refuses arguments that are not an object with a protocol error, at every revision", () =>
     Effect.gen(function*() {
       for (const version of ["2024-11-05", "2025-11-25"]) {
         const peer = yield* unchecked(version)

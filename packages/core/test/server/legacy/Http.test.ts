@@ -310,7 +310,7 @@ describe("batches", () => {
           assert.strictEqual(exchange.status, 400)
           assert.strictEqual(exchange.json.error.code, -32600)
         }
-        // The batch inside the batch is no message, the other elements are.
+        // The batch inside the batch is not a message, the other elements are.
         assert.deepStrictEqual((yield* old.ask([[ping]])).json[0].error.code, -32600)
       })))
 })

@@ -146,7 +146,7 @@ describe("A question as a task", () => {
         })
     ))
 
-  it.effect("is cancelled by the handler; a task that has ended before is no failure", () =>
+  it.effect("is cancelled by the handler; a task that has ended before is not a failure", () =>
     asked(({ cancel }) => Effect.zipRight(cancel, cancel), (peer, outcome) =>
       Effect.gen(function*() {
         const first = yield* peer.expectRequest("tasks/cancel")
@@ -295,7 +295,7 @@ describe("A question as a task between server and client", () => {
       assert.deepStrictEqual(yield* outcome, Exit.succeed(["accept", "m", ["working", "completed"]]))
     }))
 
-  it.effect("MUST be marked with the task that the handler serves, and is no question of that task", () =>
+  it.effect("MUST be marked with the task that the handler serves, and is not a question of that task", () =>
     Effect.gen(function*() {
       const Job = McpServer.tool(Tool.make("job", { task: "optional" }), () =>
         Effect.gen(function*() {

@@ -195,7 +195,7 @@ describe("A legacy conversation", () => {
 })
 
 describe("A batch", () => {
-  // A batch is no message: it is what is left of one, and only the conversation knows what it is good for.
+  // A batch is not a message: it is what is left of one, and only the conversation knows what it is good for.
   const batch = (...elements: ReadonlyArray<unknown>) => Message.fromUnknown(elements) as unknown as Message.Message
   const list = (id: number) => ({ jsonrpc: "2.0", id, method: "tools/list" })
 

@@ -208,7 +208,7 @@ describe("SessionStore", () => {
         for (const one of [used, unused]) sessions.add(one)
         plain.use(used)
         yield* TestClock.adjust(REPLACE_UNFINISHED_AFTER)
-        // A notification is no use.
+        // A notification is not a use.
         sessions.add(next)
         sessions.touch(unused)
         yield* TestClock.adjust(REPLACE_UNFINISHED_AFTER - 1)

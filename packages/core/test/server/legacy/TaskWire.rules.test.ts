@@ -279,7 +279,7 @@ describe("The rules of tasks of 2025-11-25 for a server", () => {
           const invalid = yield* error(peer, "tasks/list", { cursor: "unknown" })
           assert.deepStrictEqual([invalid.code, invalid.message], [
             -32602,
-            "Invalid params: the cursor is not one of this list"
+            "Invalid params: the cursor does not belong to this list"
           ])
         }),
         serving(undefined, {}, byHeader)

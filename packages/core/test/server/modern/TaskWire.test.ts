@@ -180,7 +180,7 @@ describe("A call that becomes a task at 2026-07-28", () => {
     })))
 
   for (const malformed of [null, 1, {}, { action: "maybe" }, { action: "accept", content: { name: 7 } }] as const) {
-    it.scoped(`goes on asking after a response that is no answer: ${JSON.stringify(malformed)}`, () =>
+    it.scoped(`goes on asking after a response that is not an answer: ${JSON.stringify(malformed)}`, () =>
       onServer(Effect.gen(function*() {
         const peer = yield* modern
         const created = yield* start(peer, "inviting")
@@ -189,7 +189,7 @@ describe("A call that becomes a task at 2026-07-28", () => {
         const params = { taskId: created.taskId!, inputResponses: { "elicit-1": named("Ada"), "elicit-2": malformed } }
         const { code, message } = yield* Modern.error(peer, "tasks/update", params, declaring)
         assert.deepInclude({ code }, { code: -32602 })
-        assert.include(message, "the response \"elicit-2\" is no answer")
+        assert.include(message, "the response \"elicit-2\" is not an answer")
         // Nothing of it is stored.
         assert.deepStrictEqual((yield* get(peer, created)).inputRequests, asked.inputRequests)
         yield* update(peer, created, { "elicit-1": named("Ada"), "elicit-2": named("Bob") })

@@ -47,7 +47,7 @@ describe("A ring of keys", () => {
       assert.strictEqual(ring()[0].id, id)
     }).pipe(Effect.provide(logbook().layer)))
 
-  it.effect("is replaced when it is no array", () =>
+  it.effect("is replaced when it is not an array", () =>
     Effect.gen(function*() {
       const { keys, ring } = make({ odd })
       const { id } = yield* keys.current

@@ -110,7 +110,7 @@ describe("HandlerOutcome", () => {
     assert.include(why(new LocalError.SessionExpired({ method: "roots/list" }))?.message ?? "", `"roots/list"`)
   })
 
-  it("reports a handler that demands to open what is no URL, and sends no such URL", () => {
+  it("reports a handler that demands to open what is not a URL, and sends no such URL", () => {
     const demand = (url: string) =>
       new McpError.UrlElicitationRequired({
         elicitations: [{ mode: "url", elicitationId: "7", message: "Sign in", url }]

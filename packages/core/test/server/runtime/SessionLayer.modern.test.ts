@@ -153,7 +153,7 @@ describe("The session layer over HTTP at 2026-07-28", () => {
       }).pipe(Effect.provide(serve(Add, { session, ...byHeader })), Effect.provide(layer))
     }))
 
-  it.scoped("is no reason for a warning where all clients have sessions, or users", () =>
+  it.scoped("is not a reason for a warning where all clients have sessions, or users", () =>
     Effect.gen(function*() {
       const { layer, lines } = logbook()
       const { session } = baskets()
