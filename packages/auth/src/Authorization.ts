@@ -26,7 +26,7 @@ import type { ProviderExceptions } from "./ProviderExceptions.js"
 
 /** @category models */
 export interface Options {
-  /** Scopes to request besides those that the server asks for. */
+  /** Scopes to request besides the scopes that the server asks for. */
   readonly scopes?: ReadonlyArray<string> | undefined
   /**
    * Hosts of private networks that servers may name, to request metadata and tokens from: `["login.company.example"]`. Default: none.
@@ -47,8 +47,8 @@ export interface Options {
    */
   readonly authorizationServers?: ((named: ReadonlyArray<string>, server: URL) => ReadonlyArray<string>) | undefined
   /**
-   * For authorization servers that deviate from the rules; see `Providers`. The layer dies when two of them could be mixed up.
-   * Default: none.
+   * For authorization servers that deviate from the rules; see `Providers`. The layer dies when two authorization servers could be mixed
+   * up. Default: none.
    */
   readonly exceptions?: ReadonlyArray<ProviderExceptions> | undefined
 }
@@ -62,14 +62,14 @@ export interface AuthorizationService {
   /** Whether the refused request shall be sent again. */
   readonly onRefused: (refused: RefusedRequest) => Effect.Effect<boolean, AuthorizationError>
   /**
-   * Gets tokens for the server at a URL before the first request, unless there are valid ones: at a time that suits the user.
+   * Gets tokens for the server at a URL before the first request, at a time that suits the user. Does nothing when there are valid tokens.
    */
   readonly login: (server: string | URL) => Effect.Effect<void, AuthorizationError>
   /**
-   * Revokes the tokens for the server at a URL, where its authorization server supports that (RFC 7009), and forgets them. A
-   * client that registers itself does so anew at the next login; its registration is deleted, where the authorization server supports
-   * that (RFC 7592) and no other server needs it. Requests that wait for a login fail. Tokens that cannot be revoked are forgotten all
-   * the same. What clients have cached for the user is not used for the next one.
+   * Revokes the tokens for the server at a URL, where its authorization server supports that (RFC 7009), and forgets them. A client that
+   * registers itself does so anew at the next login; its registration is deleted, where the authorization server supports that (RFC 7592)
+   * and no other server needs it. Requests that wait for a login fail. Tokens that cannot be revoked are forgotten all the same. What
+   * clients have cached for the user is not used for the next user.
    *
    * Close the sessions with a server up to 2025-11-25, too, before another user logs in: a session belongs to one user.
    */

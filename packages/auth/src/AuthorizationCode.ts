@@ -44,7 +44,7 @@ export interface Options extends ClientIdentity {
 }
 
 /**
- * Logs the user in. Only one login runs at a time: a second server that needs one waits.
+ * Logs the user in. Only one login runs at a time: a second server that needs a login waits.
  *
  * @example
  * ```ts
@@ -110,7 +110,7 @@ const login = Effect.fnUntraced(function*(self: Self, context: GrantContext) {
   })
 })
 
-/** The client that logs in: another registration where the authorization server has forgotten the stored one. */
+/** The client that logs in: a new registration where the authorization server has forgotten the stored registration. */
 const clientOf = Effect.fnUntraced(function*(self: Self, attempt: Attempt) {
   const { context, session: { redirectUri } } = attempt
   const known = yield* clientFor(self, context, redirectUri)
@@ -214,8 +214,8 @@ const random: Effect.Effect<Redacted.Redacted<string>> = Effect.sync(() =>
 )
 
 /**
- * The code of a response. First its state decides whether it is the answer to this request, then its issuer, which is that of the
- * validated metadata (RFC 9207); only then its code or its error is read.
+ * The code of a response. First its state decides whether it is the answer to this request, then its issuer, which must be the issuer of
+ * the validated metadata (RFC 9207); only then its code or its error is read.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/authorization#authorization-response-validation
  */

@@ -24,8 +24,8 @@ export interface Login {
 /** @category models */
 export interface BrowserService {
   /**
-   * Begins to listen for one response, until the scope closes. `registered` are the redirect URIs that this client has
-   * registered before: with another one it has to register again.
+   * Begins to listen for one response, until the scope closes. `registered` are the redirect URIs that this client has registered before:
+   * with another redirect URI it has to register again.
    */
   readonly login: (registered: ReadonlyArray<string>) => Effect.Effect<Login, AuthorizationError, Scope.Scope>
 }

@@ -13,7 +13,7 @@ import * as FixedClient from "./identity/FixedClient.js"
 
 /** @category models */
 export interface Secret {
-  /** The authorization server that knows the client; the secret is sent to no other. */
+  /** The authorization server that knows the client; the secret is sent to no other server. */
   readonly issuer: string
   readonly clientId: string
   readonly clientSecret: Redacted.Redacted<string>

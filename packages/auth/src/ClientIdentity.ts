@@ -62,8 +62,8 @@ export interface ClientIdentity {
   /** The URL, https and with a path, at which the application publishes what `document` gives. */
   readonly metadataDocument?: string | undefined
   /**
-   * Whether the client may register itself. Default: true; false with `preRegistered` and neither `metadataDocument` nor `ask`, so that a
-   * client that is registered elsewhere only fails.
+   * Whether the client may register itself. Default: true. With `preRegistered`, and without `metadataDocument` and `ask`, false: so a
+   * client that is only registered elsewhere fails.
    *
    * @deprecated since 2026-07-28 (#2858); a revision may be without it from 2027-07-28 on.
    */

@@ -56,7 +56,7 @@ export const Binding = Schema.Struct({
   issuer: Schema.String,
   resource: Schema.String,
   scopes: Schema.UndefinedOr(Schema.Array(Schema.String)),
-  /** The private key of the tokens, as JWK, when they are bound to one. */
+  /** The private key of the tokens, as JWK, when the tokens are bound to a key. */
   key: Schema.UndefinedOr(Schema.Redacted(Schema.String))
 })
 
@@ -72,17 +72,17 @@ export interface Records<A> {
 
 /** @category models */
 export interface CredentialStoreService {
-  /** By issuer; one that another has replaced also by its client id. */
+  /** By issuer. A registration that another registration has replaced has its client id in the key, too. */
   readonly registrations: Records<Registration>
   /** By issuer and resource. */
   readonly tokens: Records<Tokens>
   /** By the URL of the MCP server. */
   readonly bindings: Records<Binding>
   /**
-   * Runs an effect that renews the tokens of an issuer and a resource, when no other one does. Many authorization servers
-   * accept a refresh token once, and end the login when it is sent twice. An effect that renews tokens may run another one for the
-   * issuer and the resource "" inside, which changes the registrations of the issuer. Fails, and does not run the effect, when a store
-   * that processes share does not answer.
+   * Runs an effect that renews the tokens of an issuer and a resource, when no other effect renews them. Many authorization servers accept
+   * a refresh token once, and end the login when it is sent twice. An effect that renews tokens may run another effect inside, for the
+   * issuer and the resource "": that effect changes the registrations of the issuer. Fails, and does not run the effect, when a store that
+   * processes share does not answer.
    */
   readonly exclusive: <A, E, R>(
     effect: Effect.Effect<A, E, R>,
@@ -92,7 +92,7 @@ export interface CredentialStoreService {
 }
 
 /**
- * Runs an effect when no other process runs one of the same name.
+ * Runs an effect when no other process runs an effect of the same name.
  *
  * @category models
  */
@@ -170,9 +170,9 @@ export const layer: Layer.Layer<CredentialStore, never, KeyValueStore.KeyValueSt
 export const layerMemory: Layer.Layer<CredentialStore> = Layer.provide(layer, KeyValueStore.layerMemory)
 
 /**
- * Stores in a database that several processes share, such as those of one service. Each owner, such as a user, has records of their own:
- * `database` gets the SHA-256 digest of the owner in hexadecimal. One process renews a token, the others take what it has stored. Nothing
- * is renewed while the database does not answer: an authorization server may accept a refresh token once only.
+ * Stores in a database that several processes share, such as the processes of one service. Each owner, such as a user, has records of their
+ * own: `database` gets the SHA-256 digest of the owner in hexadecimal. One process renews a token, the others take what it has stored.
+ * Nothing is renewed while the database does not answer: an authorization server may accept a refresh token once only.
  *
  * When the process that renews ends without a word, the others wait for 15 seconds. A process that was stopped for longer has lost the
  * lock, and what it stores then fails with reason `Store`: the newer credentials stay.
@@ -212,12 +212,12 @@ const write = Effect.fnUntraced(function*(database: CredentialDatabase, name: st
     case "LockLost":
       return yield* failure(
         "Store",
-        "Credentials were not stored: this program did not run for so long that another one has got its turn, and may have stored newer ones"
+        "Credentials were not stored: this program did not run for so long that another program has taken its turn, and may have stored newer credentials"
       )
     case "Full":
       return yield* failure(
         "Store",
-        "Credentials were not stored: their owner has as many as the store allows. `logout` removes those of one server"
+        "Credentials were not stored: their owner has as many as the store allows. `logout` removes the credentials of one server"
       )
   }
 })

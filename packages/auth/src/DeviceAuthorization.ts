@@ -37,7 +37,7 @@ export interface Prompt {
   readonly userCode: string
   /** Where the user enters the code: https, perhaps at another host. */
   readonly verificationUri: string
-  /** The same with the code in it, for a QR code; `undefined` when the authorization server gave none at the same origin. */
+  /** The same page with the code in its URL, for a QR code; `undefined` when the authorization server gave none at the same origin. */
   readonly verificationUriComplete: string | undefined
   /** When the code expires, in milliseconds since 1970. */
   readonly expiresAt: number
@@ -134,7 +134,7 @@ const read = Effect.fnUntraced(function*<R>(
   if (status >= 500 || status === 429) return yield* refusal("Unreachable", who, answer)
   if (status < 200 || status >= 300 || json["error"] !== undefined) return yield* refusal("Denied", who, answer)
   const deviceCode = yield* shortText(json["device_code"], 4096, `${who} gave no device code`)
-  // The user reads and types it.
+  // The user reads and types the code.
   const userCode = yield* shortText(json["user_code"], 64, `${who} gave no code that a user can enter`)
   const what = "the page for the code of the user"
   const page = yield* EffectInternals.fromEither(UrlPolicy.browsable(what, String(json["verification_uri"])))

@@ -29,7 +29,10 @@ export interface Prover {
     url: string,
     accessToken: Redacted.Redacted<string> | undefined
   ) => Effect.Effect<Readonly<Record<string, string>>, AuthorizationError>
-  /** Keeps the nonce that a server sends for the next proofs. Gives whether it is another one than that of the proof it answers. */
+  /**
+   * Keeps the nonce that a server sends for the next proofs. Gives whether this nonce differs from the nonce of the proof that the server
+   * answers.
+   */
   readonly keepNonce: (url: string, headers: Readonly<Record<string, string>>, proof: string | undefined) => boolean
 }
 
@@ -92,7 +95,7 @@ const make = (jwk: Jose.JWK, signer: Jose.CryptoKey | Uint8Array): Prover => {
       nonces.delete(origin)
       nonces.set(origin, nonce)
       if (nonces.size > MAX_NONCES) nonces.delete(nonces.keys().next().value!)
-      // Not compared with the nonce that was kept: another request may have got this one first.
+      // Not compared with the nonce that was kept: another request may have got the new nonce first.
       return nonceOf(proof) !== nonce
     }
   }

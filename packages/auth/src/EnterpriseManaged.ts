@@ -22,7 +22,7 @@ export interface Options<R = never> {
     readonly tokenEndpoint: string
     /** This application at the provider. */
     readonly client: Client
-    /** The subject token; runs for each exchange, so that it can be a fresh one. */
+    /** The subject token; runs for each exchange, so that it can be a fresh token. */
     readonly subjectToken: Effect.Effect<Redacted.Redacted<string>, unknown, R>
     /** What the subject token is. Default: an identity token of OpenID Connect. */
     readonly subjectTokenType?: "id_token" | "refresh_token" | "saml2" | undefined

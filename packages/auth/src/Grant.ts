@@ -12,7 +12,7 @@ import type { Client } from "./ClientIdentity.js"
 import type { Tokens } from "./Tokens.js"
 
 /**
- * A response of an authorization server; `json` is `undefined` when its body is no JSON object.
+ * A response of an authorization server; `json` is `undefined` when its body is not a JSON object.
  *
  * @category models
  */
@@ -50,7 +50,7 @@ export interface GrantContext {
   readonly isPublished: boolean
   /** The id of the client that the tokens to refresh were issued to. */
   readonly clientId?: string | undefined
-  /** The issuer that this server had before, when it has another now. */
+  /** The issuer that this server had before, when it has another issuer now. */
   readonly previousIssuer: string | undefined
   /**
    * Requests a token: authenticates the client, adds `resource` unless the application has an exception, and checks the response.

@@ -31,13 +31,13 @@ export interface Options extends TokenVerifier.RequestOptions {
   readonly client: Client
   /** The authorization server. Default: the only one that the resource server names. */
   readonly issuer?: string | undefined
-  /** The address of the introspection endpoint. Default: that in the metadata of the authorization server. */
+  /** The address of the introspection endpoint. Default: the address in the metadata of the authorization server. */
   readonly endpoint?: string | undefined
   /** How long an answer is used. A token that was revoked is accepted for so long. Default: 30 seconds. */
   readonly cacheFor?: Duration.DurationInput | undefined
   /**
-   * How many requests there may be at the same time for tokens that are not known yet, and as many again for tokens that were active before;
-   * for further tokens the clients get 503. Default: 64.
+   * How many requests there may be at the same time for tokens that are not known yet, and again for tokens that were active before. For
+   * further tokens clients get 503. Default: 64.
    */
   readonly maxConcurrent?: number | undefined
 }
@@ -114,7 +114,7 @@ const verify = Effect.fnUntraced(function*(self: Self, token: Redacted.Redacted<
   }
   // Some servers introspect refresh tokens, too.
   if (type !== undefined && !(typeof type === "string" && /^(bearer|dpop)$/i.test(type))) {
-    return yield* TokenVerifier.invalid("The token is no access token")
+    return yield* TokenVerifier.invalid("The token is not an access token")
   }
   const until = began + Duration.toMillis(cacheFor)
   return { issuer, claims, isCurrent: (millis: number) => millis < until }

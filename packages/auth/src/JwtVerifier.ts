@@ -52,14 +52,14 @@ export interface Options extends TokenVerifier.RequestOptions {
   /** Whether a token must have the type `at+jwt` of RFC 9068. Default: false; other types than `JWT` are refused. */
   readonly requireType?: boolean | undefined
   /**
-   * How often the same unknown key may cause a request for the key set. Four different ones may in this time, so that a new key is found
-   * beside a few that somebody has invented. Default: 30 seconds.
+   * How often the same unknown key may cause a request for the key set. Four different unknown keys may cause requests in this time, so
+   * that a new key is found beside a few invented keys. Default: 30 seconds.
    */
   readonly refreshInterval?: Duration.DurationInput | undefined
 }
 
 /**
- * Dies when the options name another algorithm: one with a shared secret would let clients issue tokens.
+ * Dies when the options name another algorithm: with an algorithm of a shared secret, clients could issue tokens.
  *
  * @category constructors
  */
@@ -89,7 +89,9 @@ export const make = (options: Options = {}): TokenVerifier.TokenVerifier<HttpCli
       if (issuer === undefined || keySet === undefined) {
         return yield* TokenVerifier.invalid("The access token is from an issuer that this server does not trust")
       }
-      if (!isType(typ, options.requireType === true)) return yield* TokenVerifier.invalid("The JWT is no access token")
+      if (!isType(typ, options.requireType === true)) {
+        return yield* TokenVerifier.invalid("The JWT is not an access token")
+      }
       if (alg === undefined || !allowed.some((one) => one === alg)) {
         return yield* TokenVerifier.invalid(
           "The access token is signed with an algorithm that this server does not allow"
@@ -101,7 +103,7 @@ export const make = (options: Options = {}): TokenVerifier.TokenVerifier<HttpCli
       }
       const keys = yield* Effect.catchAll(keySet.get, () => TokenVerifier.unavailable)
       const first = yield* KeySet.isSigned(keys, token)
-      // A signature that is not valid is no reason to request the keys again: every client can make one.
+      // A signature that is not valid is not a reason to request the keys again: every client can make one.
       const newer = first === undefined
         ? yield* Effect.catchAll(keySet.newer(keys, `${alg} ${unverified.header.kid}`), () => TokenVerifier.unavailable)
         : undefined

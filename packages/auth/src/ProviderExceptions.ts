@@ -25,7 +25,7 @@ export interface Endpoints {
 }
 
 /**
- * What is not named here is as the rules have it.
+ * For what is not named here, the rules hold.
  *
  * @category models
  */
@@ -39,19 +39,20 @@ export interface ProviderExceptions {
    * The exact text that MCP servers name in place of the issuer: the metadata is looked for at the well-known addresses of this URL, and
    * may name either text. An MCP server without metadata of its resource is named by its origin.
    *
-   * Gives up: that only the issuer speaks for itself. The host of this URL gets what the client has for the issuer, its secret included.
+   * Gives up: that only the issuer can describe itself. The host of this URL gets what the client has for the issuer, its secret included.
    */
   readonly namedAs?: string | undefined
   /**
    * The exact text that authorization responses have as `iss`. Default: what the metadata has as `issuer`.
    *
-   * Gives up: the protection of RFC 9207 against a mix-up with the server of that name. The layer dies when this client uses that one, too.
+   * Gives up: the protection of RFC 9207 against a mix-up with the server of that name. The layer dies when this client also uses that
+   * server.
    */
   readonly responseIssuer?: string | undefined
   /** The address of the metadata, in place of the well-known addresses. Gives up nothing: the metadata must name the issuer. */
   readonly metadataUrl?: string | undefined
   /**
-   * In place of published metadata; the addresses are checked like those of metadata.
+   * In place of published metadata; the addresses are checked like the addresses in metadata.
    *
    * Gives up: that the authorization server can move its endpoints, and say what it supports.
    */
@@ -64,8 +65,8 @@ export interface ProviderExceptions {
    */
   readonly unannouncedPkce?: boolean | undefined
   /**
-   * The URLs of the MCP servers that get tokens of this authorization server. Any other that names it fails, and the user is not asked.
-   * Default: each MCP server that names it.
+   * The URLs of the MCP servers that get tokens of this authorization server. A request to any other MCP server that names it fails, and
+   * the user is not asked. Default: each MCP server that names it.
    */
   readonly servers?: ReadonlyArray<string> | undefined
   /**
@@ -83,10 +84,10 @@ export interface ProviderExceptions {
    */
   readonly withoutResource?: boolean | undefined
   /**
-   * Reads a successful answer of the token endpoint, and gives the members of RFC 6749, section 5.1, which are then checked as those of
-   * every answer. `Providers.slack` has an example.
+   * Reads a successful answer of the token endpoint, and gives the members of RFC 6749, section 5.1, which are then checked as in every
+   * answer. `Providers.slack` has an example.
    *
-   * Gives up: that the type of the token says how it is sent, where the application makes one up.
+   * Gives up: that the type of the token says how the token is sent, where the application invents a type.
    */
   readonly readTokens?:
     | ((answer: Readonly<Record<string, unknown>>) => Readonly<Record<string, unknown>>)

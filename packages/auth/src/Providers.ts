@@ -48,8 +48,8 @@ export const entra = ({ namedAs, servers, tenant }: Entra): ProviderExceptions =
 
 /**
  * Slack, whose metadata at `https://mcp.slack.com` names the issuer `https://slack.com`, and whose answers have the token of a user in
- * `authed_user`. It does not bind tokens to a resource: only `servers` get them, by default `https://mcp.slack.com/mcp`. Gives up that
- * `slack.com` speaks for itself.
+ * `authed_user`. It does not bind tokens to a resource: only `servers` get them, by default `https://mcp.slack.com/mcp`. Gives up that only
+ * `slack.com` can describe itself.
  *
  * @category values
  */
@@ -79,8 +79,8 @@ export const github = ({ servers }: Servers): ProviderExceptions => ({
 })
 
 /**
- * GitHub Enterprise Server at a host, which publishes no metadata and ignores `resource`. Gives up that it says whether it supports PKCE:
- * versions that do not ignore it.
+ * GitHub Enterprise Server at a host, which publishes no metadata and ignores `resource`. Gives up that the server says whether it supports
+ * PKCE: versions without PKCE ignore it.
  *
  * @category values
  */
@@ -135,8 +135,8 @@ export const awsSignIn = ({ region }: { readonly region: string }): ProviderExce
 })
 
 /**
- * Atlassian's servers at `https://mcp.atlassian.com`, whose metadata name the issuer `https://cf.mcp.atlassian.com`. Gives up that this
- * issuer speaks for itself.
+ * Atlassian's servers at `https://mcp.atlassian.com`, whose metadata name the issuer `https://cf.mcp.atlassian.com`. Gives up that only
+ * this issuer can describe itself.
  *
  * @category values
  */

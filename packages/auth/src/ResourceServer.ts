@@ -49,7 +49,7 @@ export interface Options<Claims, S, VR = never, CR = never, UR = never, R2 = nev
   readonly verify: TokenVerifier<VR>
   /** All scopes that the server knows, for clients to choose from. Default: none. */
   readonly scopes?: ReadonlyArray<string> | undefined
-  /** The scopes that every HTTP request needs, besides those of `Feature.requires`. Default: none. */
+  /** The scopes that every HTTP request needs, besides the scopes of `Feature.requires`. Default: none. */
   readonly requires?: ReadonlyArray<string> | undefined
   /**
    * The claims that have the scopes of a token, each a text or a list of texts; a token may have several of them. Auth0 writes `permissions`,
@@ -62,8 +62,8 @@ export interface Options<Claims, S, VR = never, CR = never, UR = never, R2 = nev
    */
   readonly covers?: ((granted: ReadonlyArray<string>, required: string) => boolean) | undefined
   /**
-   * The `aud` of tokens for this server; one of several is enough. Only for authorization servers that do not use the
-   * resource: it must be a name that they give to tokens for this server alone. Default: the `resource`.
+   * The `aud` of tokens for this server; a token needs one of these values. Only for authorization servers that do not use the resource:
+   * the value must be a name that they give only to tokens for this server. Default: the `resource`.
    */
   readonly audience?: string | ReadonlyArray<string> | undefined
   /** What the claims must have, and how they are decoded. A token with other claims is refused. */
@@ -76,11 +76,11 @@ export interface Options<Claims, S, VR = never, CR = never, UR = never, R2 = nev
   readonly dpop?: DpopOptions | undefined
   /** Further members of the metadata document: `resource_name`, `resource_documentation`. */
   readonly metadata?: JsonObject | undefined
-  /** How much the clocks of authorization servers and clients may differ from that of this server. Default: 30 seconds. */
+  /** How much the clocks of authorization servers and clients may differ from the clock of this server. Default: 30 seconds. */
   readonly clockTolerance?: Duration.DurationInput | undefined
   /**
-   * The most characters of a token; a longer one is refused before anything is done with it. Node refuses headers of more than
-   * 16 KiB together with 431 and no challenge, unless the HTTP server has another `maxHeaderSize`. Default: 8,192.
+   * The most characters of a token; a longer token is refused before anything is done with it. Node refuses headers of more than 16 KiB
+   * together with 431 and no challenge, unless the HTTP server has another `maxHeaderSize`. Default: 8,192.
    */
   readonly maxTokenLength?: number | undefined
   /** How many verified tokens are remembered, until they expire or their verifier has to look again. Default: 10,000. */
@@ -117,8 +117,8 @@ export interface DpopOptions {
   /** How old a proof may be. Default: 1 minute. */
   readonly maxAge?: Duration.DurationInput | undefined
   /**
-   * How many proofs this process remembers, so that none is used twice; one key may have a tenth. Beyond: 503. Nodes that are
-   * provided with `SharedLimits` remember them there, without this limit. Default: 100,000.
+   * How many proofs this process remembers, so that no proof is used twice; one key may have a tenth of them. Further proofs get 503. Nodes
+   * that are provided with `SharedLimits` remember them there, without this limit. Default: 100,000.
    */
   readonly maxProofs?: number | undefined
   /** How long a nonce of this process lives, which proofs must have. Default: proofs need no nonce. */
@@ -184,7 +184,8 @@ export const make = <
   Authenticator.scoped(tag, Effect.flatMap(settingsOf(options), (settings) => start(options, settings)))
 
 /**
- * `make`, with options from the configuration of the program. It is no layer, because the authenticator is an option of `McpServer.layer`.
+ * `make`, with options from the configuration of the program. It is not a layer, because the authenticator is an option of
+ * `McpServer.layer`.
  *
  * @category constructors
  */
@@ -215,7 +216,10 @@ interface Settings {
 
 const WELL_KNOWN = "/.well-known/oauth-protected-resource"
 
-/** The paths of the metadata document (RFC 9728): the one with the path of the resource, which challenges name, and the one without. */
+/**
+ * The paths of the metadata document (RFC 9728): one that contains the path of the resource, and that challenges name; and one without that
+ * path.
+ */
 const metadataPaths = ({ pathname }: URL): readonly [string, ...Array<string>] => [
   pathname === "/" ? WELL_KNOWN : `${WELL_KNOWN}${pathname}`,
   `${WELL_KNOWN}${pathname.replace(/\/$/, "")}`,
@@ -232,7 +236,7 @@ const settingsOf = (options: AnyOptions): Effect.Effect<Settings> =>
     const url = URL.canParse(resource) ? new URL(resource) : undefined
     if (url === undefined || !/^https?:$/.test(url.protocol) || resource.includes("#")) {
       return Effect.dieMessage(
-        `"${resource}" is no resource: it is the URL of the server, without fragment, as in "https://mcp.example.com/mcp"`
+        `"${resource}" is not a resource: it is the URL of the server, without fragment, as in "https://mcp.example.com/mcp"`
       )
     }
     const requires = listedScopes(options.requires ?? [])
@@ -386,7 +390,7 @@ const userOf = <Claims, S, UR>(
   }
   const found = Effect.zipRight(
     Authenticator.validFor(TokenRules.lifeAt(known, rules, millis), recheckAfter(isCurrent, millis)),
-    // Without the option the type of the user is that of the token.
+    // Without the option the user has the type of the token.
     user === undefined ? Effect.succeed(known.token as unknown as S) : user(known.token, Redacted.make(token))
   )
   const { jkt } = known

@@ -14,7 +14,7 @@ import * as FixedClient from "./identity/FixedClient.js"
 
 /** @category models */
 export interface Options<R = never> {
-  /** This server as a client of the authorization server, which must be one that both servers trust. */
+  /** This server as a client of the authorization server. Both servers must trust that authorization server. */
   readonly client: PreRegistered
   /** The user's token; runs for each exchange. `ResourceServer` gives it to its option `user`. */
   readonly subjectToken: Effect.Effect<Redacted.Redacted<string>, unknown, R>
@@ -27,7 +27,7 @@ export interface Options<R = never> {
 const TYPE = "urn:ietf:params:oauth:token-type"
 
 /**
- * The tokens are those of one user: make one `Authorization` for each, with a `CredentialStore` of its own.
+ * The tokens belong to one user: make one `Authorization` for each user, with a `CredentialStore` of its own.
  *
  * @example
  * ```ts

@@ -39,7 +39,7 @@ export interface Server {
 export type Verify<R = never> = (token: Redacted.Redacted<string>) => Effect.Effect<Verified, TokenError, R>
 
 /**
- * A token that its issuer has issued. Whether it is for this server, and for now, is checked after.
+ * A token that its issuer has issued. Later checks decide whether it is for this server and valid now.
  *
  * @category models
  */
@@ -93,7 +93,7 @@ export const make = <R = never>(verify: Verify<R>): TokenVerifier<R> => ({
 })
 
 /**
- * The same with what each server acquires: caches and connections, which its scope releases.
+ * Tokens that a verifier verifies which each server acquires: its caches and connections are released with the scope of the server.
  *
  * @category utils
  */

@@ -20,11 +20,11 @@ export const Tokens = Schema.Struct({
   type: Schema.Literal("Bearer", "DPoP"),
   /** When the token expires, in milliseconds since 1970; `undefined` when the server does not say. */
   expiresAt: Schema.UndefinedOr(Schema.Number),
-  /** When the client gets the next token, before this one expires. */
+  /** When the client gets the next token, before this token expires. */
   renewAt: Schema.UndefinedOr(Schema.Number),
   refreshToken: Schema.UndefinedOr(Schema.Redacted(Schema.String)),
   /** The id of the client that they were issued to, which alone can refresh them. */
   clientId: Schema.optional(Schema.String),
-  /** The scopes that were granted; `undefined` when the server does not say: those that were requested. */
+  /** The scopes that were granted; `undefined` when the server does not say: then the requested scopes were granted. */
   scopes: Schema.UndefinedOr(Schema.Array(Schema.String))
 })

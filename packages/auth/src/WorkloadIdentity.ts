@@ -13,7 +13,7 @@ import * as FixedClient from "./identity/FixedClient.js"
 
 /** @category models */
 export interface Options<R = never> {
-  /** The authorization server that the token is for; the token is sent to no other. */
+  /** The authorization server that the token is for; the token is sent to no other server. */
   readonly issuer: string
   /** The token of the workload; runs each time, because platforms replace it, often in a file. */
   readonly token: Effect.Effect<Redacted.Redacted<string>, unknown, R>
@@ -22,7 +22,7 @@ export interface Options<R = never> {
 }
 
 /**
- * A token that the authorization server refuses fails the request: the program has no other.
+ * When the authorization server refuses the token, the request fails: the program has no other token.
  *
  * @category constructors
  */

@@ -169,7 +169,7 @@ describe("A token that is about to expire", () => {
     }))
 
   for (const expires_in of [0, "", 1e308]) {
-    it.effect(`is used until it is refused when its life is no time: ${JSON.stringify(expires_in)}`, () =>
+    it.effect(`is used until it is refused when its life is not a time: ${JSON.stringify(expires_in)}`, () =>
       Effect.gen(function*() {
         const store = yield* Effect.provide(CredentialStore.CredentialStore, CredentialStore.layerMemory)
         let issued = ""

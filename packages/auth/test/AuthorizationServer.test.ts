@@ -4,7 +4,7 @@ import * as Protected from "./Protected.js"
 import * as World from "./World.js"
 
 describe("A protected server", () => {
-  it.scoped("MUST NOT send its clients on to a third party: it is no authorization server", () =>
+  it.scoped("MUST NOT send its clients on to a third party: it is not an authorization server", () =>
     Effect.gen(function*() {
       const { net, server } = yield* Protected.world()
       const query = "?response_type=code&client_id=evil&redirect_uri=https%3A%2F%2Fevil.test%2F&state=x"

@@ -194,7 +194,7 @@ describe("A login on another device", () => {
       }
     }))
 
-  it.effect("MUST NOT show an address that is not https, a code that is no code, or a page of another host as its own", () =>
+  it.effect("MUST NOT show an address that is not https, a code that is not code, or a page of another host as its own", () =>
     Effect.gen(function*() {
       for (
         const uri of [

@@ -114,7 +114,7 @@ describe("A verifier of JWTs", () => {
       const strict = yield* Protected.make(net, { verifier: JwtVerifier.make({ requireType: true }) })
       for (const typ of ["dpop+jwt", "secevent+jwt", "logout+jwt"]) {
         const token = yield* login.sign({ header: { typ } })
-        assert.deepStrictEqual(refusal(yield* server.call("whoami", token)), invalid("The JWT is no access token"))
+        assert.deepStrictEqual(refusal(yield* server.call("whoami", token)), invalid("The JWT is not an access token"))
       }
       for (const typ of ["JWT", undefined]) {
         const token = yield* login.sign({ header: { typ } })
@@ -125,7 +125,7 @@ describe("A verifier of JWTs", () => {
       assert.strictEqual((yield* strict.call("whoami", token)).status, 200)
     }))
 
-  it.scoped("refuses what is no JWT, without a request to the issuer", () =>
+  it.scoped("refuses what is not a JWT, without a request to the issuer", () =>
     Effect.gen(function*() {
       const { net, server } = yield* Protected.world()
       for (const token of ["opaque", "a.b.c", "a.b.c.d.e", "..", `${encode({ alg: "ES256" })}.${encode([])}.AAAA`]) {

@@ -359,7 +359,7 @@ describe("A login at an authorization server as it is", () => {
     const [what, change] of Object.entries({
       "a life in a text": { expires_in: "5250" },
       "a life of 0": { expires_in: 0 },
-      "a life that is no integer": { expires_in: 3599.5 },
+      "a life that is not an integer": { expires_in: 3599.5 },
       "a type in lower case": { token_type: "bearer" },
       "nulls": { refresh_token: null, scope: null, id_token: null }
     })

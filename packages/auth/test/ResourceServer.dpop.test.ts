@@ -80,7 +80,7 @@ describe("A token that is bound to a key", () => {
         challengeOf(
           yield* server.call("whoami", `DPoP ${token}`, yield* other.proof("POST", Protected.RESOURCE, token))
         ),
-        refused("The proof of DPoP is signed with another key than that of the token")
+        refused("The proof of DPoP is not signed with the key of the token")
       )
       const free = yield* login.sign()
       assert.deepStrictEqual(challengeOf(yield* server.call("whoami", `DPoP ${free}`, yield* proof())), [
@@ -123,7 +123,7 @@ describe("A token that is bound to a key", () => {
       }
     }))
 
-  it.scoped("is refused with a proof whose payload is no object of claims, or whose claims are of other types", () =>
+  it.scoped("is refused with a proof whose payload is not an object of claims, or whose claims are of other types", () =>
     Effect.gen(function*() {
       const { login, server } = yield* Protected.world()
       yield* TestClock.adjust("1 hour")

@@ -72,7 +72,7 @@ describe("A token", () => {
       assert.strictEqual((yield* named.call("whoami", yield* login.sign())).status, 401)
     }))
 
-  it.scoped("MUST answer 400 to what is no token, and to one in the query, which is never used", () =>
+  it.scoped("MUST answer 400 to what is not a token, and to one in the query, which is never used", () =>
     Effect.gen(function*() {
       const { login, net, server } = yield* Protected.world({ maxTokenLength: 1000 })
       const token = yield* login.sign()
@@ -450,7 +450,7 @@ describe("The secrets of a protected server", () => {
 })
 
 describe("The options of a protected server", () => {
-  it("die for a resource that is no URL, or has a fragment", () =>
+  it("die for a resource that is not a URL, or has a fragment", () =>
     Effect.runPromise(Effect.scoped(Effect.gen(function*() {
       for (const resource of ["notes", "https://mcp.test/mcp#a", "file:///mcp"]) {
         assert.isTrue(Exit.isFailure(yield* Effect.exit(Protected.make(Net.make(), { resource }))))

@@ -57,7 +57,7 @@ export interface Wanted {
   readonly description: string | undefined
 }
 
-/** What the challenges for tokens say together; a server may send one for `Bearer` and one for `DPoP`. */
+/** What the challenges for tokens say together; a server may send a challenge for `Bearer` and a challenge for `DPoP`. */
 export const wanted = (header: string | undefined): Wanted => {
   const challenges = header === undefined ? [] : parse(header)
   const ours = challenges.filter(({ scheme }) => scheme === "bearer" || scheme === "dpop")
@@ -77,7 +77,7 @@ export const wanted = (header: string | undefined): Wanted => {
   }
 }
 
-/** The scopes of a list, each once; what is no scope is left out. */
+/** The scopes of a list, each once; what is not a scope is left out. */
 export const scopesOf = (
   list: string
 ): ReadonlyArray<string> => [

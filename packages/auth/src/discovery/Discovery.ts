@@ -1,7 +1,7 @@
 /**
  * Finds out, from a refusal, the resource that a server is and the authorization server that issues tokens for the resource.
- * `TokenRequests` begins with this module, and `TokenState` keeps what was found. The steps are those of the specification;
- * `ResourceMetadata` and `ServerMetadata` read the two documents, which `Documents` fetches.
+ * `TokenRequests` begins with this module, and `TokenState` keeps what was found. The specification lays down the steps; `ResourceMetadata`
+ * and `ServerMetadata` read the two documents, which `Documents` fetches.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/authorization
  */
@@ -79,7 +79,7 @@ const MAX_SERVERS = 4
 
 const candidates = (named: ReadonlyArray<string>, server: URL, choice: Choice): ReadonlyArray<string> => {
   const { order = () => byDefault(named, choice) } = choice
-  // The application chooses among those that the resource names.
+  // The application chooses among the authorization servers that the resource names.
   return [...new Set(order(named, server))].filter((one) => named.includes(one)).slice(0, MAX_SERVERS)
 }
 
@@ -92,8 +92,8 @@ const isKnown = ({ exceptions, isKnown }: Choice, named: string): boolean =>
   isKnown(Exceptions.issuerOf(exceptions, named))
 
 /**
- * The first authorization server whose metadata can be used. An authorization server that has credentials and does not answer is not passed
- * over: its credentials would be lost.
+ * The first authorization server whose metadata can be used. When the client has credentials for an authorization server, and the server
+ * does not answer, the next server is not tried: the credentials would be lost.
  */
 const firstUsable = (
   documents: Documents,
@@ -109,6 +109,6 @@ const firstUsable = (
         : Effect.mapError(
           firstUsable(documents, choice, next, others),
           ({ message }) =>
-            failure(error.reason, `${error.message}. Nor can the next authorization server be used: ${message}`)
+            failure(error.reason, `${error.message}. The next authorization server cannot be used either: ${message}`)
         )
   )

@@ -209,4 +209,4 @@ export const ofIssuer = (
 ): Effect.Effect<Documents> =>
   URL.canParse(issuer)
     ? Effect.succeed(make(client, new URL(issuer), { requestTimeout: "5 seconds", ...options }))
-    : Effect.dieMessage(`"${issuer}" is no issuer: an issuer is a URL, as in "https://login.example.com"`)
+    : Effect.dieMessage(`"${issuer}" is not an issuer: an issuer is a URL, as in "https://login.example.com"`)

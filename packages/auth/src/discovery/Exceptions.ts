@@ -70,12 +70,12 @@ const whyMixedUp = (
   isRegistered: (issuer: string) => boolean
 ): string | undefined => {
   const isOther = (text: string) => find(others, text) !== undefined
-  // One text that leads to two servers would give one of them the credentials of the other.
+  // If one text led to two servers, one server would get the credentials of the other server.
   if (isOther(issuer) || isOther(namedAs)) return "another entry has the same `issuer` or `namedAs`"
   if (namedAs !== issuer && isRegistered(namedAs)) {
     return `a client is registered at "${namedAs}"; give "${issuer}" as its \`issuer\``
   }
-  // A response of that server would pass as one of this server.
+  // A response of that server would pass as a response of this server.
   const isOwn = responseIssuer === issuer || responseIssuer === namedAs
   return !isOwn && (isOther(responseIssuer) || isRegistered(responseIssuer))
     ? `its \`responseIssuer\`, "${responseIssuer}", is an authorization server that this client uses, too`

@@ -24,7 +24,7 @@ export interface ResourceMetadata {
 
 const WELL_KNOWN = "/.well-known/oauth-protected-resource"
 
-/** The address with the path of the server, then the one without. */
+/** The address with the path of the server, then the address without it. */
 export const wellKnown = ({ origin, pathname }: URL): ReadonlyArray<string> =>
   pathname === "/" ? [`${origin}${WELL_KNOWN}`] : [`${origin}${WELL_KNOWN}${pathname}`, `${origin}${WELL_KNOWN}`]
 
@@ -40,7 +40,7 @@ export const find = Effect.fnUntraced(function*(documents: Documents.Documents, 
   return challenged === undefined
     ? undefined
     : yield* invalid(
-      `The server's challenge names ${WHAT}, and there is none at that address, nor at the server's well-known addresses`
+      `The server's challenge names ${WHAT}, but it is neither at that address nor at the server's well-known addresses`
     )
 })
 
@@ -69,7 +69,8 @@ const accept = (
 }
 
 /**
- * Whether an identifier is that of a server: its URL, or a URL above it on the same origin, whose well-known address has the document.
+ * Whether an identifier names a server: it is the URL of the server, or a URL above it on the same origin whose well-known address has the
+ * document.
  *
  * @see https://www.rfc-editor.org/rfc/rfc9728#section-3.3
  */
@@ -86,7 +87,7 @@ const describes = (resource: string, server: URL, address: string): boolean => {
 
 const withoutSlash = (path: string): string => path.replace(/\/$/, "")
 
-/** The identifier of a server that publishes none: its URL without fragment, query and last slash. */
+/** The identifier of a server that does not publish an identifier: its URL without fragment, query and last slash. */
 export const canonical = ({ origin, pathname }: URL): string => `${origin}${pathname}`.replace(/\/$/, "")
 
 const invalid = (message: string) => failure("InvalidMetadata", Str.capitalize(message))

@@ -51,7 +51,7 @@ export const choosing = (policy: UrlPolicy, url: string): UrlPolicy =>
 /** A URL that the user's browser is going to open. */
 export const browsable = (what: string, text: string): Either.Either<URL, AuthorizationError> => {
   const url = parse(text)
-  if (url === undefined) return refuse(what, "it is no absolute URL")
+  if (url === undefined) return refuse(what, "it is not an absolute URL")
   const why = whyNotBrowsable(url)
   return why === undefined ? Either.right(url) : refuse(`${what}, ${ServerText.location(url)}`, why)
 }

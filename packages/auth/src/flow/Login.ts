@@ -27,7 +27,7 @@ export const PAUSE = 30_000
 const MAX_LOGINS = 4
 const WITHIN = 600_000
 
-/** What may fail before the user has seen anything, and not the next time. */
+/** The reasons for which an attempt may fail before the user has seen anything, and the next attempt may succeed. */
 const BEFORE_LOGIN: ReadonlySet<AuthorizationError["reason"]> = new Set(["Unreachable", "UnknownClient"])
 
 /** What never changes. */
@@ -66,8 +66,8 @@ export interface History {
 export const none: History = { asked: [], failed: undefined, running: 0 }
 
 /**
- * `RenewMeanwhile`: the request is sent at once, with the tokens that there are. That is so for expired tokens, too, while a run may
- * ask the user: the timeouts of a request stand still only after the server has refused the request.
+ * `RenewMeanwhile`: the request is sent at once, with the tokens that there are. Expired tokens are sent, too, while a run may ask the
+ * user: the timeouts of a request stand still only after the server has refused the request.
  */
 export const beforeRequest = (
   rules: Rules,
@@ -124,11 +124,11 @@ export const forNeed = ({ server }: Rules, known: TokenState.State, need: Need):
     : { _tag: "GetTokens" }
 }
 
-/** Whether there are other tokens than those that the server has refused. */
+/** Whether there are tokens that the server has not refused. */
 export const isOther = ({ tokens }: TokenState.State, sent: string | undefined): boolean =>
   tokens !== undefined && TokenState.authorization(tokens) !== sent
 
-/** Whether another process may have stored tokens in place of the refused ones. */
+/** Whether another process may have stored tokens in place of the refused tokens. */
 export const mayBeStored = (need: Need): boolean => isFirst(need) && need.sent !== undefined
 
 /** Why a run does not begin: the user is not asked again at once after a login that failed. */
@@ -199,7 +199,7 @@ const loginRequired = (server: URL, missing: Scopes.Scopes | undefined) => {
   return missing === undefined
     ? failure(
       "LoginRequired",
-      `${where} accepts no token that there is, and this grant does not ask the user because a server has refused a request: ` +
+      `${where} accepts none of the stored tokens, and this grant does not ask the user because a server has refused a request: ` +
         "call `login` of `Authorization` when the user wants to log in"
     )
     : failure(

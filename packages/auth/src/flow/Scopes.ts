@@ -44,8 +44,7 @@ export const covers = (have: Scopes | undefined, wanted: Scopes): boolean =>
   wanted.every((scope) => have?.includes(scope) === true)
 
 /**
- * Asks for a refresh token where the server has a scope for it. Where no scope is requested by name, this one would
- * be the only one.
+ * Asks for a refresh token where the server has a scope for it. Where no scope is requested by name, this scope would be the only scope.
  */
 export const withOfflineAccess = (
   scopes: Scopes | undefined,

@@ -11,7 +11,10 @@ import { failure } from "../discovery/Failure.js"
 import * as ServerText from "../discovery/ServerText.js"
 import type { Grant, GrantContext } from "../Grant.js"
 
-/** `form` has the parameters of a token request, but for the scopes. Everything fails where the MCP server uses another authorization server. */
+/**
+ * `form` has the parameters of a token request, without the scopes. Everything fails where the MCP server uses another authorization
+ * server.
+ */
 export const make = <R>(
   client: PreRegistered,
   form: (context: GrantContext) => Effect.Effect<Readonly<Record<string, string>>, AuthorizationError, R>

@@ -80,7 +80,7 @@ const registerAnew = Effect.fnUntraced(function*(identity: ClientIdentity, conte
   )
 })
 
-/** An application that has registered by hand, and knows no other way, has not asked for a registration at another issuer. */
+/** An application that has registered by hand, and has configured no other way, does not want a registration at another issuer. */
 const isFixed = ({ ask, metadataDocument, preRegistered = [] }: ClientIdentity): boolean =>
   preRegistered.length > 0 && metadataDocument === undefined && ask === undefined
 

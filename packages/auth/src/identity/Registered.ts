@@ -11,7 +11,7 @@ import type { Binding, CredentialStoreService, Registration } from "../Credentia
 
 type Store = Pick<CredentialStoreService, "registrations">
 
-/** The registration with this id; without an id the one for the next login. */
+/** The registration with this id; without an id, the registration for the next login. */
 export const find = (
   { registrations }: Store,
   issuer: string,
@@ -26,8 +26,8 @@ export const find = (
   )
 
 /**
- * Lets the next login register anew. The registration stays findable by its id: tokens for another MCP server may have been
- * issued to it. One with another id than this has been replaced already.
+ * Lets the next login register anew. The registration stays findable by its id: tokens for another MCP server may have been issued to it. A
+ * registration with another id has been replaced already.
  */
 export const retire = Effect.fnUntraced(function*(
   { registrations }: Store,
@@ -98,7 +98,7 @@ export const release = (
     })
   )
 
-/** Forgets the registration with this id; without an id the one for the next login. */
+/** Forgets the registration with this id; without an id, the registration for the next login. */
 export const forget = Effect.fnUntraced(function*(
   { registrations }: Store,
   issuer: string,

@@ -88,7 +88,7 @@ const login = (
       listen(wantedPort, (request, response) => {
         const target = request.url ?? "/"
         if (target.length > MAX_TARGET) return page(response, 431, "The response is too long.")
-        // `//` alone is no URL.
+        // `//` alone is not a URL.
         if (!URL.canParse(target, origin)) return page(response, 404, NOTHING)
         const url = new URL(target, origin)
         const { host } = request.headers
@@ -141,7 +141,8 @@ const listen = (
       { requestTimeout: 10_000, headersTimeout: 10_000, maxHeaderSize: MAX_HEADERS },
       onRequest
     )
-    // A browser opens connections in advance, and any page can open some that send nothing: the newest one may bring the response.
+    // A browser opens connections in advance, and any page can open connections that send nothing: the newest connection may bring the
+    // response.
     const open = new Set<Socket>()
     server.on("connection", (socket) => {
       open.add(socket)

@@ -44,7 +44,7 @@ const NONE: Credentials = { _tag: "None" }
 
 const MALFORMED: Credentials = {
   _tag: "Malformed",
-  message: "The Authorization header has no access token, or one with characters that a token cannot have"
+  message: "The Authorization header has no access token, or a token with characters that a token cannot have"
 }
 
 const IN_QUERY: Credentials = {
@@ -86,7 +86,7 @@ export const make = ({ dpop, resourceMetadata, scopes }: Options): Challenges =>
     )
 
   return {
-    // Without an error: a client that has sent no token has made none.
+    // Without an error code: a client that has sent no token has made no error.
     missing: HttpRefusal.unauthorized(
       challenges({ scope }),
       "Unauthorized: this server requires an access token in the Authorization header"

@@ -61,7 +61,7 @@ export const make = (
   const use = shared === undefined ? remembered(life, options.maxProofs ?? 100_000) : sharing(life, shared)
   const secret = crypto.randomUUID()
   const nonceLife = Duration.toMillis(options.nonce ?? 0)
-  /** The nonce of a period. Only who has the secret can compute a nonce before the period begins. */
+  /** The nonce of a period. Only a server that has the secret can compute a nonce before the period begins. */
   const nonceAt = (millis: number) => Sha256.base64Url(`${secret} ${Math.floor(millis / nonceLife)}`)
 
   return {
@@ -80,15 +80,15 @@ export const make = (
           )
         ),
         // The error of a library may quote the proof.
-        () => invalid("The DPoP header is not one proof with a valid signature")
+        () => invalid("The DPoP header must be a single proof with a valid signature")
       )
       const { claims, crit, thumbprint, typ } = verified
       if (!Predicate.isRecord(claims)) return yield* invalid("The payload of the proof of DPoP is not a JSON object")
       if (typ !== "dpop+jwt" || crit !== undefined) {
-        return yield* invalid("The DPoP header is of another type than dpop+jwt")
+        return yield* invalid("The proof in the DPoP header does not have the type dpop+jwt")
       }
       if (thumbprint !== jkt) {
-        return yield* invalid("The proof of DPoP is signed with another key than that of the token")
+        return yield* invalid("The proof of DPoP is not signed with the key of the token")
       }
       if (claims["ath"] !== (yield* Sha256.base64Url(token))) {
         return yield* invalid("The proof of DPoP is for another access token")
@@ -105,7 +105,7 @@ export const make = (
       }
       if (options.nonce !== undefined) {
         const current = yield* nonceAt(millis)
-        // The one before is accepted, too.
+        // The nonce of the period before is accepted, too.
         if (nonce !== current && nonce !== (yield* nonceAt(millis - nonceLife))) {
           const message = "The proof of DPoP needs the nonce of this server"
           return yield* new ProofError({ error: "use_dpop_nonce", message, nonce: current })
@@ -149,7 +149,7 @@ const remembered = (life: number, maxProofs: number): Use => {
     Effect.suspend(() => {
       const ids = used.get(jkt)
       if (ids?.has(id) === true) return Effect.succeed(false)
-      // One client may not use up the memory of all.
+      // One client may not use up the memory for all clients.
       if (count >= maxProofs || (ids?.size ?? 0) >= maxProofs / 10) forget(millis)
       if (count >= maxProofs || (used.get(jkt)?.size ?? 0) >= maxProofs / 10) {
         return busy("the server has too many proofs of DPoP to remember")

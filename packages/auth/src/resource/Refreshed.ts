@@ -21,11 +21,11 @@ import { failure } from "../discovery/Failure.js"
 export interface Refreshed<A> {
   readonly get: Effect.Effect<A, AuthorizationError>
   /**
-   * Another value than this one, which lacks what is sought; `undefined` when there is none, when the same was sought a short time ago, or
-   * when other values were sought too often. Fails when the last request has failed: there may be another value.
+   * A value that may have what is sought, which the given value lacks. `undefined` when there is no other value, when the same was sought a
+   * short time ago, or when other values were sought too often. Fails when the last request has failed: there may be another value.
    */
   readonly newer: (seen: A, sought: string) => Effect.Effect<A | undefined, AuthorizationError>
-  /** Whether this is the value now, and not an old one. */
+  /** Whether this is the value now, and not an old value. */
   readonly isFresh: (value: A, millis: number) => boolean
 }
 
@@ -33,7 +33,7 @@ export interface Options<A> {
   /** Names the value in the log: `the key set of https://login.example`. */
   readonly what: string
   readonly request: Effect.Effect<A, AuthorizationError>
-  /** Whether a value that was requested again says the same. Then the one before stays the value. */
+  /** Whether a value that was requested again says the same. Then the value before stays. */
   readonly isSame: (before: A, after: A) => boolean
   readonly timeout: Duration.DurationInput
   /** These are in milliseconds. */

@@ -44,7 +44,7 @@ export const accept = (
   if (!audiences.some((one) => rules.audiences.includes(one))) {
     return TokenVerifier.invalid("The access token is for another resource than this server")
   }
-  if (!isTime(exp) || !isTime(nbf)) return TokenVerifier.invalid("The access token has a time that is no number")
+  if (!isTime(exp) || !isTime(nbf)) return TokenVerifier.invalid("The access token has a time that is not a number")
   const jkt = Predicate.isRecord(cnf) ? cnf["jkt"] : undefined
   if (cnf !== undefined && !(Predicate.isRecord(cnf) && Object.keys(cnf).length === 1 && typeof jkt === "string")) {
     return TokenVerifier.invalid("The access token is bound in a way that this server cannot check")
@@ -67,7 +67,7 @@ export const accept = (
       `The access token has scopes (${rules.scopeClaims.join(" or ")}) that are neither a text nor a list of texts`
     )
   }
-  // An issuer has no fragment and no query, so that no two of these are the same.
+  // An issuer has no fragment and no query, so two different users never have the same id.
   const id = subject !== undefined
     ? `${issuer}#${subject}`
     : clientId !== undefined

@@ -70,7 +70,7 @@ const take = Effect.fnUntraced(function*(database: CredentialDatabase, { name, t
   let same = 0
   const look = Effect.gen(function*() {
     const found = yield* restore(database.read(name))
-    // The answer to an attempt of before was lost.
+    // The answer to an earlier attempt was lost.
     if (found?.startsWith(token) === true) return true
     same = found === seen ? same + 1 : 0
     seen = found

@@ -354,7 +354,7 @@ describe("A document", () => {
       }
     }))
 
-  it.effect("is not used when it is no JSON object, or names a prototype", () =>
+  it.effect("is not used when it is not a JSON object, or names a prototype", () =>
     Effect.gen(function*() {
       for (const text of ["", "[]", "null", "1", "{", `{"__proto__":{},"resource":"${resource}"}`, "\u0000"]) {
         const net = Net.make({

@@ -17,7 +17,7 @@ import { dirname } from "node:path"
 const LOOK = 100
 const WRITE = 3000
 
-/** How often a process that waits sees the same file before it takes it away. */
+/** How often a waiting process sees the same file before it removes the file. */
 const MAX_SAME = 150
 
 type Restore = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>

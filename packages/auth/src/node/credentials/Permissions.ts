@@ -1,7 +1,7 @@
 /**
  * Whether other users of the machine can read or change the credentials in a folder. `CredentialDirectory` asks before it uses the folder.
- * On Windows nothing is checked: its permissions are no modes. What is above the folder is not checked either. Links are followed, and what
- * they lead to is checked.
+ * On Windows nothing is checked: its permissions are not modes. What is above the folder is not checked either. Links are followed, and
+ * what they lead to is checked.
  */
 import * as Effect from "effect/Effect"
 import * as fs from "node:fs/promises"
