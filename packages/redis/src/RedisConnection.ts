@@ -36,14 +36,14 @@ export interface RedisConnectionService {
   /** Runs a script, whose keys come first among the arguments. All keys of one call need one hash tag. */
   readonly run: (script: Script, ...args: ReadonlyArray<string | number>) => Effect.Effect<Reply, RedisError>
   /**
-   * The same on a connection of its own, without the limits of `maxWaiting` and `maxWaitingSize`, for leases and for what keeps a node
-   * among the others: these commands are small, and never wait behind data. Requests that one node hands to another ask here whether the
-   * other node lives.
+   * `run` on a connection of its own, without the limits of `maxWaiting` and `maxWaitingSize`. It is for leases, and for other commands
+   * that keep a node a member of the nodes: these commands are small, and never wait behind data. A request that one node passes to another
+   * node asks here whether the other node lives.
    */
   readonly upkeep: Pick<RedisConnectionService, "command" | "run">
   /**
-   * A connection of its own for a command that blocks, until the scope closes: the command gets `wait` milliseconds more than
-   * others, 2,000 at most.
+   * A connection of its own for a command that blocks, until the scope closes: the command gets `wait` milliseconds more than other
+   * commands, 2,000 at most.
    */
   readonly blocking: Effect.Effect<
     (wait: number, name: string, ...args: ReadonlyArray<string | number>) => Effect.Effect<Reply, RedisError>,
@@ -51,8 +51,8 @@ export interface RedisConnectionService {
     Scope.Scope
   >
   /**
-   * Calls back with each message of a channel, until the scope closes. Messages are lost while the connection is: it calls back
-   * once more when the connection listens again.
+   * Calls back with each message of a channel, until the scope closes. Messages are lost while the connection is lost: the function is
+   * called once more when the connection listens again.
    */
   readonly subscribe: (
     channel: string,
@@ -73,8 +73,8 @@ export interface Options {
    */
   readonly url?: string | Redacted.Redacted | ReadonlyArray<string | Redacted.Redacted> | undefined
   /**
-   * Comes before the names of all keys: servers that share one Redis need different ones, or one serves the sessions and hears the
-   * changes of the other. Default: "mcp:".
+   * Comes before the names of all keys: servers that share one Redis need different prefixes. With the same prefix, one server would serve
+   * the sessions and get the changes of the other. Default: "mcp:".
    */
   readonly prefix?: string | undefined
   /**
@@ -83,15 +83,16 @@ export interface Options {
    */
   readonly timeout?: Duration.DurationInput | undefined
   /**
-   * How many commands may have no answer yet, or wait for a connection. More fail at once with a `RedisError`, and are not sent.
-   * It is a limit of each connection, but for that of the leases, which has none: a node has four or five. Default: 10,000.
+   * How many commands may have no answer yet, or wait for a connection. Further commands fail at once with a `RedisError`, and are not
+   * sent. Each of the four or five connections of a node has this limit, except the connection of the leases, which has none. Default:
+   * 10,000.
    */
   readonly maxWaiting?: number | undefined
   /** How many characters these commands may have, and one command more. Default: 64 Mi (67,108,864). */
   readonly maxWaitingSize?: number | undefined
 }
 
-/** An address of something else: the driver would take it for the path of a socket. */
+/** An address that is not an address of Redis: the driver would take it for the path of a socket. */
 const OTHER = /^(?!rediss?:)[a-z][a-z0-9+.-]*:\/\//i
 
 /** The address is not in the message: it may have a password. */
@@ -206,9 +207,9 @@ const mending = (client: RedisClient.Client, prefix: string): Pick<RedisConnecti
 }
 
 const isOdd = (keys: ReadonlyArray<string>): string =>
-  `Another type than nodes give it had the key ${
+  `A key in Redis did not have the type that nodes give it, and was removed: ${
     keys.map((key) => JSON.stringify(key)).join(", ")
-  } in Redis: it was removed`
+  }`
 
 /**
  * `layer` with options.

@@ -20,7 +20,7 @@ import type { RedisError } from "./RedisError.js"
 
 /** @category models */
 export interface Options {
-  /** The limit of events of one stream; then the oldest are dropped. Default: 1,000. */
+  /** The limit of events of one stream; beyond it the oldest events are dropped. Default: 1,000. */
   readonly maxEvents?: number | undefined
   /** How long the stream of a request is stored after its response. Default: 5 minutes. */
   readonly retention?: Duration.DurationInput | undefined
@@ -248,7 +248,7 @@ const after = Effect.fnUntraced(function*(self: Self, key: StreamKey, position: 
   // Events may have been dropped meanwhile.
   if (yield* isLost) return Option.none()
   return Option.some(
-    // No node has stored an entry without data.
+    // Nodes store no entry without data.
     StreamEntries.ofReply(reply).flatMap(({ fields: { data }, id }): ReadonlyArray<StoredEvent> =>
       data === undefined ? [] : [{ position: positionOf(id), data }]
     )
@@ -293,7 +293,7 @@ const forget = Effect.fnUntraced(function*(self: Self, session: string, epoch: n
     RedisKeys.about(prefix, session, stream)
   ])
   for (const key of own) sent.delete(key)
-  // The index is the last: what has failed before it is found again.
+  // The index is removed last, so that keys whose removal has failed are found again.
   for (const some of Arr.chunksOf([...own, streams], FORGOTTEN)) {
     yield* fenced(self, forgetting, { session, epoch }, [], ...some)
   }

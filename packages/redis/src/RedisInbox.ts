@@ -27,7 +27,7 @@ export interface Options {
   readonly lease?: Duration.DurationInput | undefined
 }
 
-/** How many texts a node reads before it removes them: one removal for each would cost as much as reading. */
+/** How many texts a node reads before it removes them: a removal for each text would cost as much as reading. */
 const MAX_LEFT = 64
 
 /** KEYS: stream, size of what waits. ARGV: text, greatest size. The key of the size is there while the inbox is open. */
@@ -170,7 +170,7 @@ const take = (reader: Reader, entries: ReadonlyArray<StreamEntries.Entry>): Effe
 
 /**
  * What is sent to a stream that has expired may have lower ids. A stream that has lost its end is given up, and the effect gives
- * `undefined`: what this node has read of the stream cannot be told from what it has not.
+ * `undefined`: then this node cannot tell which texts of the stream it has read.
  */
 const look = (reader: Reader): Effect.Effect<ReadonlyArray<string> | undefined, RedisError> => {
   const { size, stream, upkeep: { command, run } } = reader

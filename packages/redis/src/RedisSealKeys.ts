@@ -11,7 +11,7 @@ import * as Layer from "effect/Layer"
 import type { Script } from "./RedisCommand.js"
 import { RedisConnection } from "./RedisConnection.js"
 
-/** Replaces a value that is still the one that was read. ARGV: the old value, the new one, its milliseconds to live. */
+/** Replaces a value that has not changed since it was read. ARGV: the old value, the new value, its milliseconds to live. */
 const swap: Script = {
   keys: 1,
   types: ["string"],

@@ -33,15 +33,15 @@ export interface Options {
    */
   readonly lease?: Duration.DurationInput | undefined
   /**
-   * How often a node renews its lease; it tries a renewal that the store refuses again before the next one. Default: a quarter of
-   * `lease`, so that three renewals may fail.
+   * How often a node renews its lease; when the store refuses a renewal, the node tries it again before the next renewal is due. Default: a
+   * quarter of `lease`, so that three renewals may fail.
    */
   readonly renewal?: Duration.DurationInput | undefined
   /** How long a session is stored after it was created, claimed, updated or touched. Default: 1 hour. */
   readonly ttl?: Duration.DurationInput | undefined
 }
 
-/** How many sessions are touched at once: neither this process nor Redis does anything else meanwhile. */
+/** How many sessions are touched at once: meanwhile this process and Redis do nothing else. */
 const PORTION = 200
 
 /** KEYS: session. ARGV: epoch, milliseconds to live, then fields and values to set. */
@@ -57,7 +57,7 @@ const changing: Script = {
 
 /**
  * KEYS: session. ARGV: epoch, milliseconds to live, node, the next epoch. Gives the facts as they are then: the node before may have
- * changed them since they were read. From now on it cannot.
+ * changed them since they were read. From now on it cannot change them.
  */
 const claiming: Script = {
   keys: 1,
@@ -139,7 +139,7 @@ const hold = (self: Self, node: string) => {
   })
 }
 
-// A key without an end is no lease.
+// A key without an end is not a lease.
 const isAlive = (self: Self, node: string) =>
   Effect.map(self.upkeep.command("PTTL", leaseOf(self, node)), (left) => Number(left) >= 0)
 

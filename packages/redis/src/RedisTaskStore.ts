@@ -30,7 +30,7 @@ import type { RedisError } from "./RedisError.js"
 
 /** @category models */
 export interface Options {
-  /** The limit of the tasks of one owner, ended ones included. Default: 1,000. */
+  /** The limit of the tasks of one owner, ended tasks included. Default: 1,000. */
   readonly maxTasks?: number | undefined
   /** The limit of the characters of one task, as JSON. Default: 4 Mi (4,194,304). */
   readonly maxTaskSize?: number | undefined
@@ -126,7 +126,7 @@ const PORTION = 500
 
 const known = (taskId: string) => new TaskStoreError({ reason: "Unavailable", message: StoreText.taken(taskId) })
 
-/** How often one that waits for a task looks without having been woken, in milliseconds. */
+/** How often a reader that waits for a task looks without a wake-up, in milliseconds. */
 const LOOK = 5000
 
 interface Self extends RedisConnectionService {
@@ -235,7 +235,7 @@ const list = Effect.fnUntraced(function*(
     return yield* new TaskStoreError({ reason: "UnknownPage", message: StoreText.noPage(String(after)) })
   }
   const tasks: Array<StoredTask> = []
-  // One more than the page tells whether there is another page.
+  // One task more than the page has tells whether there is another page.
   while (tasks.length <= limit) {
     const page = texts(
       yield* self.command("ZRANGEBYSCORE", key, `(${last}`, "+inf", "WITHSCORES", "LIMIT", 0, limit + 1)
@@ -291,7 +291,7 @@ const full = (message: string): TaskStoreError => new TaskStoreError({ reason: "
 
 const large = (limit: number): TaskStoreError => full(StoreText.ownerSize(limit))
 
-/** No owner is another one than the owner "null". */
+/** Having no owner differs from the owner "null". */
 const ownerOf = (owner: string | null): string => owner === null ? "-" : `=${owner}`
 
 const texts = (reply: Reply): ReadonlyArray<string> => Array.isArray(reply) ? reply : []

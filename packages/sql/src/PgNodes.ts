@@ -35,7 +35,10 @@ export interface Options extends SqlConnection.Options {
    * `statement_timeout` and `idle_in_transaction_session_timeout`.
    */
   readonly url: string | Redacted.Redacted
-  /** How many connections a node opens for data at most. Two more are for leases, and for what the node hears of others. Default: 10. */
+  /**
+   * How many connections a node opens for data at most. Two further connections are for leases, and for notifications of other nodes.
+   * Default: 10.
+   */
   readonly maxConnections?: number | undefined
 }
 
@@ -63,7 +66,7 @@ const clientOf = (
       const limit = Duration.toMillis(timeout)
       const address = typeof url === "string" ? url : Redacted.value(url)
       if (!isAddress(address)) return yield* noAddress
-      // The connection that listens is silent for two beats, and one that is not in use for the limit.
+      // The connection that listens may be silent for two beats, and an unused connection for the limit.
       const sockets = yield* Sockets.make(Math.max(limit, silence, 2 * Duration.toMillis(Wake.BEAT)) + 500)
       const scope = yield* Scope.make()
       yield* Effect.addFinalizer((exit) => TimeLimit.end(Scope.close(scope, exit), CLOSE))

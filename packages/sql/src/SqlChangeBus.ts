@@ -22,7 +22,7 @@ export interface Options {
 
 interface Row {
   readonly latest: string
-  /** The members of the change, `null` when there is no new one. */
+  /** The members of the change, `null` when there is no new change. */
   readonly number: string | null
   readonly member: string
   readonly change: string
@@ -30,7 +30,10 @@ interface Row {
 
 const CHANNEL = "changes"
 
-/** How many old changes are deleted with a new one at most: where fewer are stored than before. With a range, PostgreSQL uses the index. */
+/**
+ * How many old changes are deleted with a new change at most, after the option has got a lower value. With a range, PostgreSQL uses the
+ * index.
+ */
 const SURPLUS = 100
 
 const inPostgres = (connection: SqlConnectionService, { maxChanges = 10_000 }: Options): ChangeBusService => {

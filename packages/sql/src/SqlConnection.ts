@@ -45,23 +45,24 @@ export interface SqlConnectionService {
     what: string,
     effect: Effect.Effect<A, E | SqlError, R>
   ) => Effect.Effect<A, Exclude<E, SqlError> | SqlStoreError, R>
-  /** The same in one transaction. In SQLite a transaction that reads before it writes begins with a write. */
+  /** Runs statements in one transaction. In SQLite a transaction that reads before it writes begins with a write. */
   readonly transaction: <A, E, R>(
     what: string,
     effect: Effect.Effect<A, E | SqlError, R>
   ) => Effect.Effect<A, Exclude<E, SqlError> | SqlStoreError, R>
   /**
-   * As `run`, for leases and for what keeps a node among the others: small statements, for which other statements leave a connection of
-   * PostgreSQL free, and which never wait behind data. Requests that one node hands to another ask here whether the other node lives.
+   * As `run`, for leases and for other statements that keep a node a member of the nodes. The statements are small, other statements leave
+   * a connection of PostgreSQL free for them, and they never wait behind data. A request that one node passes to another node asks here
+   * whether the other node lives.
    */
   readonly upkeep: SqlConnectionService["run"]
-  /** Milliseconds since 1970, for a statement: by the clock of PostgreSQL, which all nodes share; in SQLite by that of the node. */
+  /** Milliseconds since 1970, for a statement: by the clock of PostgreSQL, which all nodes share; in SQLite by the clock of the node. */
   readonly now: Effect.Effect<Fragment>
   /** Wakes the readers of a channel, on every node. Call it after the transaction. */
   readonly notify: (channel: string) => Effect.Effect<void>
   /**
-   * An element at once, one soon after each wake-up of the channel, and one after `every` without. Wake-ups may be lost; those since
-   * the last element are one.
+   * An element at once, an element soon after each wake-up of the channel, and an element after `every` without a wake-up. Wake-ups may be
+   * lost; all wake-ups since the last element give one element.
    */
   readonly wakes: (channel: string, every: Duration.DurationInput) => Stream.Stream<void>
 }
@@ -74,8 +75,8 @@ export class SqlConnection
 /** @category models */
 export interface Options extends SqlMigrations.Options {
   /**
-   * Whether it creates and updates the tables; otherwise `SqlMigrations.run` of the same version of this package has done it before.
-   * Then it reads the version of the tables, and fails when it is another one. Default: true.
+   * Whether it creates and updates the tables; otherwise `SqlMigrations.run` of the same version of this package has done it before. When
+   * false, the layer reads the version of the tables, and fails when the version differs. Default: true.
    */
   readonly migrate?: boolean | undefined
   /** How long statements, or a transaction, may take. Default: 5 seconds. */
@@ -83,8 +84,8 @@ export interface Options extends SqlMigrations.Options {
 }
 
 /**
- * Fails when the database does not answer, and when the tables cannot be created, or are not those of this version. The process is
- * ready, by the option `health` of an HTTP server, while the database takes writes.
+ * Fails when the database does not answer, and when the tables cannot be created, or belong to another version. The process is ready, by
+ * the option `health` of an HTTP server, while the database takes writes.
  *
  * @category constructors
  */
@@ -112,7 +113,7 @@ export const make = (
     // Of the statement: PostgreSQL compares no index with the time as it goes on.
     const ofPg = Effect.succeed(sql.literal("(extract(epoch from statement_timestamp()) * 1000)::bigint"))
     const now = isPg ? ofPg : Effect.map(Clock.currentTimeMillis, (now) => sql`${now}`)
-    // A row of this node among those of `SqlSharedLimits`, which removes the row when the node has ended.
+    // A row of this node in the table of `SqlSharedLimits`, which removes the row when the node has ended.
     const [uses, key] = [sql(`${prefix}uses`), `ready ${crypto.randomUUID()}`]
     const written = Effect.flatMap(now, (at) =>
       sql`

@@ -39,7 +39,8 @@ const databaseOf = (
 ): CredentialDatabase => {
   const credentials = table("credentials")
   const isPg = Attempt.isPg(sql)
-  // No other process takes the lock before the transaction ends. In SQLite a transaction that reads first cannot wait for another one.
+  // No other process takes the lock before the transaction ends. In SQLite a transaction that reads first cannot wait for another
+  // transaction.
   const locked = sql.literal(isPg ? "FOR SHARE" : "")
   const begin = isPg ? Effect.void : sql`DELETE FROM ${credentials} WHERE owner = ''`
   const find = (name: string) =>

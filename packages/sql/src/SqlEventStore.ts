@@ -21,9 +21,9 @@ import { SqlConnection } from "./SqlConnection.js"
 
 /** @category models */
 export interface Options {
-  /** The limit of events of one stream; then the oldest are dropped. Default: 1,000. */
+  /** The limit of events of one stream; beyond it the oldest events are dropped. Default: 1,000. */
   readonly maxEvents?: number | undefined
-  /** The limit of characters that wait for the database; then events are dropped. Default: 64 Mi (67,108,864). */
+  /** The limit of characters that wait for the database; beyond it events are dropped. Default: 64 Mi (67,108,864). */
   readonly maxWaiting?: number | undefined
   /** How long the stream of a request is stored after its response. Default: 5 minutes. */
   readonly retention?: Duration.DurationInput | undefined

@@ -122,7 +122,7 @@ interface Text {
 
 /** The texts that were sent to a node, in their order. */
 const received = (self: Self, node: string): Stream.Stream<string> => {
-  // The number of the last text that was read, so that none comes twice when it could not be removed.
+  // The number of the last text that was read, so that no text comes twice when it could not be removed.
   let last = "0"
   const read = Effect.suspend(() => textsAfter(self, node, last)).pipe(
     Effect.tap((rows) => {
@@ -179,7 +179,9 @@ const unavailable = <A, R>(effect: Effect.Effect<A, SqlStoreError, R>): Effect.E
     ({ isRefused, message }) => new InboxError({ reason: isRefused === true ? "Refused" : "Unavailable", message })
   )
 
-/** PostgreSQL stores no NUL: such a text is stored as a JSON string, and every one that could be taken for that. */
+/**
+ * PostgreSQL stores no NUL: a text with NUL is stored as a JSON string, and so is every text that could be taken for such a JSON string.
+ */
 const encode = (text: string): string => text.startsWith("\"") || text.includes("\0") ? JSON.stringify(text) : text
 
 const decode = (text: string): string | undefined => text.startsWith("\"") ? Stored.string(text) : text

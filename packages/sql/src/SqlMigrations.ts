@@ -15,15 +15,15 @@ import type { SqlStoreError } from "./SqlStoreError.js"
 /** @category models */
 export interface Options {
   /**
-   * Comes before the names of all tables: servers that share one database need different ones. Up to 30 lowercase letters, digits and
+   * Comes before the names of all tables: servers that share one database need different prefixes. Up to 30 lowercase letters, digits and
    * underscores, not beginning with a digit. Default: "mcp_".
    */
   readonly prefix?: string | undefined
 }
 
 /**
- * Fails when the database refuses a change or does not answer, when the tables are those of a newer version of this package, and
- * when `prefix` has other characters.
+ * Fails when the database refuses a change or does not answer, when the tables belong to a newer version of this package, and when `prefix`
+ * has other characters.
  *
  * @category utils
  */

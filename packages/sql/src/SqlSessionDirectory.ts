@@ -38,8 +38,8 @@ export interface Options {
    */
   readonly lease?: Duration.DurationInput | undefined
   /**
-   * How often a node renews its lease; it tries a renewal that the store refuses again before the next one. Default: a quarter of
-   * `lease`, so that three renewals may fail.
+   * How often a node renews its lease; when the store refuses a renewal, the node tries it again before the next renewal is due. Default: a
+   * quarter of `lease`, so that three renewals may fail.
    */
   readonly renewal?: Duration.DurationInput | undefined
   /** How long a session is stored after it was created, claimed, updated or touched. Default: 1 hour. */
@@ -86,7 +86,7 @@ export const make = (
     }
     yield* Sweep.every(connection, "nodes", "sessions")
     if (!Attempt.isPg(sql)) {
-      // One process uses the file: those before it have ended, and their leases with them.
+      // One process uses the file: earlier processes have ended, and their leases with them.
       yield* Effect.ignoreLogged(run("end the leases of the process before", sql`DELETE FROM ${self.nodes}`))
     }
     return { join: (node) => failing(join(self, node)) }
@@ -203,7 +203,10 @@ const claiming = Effect.fnUntraced(function*(
     RETURNING facts`
 })
 
-/** PostgreSQL may run an update whose caller has gone after the next one of the session. Then it leaves the newer facts. */
+/**
+ * PostgreSQL may run an update, whose caller has gone, after the next update of the session. Then the update does not change the newer
+ * facts.
+ */
 const update = (self: Self, id: string, epoch: number, facts: JsonObject) =>
   Effect.flatMap(Ref.updateAndGet(self.updates, (count) => count + 1), (number) =>
     change(
@@ -215,7 +218,7 @@ const update = (self: Self, id: string, epoch: number, facts: JsonObject) =>
         written = CASE WHEN written < ${number} THEN ${number} ELSE written END`
     ))
 
-/** Changes a session in this epoch; `false` when it has another one. */
+/** Changes a session in this epoch; `false` when it has another epoch. */
 const change = (self: Self, id: string, epoch: number, set: Fragment) => {
   const { sessions, sql, ttl } = self
   return Effect.map(
@@ -229,7 +232,7 @@ const change = (self: Self, id: string, epoch: number, set: Fragment) => {
 
 const touch = (self: Self, node: string, ids: ReadonlyArray<string>) => {
   const { sessions, sql, ttl } = self
-  // In one order, as those that store events of several sessions lock them.
+  // In one order: the statements that store events of several sessions lock them in the same order.
   const locked = sql.literal(Attempt.isPg(sql) ? "FOR UPDATE" : "")
   return Effect.forEach(
     Arr.chunksOf(ids, TOUCHED),

@@ -27,13 +27,13 @@ import type { SqlStoreError } from "./SqlStoreError.js"
 
 /** @category models */
 export interface Options {
-  /** The limit of the tasks of one owner, ended ones included. Default: 1,000. */
+  /** The limit of the tasks of one owner, ended tasks included. Default: 1,000. */
   readonly maxTasks?: number | undefined
   /** The limit of the characters of one task, as JSON. Default: 4 Mi (4,194,304). */
   readonly maxTaskSize?: number | undefined
   /**
-   * The limit of the characters of the tasks of one owner, as JSON. Tasks that change at the same moment may exceed it by what each of
-   * them adds. Default: 16 Mi (16,777,216).
+   * The limit of the characters of the tasks of one owner, as JSON. Tasks that change at the same moment may exceed the limit by what each
+   * task adds. Default: 16 Mi (16,777,216).
    */
   readonly maxOwnerSize?: number | undefined
 }
@@ -79,7 +79,7 @@ const create = Effect.fnUntraced(function*(self: Self, task: StoredTask) {
   const { maxOwnerSize, maxTasks, now, sql, tasks } = self
   const text = yield* sized(self, task)
   const at = yield* now
-  // The clock of this node, which has set `createdAt`, may differ from that of the database.
+  // The clock of this node, which has set `createdAt`, may differ from the clock of the database.
   const left = Math.min(task.createdAt + task.ttl - (yield* Clock.currentTimeMillis), MAX_TTL)
   const [id, owner] = [keyOf(task.taskId), keyOf(task.owner)]
   const created = yield* inTurn(
@@ -163,7 +163,7 @@ const list = Effect.fnUntraced(function*(
   const last = Number(after ?? 0)
   if (!Number.isSafeInteger(last)) return yield* failed("UnknownPage", StoreText.noPage(String(after)))
   const at = yield* now
-  // One more than the page tells whether there is another page.
+  // One task more than the page has tells whether there is another page.
   const rows = yield* run(
     "list tasks",
     sql<Row>`
@@ -220,7 +220,7 @@ export const layerWith = (options?: Options): Layer.Layer<TaskStore, never, SqlC
 /** @category layers */
 export const layer: Layer.Layer<TaskStore, never, SqlConnection> = layerWith()
 
-/** As JSON: no owner is another one than the owner "null", and PostgreSQL stores no NUL. */
+/** As JSON: having no owner differs from the owner "null", and PostgreSQL stores no NUL. */
 const keyOf = (text: string | null): string => JSON.stringify(text)
 
 const channelOf = (taskId: string): string => `task:${taskId}`

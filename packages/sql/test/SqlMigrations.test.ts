@@ -41,7 +41,7 @@ describe("migrations", () => {
       assert.isTrue(names.every((name) => /^[ab]_/.test(name)), names.join())
     }))
 
-  it.scopedLive("refuse a prefix that is no part of a name", () =>
+  it.scopedLive("refuse a prefix that is not a part of a name", () =>
     Effect.gen(function*() {
       const client = Sqlite.client(yield* Sqlite.file)
       for (const prefix of ["", "1", "A", "a-b", "a\"", "x".repeat(31)]) {

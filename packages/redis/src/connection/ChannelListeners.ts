@@ -15,7 +15,7 @@ import type { Client } from "./RedisClient.js"
 /** How many channels one command names. */
 const PORTION = 1000
 
-/** How often an idle connection is used: the driver replaces one on which no answer arrives. */
+/** How often an idle connection is used: the driver replaces a connection on which no answer arrives. */
 const CHECK = "2 seconds"
 
 export class Subscriptions {
@@ -37,7 +37,7 @@ export class Subscriptions {
         }),
         (own) => this.remove(channel, own)
       ),
-      // Each one subscribes: the one before may fail to.
+      // Each listener subscribes: the listener before may fail to subscribe.
       (own) => Effect.onError(this.client.command("SUBSCRIBE", channel), () => this.remove(channel, own))
     )
   }
@@ -82,7 +82,7 @@ export const make = (client: Client): Effect.Effect<Subscriptions, never, Scope.
     const subscriptions = new Subscriptions(client)
     const connected = yield* Queue.sliding<void>(1)
     driver.on("ready", () => void Queue.unsafeOffer(connected, undefined))
-    // A connection that is lost meanwhile is followed by another one.
+    // A connection that is lost meanwhile is followed by another connection.
     const again = subscriptions.again.pipe(
       Effect.tapError((error) => Effect.logDebug(`Channels are subscribed to again: ${error.message}`)),
       Effect.retry({ schedule: Schedule.spaced("200 millis"), while: () => driver.status === "ready" })

@@ -17,7 +17,7 @@ import { createHash } from "node:crypto"
 import type { Reply, Script } from "../RedisCommand.js"
 import { RedisError } from "../RedisError.js"
 
-/** How much longer than another one a command may take that blocks, in milliseconds. */
+/** How much longer a command that blocks may take than another command, in milliseconds. */
 export const MAX_WAIT = 2000
 
 /** How much longer than its slowest command a connection may be silent, in milliseconds: the command fails first. */
@@ -51,7 +51,7 @@ export class Client {
         this.lost = error
         return
       }
-      // There is no such database: the driver would go on with another one.
+      // There is no such database: the driver would go on with another database.
       this.refused = error
       driver.disconnect(true)
     })
@@ -136,7 +136,7 @@ export class Client {
     return Effect.suspend(() => this.driver.status === "ready" ? sent : Effect.zipRight(this.ready, sent))
   }
 
-  /** Runs a command once with each list of arguments. The first failure is that of all. */
+  /** Runs a command once with each list of arguments. Fails with the first failure. */
   readonly each = (name: string, all: ReadonlyArray<Arguments>): Effect.Effect<void, RedisError> =>
     all.length === 0 ? Effect.void : Effect.asVoid(this.send(this.settings.timeout, name, all))
 
@@ -275,7 +275,7 @@ const open = (urls: ReadonlyArray<string>, options: DriverOptions): Redis | Clus
   // Also of the nodes that are not among the addresses.
   const { password, tls, username } = new Redis(urls[0]!, { lazyConnect: true }).options
   return new Cluster([...urls], {
-    // Each node is connected at its first command: those after it wait, no longer than a command waits for its answer.
+    // Each node is connected at its first command: later commands wait, no longer than a command waits for its answer.
     enableOfflineQueue: true,
     clusterRetryStrategy: retryStrategy,
     redisOptions: { ...options, password, tls, username },
@@ -286,7 +286,7 @@ const open = (urls: ReadonlyArray<string>, options: DriverOptions): Redis | Clus
   })
 }
 
-/** Any node of a cluster gets all messages: when the connection to one is lost, the next one is to another. */
+/** Any node of a cluster gets all messages: when the connection to a node is lost, the next connection is to another node. */
 const openSubscriber = (
   urls: ReadonlyArray<string>,
   options: DriverOptions,
@@ -316,7 +316,7 @@ const openSubscriber = (
 
 const isSame = (one: RedisOptions, other: RedisOptions): boolean => one.host === other.host && one.port === other.port
 
-/** Ends a connection and begins another one. While it connects there is nothing to end. */
+/** Ends a connection and begins another connection. While the client connects there is nothing to end. */
 const reconnect = (driver: Redis | Cluster): void => {
   if (driver.status === "ready") driver.disconnect(true)
 }
@@ -328,8 +328,8 @@ const failed = (message: string, error?: unknown, isRefused = false): RedisError
   new RedisError({ message, isRefused, cause: error instanceof Error ? error.message.slice(0, 200) : undefined })
 
 /**
- * How an error begins that Redis answers before it changes anything, also in a script: of a script that has written, Redis does not refuse
- * the rest.
+ * How an error begins that Redis answers before it changes anything, also in a script: once a script has written, Redis does not refuse the
+ * rest of it.
  */
 const REFUSALS =
   /^(OOM|READONLY|MISCONF|NOAUTH|WRONGPASS|NOPERM(?! ACL failure in script)|LOADING|BUSY|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|CROSSSLOT|MOVED|ASK|NOREPLICAS|ERR max number of clients reached) ?/

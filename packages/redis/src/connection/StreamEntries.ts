@@ -50,9 +50,12 @@ const look: Script = {
 
 /** Where a stream ends at Redis. */
 export interface End {
-  /** The id of the last entry that it has had, also of one that was removed. 0-0 when there is no stream. */
+  /** The id of the last entry that the stream has had, also of a removed entry. 0-0 when there is no stream. */
   readonly last: string
-  /** Another one when Redis has ended since, and may have lost its last entries. Empty where Redis does not give it. */
+  /**
+   * The id of the process of Redis. It changes when Redis has ended, and may have lost its last entries. Empty where Redis does not give
+   * it.
+   */
   readonly process: string
 }
 
@@ -62,7 +65,7 @@ export const end = (run: RedisConnectionService["run"], stream: string): Effect.
     return { last, process }
   })
 
-/** Whether an entry was stored before another one of the same stream. */
+/** Whether an entry was stored before another entry of the same stream. */
 export const isBefore = (one: string, other: string): boolean => {
   const [time, number] = one.split("-").map(Number)
   const [otherTime, otherNumber] = other.split("-").map(Number)

@@ -62,11 +62,11 @@ export const make = (limit: number, maxWaiting = MAX_WAITING): Run => {
     })
 }
 
-/** The transaction of a handler that is running is none of ours, and may be one of another database. */
+/** A handler that is running may have a transaction. It is not our transaction, and may belong to another database. */
 const withoutTransaction = <R>(context: Context.Context<R>): Context.Context<R> =>
   Context.omit(TransactionConnection, LibsqlTransaction)(context as Context.Context<unknown>) as Context.Context<R>
 
-/** Each libSQL client uses the transaction in the context, also one of another client. */
+/** Each libSQL client uses the transaction in the context, also the transaction of another client. */
 export const LibsqlTransaction = Context.GenericTag("@effect/sql-libsql/LibsqlClient/LibsqlTransaction")
 
 const full = (what: string, waiting: number) => `The database did not ${what}: ${waiting} statements wait for it`
@@ -92,7 +92,7 @@ const isSqlError = (error: unknown): error is SqlError =>
 const isUndone = (error: unknown): error is SqlStoreError =>
   error instanceof SqlStoreError && (isLocked(error.code) || UNDONE.has(error.code ?? ""))
 
-/** The codes of PostgreSQL: a deadlock, and two transactions of which one must come after the other. */
+/** The codes of PostgreSQL: a deadlock, and two transactions that must come one after the other. */
 const UNDONE = new Set(["40P01", "40001"])
 
 /** The code of PostgreSQL for a write on a connection that only reads. */

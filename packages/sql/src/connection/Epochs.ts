@@ -15,7 +15,7 @@ interface Row {
   readonly epoch: number | string | null
 }
 
-/** The greatest epoch of each session among operations: in one batch, too, a later epoch ends the one before. */
+/** The greatest epoch of each session among operations: in one batch, too, a later epoch ends the epoch before. */
 export const ofItems = (items: ReadonlyArray<{ readonly key: StreamKey }>): Epochs => {
   const epochs = new Map<string, number>()
   for (const { key: { epoch, session } } of items) {

@@ -16,7 +16,7 @@ export const READ = 256
 /** How long a reader waits for a wake-up, before it looks whether there are rows. */
 export const LOOK = Duration.seconds(1)
 
-/** `read` gives up to `READ` rows after those that it gave before. */
+/** `read` gives up to `READ` rows after the rows that it gave before. */
 export const rows = <Row, A>(
   { wakes }: SqlConnectionService,
   channel: string,

@@ -32,7 +32,7 @@ interface Notification {
   readonly payload?: string
 }
 
-/** How long PostgreSQL may take to answer. A connection of a pool may be one on which nothing arrives any more. */
+/** How long PostgreSQL may take to answer. It may be that nothing arrives on a connection of a pool any more. */
 const ANSWER = Duration.seconds(2)
 
 /** The client of the driver `@effect/sql-pg`. */
@@ -53,7 +53,7 @@ export const listen = (sql: PgClient, channel: string): Stream.Stream<string, Sq
   // Statements need the only connection.
   sql.config.maxConnections === 1 ? sql.listen(channel) : onReserved(sql, channel)
 
-/** How many connections of a pool data must leave free: for the one that listens, and for leases. */
+/** How many connections of a pool data must leave free: for the connection that listens, and for leases. */
 export const SPARE = 2
 
 /** How many connections of a pool are for data; `undefined` where that is not known. */
@@ -94,15 +94,15 @@ const onReserved = (sql: SqlClient, channel: string): Stream.Stream<string, SqlE
 /** Between two looks: all connections may lead to a server that only reads. */
 const PAUSE = "1 second"
 
-/** Looks at the connections when the effect has failed because one of them only reads. */
+/** Looks at the connections when the effect has failed because a connection only reads. */
 type Watch = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
 
 /**
  * Ends connections that only read. After a failover the name of the server may lead to a replica for a while, which takes connections
  * and refuses writes; a connection to it that is used all the time would stay open.
  *
- * The driver does not tell which connection has refused a statement. So this takes connections out of the pool, the one that was
- * used last first, until one can write.
+ * The driver does not tell which connection has refused a statement. So this takes connections out of the pool, beginning with the
+ * connection that was used last, until one can write.
  */
 export const leavingReadOnly = (sql: SqlClient, run: Attempt.Run): Effect.Effect<Watch, never, Scope.Scope> =>
   Effect.gen(function*() {

@@ -7,7 +7,7 @@ import type { Fragment } from "@effect/sql/Statement"
 import * as Attempt from "./Attempt.js"
 import { wellFormed } from "./Transactions.js"
 
-/** Comes behind FROM, with the name "items". The columns and their types are those of the program, never of a peer. */
+/** Comes behind FROM, with the name "items". The program chooses the columns and their types, never a peer. */
 export const make = <Column extends string>(
   sql: SqlClient,
   columns: Readonly<Record<Column, "text" | "bigint">>,

@@ -50,7 +50,7 @@ const ROW = {
 
 const EVENT = { session: "text", stream: "text", position: "bigint", data: "text" } as const
 
-/** A row of "streams" as a batch adds to it. The epoch is 0 when it has none. */
+/** A row of "streams" as a batch adds to it. The epoch is 0 when there is none. */
 interface Row {
   readonly session: string
   readonly stream: string
@@ -112,7 +112,7 @@ export const make = (connection: SqlConnectionService, limits: Limits) => {
     Effect.catchIf(
       writeAll(self, items),
       ({ code }) => items.length > 1 && code?.startsWith("22") === true,
-      // PostgreSQL refuses one of the names: the others have no part in it.
+      // PostgreSQL refuses one of the names: the other streams are stored all the same.
       () => Effect.map(Effect.forEach(items, (item) => writeAlone(self, item)), (results) => results.flat())
     )
 }
@@ -148,7 +148,7 @@ const inPg = Effect.fnUntraced(function*(self: Self, items: ReadonlyArray<Item>,
   const found = yield* run("store events", statement(self, items, at))
   const grown = found.filter(({ epoch }) => epoch === null)
   if (grown.length > 0) {
-    // The events are stored; the next one of the stream drops what this could not.
+    // The events are stored; the next event of the stream drops what could not be dropped now.
     yield* Effect.catchAll(
       transaction("drop events", drop(self, grown)),
       ({ message }) => Effect.logWarning(message)
@@ -157,7 +157,7 @@ const inPg = Effect.fnUntraced(function*(self: Self, items: ReadonlyArray<Item>,
   return Epochs.ofRows(found)
 })
 
-// All parts see the tables as they were before the statement; none of them changes a row that another one changes.
+// All parts see the tables as they were before the statement; no part changes a row that another part changes.
 const statement = (self: Self, items: ReadonlyArray<Item>, at: Fragment) => {
   const { epochsOf, everywhere, maxEvents, sql } = self
   const own = Epochs.ofItems(items)

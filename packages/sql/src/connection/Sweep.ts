@@ -33,12 +33,12 @@ export const portions = (
       ),
       { until: ({ length }) => length < PORTION }
     )
-  // Each by itself: a table that another transaction has locked does not keep the others from it.
+  // Each table by itself: the sweep deletes in the other tables when another transaction has locked one.
   const sweep = Effect.forEach(all, (portion) => Effect.ignoreLogged(remove(portion)), { discard: true })
   return Effect.asVoid(Effect.forkScoped(Effect.repeat(sweep, Schedule.spaced("1 minute"))))
 }
 
-/** Comes behind LIMIT: rows that another transaction has locked wait for the next sweep, and the others do not wait for them. */
+/** Comes behind LIMIT: rows that another transaction has locked wait for the next sweep, and the other rows do not wait for them. */
 export const unlocked = (sql: SqlClient, table?: Identifier): Fragment =>
   Attempt.isPg(sql) ? sql`FOR UPDATE ${table === undefined ? sql`` : sql`OF ${table}`} SKIP LOCKED` : sql``
 

@@ -23,7 +23,7 @@ import * as Stream from "effect/Stream"
 import * as Attempt from "./Attempt.js"
 
 export interface Transactions {
-  /** Runs statements that are no transaction. */
+  /** Runs statements that are not a transaction. */
   readonly outside: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
   readonly within: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E | SqlError, R>
 }
@@ -111,8 +111,8 @@ const withOwnCause = <A, E, R>(
   })
 
 /**
- * Runs a statement of PostgreSQL to its end, also when its caller is interrupted. The driver cancels a statement that is interrupted;
- * when the statement has just ended, that cancels the next one of its connection. After three times the limit the statement is
+ * Runs a statement of PostgreSQL to its end, also when its caller is interrupted. The driver cancels a statement that is interrupted; when
+ * the statement has just ended, the driver would cancel the next statement of the connection. After three times the limit the statement is
  * interrupted nevertheless: a PostgreSQL with `statement_timeout` has ended it long before.
  */
 const toEnd = <A, E, R>(statement: Effect.Effect<A, E, R>, limit: number): Effect.Effect<A, E, R> =>
@@ -121,15 +121,16 @@ const toEnd = <A, E, R>(statement: Effect.Effect<A, E, R>, limit: number): Effec
 const limited = <A, E, R>(statement: Effect.Effect<A, E, R>, limit: number): Effect.Effect<A, E, R> =>
   TimeLimit.call(statement, 3 * limit, () => Effect.failCause(EffectInternals.interruption))
 
-/** The same for a statement of a transaction. An interruption waits for its end: the connection is free for what follows. */
+/** Runs a statement of a transaction to its end. An interruption waits for its end: the connection is free for what follows. */
 const toItsEnd = <A, E, R>(statement: Effect.Effect<A, E, R>, limit: number): Effect.Effect<A, E, R> =>
   Effect.uninterruptibleMask((restore) =>
     Effect.flatMap(Effect.forkDaemon(restore(limited(statement, limit))), Fiber.join)
   )
 
 /**
- * A transaction that is interrupted is rolled back when its statement has ended. To cancel that one the driver would need another
- * connection of the pool: it waits for it with the transaction open, and cancels what runs on the connection by then.
+ * A transaction that is interrupted is rolled back when its statement has ended. To cancel that statement, the driver would need another
+ * connection of the pool: it would wait for that connection with the transaction open, and then cancel whatever runs on the first
+ * connection.
  */
 const withStatementsToEnd = (limit: number) => <R>(context: Context.Context<R>): Context.Context<R> =>
   Option.match(Context.getOption(context, TransactionConnection), {
@@ -146,10 +147,10 @@ const statementsToEnd = (connection: Connection, limit: number): Connection => (
   executeUnprepared: (...statement) => toItsEnd(connection.executeUnprepared(...statement), limit)
 })
 
-/** A text that UTF-8 can have: the driver of libSQL ends the process for any other one. */
+/** A text that UTF-8 can have: the driver of libSQL ends the process for any other text. */
 export const wellFormed = (text: string): string => text.replace(/\p{Surrogate}/gu, "\ufffd")
 
-/** The connection of a libSQL file, which the driver takes for that of a transaction, and does not lock. */
+/** The connection of a libSQL file. The driver takes it for the connection of a transaction, and does not lock it. */
 const withoutLock = (sdk: Libsql["sdk"]): Connection => {
   const run = (sql: string, args: ReadonlyArray<unknown>) =>
     Effect.tryPromise({

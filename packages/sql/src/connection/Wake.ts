@@ -38,7 +38,7 @@ export const make = (sql: SqlClient, run: Run): Effect.Effect<Wake, never, Scope
     )
   })
 
-/** Those in this process that wait for wake-ups, by their channels. */
+/** The readers in this process that wait for wake-ups, by their channels. */
 interface Listeners {
   readonly wake: (channel: string) => void
   readonly wakeAll: () => void
@@ -77,8 +77,8 @@ export const BEAT = Duration.seconds(2)
 
 /**
  * Gives what notifies the other nodes. It ends at once: the notification, which has the name of what has changed and no data, follows.
- * Notifications of one moment are one statement, apart from the transactions that they are about: a transaction that notifies waits
- * for all others that do.
+ * Notifications of one moment are one statement, apart from the transactions that they are about: a transaction that notifies would wait
+ * for all other transactions that notify.
  *
  * A network may swallow what is sent to the connection that listens. So the node notifies itself from time to time: when it does not
  * hear that, it listens again, and wakes all its readers, which may have missed something.
@@ -123,7 +123,7 @@ const notifyingNodes = (
           Effect.succeed(false))
       )
     const beating = Effect.gen(function*() {
-      // The first ones may be sent before the connection listens.
+      // The first notifications may be sent before the connection listens.
       const isBegun = yield* Effect.repeat(hearsItself(Duration.millis(100)), {
         until: (isHeard) => isHeard,
         times: 20

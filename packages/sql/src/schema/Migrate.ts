@@ -12,10 +12,10 @@ import * as Transactions from "../connection/Transactions.js"
 import { SqlStoreError } from "../SqlStoreError.js"
 import type { Changes } from "./Schema.js"
 
-/** Milliseconds for all changes, and to wait for those of other nodes. */
+/** Milliseconds for all changes, and to wait for the changes of other nodes. */
 export const TIMEOUT = 60_000
 
-/** The first half of the advisory lock; the second one is made of the prefix. */
+/** The first half of the advisory lock; the second half is made of the prefix. */
 const LOCK = 0x6d6370
 
 /** The settings that end a statement or a transaction, as far as this PostgreSQL has them. */
@@ -44,7 +44,7 @@ export const run = (
     const changes = Effect.gen(function*() {
       if (isPg) {
         yield* sql`SELECT set_config(name, ${String(TIMEOUT)}, true) FROM pg_settings WHERE ${sql.in("name", TIMEOUTS)}`
-        // Not in one statement: PostgreSQL ends one that takes too long.
+        // Not in one statement: PostgreSQL ends a statement that takes too long.
         const lock = sql<{ readonly isTaken: boolean }>`
           SELECT pg_try_advisory_xact_lock(${LOCK}, hashtext(${prefix})) AS "isTaken"`
         yield* Effect.repeat(lock, { until: ([row]) => row!.isTaken, schedule: Schedule.spaced("100 millis") })
@@ -69,7 +69,7 @@ export const run = (
     )
   })
 
-/** Fails when the tables are not those of this version. It reads only. */
+/** Fails when the tables belong to another version. Reads only. */
 export const check = (
   services: Readonly<Record<string, Changes>>,
   prefix: string,

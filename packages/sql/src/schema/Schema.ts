@@ -55,8 +55,8 @@ const credentials: Changes = [
 const events: Changes = [
   ({ sql, table }) =>
     Effect.all([
-      // "events": how many there are. "latest": the position of the last one; "dropped": of the last that is not there any more;
-      // "missing": of the last that was not stored.
+      // "events": how many there are. "latest": the position of the last event; "dropped": the position of the last event that was dropped;
+      // "missing": the position of the last event that was not stored.
       sql`CREATE TABLE ${table("streams")} (
         session text NOT NULL,
         stream text NOT NULL,
@@ -91,8 +91,7 @@ const keys: Changes = [
 ]
 
 /**
- * The tables of `SqlSharedLimits`.
- * The keys are digests: those of applications may be of any length.
+ * The tables of `SqlSharedLimits`. The keys are digests: the keys of applications may be of any length.
  */
 const limits: Changes = [
   ({ sql, table }) =>
@@ -106,8 +105,8 @@ const limits: Changes = [
 ]
 
 /**
- * The tables of `SqlSessionDirectory`: nodes with their leases, and sessions.
- * A node whose row is gone never comes back. `written` is the number of the update, of those in this epoch, that the facts are from.
+ * The tables of `SqlSessionDirectory`: nodes with their leases, and sessions. A node whose row is gone never comes back. `written` is the
+ * number of the update that the facts are from, counted in this epoch.
  */
 const sessions: Changes = [
   ({ sql, table }) =>
