@@ -50,7 +50,7 @@ export interface Options {
    * workload. Another `TestAuthorizationServer` can be an issuer.
    */
   readonly trusts?: ReadonlyArray<Issuer> | undefined
-  /** Members that replace those of the metadata document; `undefined` removes a member. */
+  /** Members that replace members of the metadata document; `undefined` removes a member. */
   readonly metadata?: Readonly<Record<string, unknown>> | undefined
   /** Runs for each request, and gives what goes wrong with the request; `undefined` answers as usual. */
   readonly fault?: ((request: Received) => Fault | undefined | Effect.Effect<Fault | undefined>) | undefined

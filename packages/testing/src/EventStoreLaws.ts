@@ -80,7 +80,7 @@ const apart = Law.make<Stores>("keeps streams and sessions apart", (stores, expe
     yield* stores[1].forget("s")
     yield* expect(
       Option.isNone(yield* stores[0].after(key("a"), -1)),
-      "a stream is there of a session that was forgotten"
+      "a stream of a forgotten session is still there"
     )
     yield* expect(Option.isSome(yield* stores[0].after(key("a", "t"), -1)), "the stream of another session is gone")
     yield* expect(Option.isNone(yield* stores[0].after(key("never"), -1)), "there are events of an unknown stream")

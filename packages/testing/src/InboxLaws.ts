@@ -104,7 +104,7 @@ const full = Law.make<Inboxes>(
 )
 
 /**
- * All laws except those in `bounded`.
+ * All laws except the laws in `bounded`.
  *
  * @category constants
  */

@@ -237,7 +237,7 @@ const checkBy = (
     if (!Message.isResponse(sent)) {
       const schema = schemaOf(sent)
       const isNew = !Message.isRequest(sent) || requestedBy(from, sent, schema)
-      return [schema.message(sent), schema.call(sent), isNew ? undefined : "Its id is that of an open request"]
+      return [schema.message(sent), schema.call(sent), isNew ? undefined : "An open request has the same id"]
     }
     const requester = requested[from === "client" ? "server" : "client"]
     const request = sent.id === undefined || sent.id === null ? undefined : requester.get(sent.id)

@@ -115,7 +115,7 @@ const run = (
   /** The recorded ids of requests that the other side has sent. */
   const requested = new Set<unknown>()
 
-  /** The recorded messages that a message may correspond to. A request must not come earlier than it was recorded, but for a subscription. */
+  /** The recorded messages that a message may correspond to. A request must not come earlier than it was recorded; a subscription may. */
   const candidates = (message: Message.Message, due: ReadonlyArray<Transcript.Entry>) => {
     const isBound = Message.isRequest(message) && message.method !== SUBSCRIBES
     const alike = (isBound ? due : [...missing.keys()]).filter((one) => isAlike(one.message, message))

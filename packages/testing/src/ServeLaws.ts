@@ -184,7 +184,7 @@ const apart = Law.make<Entrance>(
 )
 
 const errors = Law.make<Entrance>(
-  "answers with one error what is no message, and what the server does not serve",
+  "answers with one error what is not a message, and what the server does not serve",
   (entrance, expect) =>
     Effect.gen(function*() {
       const serve = yield* start(entrance, Effect.succeed("done"))

@@ -69,7 +69,7 @@ const served = Law.make<Directories>(
 )
 
 const claimed = Law.make<Directories>(
-  "gives a session whose node has ended to one of those that claim it, with the next epoch",
+  "gives a session whose node has ended to one of the nodes that claim it, with the next epoch",
   (directories, expect) =>
     Effect.gen(function*() {
       const one = yield* joined(directories[0], "one")
@@ -86,7 +86,7 @@ const claimed = Law.make<Directories>(
       yield* expect(winners.length === 1, `${winners.length} of 10 nodes have claimed one session`)
       const [n, claim] = winners[0]!
       const entry = { id: "s", node: `other-${n}`, epoch: 2, facts: facts(1), isServed: true }
-      yield* expect(isSame(claim, entry), "the claim gave another entry than the one of this node, in epoch 2")
+      yield* expect(isSame(claim, entry), "the claim did not give the entry of this node in epoch 2")
       yield* expect(isSame(yield* others[0]!.find("s"), entry), "the directory has another entry")
     })
 )
@@ -105,7 +105,7 @@ const fenced = Law.make<Directories>(
       yield* one.release("s", 1)
       yield* expect(
         !(yield* one.remove("s", 1)),
-        "the node of the old epoch counts as the one that removed the session"
+        "the node of the old epoch counts as the node that removed the session"
       )
       const entry = { id: "s", node: "two", epoch: 2, facts: facts(1), isServed: true }
       yield* expect(

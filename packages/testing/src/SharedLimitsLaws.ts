@@ -35,7 +35,7 @@ const burst = Law.make<Nodes>(
       yield* expect(allowed === 20, `${allowed} of 50 were allowed, and the burst is 20`)
       yield* expect(
         waits.every((wait) => wait === 0 || (wait > HOUR - 60_000 && wait <= HOUR)),
-        `those that were refused should wait for up to an hour, and not ${waits.join()}`
+        `the refused uses should wait for up to an hour, and not ${waits.join()}`
       )
     })
 )
@@ -103,7 +103,7 @@ const apart = Law.make<Nodes>(
 )
 
 /**
- * All laws except those in `timed`.
+ * All laws except the laws in `timed`.
  *
  * @category constants
  */

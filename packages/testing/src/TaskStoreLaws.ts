@@ -111,7 +111,7 @@ const swap = Law.make<Stores>("replaces a version once", ([one, two], expect) =>
     yield* expect(winners.length === 1, `${winners.length} of 20 replacements of one version succeeded`)
     yield* expect(
       isSame(yield* two.get("ada", "t-1"), winners[0]!),
-      "the store has another version than the one that won"
+      "the store does not have the version that won"
     )
     yield* expect(!(yield* two.replace(first)), "an older version replaced a newer one")
     yield* expect(!(yield* two.replace(next(next(next(first))))), "a replacement skipped a version")

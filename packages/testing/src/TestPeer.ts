@@ -25,9 +25,9 @@ import * as TestTransport from "./TestTransport.js"
 import * as Transcript from "./Transcript.js"
 
 /**
- * The peer of the side under test. It sends the messages of the test, valid or not, and answers nothing by itself. It receives the
- * messages of the other side one by one, in their order: each `expect…` takes the next message, and dies when the message is not the
- * expected one. No `expect…` times out: where a message may not come, the test decides how long it waits.
+ * The peer of the side under test. It sends the messages of the test, valid or not, and answers nothing by itself. It receives the messages
+ * of the other side one by one, in their order: each `expect…` takes the next message, and dies when another message comes. No `expect…`
+ * times out: where a message may not come, the test decides how long it waits.
  *
  * A script must receive all messages: closing the scope dies with the messages that the script has not received, unless the test has
  * failed. Closing the scope also dies when the other side has sent a message that the official schema does not allow.

@@ -149,8 +149,8 @@ export const client = <D extends Definition.Definition.Any, E = never, R = never
 
 /**
  * A server with these features, as `McpServer.layer` makes it, and a client of the server, as `client` makes it. The services of the
- * session layer and of the middleware are not required, nor is the user; any other service that is missing is a type error that names
- * the service.
+ * session layer and of the middleware, and the user, are not required; any other service that is missing is a type error that names the
+ * service.
  *
  * @example
  * ```ts

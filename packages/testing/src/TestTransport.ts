@@ -105,8 +105,8 @@ export const observed = (
   })
 
 /**
- * The same connector, whose conversations are recorded. A transcript should have one conversation. Messages are recorded
- * when they are sent or received, in the order of the client, and are not checked. Input that is no message is not recorded.
+ * The same connector, whose conversations are recorded. A transcript should have one conversation. Messages are recorded when they are sent
+ * or received, in the order of the client, and are not checked. Input that is not a message is not recorded.
  *
  * @example
  * ```ts
@@ -155,7 +155,7 @@ const encode = (message: Message.Incoming): Message.Incoming | undefined => {
   return text === undefined ? undefined : MessageText.parse(text)
 }
 
-// The receiver gets the message that the text contains: without `undefined` and without shared references. A text that is no message
+// The receiver gets the message that the text contains: without `undefined` and without shared references. A text that is not a message
 // arrives as malformed. A message is observed when there is space for it and before it wakes its reader, so messages are observed in the
 // order of their arrival, and a request before its answer.
 const end = (mine: Queue, theirs: Queue, observe: Observe): Transport.Transport => {

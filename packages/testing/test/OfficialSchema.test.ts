@@ -39,7 +39,7 @@ for (const version of Version.all) {
         for (const message of messages) assert.isUndefined(oracle.message(message), JSON.stringify(message))
       }))
 
-    it.effect("reports values that are no messages", () =>
+    it.effect("reports values that are not messages", () =>
       Effect.gen(function*() {
         const oracle = yield* OfficialSchema.make(version)
         const messages: ReadonlyArray<unknown> = [

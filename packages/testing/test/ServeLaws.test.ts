@@ -69,9 +69,9 @@ const faults: Record<string, readonly [entrance: ServeLaws.Entrance, law: string
     }),
     "keeps apart two requests of the same id"
   ],
-  "drops what is no message": [
+  "drops what is not a message": [
     changed((serve) => (text) => Message.isMalformed(MessageText.parse(text)) ? Stream.empty : serve(text)),
-    "answers with one error what is no message, and what the server does not serve"
+    "answers with one error what is not a message, and what the server does not serve"
   ],
   "answers notifications": [
     changed((serve) => (text) => Stream.orElseIfEmpty(serve(text), () => failure())),

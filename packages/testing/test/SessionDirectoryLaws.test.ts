@@ -24,7 +24,7 @@ describe("The laws of a directory of sessions", () => {
         claim: (id, epoch) =>
           Effect.flatMap(claim(id, epoch), (claimed) => Option.isSome(claimed) ? Effect.succeed(claimed) : find(id))
       })),
-      "gives a session whose node has ended to one of those that claim it, with the next epoch"
+      "gives a session whose node has ended to one of the nodes that claim it, with the next epoch"
     ],
     "does not look at the epoch": [
       members(({ find, update }) => ({

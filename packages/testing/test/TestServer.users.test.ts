@@ -123,7 +123,7 @@ describe("The type of a test with users", () => {
       authenticator,
       as: Context.make(User, { name: "ada" })
     })
-    // @ts-expect-error Another service is no user.
+    // @ts-expect-error Another service is not a user.
     TestServer.layer(Users, WhoamiLive, { authenticator, as: Context.make(Other, 1) })
     assert.isDefined(test)
   })

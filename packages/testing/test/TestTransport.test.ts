@@ -70,7 +70,7 @@ describe("A test transport", () => {
       ])
     }))
 
-  it.scoped("delivers values that are no messages as malformed", () =>
+  it.scoped("delivers values that are not messages as malformed", () =>
     Effect.gen(function*() {
       const { client, server } = yield* TestTransport.pair({ oracle: false })
       const sent: ReadonlyArray<unknown> = [[Message.request(1, "x")], { jsonrpc: "2.0", id: null, method: "x" }, 7]
@@ -206,7 +206,7 @@ describe("The schema check of a test transport", () => {
       assert.deepStrictEqual(violations, [])
     }))
 
-  it.effect("fails a test with a revision that is no text", () =>
+  it.effect("fails a test with a revision that is not a text", () =>
     Effect.gen(function*() {
       const noText = { toString: 1 }
       const violations = yield* violationsOf([
@@ -278,7 +278,7 @@ describe("The schema check of a test transport", () => {
         ["server", Message.failure(7, { code: -32600, message: "no" })]
       ])
       assert.deepStrictEqual(violations, [
-        "client → 1 tools/list\n    Its id is that of an open request",
+        "client → 1 tools/list\n    An open request has the same id",
         "server ← 1 {\"tools\":[]}\n    It answers no open request",
         "server ← \"1\" {\"tools\":[]}\n    It answers no open request"
       ])
@@ -308,7 +308,7 @@ describe("A recorded connector", () => {
       }))
   }
 
-  it.scoped("records the messages of a batch one by one, and nothing for what is no message", () =>
+  it.scoped("records the messages of a batch one by one, and nothing for what is not a message", () =>
     Effect.gen(function*() {
       const transcript = Transcript.make()
       const [client, server] = yield* Transport.memory()

@@ -103,7 +103,7 @@ export const make = (issuer: string, options: Options, secrets: Set<string>): Cl
     register: ({ text }) =>
       Effect.flatMap(Effect.orElseSucceed(Effect.try(() => JSON.parse(text) as unknown), () => undefined), (body) => {
         if (options.dynamicRegistration === false) return refuse("invalid_request", "Clients cannot register here", 404)
-        if (!isObject(body)) return refuse("invalid_client_metadata", "The registration is no JSON object")
+        if (!isObject(body)) return refuse("invalid_client_metadata", "The registration is not a JSON object")
         const redirectUris = textsOf(body["redirect_uris"])
         return redirectUris === undefined || !redirectUris.every(isAllowed)
           ? refuse("invalid_redirect_uri", "A client needs redirect URIs that are https, or http on a loopback address")

@@ -87,7 +87,7 @@ export const make = (issuer: string, options: Options): Endpoints => {
       return OAuthError.json({ ...grants.claimsOf(token), active: true, token_type: type })
     })
 
-  /** RFC 7009: an unknown token is no error. */
+  /** RFC 7009: an unknown token is not an error. */
   const revoke = (request: Received) =>
     Effect.map(authenticated(request), (client) => {
       grants.revoke(request.form.get("token") ?? "", client!.clientId)
@@ -293,7 +293,7 @@ const ALGORITHMS = ["ES256", "RS256", "EdDSA"]
 
 const NONCE_LIFE = 300_000
 
-/** How far the time of a proof may be from that of the server, in seconds. */
+/** How far the time of a proof may be from the time of the server, in seconds. */
 const SKEW = 60
 
 /** Checks the proof of DPoP of a request. Gives the thumbprint of the key; `undefined` for a request without a proof. */
@@ -335,7 +335,7 @@ const proofs = (options: Options["dpop"] = {}): Check => {
     })
 }
 
-/** Reads a proof. Fails when the token is no proof, or when its signature is wrong. */
+/** Reads a proof. Fails when the token is not a proof, or when its signature is wrong. */
 const open = (proof: string): Promise<{ readonly payload: Jose.JWTPayload; readonly thumbprint: string }> =>
   Jose.compactVerify(proof, Jose.EmbeddedJWK, { algorithms: ALGORITHMS }).then(({ payload, protectedHeader }) =>
     protectedHeader.typ !== "dpop+jwt" || protectedHeader.jwk === undefined || "d" in protectedHeader.jwk

@@ -162,7 +162,7 @@ const byRefreshToken = (server: ServerState, asked: Asked, { clientId }: Registe
       return yield* refuse("invalid_scope", "A refresh gives no more scopes than the login did")
     }
     server.grants.useRefreshToken(token)
-    // The scopes of the new refresh token MUST be those of the old one (RFC 6749, section 6).
+    // The new refresh token MUST have the scopes of the old refresh token (RFC 6749, section 6).
     return yield* issue(server, { ...grant, scopes: scopes.length === 0 ? grant.scopes : scopes }, grant)
   })
 
