@@ -114,7 +114,7 @@ const remoteTool = ({ description, inputSchema, name, tool }: ToolList.ModelTool
 const fail = (tool: string, message: string) => Effect.fail(new ToolFailure({ tool, message }))
 
 /**
- * The success that the model gets from a tool of a definition: the declared success, or the text of a tool that declares none.
+ * The success that the model gets from a tool of a definition: the declared success, or the text of a tool that declares no success.
  *
  * @category models
  */

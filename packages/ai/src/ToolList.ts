@@ -56,7 +56,7 @@ export interface ModelTool {
   readonly isStrict: boolean
   /** The server that has the tool: its name in the group, or the name that the server of the session gave itself. */
   readonly server: string
-  /** The tool as the server lists it. Characters that people do not see are left out of the other members only. */
+  /** The tool as the server lists it, with all its characters. Characters that people do not see are left out of the other members. */
   readonly tool: Tools.Tool
 }
 
@@ -67,9 +67,9 @@ export interface ToolList {
   readonly skipped: ReadonlyArray<{ readonly server: string; readonly tool: string; readonly reason: string }>
   readonly get: (name: string) => ModelTool | undefined
   /**
-   * Calls a tool by its name in this list. `args` are the arguments that the model wrote: an object, or the JSON text of an object.
-   * Each error becomes an output with `isError` that the model reads: an unknown name, arguments that are no object, a failure of the
-   * tool, a time-out, a server that is not connected.
+   * Calls a tool by its name in this list. `args` are the arguments that the model wrote: an object, or the JSON text of an object. Each
+   * error becomes an output with `isError` that the model reads: an unknown name, arguments that are not an object, a failure of the tool, a
+   * time-out, a server that is not connected.
    *
    * Interrupting the effect cancels the call at the server.
    */
@@ -111,7 +111,7 @@ export interface Options extends ToolOutput.Options {
   readonly fingerprints?: ToolFingerprints | undefined
   /** The name of the server of a session, for `server` and for the fingerprints. Default: the name that the server gives itself. */
   readonly server?: string | undefined
-  /** The most characters of a description; a longer one is cut. Default: 1,024 for OpenAI's dialects, else 10,000. */
+  /** The most characters of a description; a longer description is cut. Default: 1,024 for OpenAI's dialects, else 10,000. */
   readonly maxDescription?: number | undefined
   /**
    * The most tools; others are skipped, with a warning in the log. Set a larger number for a list that `ToolSearch` searches. Default: 128
@@ -245,7 +245,7 @@ const build = Effect.fnUntraced(function*(
   yield* warnOfLimit(building, over, maxTools, listed.length)
   const [first] = failed
   if (first === undefined) return built
-  const more = failed.length === 1 ? "" : `; ${failed.length - 1} more tools have none`
+  const more = failed.length === 1 ? "" : `; ${failed.length - 1} more tools have no name`
   const tool = `The tool ${ModelText.quoted(first.tool)} of ${ModelText.quoted(first.server)}`
   yield* Effect.logWarning(`${tool} ${first.reason}${more}`)
   return built

@@ -43,8 +43,8 @@ export interface Options {
    */
   readonly maxData?: number | undefined
   /**
-   * The media types of images and audio that the model reads; a text takes the place of others. `image/jpg` counts as `image/jpeg`, and
-   * so do other names of one type. Default: PNG, JPEG, GIF and WebP.
+   * The media types of images and audio that the model reads; a text takes the place of other types. `image/jpg` counts as `image/jpeg`,
+   * and so do other names of one type. Default: PNG, JPEG, GIF and WebP.
    */
   readonly mediaTypes?: ReadonlyArray<string> | undefined
 }

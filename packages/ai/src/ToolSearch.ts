@@ -32,7 +32,7 @@ export interface Options {
    * How many tools a conversation may find. A search beyond that gives no tool that was not found before. Default: 128.
    */
   readonly maxFound?: number | undefined
-  /** The dialect of the schema of the search tool; that of the list. Default: `json-schema`. */
+  /** The dialect of the schema of the search tool: use the dialect of the list. Default: `json-schema`. */
   readonly dialect?: ModelSchema.Dialect | undefined
 }
 

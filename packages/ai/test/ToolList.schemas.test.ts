@@ -27,7 +27,7 @@ const odd: ReadonlyArray<readonly [what: string, given: unknown, mended: unknown
   ["a schema as a type", { type: { a: 1 } }, { description: "(type: {\"a\":1})" }],
   ["a number as text", { ...text, minLength: "1", maximum: "2.5" }, { ...text, minLength: 1, maximum: 2.5 }],
   ["a negative length", { minLength: -1 }, { description: "(minLength: -1)" }],
-  ["a length that is no integer", { maxLength: 1.5 }, { description: "(maxLength: 1.5)" }],
+  ["a length that is not an integer", { maxLength: 1.5 }, { description: "(maxLength: 1.5)" }],
   ["`multipleOf: 0`", { multipleOf: 0 }, { description: "(multipleOf: 0)" }],
   ["a list as description", { ...text, description: ["a", "b"] }, {
     ...text,
@@ -57,7 +57,7 @@ const odd: ReadonlyArray<readonly [what: string, given: unknown, mended: unknown
   ["nothing as an alternative", { anyOf: [null, 5, text] }, { anyOf: [text] }],
   ["names of types as alternatives", { oneOf: ["string", "null"] }, { oneOf: [text, { type: "null" }] }],
   ["`not: null`", { ...text, not: null }, text],
-  ["a pattern that is no expression", { ...text, pattern: "[" }, { ...text, description: "(pattern: \"[\")" }],
+  ["a pattern that is not an expression", { ...text, pattern: "[" }, { ...text, description: "(pattern: \"[\")" }],
   ["a number as a pattern", { pattern: 5 }, { description: "(pattern: 5)" }],
   ["look-around", { pattern: "^(?!a)" }, { description: "(pattern: \"^(?!a)\")" }],
   ["a class that Python does not know", { pattern: "[^]*" }, { description: "(pattern: \"[^]*\")" }],

@@ -248,7 +248,7 @@ describe("The tool list of a model", () => {
         assert.deepStrictEqual(none.skipped.map(({ tool }) => tool), ["a", "b", "bad"])
       }).pipe(Effect.provide(Logger.replace(Logger.defaultLogger, logger)))
       const told = "The tool \"bad\" of \"test\" has no name for the model: the option `name` threw \"no such prefix\""
-      assert.deepStrictEqual(logged, [[told], [told], [`${told.replace("bad", "a")}; 2 more tools have none`]])
+      assert.deepStrictEqual(logged, [[told], [told], [`${told.replace("bad", "a")}; 2 more tools have no name`]])
     }))
 
   it.scoped("takes the nulls of OpenAI's strict form out of the arguments", () =>

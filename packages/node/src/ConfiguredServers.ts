@@ -144,13 +144,13 @@ export interface Configuration {
 
 /** @category models */
 export interface ReadOptions {
-  /** The host whose rules hold. Default: the one that reads a file in this place; in another place, what most hosts have in common. */
+  /** The host whose rules hold. Default: the host that reads a file in this place; in another place, what most hosts have in common. */
   readonly host?: Host | undefined
-  /** The folder whose entries of Claude Code's local scope count. Default: that of this process. */
+  /** The folder whose entries of Claude Code's local scope count. Default: the folder of this process. */
   readonly folder?: string | undefined
   /** The variables that say where the user's files are, such as `XDG_CONFIG_HOME`. Default: the environment of this process. */
   readonly environment?: Readonly<Record<string, string | undefined>> | undefined
-  /** The home of the user. Default: that of the user of this process. */
+  /** The home of the user. Default: the home of the user of this process. */
   readonly home?: string | undefined
 }
 
@@ -227,7 +227,7 @@ const readUpTo = (
   )
 
 /**
- * Reads a file that the application names. Fails when it cannot be read, is no JSON or TOML, or has no servers.
+ * Reads a file that the application names. Fails when it cannot be read, is not JSON or TOML, or has no servers.
  *
  * @category constructors
  */
@@ -266,8 +266,8 @@ export const userFiles = (options: FilesOptions = {}): Effect.Effect<ReadonlyArr
   Effect.suspend(() => readAll(userPaths(options), options, File.MAX_BYTES))
 
 /**
- * The files of a folder that have servers, without those that are the user's own. **Who can write to the folder chooses what is
- * launched:** show the user what an entry runs before you use it. In `layerFiles` the user's own files win.
+ * The files of a folder that have servers, without the user's own files. **Anyone who can write to the folder chooses what is launched:**
+ * show the user what an entry runs before you use it. In `layerFiles` the user's own files win.
  *
  * @category constructors
  */
@@ -284,9 +284,9 @@ export const folderFiles = (folder: string, options: FilesOptions = {}): Effect.
   })
 
 /**
- * Fills in the variables of entries: those of the environment, `${userHome}`, `${pathSeparator}`, `${/}`, and with a folder
- * `${workspaceFolder}` and `${workspaceFolderBasename}`. Reads the `envFile` of programs. An entry whose variable has neither a value
- * nor a default is left out, and so is one whose file of variables cannot be read.
+ * Fills in the variables of entries: variables of the environment, `${userHome}`, `${pathSeparator}`, `${/}`, and with a folder
+ * `${workspaceFolder}` and `${workspaceFolderBasename}`. Reads the `envFile` of programs. An entry whose variable has neither a value nor a
+ * default is left out, and so is an entry whose file of variables cannot be read.
  *
  * @category utils
  */

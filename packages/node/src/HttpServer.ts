@@ -38,7 +38,7 @@ export interface HttpServerService {
 export class HttpServer extends Context.Tag("@effect-mcp/node/HttpServer")<HttpServer, HttpServerService>() {}
 
 /**
- * The server could not listen, for example because the port is in use. `code` is that of the operating system.
+ * The server could not listen, for example because the port is in use. `code` is the code of the operating system.
  *
  * @category errors
  */
@@ -178,7 +178,7 @@ const listen = (server: Server, port: number, host: string): Effect.Effect<Addre
 
 const cannotListen = (cause: NodeJS.ErrnoException, host: string, port: number): ServeError => {
   const why = cause.code === "EADDRINUSE"
-    ? "another program uses the port; choose another one, or 0 for any free port"
+    ? "another program uses the port; choose another port, or 0 for any free port"
     : cause.code === "EACCES"
     ? "the process is not permitted to; choose a port above 1023"
     : cause.message

@@ -31,8 +31,8 @@ export interface Given<User = never> {
    */
   readonly body?: unknown
   /**
-   * Services for this request alone: the user that the application has authenticated (see the option `user`), or others. The
-   * authenticator, middleware and handlers read others with `Effect.serviceOption`, because the compiler does not know them.
+   * Services for this request alone: the user that the application has authenticated (see the option `user`), or other services. The
+   * authenticator, middleware and handlers read other services with `Effect.serviceOption`, because the compiler does not know them.
    */
   readonly context?: Context.Context<User> | undefined
 }

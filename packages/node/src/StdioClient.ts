@@ -67,11 +67,11 @@ export interface Options extends Pick<LineFraming.Options, "invalidBytes"> {
   /** Its arguments. Default: none. */
   readonly args?: ReadonlyArray<string> | undefined
   /**
-   * Variables for the server, in addition to those that it inherits; `undefined` removes an inherited one. It inherits only
-   * `HOME`, `LOGNAME`, `PATH`, `SHELL`, `TERM` and `USER`, and on Windows the variables that programs need there.
+   * Variables for the server, in addition to the variables that it inherits; `undefined` removes an inherited variable. The server inherits
+   * only `HOME`, `LOGNAME`, `PATH`, `SHELL`, `TERM` and `USER`, and on Windows the variables that programs need there.
    */
   readonly env?: Readonly<Record<string, string | undefined>> | undefined
-  /** The working directory of the server. Default: that of this process. */
+  /** The working directory of the server. Default: the working directory of this process. */
   readonly cwd?: string | undefined
   /**
    * Where the stderr of the server goes. An error that quotes it is for the operator: no model and no client gets the quote.
@@ -95,7 +95,7 @@ export interface Options extends Pick<LineFraming.Options, "invalidBytes"> {
   readonly limits?: Limits | undefined
 }
 
-/** How long to wait for the output of a program that has exited, and for the exit of one whose pipe has broken. */
+/** How long to wait for the output of a program that has exited, and for the exit of a program whose pipe has broken. */
 const EXIT_TIMEOUT = "1 second"
 
 /**
@@ -201,7 +201,7 @@ const failUnlessSuccess = (
 ): Effect.Effect<void, TransportError> =>
   Effect.gen(function*() {
     const status = yield* TimeLimit.end(child.exited, EXIT_TIMEOUT)
-    // A server may end after a conversation; a program that ends without a word is none.
+    // A server may end after a conversation; a program that ends without a message is not a server.
     if (Option.isNone(status) || (status.value.code === 0 && input.received > 0)) return
     yield* TimeLimit.end(stderr.ended, EXIT_TIMEOUT)
     const { code, signal } = status.value

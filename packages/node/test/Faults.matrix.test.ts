@@ -101,7 +101,7 @@ const late = (method: string, row: Omit<Row, "it"> = {}): Row => ({
   it: "lets the request time out",
   ...row,
   [method === "tools/call" ? "victim" : method === "ping" ? "after" : "connecting"]: new RegExp(
-    `^RequestTimeout: Request "${method}" timed out after 500 ms(\\. Inputs of the server that were no messages.*)?$`
+    `^RequestTimeout: Request "${method}" timed out after 500 ms(\\. Inputs of the server that were not messages.*)?$`
   )
 })
 const ends: Row = { it: "ends the open calls, and leaves nothing behind" }
@@ -169,7 +169,7 @@ const matrix: Record<string, { readonly fault: string } & Record<Stage, Row | st
     call: { ...left, it: "delivers the last message, and ends the conversation", victim: "answered" },
     close: ends
   },
-  "that writes lines that are no messages": {
+  "that writes lines that are not messages": {
     fault: "garbage",
     connect: goesOn(),
     initialize: goesOn(),

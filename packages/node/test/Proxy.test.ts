@@ -81,7 +81,7 @@ describe("Anonymous clients of 2026-07-28 of a proxy", () => {
       assert.include(warnings[0], "`sessions: \"shared\"`")
     }))
 
-  it.scopedLive("are no reason for a warning where they cannot be, or share a session anyway", () =>
+  it.scopedLive("are not a reason for a warning where they cannot be, or share a session anyway", () =>
     Effect.gen(function*() {
       const connector = yield* toCounting
       const open = { port: 0, host: "0.0.0.0" }

@@ -118,7 +118,7 @@ describe("The skills in a directory", () => {
         "/acme/refunds/circle is a link: it is not served with the skills",
         "/evil is a link: it is not served with the skills",
         "/pdf/broken is a link: it is not served with the skills",
-        "/pdf/pipe is no file: it is not served with the skills",
+        "/pdf/pipe is not a file: it is not served with the skills",
         "/pdf/secret.txt is a link: it is not served with the skills"
       ])
     }).pipe(Effect.provide(NodeContext.layer)))
@@ -211,7 +211,7 @@ describe("A file that changes while the server runs", () => {
       const again = yield* skills.load(yield* skills.get(uri))
       assert.deepStrictEqual([...(yield* again.read("logo.png")).bytes], [1, 2, 3])
       assert.include(yield* error(), "the digest of the content differs from the entry of the skill")
-      // A link to a file with the same content is no file of the skill.
+      // A link to a file with the same content is not a file of the skill.
       renameSync(join(path, "pdf/logo.png"), join(path, "logo.png"))
       symlinkSync("../logo.png", join(path, "pdf/logo.png"))
       const refusal = yield* Effect.flip(again.read("logo.png"))

@@ -35,7 +35,7 @@ describe("StdioClient", () => {
       assert.deepStrictEqual(answers, range(64).map((n) => ({ n, text: "two\nlines €" })))
     }))
 
-  it.scopedLive("survives lines that are no messages and bytes that are no UTF-8", () =>
+  it.scopedLive("survives lines that are not messages and bytes that are not UTF-8", () =>
     Effect.gen(function*() {
       const { conversation } = yield* converse("server.mjs")
       yield* conversation.request("garbage")

@@ -209,7 +209,7 @@ describe("StdioServer", () => {
       assert.isFalse(child.stdin!.writableEnded)
     }))
 
-  it.scopedLive("survives bytes that are no messages", () =>
+  it.scopedLive("survives bytes that are not messages", () =>
     Effect.gen(function*() {
       const { ask, child, messages } = yield* host()
       for (const bytes of [[0xff, 0xfe], [0xc0, 0xaf], [0xed, 0xa0, 0x80], [0x7b], [0x5b, 0x5d], [0x0d]]) {

@@ -99,8 +99,8 @@ export interface Options<Group extends string = string, R = never>
 }
 
 /**
- * The endpoints of an API as tools of a server. The same handlers may serve the API over HTTP (`HttpApiBuilder.serve`).
- * An endpoint that the document of the API leaves out is no tool.
+ * The endpoints of an API as tools of a server. The same handlers may serve the API over HTTP (`HttpApiBuilder.serve`). An endpoint that
+ * the document of the API leaves out is not a tool.
  *
  * An error of the API's schemas is a result with `isError`, whose text has the `message` that the error class defines, and the error as the
  * API encodes it. A defect of a handler is a

@@ -110,10 +110,10 @@ export interface Options<R = never> {
     | ((request: HttpClientRequest, operation: Operation) => Effect.Effect<HttpClientRequest, Error, R>)
     | undefined
   /**
-   * Whether tools advertise an output schema, where the document has a JSON schema for every successful answer. An answer that does
-   * not conform to the schema is a failure, with the answer as text: use false for an API that deviates from its document. A tool
-   * whose schema would have more than 262,144 characters, or refers to what is not in the document, advertises none, nor do tools after
-   * the first 8,388,608 characters of such schemas in a document. Default: true.
+   * Whether tools advertise an output schema, where the document has a JSON schema for every successful answer. An answer that does not
+   * conform to the schema is a failure, with the answer as text: use false for an API that deviates from its document. A tool advertises no
+   * output schema when the schema would have more than 262,144 characters, when it refers to what is not in the document, and when the
+   * schemas of earlier tools of the document have 8,388,608 characters together. Default: true.
    */
   readonly outputs?: boolean | undefined
   /** How long an answer may take. Default: 30 seconds. */

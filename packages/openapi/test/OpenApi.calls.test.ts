@@ -366,8 +366,8 @@ describe("The tools of an OpenAPI document", () => {
         [{ status: 404 }, "The API has nothing there (404)."],
         [json({ message: "Pet not found" }, 404), "The API has nothing there (404). It says: Pet not found"],
         [
-          json({ title: "Bad id", detail: "It is no number", status: 400 }, 400),
-          "The API does not accept this request (400). It says: Bad id: It is no number"
+          json({ title: "Bad id", detail: "It is not a number", status: 400 }, 400),
+          "The API does not accept this request (400). It says: Bad id: It is not a number"
         ],
         [
           json({ message: "Invalid", errors: [{ field: "name" }] }, 422),

@@ -84,7 +84,7 @@ describe("An OpenAPI document with a part that cannot be used", () => {
       "/paths/~1a/get",
       "is not an object"
     ],
-    ["has parameters that are no list", one({ parameters: {} }), "/paths/~1a/get/parameters", "is not a list"],
+    ["has parameters that are not a list", one({ parameters: {} }), "/paths/~1a/get/parameters", "is not a list"],
     [
       "has a parameter without a name",
       parameters({ in: "query" }),

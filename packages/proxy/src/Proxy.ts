@@ -53,8 +53,8 @@ export interface Options {
   /** The beginning of the names that tools and prompts have for clients. Default: none. */
   readonly prefix?: string | undefined
   /**
-   * Gives an entry its name for clients, in place of `prefix` and the upstream's name. A renamed resource template must keep its
-   * variables. Of two entries with the same name, clients get the first.
+   * Gives an entry its name for clients, in place of `prefix` and the upstream's name. A renamed resource template must keep its variables.
+   * When two entries have the same name, clients get the first.
    */
   readonly rename?: ((entry: ProxyEntry) => string) | undefined
   /**
@@ -79,7 +79,7 @@ export interface Options {
   readonly maxSessions?: number | undefined
   /** How long the session of a client of 2026-07-28 stays open without requests. Default: 1 minute. */
   readonly idleSession?: Duration.DurationInput | undefined
-  /** Whether the server's instructions include those of the upstream. Default: true. */
+  /** Whether the server's instructions include the instructions of the upstream. Default: true. */
   readonly instructions?: boolean | undefined
   /** The most entries that clients get; further entries of the upstream are left out, with a warning. Default: 10,000. */
   readonly maxEntries?: number | undefined

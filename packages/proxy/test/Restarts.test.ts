@@ -99,7 +99,7 @@ for (const sessions of ["each", "shared"] as const) {
           yield* cut
           assert.strictEqual(
             (yield* Fiber.join(call)).message,
-            "The upstream \"up\" closed the connection before it answered \"tools/call\". It may have served the request, or not"
+            "The upstream \"up\" closed the connection before it answered \"tools/call\". It may or may not have served the request"
           )
           assert.strictEqual(text(yield* session.callTool("counting")), "2")
           assert.deepStrictEqual(runs, ["hanging", "counting"])

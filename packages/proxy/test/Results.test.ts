@@ -44,7 +44,7 @@ for (const [name, client, upstream] of pairs) {
         assert.deepStrictEqual<unknown>({ ...result, _meta: meta }, strange)
       }))
 
-    it.scopedLive("are errors that name the upstream, when they are no results", () =>
+    it.scopedLive("are errors that name the upstream, when they are not results", () =>
       Effect.gen(function*() {
         const session = yield* connected
         for (const tool of ["rubbish", "worse"]) {
@@ -82,7 +82,7 @@ describe("A question of an upstream of 2026-07-28", () => {
       assert.deepInclude(error, { _tag: "MethodNotFound" })
     }))
 
-  it.scopedLive("fails the call when its parameters are no object", () =>
+  it.scopedLive("fails the call when its parameters are not an object", () =>
     Effect.gen(function*() {
       const error = yield* Effect.flip((yield* connected).callTool("null"))
       assert.deepInclude(error, {

@@ -131,7 +131,7 @@ const withoutReferences: Keywords = new Map([
 
 /** A part of the draft: a schema has a type, and only keywords that belong to the type. */
 export interface Subset {
-  /** The keywords that each type has, beside those whose values are schemas. Types that are not here are left out. */
+  /** The keywords that each type has, beside the keywords whose values are schemas. Types that are not here are left out. */
   readonly types: ReadonlyMap<string, ReadonlyArray<string>>
   readonly formats: ReadonlyMap<string, ReadonlyArray<string>>
   /** The types whose values `enum` lists, and which of `enum` and `const` the dialect has. */
@@ -139,7 +139,7 @@ export interface Subset {
   readonly hasConst: boolean
   /** Whether `enum` can list the empty text. */
   readonly hasEmptyText: boolean
-  /** What the description says in words when it is no keyword of the dialect. */
+  /** What the description says in words when the dialect does not have the keyword. */
   readonly inWords: ReadonlyArray<string>
   /** Whether a schema has one type only, and `nullable` in place of the type `null`. */
   readonly hasNullable: boolean
@@ -156,7 +156,7 @@ export interface Limits {
   /** Characters of the description of a tool. */
   readonly description: number
   readonly tools: number
-  /** Schemas inside of each other, of which the root is the first; in other values, lists and objects inside of each other. */
+  /** Schemas inside of each other, beginning with the root; in other values, lists and objects inside of each other. */
   readonly levels: number
   /** Properties of all objects. */
   readonly properties: number
@@ -173,7 +173,7 @@ export interface Rules {
   readonly keywords: Keywords
   /** Which regular expressions a pattern may be. */
   readonly patterns: Patterns.Language
-  /** Whether references stay in a schema that leads to nothing outside of its definitions; else they are replaced. */
+  /** Whether references stay in a schema that leads to nothing outside of its definitions; otherwise references are replaced. */
   readonly references: "all" | "own definitions" | "none"
   /** Whether the root may have alternatives and conditions. */
   readonly hasConditions: boolean
@@ -184,7 +184,7 @@ export interface Rules {
   readonly anything?: JsonObject
   readonly subset?: Subset
   readonly limits: Limits
-  /** The dialect of schemas that have no form in this one. */
+  /** The dialect of schemas that have no form in this dialect. */
   readonly otherwise?: Dialect
 }
 
@@ -314,7 +314,7 @@ export const rules: Readonly<Record<Dialect, Rules>> = {
   }
 }
 
-/** The rules for a schema. A schema of an earlier draft stays one where the dialect has the whole draft. */
+/** The rules for a schema. Where the dialect has the whole draft, a schema of an earlier draft stays a schema of that draft. */
 export const rulesOf = (dialect: Dialect, { $schema }: JsonObject): Rules =>
   dialect === "json-schema" && typeof $schema === "string" && /draft-0|2019-09/.test($schema)
     ? { ...rules[dialect], keywords: earlier }

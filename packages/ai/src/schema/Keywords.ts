@@ -9,7 +9,7 @@ import * as Values from "./Values.js"
 export const schemas = (u: unknown): ReadonlyArray<JsonObject> => Array.isArray(u) ? u.filter(isObject) : []
 
 /**
- * The schemas of properties by name. The schema `true`, and what is no schema, becomes `{}`; a property with the schema `false` is left
+ * The schemas of properties by name. The schema `true`, and what is not a schema, becomes `{}`; a property with the schema `false` is left
  * out.
  */
 export const properties = ({ properties }: JsonObject): ReadonlyMap<string, JsonObject> =>

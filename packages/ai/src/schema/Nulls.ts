@@ -37,7 +37,7 @@ interface Property {
   readonly allowsNull: boolean
 }
 
-/** The properties of a schema and of its alternatives. The first schema of each is the one for what is inside of the property. */
+/** The properties of a schema and of its alternatives. The first schema of a property is the schema for what is inside of the property. */
 const membersOf = (schema: JsonObject): ReadonlyMap<string, Property> => {
   const members = new Map<string, Property>()
   for (const one of [schema, ...Keywords.schemas(schema.anyOf), ...Keywords.schemas(schema.oneOf)]) {

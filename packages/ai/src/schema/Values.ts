@@ -119,7 +119,7 @@ const named = (value: unknown, each: (one: unknown, name: string) => unknown): u
 
 const filled = <A>(list: ReadonlyArray<A>): ReadonlyArray<A> | undefined => list.length === 0 ? undefined : list
 
-/** The list without values that are equal to an earlier one. */
+/** The list without values that are equal to an earlier value. */
 const unique = <A>(list: ReadonlyArray<A>): ReadonlyArray<A> => {
   const seen = new Set<string>()
   return list.filter((one) => {

@@ -84,7 +84,7 @@ const NOUNS = {
   values: "values of enumerations"
 }
 
-/** `isOptional`: whether the schema is that of a property which the model need not give, in a dialect that requires every property. */
+/** `isOptional`: whether the schema belongs to a property that the model need not give, in a dialect that requires every property. */
 const visit = (walk: Walk, place: Place, isOptional = false): Dialects.Schema => {
   const { refusal, rules: { limits, subset } } = walk
   const { level, value } = place
@@ -351,7 +351,7 @@ const members = (walk: Walk, subset: Dialects.Subset, schema: JsonObject, place:
   }
 }
 
-/** The schema of a property that the model need not give: every property is required, and this one may be null. */
+/** The schema of a property that the model need not give: every property is required, and this property may be null. */
 const orNull = (subset: Dialects.Subset, schema: JsonObject): JsonObject => {
   const alternatives = [...Keywords.schemas(schema.anyOf), ...Keywords.schemas(schema.oneOf)]
   if (alternatives.length > 0) {

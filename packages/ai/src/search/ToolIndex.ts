@@ -1,6 +1,6 @@
 /**
- * Ranks the tools of a list by the words of a question, with the index of MiniSearch: words of the name count most, then those of the title,
- * the description and the arguments. Words are compared without their endings, and a few verbs by what they have in common.
+ * Ranks the tools of a list by the words of a question, with the index of MiniSearch: words of the name count most, then words of the
+ * title, the description and the arguments. Words are compared without their endings; a few verbs with one meaning count as the same word.
  * `ToolSearch` has one index for each list of tools.
  */
 import * as Predicate from "effect/Predicate"

@@ -31,8 +31,8 @@ export interface Options extends Omit<Resource.Options, "contentMeta" | "mimeTyp
 }
 
 /**
- * Declares a view. The URI begins with `ui://`, and the media type is that of views. `McpServer.resource` serves a view with a handler
- * that gives the document, as text or bytes. Throws as `Resource.make` does, and when `csp` contains a text that is no origin.
+ * Declares a view. The URI begins with `ui://`, and the media type is the media type of views. `McpServer.resource` serves a view with a
+ * handler that gives the document, as text or bytes. Throws as `Resource.make` does, and when `csp` contains a text that is not an origin.
  *
  * @example
  * ```ts

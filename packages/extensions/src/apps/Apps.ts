@@ -21,7 +21,7 @@ import * as Schema from "effect/Schema"
 export const MEDIA_TYPE = "text/html;profile=mcp-app"
 
 /**
- * Whether a media type is that of views, in any spelling.
+ * Whether a media type is the media type of views, in any spelling.
  *
  * @category guards
  */

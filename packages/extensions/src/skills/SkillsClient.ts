@@ -108,8 +108,8 @@ export interface SkillsService {
     options?: CallOptions
   ) => Effect.Effect<LoadedSkill, ClientError | SkillRefused>
   /**
-   * The present children of a directory, by the URI of the directory without a slash at the end. A child that the entry of a skill
-   * does not have is no file of the skill. Fails with `NotNegotiated` when the server does not list directories.
+   * The present children of a directory, by the URI of the directory without a slash at the end. A child that the entry of a skill does not
+   * have is not a file of the skill. Fails with `NotNegotiated` when the server does not list directories.
    */
   readonly readDirectory: (uri: string) => Stream.Stream<Resources.Resource, ClientError | SkillRefused>
 }
@@ -372,7 +372,10 @@ const uriOf = (entry: unknown): string => {
 }
 
 const invalid = (method: string) =>
-  new TransportError({ reason: "Decode", message: `The result of "${method}" is not valid: it is no page of skills` })
+  new TransportError({
+    reason: "Decode",
+    message: `The result of "${method}" is not valid: it is not a page of skills`
+  })
 
 const differs = (reason: "Size" | "Digest", uri: string) =>
   new SkillRefused({

@@ -66,7 +66,7 @@ export interface DirectoryOptions extends FilesOptions {
    * false.
    */
   readonly dotfiles?: boolean | undefined
-  /** How many files and directories there may be, with those that belong to no skill. Default: 10,000. */
+  /** How many files and directories there may be, also files and directories that belong to no skill. Default: 10,000. */
   readonly maxEntries?: number | undefined
 }
 
@@ -90,7 +90,7 @@ const build = <R>(
   )
 }
 
-/** The skills that can be served. The log says what is wrong with each of the others. */
+/** The skills that can be served. The log says what is wrong with each other skill. */
 const servable = (
   found: ReadonlyArray<Either.Either<Skill, SkillError>>
 ): Effect.Effect<ReadonlyArray<Skill>> =>
@@ -282,9 +282,9 @@ export interface LayerOptions<out R = never> {
   /** How many entries a page of `skills/list` has; an entry can have 512 files. Default: 100. */
   readonly pageSize?: number | undefined
   /**
-   * The skills are read again after each element of this stream, and clients are notified when resources have changed. When
-   * reading fails, the server logs the error and keeps the skills of before. Default: the skills are read again only when a client
-   * reads a file that has changed.
+   * The skills are read again after each element of this stream, and clients are notified when resources have changed. When reading fails,
+   * the server logs the error and keeps the skills that it has. Default: the skills are read again only when a client reads a file that has
+   * changed.
    */
   readonly reload?: Stream.Stream<unknown, never, R> | undefined
 }

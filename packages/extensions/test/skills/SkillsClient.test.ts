@@ -127,7 +127,7 @@ describe("The skills of a server", () => {
       for (const page of [{ skills: {} }, { skills: [], nextCursor: {} }]) {
         const listing = yield* beside(Effect.flip(Stream.runDrain(SkillsClient.make(client).list)))
         yield* complete(server, (yield* server.expectRequest("skills/list")).id, page)
-        assert.include((yield* listing).message, "it is no page of skills")
+        assert.include((yield* listing).message, "it is not a page of skills")
       }
     }))
 })

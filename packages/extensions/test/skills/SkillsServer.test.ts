@@ -128,7 +128,7 @@ for (const version of versions) {
           const uri of [`${root}/SKILL.md`, `${root}/`, "skill://", "skill://other", "file:///", `${root}/forms/..`]
         ) {
           const { code, message } = yield* error("resources/directory/read", { uri })
-          assert.deepStrictEqual([code, message.includes("is no directory of a skill")], [-32602, true])
+          assert.deepStrictEqual([code, message.includes("is not a directory of a skill")], [-32602, true])
         }
       }).pipe(Effect.scoped, Effect.provide(served)))
 

@@ -9,7 +9,7 @@ import { Buffer } from "node:buffer"
 import { constants } from "node:fs"
 import { type FileHandle, open } from "node:fs/promises"
 
-/** The most bytes of a file of the user: hosts keep more than servers in some. */
+/** The most bytes of a file of the user: in some files hosts keep more than servers. */
 export const MAX_BYTES = 32 * 1024 * 1024
 
 /** The most bytes of a file that somebody else may have put there. */
@@ -43,7 +43,7 @@ export const read = (path: string, maxBytes: number): Effect.Effect<string, Unre
     (file) =>
       Effect.flatMap(
         attempt(() => file.stat()),
-        (stat) => stat.isFile() ? whole(file, maxBytes) : refuse("it is no regular file")
+        (stat) => stat.isFile() ? whole(file, maxBytes) : refuse("it is not a regular file")
       ),
     (file) => Effect.promise(() => file.close().catch(() => {}))
   )

@@ -11,8 +11,8 @@ export interface Host {
   /** What people call it. */
   readonly title: string
   /**
-   * The user's own files, the first one first: of this platform, or of every other. `~` is the home of the user, and a variable at the
-   * beginning has a default: see `bases`.
+   * The user's own files, in the order in which they are read: of this platform, or of every other platform. `~` is the home of the user,
+   * and a variable at the beginning has a default: see `bases`.
    */
   readonly files: { readonly all: ReadonlyArray<string> } & Partial<Record<"darwin" | "win32", ReadonlyArray<string>>>
   /** The files of a folder, relative to it. */
@@ -92,7 +92,7 @@ export const hosts = [
   })
 ] as const
 
-/** Where a variable that begins a path leads when it is not set, or is no absolute path. */
+/** Where a variable that begins a path leads when it is not set, or is not an absolute path. */
 const bases: Readonly<Record<string, string>> = {
   APPDATA: "~/AppData/Roaming",
   CLAUDE_CONFIG_DIR: "~",

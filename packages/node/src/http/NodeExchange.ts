@@ -130,7 +130,7 @@ export class NodeExchange implements HttpExchange {
   private watch(slowReaders: SlowReaders | undefined): void {
     const { response } = this
     if (response.writableLength === 0 || slowReaders === undefined) return
-    // An answer that waits behind others on its connection has no socket of its own yet.
+    // An answer that waits behind other answers on its connection does not have its socket yet.
     const stop = slowReaders.watch(response.writableLength, () => this.request.socket.destroy())
     response.on("finish", stop)
     response.on("close", stop)

@@ -111,7 +111,7 @@ const withStdio = (options: unknown, which: StandardStream): unknown =>
     ? { ...options, stdio: stdioOfChild(options.stdio, which) }
     : options
 
-/** All asynchronous functions that start a child call one method; the synchronous ones share nothing. */
+/** All asynchronous functions that start a child call one method; the synchronous functions share nothing. */
 const children = (which: StandardStream): ReadonlyArray<Restore> => [
   replaceMethod(ChildProcess.ChildProcess.prototype, "spawn", (original) =>
     function(this: unknown, options) {

@@ -74,7 +74,7 @@ const onWindows = (given: Command): Invocation | string => {
     : { command, args, verbatim }
 }
 
-// Listens in the same turn as the start: Node reports the result in a later one.
+// Listens in the same turn as the start: Node reports the result in a later turn.
 const started = (
   command: Command,
   invocation: Invocation

@@ -172,7 +172,7 @@ export const linesOf = (bytes: Stream.Stream<Uint8Array>): Stream.Stream<string>
     )
   })
 
-/** The line that has no end yet, and those that ended; `undefined` stands for the end of the text. */
+/** The line that has no end yet, and the lines that ended; `undefined` stands for the end of the text. */
 const cutLines = (rest: string, text: string | undefined): readonly [rest: string, lines: Array<string>] => {
   if (text === undefined) return ["", rest === "" ? [] : [rest]]
   const parts = text.split("\n")

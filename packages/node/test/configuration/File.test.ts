@@ -29,23 +29,23 @@ describe("A file of servers", () => {
       assert.deepStrictEqual(yield* problem(path), [false, `it has more than ${MAX} bytes`])
     }))
 
-  it.scopedLive("is no folder, pipe or device, and a link leads to a file", () =>
+  it.scopedLive("is not a folder, pipe or device, and a link leads to a file", () =>
     Effect.gen(function*() {
       const at = yield* folder
-      assert.deepStrictEqual(yield* problem(at), [false, "it is no regular file"])
+      assert.deepStrictEqual(yield* problem(at), [false, "it is not a regular file"])
       const link = join(at, "link")
       writeFileSync(join(at, "real"), "{}")
       symlinkSync("real", link)
       assert.strictEqual(yield* File.read(link, MAX), "{}")
       rmSync(link)
       symlinkSync("/dev/zero", link)
-      assert.deepStrictEqual(yield* problem(link), [false, "it is no regular file"])
+      assert.deepStrictEqual(yield* problem(link), [false, "it is not a regular file"])
       rmSync(link)
       symlinkSync("link", link)
       assert.deepStrictEqual(yield* problem(link), [false, "the file cannot be opened: ELOOP"])
       // Nobody writes to the pipe.
       execFileSync("mkfifo", [join(at, "pipe")])
-      assert.deepStrictEqual(yield* problem(join(at, "pipe")), [false, "it is no regular file"])
+      assert.deepStrictEqual(yield* problem(join(at, "pipe")), [false, "it is not a regular file"])
     }))
 
   it.scopedLive("is absent where there is none, and refused where the user may not read it", () =>

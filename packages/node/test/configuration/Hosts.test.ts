@@ -171,8 +171,8 @@ describe("The files of a user and of a folder", () => {
         ])
         assert.deepStrictEqual([...(yield* file(local({ a: { command: "local" } }), undefined)).entries.keys()], ["a"])
         assert.deepStrictEqual([...(yield* file(5, { b: { command: "b" } })).entries.keys()], ["b"])
-        assert.match((yield* file(local([]), { b: { command: "b" } })).error!.message, /"mcpServers" is no object/)
-        assert.match((yield* file(local({ a: {} }), [])).error!.message, /"mcpServers" is no object/)
+        assert.match((yield* file(local([]), { b: { command: "b" } })).error!.message, /"mcpServers" is not an object/)
+        assert.match((yield* file(local({ a: {} }), [])).error!.message, /"mcpServers" is not an object/)
 
         // A file of the folder has no such scope.
         write(join(work, ".mcp.json"), JSON.stringify({ projects: local({ a: { command: "a" } }) }))

@@ -35,7 +35,7 @@ const memory: Serve = (onMessage) =>
     yield* Effect.forkScoped(Transport.run(server, (message) => {
       const sent = onMessage(message)
       if (isResponse(sent)) return
-      // The pair in memory also delivers what is no message.
+      // The pair in memory also delivers what is not a message.
       for (const text of sent) server.unsafeSend(MessageText.parse(text) as Message.Message)
     }))
     return Connector.fromTransport(client, "a deviating server")

@@ -28,7 +28,7 @@ export const pipes: ReadonlyArray<PipeRow> = [
   { kind: "null-id", does: "refuses the probe without its id", era: "legacy" },
   { kind: "no-id", does: "refuses the probe without an id", era: "legacy" },
   { kind: "own-id", does: "refuses the probe under an id of its own", era: "legacy" },
-  { kind: "no-message", does: "refuses the probe with JSON that is no message", era: "legacy" },
+  { kind: "no-message", does: "refuses the probe with JSON that is not a message", era: "legacy" },
   { kind: "text", does: "answers the probe with a text", era: "legacy", timeouts: impatient },
   { kind: "batch", does: "answers in a batch of one", era: "legacy" },
   { kind: "empty-result", does: "answers the probe with an empty result", era: "legacy" },

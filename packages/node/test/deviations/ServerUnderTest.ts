@@ -97,7 +97,7 @@ const memory: Effect.Effect<Wire, never, Dispatcher | Scope.Scope> = Effect.gen(
   return {
     received,
     responses: [],
-    // The pair in memory also delivers what is no message.
+    // The pair in memory also delivers what is not a message.
     send: (text) => Effect.orDie(client.send(MessageText.parse(text) as Message.Message))
   }
 })

@@ -77,7 +77,7 @@ export interface Received {
   readonly changes: Array<string>
   readonly updates: Array<string>
   readonly completed: Array<string>
-  /** The errors that the client reports: unknown responses, lines that are no messages. */
+  /** The errors that the client reports: unknown responses, lines that are not messages. */
   readonly errors: Array<Error>
 }
 

@@ -180,7 +180,7 @@ for (const [name, address] of Object.entries(addresses)) {
         assert.strictEqual((yield* refusal(() => tasks.listTasks())).code, -32601)
       }))
 
-    it.scopedLive("are no matter for a call that waits", () =>
+    it.scopedLive("are not a matter for a call that waits", () =>
       Effect.gen(function*() {
         const { client } = yield* connect(address)
         const result = yield* Effect.promise(() => client.callTool({ name: "slow", arguments: { millis: 10 } }))

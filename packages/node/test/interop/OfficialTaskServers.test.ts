@@ -66,7 +66,7 @@ for (const [name, connector] of Object.entries(connectors)) {
         assert.strictEqual(text(result), "slept")
         const attached = yield* TasksClient.attach(client, "slow", idOf(task))
         assert.strictEqual(text(yield* attached.result), "slept")
-        // Cancelling what has ended is no failure.
+        // Cancelling what has ended is not a failure.
         yield* attached.cancel
       }))
 

@@ -1,6 +1,6 @@
 /**
  * Our client takes what the official client 2.4 takes of a server of 2026-07-28 that deviates, unless a rule of the specification
- * forbids that. What both clients take and refuse is no subject of this test: the table of deviations has it.
+ * forbids that. What both clients take and refuse is not a subject of this test: the table of deviations has it.
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"

@@ -1,6 +1,6 @@
 /**
- * Reads the answer of an HTTP API as the result of a tool, for `OpenApi`: JSON, text, an image or audio. For a status that is no success,
- * the result is a sentence with the meaning of the status and the text of the API. A body is read up to a limit.
+ * Reads the answer of an HTTP API as the result of a tool, for `OpenApi`: JSON, text, an image or audio. For a status that is not a
+ * success, the result is a sentence with the meaning of the status and the text of the API. A body is read up to a limit.
  */
 import type { HttpClientError } from "@effect/platform/HttpClientError"
 import type * as HttpClientResponse from "@effect/platform/HttpClientResponse"

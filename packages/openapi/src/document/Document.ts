@@ -148,5 +148,5 @@ const checkedUrl = (text: string, pointer: string, what: string): URL => {
   const url = new URL(text)
   return /^https?:$/.test(url.protocol) && url.username === "" && url.password === ""
     ? url
-    : refuse(pointer, `needs a URL of http or https without a user, and ${what} has another`)
+    : refuse(pointer, `needs a URL of http or https without a user; ${what} is not such a URL`)
 }

@@ -83,7 +83,7 @@ export interface Broken {
   readonly error: OpenApiError
 }
 
-/** The operations of a document, in order, with the broken ones in their places. */
+/** The operations of a document, in order, with broken operations in their places. */
 export const find = (document: Document.Document): ReadonlyArray<Either.Either<OperationObject, Broken>> => {
   const paths = Document.member({ value: document.root, pointer: "" }, "paths")
   if (paths === undefined) return Document.refuse("", "has no \"paths\"")
@@ -236,7 +236,7 @@ const parametersOf = (
   return [...byKey.values()]
 }
 
-/** Headers that are no parameters: the specification ignores the first three, and the others belong to the connection. */
+/** Headers that are not parameters: the specification ignores the first three, and the others belong to the connection. */
 const ofHttp =
   /^(accept|content-type|authorization|host|cookie|connection|content-length|transfer-encoding|te|trailer|upgrade|proxy-.*)$/i
 

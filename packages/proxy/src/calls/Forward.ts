@@ -270,7 +270,7 @@ const ofTask = (
   const waiting = UpstreamTask.modern(link.session, taskId, {
     start: session.startTask,
     ask: UpstreamQuestions.ask(session),
-    // A client whose call is no task answers with another request, which goes on with the call.
+    // A client whose call is not a task answers with another request, which goes on with the call.
     pass: () => {
       const now = session.round
       return now === undefined ? undefined : (questions) => now.pass(questions, JSON.stringify({ task: taskId }))
@@ -390,7 +390,7 @@ const reportTo =
   (session: () => ServerSessionService) => ({ message, progress, total }: Progress): Effect.Effect<void> =>
     Effect.suspend(() => session().progress(progress, { total, message }))
 
-/** Whether an extension consists of settings and metadata only, all of which a proxy passes on. */
+/** Whether an extension consists of settings and metadata only. A proxy passes both on. */
 const addsNothing = ({ notifications, requests, results }: Extension.Extension.Any): boolean =>
   [notifications, requests, results].every((parts) => Object.keys(parts).length === 0)
 
@@ -446,9 +446,8 @@ const withoutStamp = ({ _meta, resultType: _, ...result }: JsonObject): JsonObje
 const requestSession = RequestContext as unknown as Effect.Effect<ServerSessionService, never, RequestContext>
 
 /**
- * Passes on the requests and notifications that extensions let clients send, for clients that have declared the extensions. The
- * notifications and requests that extensions let servers send are not passed on, nor are the results that extensions add to other
- * methods.
+ * Passes on the requests and notifications that extensions let clients send, for clients that have declared the extensions. Not passed on
+ * are the notifications and requests that extensions let servers send, and the results that extensions add to other methods.
  */
 export const extensionRequests = (
   extensions: ReadonlyArray<Extension.Extension.Any>,

@@ -310,8 +310,8 @@ const checks: Readonly<Record<CheckedMethod, (value: unknown) => boolean>> = {
 }
 
 /**
- * The result to pass on; `undefined` when the value is no result of the method. A result with kinds of content that this library
- * does not know is passed on unchanged, because the client may know the kinds.
+ * The result to pass on; `undefined` when the value is not a result of the method. A result with kinds of content that this library does
+ * not know is passed on unchanged, because the client may know the kinds.
  */
 const validResult = (method: CheckedMethod, result: JsonObject): JsonObject | undefined => {
   const conforms = checks[method]

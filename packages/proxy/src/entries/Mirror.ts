@@ -161,7 +161,7 @@ const update = Effect.fnUntraced(function*(self: Self) {
   }
   yield* reportFailed(self, failed)
   yield* self.report.report(listings(name, entries))
-  // An upstream that cannot be reached lists nothing, which is no change.
+  // An upstream that cannot be reached lists nothing, which is not a change.
   if (fingerprints !== undefined && sources.size > 0) state.fingerprints = yield* fingerprints.see(name, lists.tools)
   if (self.rename !== undefined) state.uris = urisOf(entries)
   const wanted = wantedOf(self, entries)

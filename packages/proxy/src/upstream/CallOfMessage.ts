@@ -14,7 +14,7 @@ import { keys } from "@effect-mcp/core/protocol/Meta"
 /** What the messages of the upstream name a call by. The call adds its requests, and writes what it knows of its task. */
 export interface Marks {
   readonly requests: Set<RequestId>
-  /** The task that the call has become; `true` while the call waits for the id, and `undefined` for a call that is no task. */
+  /** The task that the call has become; `true` while the call waits for the id, and `undefined` for a call that is not a task. */
   task: string | true | undefined
   /** How many questions of the call wait for an answer of its client; `Link` counts them. */
   questions: number

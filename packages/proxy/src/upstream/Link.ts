@@ -1,7 +1,7 @@
 /**
- * A link is one session with the upstream and the calls of clients that run in the session. The link passes a question or a log
- * message of the upstream to the client whose call runs. `CallOfMessage` says which call a message belongs to; a message of which
- * nobody can tell the client reaches no client: what belongs to one client must not reach another.
+ * A link is one session with the upstream and the calls of clients that run in the session. The link passes a question or a log message of
+ * the upstream to the client whose call runs. `CallOfMessage` says which call a message belongs to. When that cannot be told, the message
+ * reaches no client: what belongs to one client must not reach another.
  *
  * `Links` has the links of clients, and `ListingLink` the link that lists the entries. `Sessions` chooses the link of a client, and
  * `Forward` runs calls in links.
@@ -130,7 +130,7 @@ export const open = Effect.fnUntraced(function*(options: Options): Effect.fn.Ret
   }
 })
 
-/** The client that gets a notification of the upstream; `undefined` when nobody can tell. */
+/** The client that gets a notification of the upstream; `undefined` when the client cannot be told. */
 const notified = (
   options: Options,
   running: Self["running"],
@@ -143,7 +143,7 @@ const notified = (
     case "Outside":
       return options.standalone()
     case "Several":
-      // Which of its calls a client gets a notification in decides nothing.
+      // It does not matter in which of its calls a client gets a notification.
       return areOfOneClient(found.calls) ? found.calls.at(-1)?.session() : undefined
   }
 }

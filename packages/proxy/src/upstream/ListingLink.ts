@@ -63,7 +63,7 @@ const KEPT = "5 seconds"
 const RESET_AFTER = Duration.minutes(1)
 
 interface Self extends Options {
-  /** Changes in `become`; and at the end of a connection, which opens the next one. */
+  /** Changes in `become`; and at the end of a connection, which opens the next connection. */
   state: State
   readonly started: Deferred.Deferred<void, ConnectError>
   readonly unconnected: McpError

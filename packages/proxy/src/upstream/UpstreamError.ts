@@ -41,7 +41,7 @@ const sentenceOf = (error: Extract<ProxyFailure, { readonly _tag: keyof typeof s
   return sentences[error._tag]
 }
 
-const MAY_HAVE = "It may have served the request, or not"
+const MAY_HAVE = "It may or may not have served the request"
 
 const sentences = {
   RequestTimeout: (method: string) => `did not answer "${method}" in time`,
@@ -52,7 +52,7 @@ const sentences = {
   TaskEnded: (method: string) => `has no result of the task that "${method}" has become`,
   TooManyRounds: (method: string) => `asks too many questions to serve "${method}"`,
   unserved: (method: string) => `was not reached, or refused the request: it has not served "${method}"`,
-  TransportError: (method: string) => `sent no valid answer to "${method}", or none. ${MAY_HAVE}`
+  TransportError: (method: string) => `sent no valid answer to "${method}", or no answer. ${MAY_HAVE}`
 } as const
 
 /** The error for a client. `does` is the end of a sentence whose subject is the upstream. */

@@ -35,7 +35,7 @@ const rows: ReadonlyArray<readonly [string, ReturnType<typeof running>, CallOfMe
   ["may belong to each task when it came on the stream of another request", tasks, { call: 9 }, "a or b"],
   ["belongs to the call that waits for the id of its task", early, { meta: about("A") }, "a"],
   ["belongs to no call when it names the task of no call", plain, { meta: about("A") }, "none"],
-  ["names no task with a task that is no text", plain, { meta: about(undefined) }, "a or b"]
+  ["names no task with a task that is not a text", plain, { meta: about(undefined) }, "a or b"]
 ]
 
 describe("A message of an upstream", () => {

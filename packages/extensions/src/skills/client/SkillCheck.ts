@@ -61,7 +61,7 @@ const filesRefusal = (
     if (!FileBytes.isDigest(digest)) {
       return refuse("the entry has a digest that is not sha256: and 64 hexadecimal digits")
     }
-    if (!Number.isSafeInteger(size) || size < 0) return refuse("the entry has a size that is no number of bytes")
+    if (!Number.isSafeInteger(size) || size < 0) return refuse("the entry has a size that is not a number of bytes")
     seen.add(folded)
     for (const directory of SkillUri.directories(folded)) directories.add(directory)
     bytes += size

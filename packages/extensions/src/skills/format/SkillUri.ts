@@ -27,8 +27,8 @@ export const isHarmless = (name: string): boolean => HARMLESS.has(name.toLowerCa
 const LONGEST_NAME = 255
 
 /**
- * A separator; a drive or a stream of Windows; a wildcard; a character that nobody sees; what a shell expands or reads as an option; a
- * dot or a space that Windows drops; a short name such as `GIT~1`.
+ * A separator; a drive or a stream of Windows; a wildcard; a hidden character; what a shell expands or reads as an option; a dot or a space
+ * that Windows drops; a short name such as `GIT~1`.
  */
 const UNSAFE = /[/\\:*?"<>|\p{Cc}\p{Cs}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]|^[~$%\s-]|[.\s]$|~\d/u
 
@@ -58,7 +58,7 @@ export const folded = (path: string): string => path.normalize("NFKC").toLowerCa
 const encode = (name: string): string =>
   encodeURIComponent(name).replace(/[!'()*]/g, (one) => `%${one.charCodeAt(0).toString(16).toUpperCase()}`)
 
-/** The URI of the directory of a skill, by the URI of its `SKILL.md`; `undefined` when the URI is not that of a `SKILL.md`. */
+/** The URI of the directory of a skill, by the URI of its `SKILL.md`; `undefined` when the URI does not name a `SKILL.md`. */
 export const root = (uri: string): string | undefined => {
   const directory = uri.endsWith(`/${FILE}`) ? uri.slice(0, -FILE.length - 1) : undefined
   return directory !== undefined && namesOf(directory) !== undefined ? directory : undefined

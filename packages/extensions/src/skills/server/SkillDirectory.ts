@@ -70,7 +70,7 @@ export const find = (
           directories.push(below)
           return yield* visit(own, names)
         }
-        if (type !== "File") return yield* Effect.logWarning(`${label} is no file: it is not served with the skills`)
+        if (type !== "File") return yield* Effect.logWarning(`${label} is not a file: it is not served with the skills`)
         files.set(below, sourceOf(fs, own, label, maxBytes))
       })
 

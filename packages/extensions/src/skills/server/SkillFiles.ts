@@ -42,8 +42,8 @@ interface Self<R> {
   /** The directories of skills. */
   readonly roots: ReadonlySet<string>
   /**
-   * For each directory: how many files it has with those below, and how many bytes of these files have been read. `countFiles` counts
-   * the files, `load` the bytes.
+   * For each directory: how many files it and the directories below it have, and how many bytes of these files have been read. `countFiles`
+   * counts the files, `load` the bytes.
    */
   readonly counts: Map<string, { files: number; bytes: number }>
 }

@@ -65,7 +65,7 @@ export const layer = (
         if (children === undefined) {
           const message = `${
             shortened(uri)
-          } is no directory of a skill: give the URI of a directory, without a slash at the end`
+          } is not a directory of a skill: give the URI of a directory, without a slash at the end`
           return yield* new InvalidParams({ message })
         }
         const { items, ...page } = yield* EffectInternals.fromEither(

@@ -112,7 +112,7 @@ export const rows: ReadonlyArray<ClientRow> = [
   ),
   begins(
     "initialize-info-title",
-    "sends a title that is no text",
+    "sends a title that is not a text",
     { ...facts, clientInfo: { name: "c", version: "1", title: 5 } },
     "-32602: a server mends nothing but `null`",
     invalid
@@ -210,7 +210,7 @@ export const rows: ReadonlyArray<ClientRow> = [
     method: "notifications/initialized",
     deviation: "sends the notification with an id, as a request",
     message: { jsonrpc: "2.0", id: "$id", method: "notifications/initialized" },
-    does: "-32601: it is no request",
+    does: "-32601: it is not a request",
     rule: "basic#notifications",
     expected: { answers: [{ id: 7, error: { code: -32601 } }] }
   },

@@ -63,7 +63,7 @@ export const rows: ReadonlyArray<ClientRow> = [
     "progressToken: null",
     { name: "steps", _meta: { progressToken: null } },
     text("done"),
-    { does: "`null` is no token: no progress is sent", rule: "basic/utilities/progress" }
+    { does: "`null` is not a token: no progress is sent", rule: "basic/utilities/progress" }
   ),
   accepted("prompt-arguments-null", "prompts/get", "arguments: null", { name: "greet", arguments: null }, {
     messages: [{ content: { text: "Hello, you" } }]

@@ -1,11 +1,11 @@
 /**
- * Clients whose text deviates: what is no JSON, how JSON is written, and batches.
+ * Clients whose text deviates: what is not JSON, how JSON is written, and batches.
  */
 import type { ClientRow } from "../Row.js"
 import { invalid, invalidWithoutId, sends, unreadable } from "./Sends.js"
 
 const text: ReadonlyArray<ClientRow> = [
-  sends("json-broken", "sends text that is no JSON", "{\"jsonrpc\":\"2.0\",", "-32700", [unreadable], { status: 400 }),
+  sends("json-broken", "sends text that is not JSON", "{\"jsonrpc\":\"2.0\",", "-32700", [unreadable], { status: 400 }),
   sends(
     "json-comment",
     "writes a comment into the JSON",
@@ -51,7 +51,7 @@ const text: ReadonlyArray<ClientRow> = [
     "json-bom",
     "begins with a byte order mark",
     "\uFEFF{\"jsonrpc\":\"2.0\",\"id\":\"$id\",\"method\":\"ping\"}",
-    "answers; a mark is no part of the text",
+    "answers; a mark is not a part of the text",
     [{ id: 7, result: {} }],
     { over: ["http"] }
   ),
@@ -181,7 +181,7 @@ const batches: ReadonlyArray<ClientRow> = [
   }),
   sends(
     "batch-half",
-    "sends a batch of which one element is no message",
+    "sends a batch of which one element is not a message",
     [...batch, 5],
     "answers the message, and -32600 for the other",
     [{ id: 7, result: {} }, { error: { code: -32600 } }],

@@ -130,7 +130,7 @@ export const rows: ReadonlyArray<ServerRow> = [
     info(named),
     []
   ),
-  reads("server-info-title", "gives a title that is no text", info({ ...named, title: 5 }), left, info(named)),
+  reads("server-info-title", "gives a title that is not a text", info({ ...named, title: 5 }), left, info(named)),
   reads(
     "server-info-icon",
     "gives an icon without a source",
@@ -147,7 +147,7 @@ export const rows: ReadonlyArray<ServerRow> = [
   ),
   reads(
     "server-info-website",
-    "gives a website that is no text",
+    "gives a website that is not a text",
     info({ ...named, websiteUrl: {} }),
     left,
     info(named)

@@ -318,7 +318,7 @@ export const rows: ReadonlyArray<ServerRow> = [
   ),
   responds(
     "sse-noise",
-    "sends an event that is no JSON",
+    "sends an event that is not JSON",
     events(`data: ping\n\ndata: ${answer}\n\n`),
     "reports it, and reads the answer",
     { value, reports: ["Malformed"] }

@@ -191,7 +191,7 @@ const noise: ReadonlyArray<ServerRow> = [
   ),
   sends(
     "noise-json",
-    "prints JSON that is no message",
+    "prints JSON that is not a message",
     ["{\"level\":\"info\"}", good],
     "reports it, answers nothing, and waits for the answer",
     { value, reports: ["Malformed"] },

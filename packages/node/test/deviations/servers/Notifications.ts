@@ -19,7 +19,7 @@ export const rows: ReadonlyArray<ServerRow> = [
     "note-with-id",
     "sends a notification with an id",
     [note("notifications/tools/list_changed", undefined, { id: 9 }), good],
-    "-32601: it is no request",
+    "-32601: it is not a request",
     { value, replies: [{ id: 9, error: { code: -32601 } }] },
     { rule: "basic#notifications" }
   ),

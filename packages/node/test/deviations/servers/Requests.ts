@@ -230,7 +230,7 @@ export const rows: ReadonlyArray<ServerRow> = [
     "roots/list",
     "sends `progressToken: null`",
     { _meta: { progressToken: null } },
-    "`null` is no token",
+    "`null` is not a token",
     { result: { roots: [{ uri: "file:///work" }] } }
   ),
   asks("ping-token", "ping", "sends the id as a text", undefined, "answers under the same id", { result: {} }, {
