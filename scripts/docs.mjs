@@ -3,7 +3,7 @@
 // imported as "./name.js" by the others of its document. ```ts no-check is counted and listed, not compiled.
 //
 // Blocks are written below packages/examples/build/docs, each on the lines that it has in its document, so that the
-// compiler's lines are the document's. A value that is not used is no error there; an import that is not used is.
+// compiler's lines are the document's. A value that is not used is not an error there; an import that is not used is.
 //
 // Checks the pages, too: see docs.pages.mjs.
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs"
@@ -91,7 +91,7 @@ const plan = (found) => {
       if (info !== "") return fail(`"ts ${info}" means nothing: write "ts" or "ts no-check"`)
       const named = /^\/\/ file: (.*)$/.exec(code[0]?.text ?? "")?.[1].trim()
       const name = named ?? `block-${index + 1}.ts`
-      if (!/^(?!\.)[\w.-]+\.ts$/.test(name)) return fail(`"${name}" is no file name: write "// file: name.ts"`)
+      if (!/^(?!\.)[\w.-]+\.ts$/.test(name)) return fail(`"${name}" is not a file name: write "// file: name.ts"`)
       if (taken.has(name)) return fail(`this document has two blocks named ${name}`)
       taken.add(name)
       modules.push({ path, name, code })

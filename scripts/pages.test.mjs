@@ -133,7 +133,7 @@ describe("the pages", () => {
     ])
   })
 
-  it("link to the repository for what is no page", () => {
+  it("link to the repository for what is not a page", () => {
     assert.deepEqual(local("docs/one.md", "../packages/a/src/A.ts", "decisions/", "https://example.com/one.md"), [
       "https://github.com/effect-mcp/effect-mcp/blob/main/packages/a/src/A.ts",
       "https://github.com/effect-mcp/effect-mcp/tree/main/docs/decisions",

@@ -28,7 +28,7 @@ const linesOf = (text) => text.split("\n").length - (text.endsWith("\n") ? 1 : 0
 
 const dependenciesOf = ({ manifest }, ...kinds) => kinds.flatMap((kind) => Object.keys(manifest?.[kind] ?? {}))
 
-/** How many lines of a text hold words of a comment. The code of examples is no comment: it is compiled and run; nor are tags. */
+/** How many lines of a text hold words of a comment. The code of examples is not a comment: it is compiled and run; nor are tags. */
 const commentLines = (text) =>
   text.replace(/^ \* ```ts[\s\S]*?^ \* ```$/gm, "").split("\n")
     .filter((line) => /^\s*(\/\*|\*|\/\/).*\w/.test(line) && !/^\s*(\/\*\*|\*) @(category|since)\b/.test(line)).length

@@ -22,7 +22,7 @@ test("a failure, a warning and a check that was skipped are complaints", () => {
   }
 })
 
-test("what is expected is no complaint, with the status that is expected and no other", () => {
+test("what is expected is not a complaint, with the status that is expected and no other", () => {
   const expected = { "ping/a": { status: "SKIPPED", reason: "it has none" } }
   assert.deepEqual(judge([scenario("ping", check("a", "SKIPPED"))], expected, 1), [])
   assert.deepEqual(judge([scenario("ping", check("a", "FAILURE", "why"))], expected, 1), [

@@ -1,6 +1,6 @@
 // Writes a module of the sources for Effect 4: finds what each rule of the tables names in the syntax tree, and prints the rest as it
 // stands, comments and layout included. Imports follow from what the printed code names. It asks for no types: what no rule says is left
-// for the compiler to find. Which rule fitted which file is counted, because a rule for one file is no rule.
+// for the compiler to find. Which rule fitted which file is counted, because a rule for one file is not a rule.
 import ts from "typescript"
 import { modules as moves } from "./modules.mjs"
 import { names } from "./names.mjs"

@@ -9,7 +9,7 @@ export const site = "https://effect-mcp.github.io/effect-mcp/"
 /** A file or a folder of the repository, as the pages name it. */
 export const repository = /^https:\/\/github\.com\/effect-mcp\/effect-mcp\/(?:blob|tree)\/main\//
 
-/** The lines of a document that are no code, with their numbers. */
+/** The lines of a document that are not code, with their numbers. */
 export const proseOf = (text) => {
   const lines = []
   let fence
@@ -24,7 +24,7 @@ export const proseOf = (text) => {
 
 const link = /\]\(<?([^()\s>]+)>?(?: "[^"]*")?\)/dg
 
-/** The links of a line, and where their targets begin. What stands in backticks is no link. */
+/** The links of a line, and where their targets begin. What stands in backticks is not a link. */
 export const linksOf = (line) => {
   const shown = line.replace(/(`+)(?:(?!\1).)*\1/g, (code) => "·".repeat(code.length))
   return Array.from(shown.matchAll(link), ({ 1: target, indices: [, [start]] }) => ({ target, start }))

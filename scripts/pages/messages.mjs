@@ -65,7 +65,7 @@ export const areas = [
   ["Apps", "See [apps.md](apps.md).", /^apps\//]
 ]
 
-/** Sources whose texts are no errors: descriptions inside of schemas, names of metrics, statements of a database. */
+/** Sources whose texts are not errors: descriptions inside of schemas, names of metrics, statements of a database. */
 const others = /^(definition\/schema\/(StockText|FilterText)|server\/telemetry\/Metrics|sql\/schema\/Schema)\.ts$/
 
 /** Whether a text is a sentence, and no statement of SQL or Lua. Shorter texts are sentences only where they are errors. */

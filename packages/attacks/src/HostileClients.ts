@@ -172,7 +172,7 @@ export const overStdio = async (report: Report, only: string | undefined): Promi
     victim = await Victim.start("stdio")
     const { close, send } = Wire.stdio(victim, onMessage)
     const canary = await Sessions.make(victim.port)
-    // The first call of a process compiles what it runs: that is no cost of the attack.
+    // The first call of a process compiles what it runs: that is not a cost of the attack.
     await canary.sing()
     return {
       send,

@@ -1,6 +1,6 @@
 /**
- * Lets a client of ours meet every hostile server, over each transport, while a canary, another client in this process,
- * calls a healthy server.
+ * Lets a client of this library meet every hostile server, over each transport, while a canary, another client in this process, calls a
+ * healthy server.
  */
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as Client from "@effect-mcp/core/Client"

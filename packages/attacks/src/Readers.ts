@@ -69,7 +69,7 @@ export const run = async (shell: string, victim: Victim, canary: Canary): Promis
 /** What is left when all clients have gone, and how the server ends. */
 export const end = async (shell: string, victim: Victim): Promise<Outcome> => {
   const faults: Array<string> = []
-  // Idle sessions end after 30 seconds: those that attacks have left behind, too.
+  // Idle sessions end after 30 seconds: also the sessions that attacks have left behind.
   let left = await victim.measure(true)
   for (let n = 0; n < 60 && left.conversations + left.sockets > 0; n++) {
     await sleep(1000)

@@ -28,13 +28,13 @@ const isComplete = (text: string): boolean => {
 
 /** How long to wait, in milliseconds. */
 export interface Patience {
-  /** For a response, and for each one that follows while `isPart`. */
+  /** For a response, and for each response that follows while `isPart` is true. */
   readonly patience: number
   /** For the rest of a response whose end is not seen. */
   readonly rest: number
   /** After a complete response, for what should not come. */
   readonly grace: number
-  /** Whether further responses are expected after those with these statuses. */
+  /** Whether further responses are expected after responses with these statuses. */
   readonly isPart: (statuses: ReadonlyArray<number>) => boolean
 }
 

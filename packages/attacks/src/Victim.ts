@@ -54,7 +54,7 @@ export const reported = <A>(child: ChildProcess, name: string, said: () => strin
 
 export type Shell = "node" | "platform" | "web" | "stdio"
 
-/** `maxInFlight` is how many requests of one client run at once. Default: that of the library. */
+/** `maxInFlight` is how many requests of one client run at once. Default: the library's default. */
 export const start = async (shell: Shell, maxInFlight?: number): Promise<Victim> => {
   const program = fileURLToPath(new URL("victim/server.js", import.meta.url))
   const child = spawn(process.execPath, [

@@ -1,6 +1,6 @@
 /**
- * All hostile servers. Their names differ: `program` finds by its name the one that it plays, and `HostileServers` meets them
- * one after another.
+ * All hostile servers. Their names differ: `program` finds the server that it plays by its name, and `HostileServers` meets them one after
+ * another.
  */
 import { attacks as answers } from "./Answers.js"
 import { attacks as http } from "./Http.js"

@@ -107,7 +107,7 @@ const answersToCalls: ReadonlyArray<ServerAttack> = [
       )
   ),
   called("content that is a text", `{"content":"hello"}`),
-  called("an image that is no base64", `{"content":[{"type":"image","data":"%%%","mimeType":"image/png"}]}`),
+  called("an image that is not base64", `{"content":[{"type":"image","data":"%%%","mimeType":"image/png"}]}`),
   called("lone surrogates", "{\"content\":[{\"type\":\"text\",\"text\":\"\\ud800\\udc00\\ud800\"}]}", "ok"),
   called(
     "a resource link to nowhere",

@@ -1,6 +1,6 @@
 /**
- * Hostile servers of 2026-07-28: discoveries that lie, results of unknown types, rounds that never end, states that grow,
- * hints for caches that are no numbers, subscriptions of others. `Answers` and `Noise` have those of older revisions.
+ * Hostile servers of 2026-07-28: discoveries that lie, results of unknown types, rounds that never end, states that grow, hints for caches
+ * that are not numbers, subscriptions of others. `Answers` and `Noise` have the servers of older revisions.
  */
 import { grows } from "../Growth.js"
 import {

@@ -1,6 +1,6 @@
 /**
- * The hostile servers that send messages without a request of the client: lines that are no messages, notifications, requests
- * and stray answers during a call, and bytes before the first message. `Answers` has those whose answers are hostile.
+ * The hostile servers that send messages without a request of the client: lines that are not messages, notifications, requests and stray
+ * answers during a call, and bytes before the first message. `Answers` has the servers whose answers are hostile.
  */
 import { grows } from "../Growth.js"
 import { members, notification, range, request, result, type ServerAttack } from "./Server.js"

@@ -27,7 +27,7 @@ export const attacks: ReadonlyArray<PeerAttack> = [
     (n) => notification("notifications/progress", { progressToken: n, progress: n })
   ),
   flood(
-    "progress that is no number",
+    "progress that is not a number",
     10_000,
     () => notification("notifications/progress", { progressToken: {}, progress: "x" })
   ),
@@ -39,7 +39,7 @@ export const attacks: ReadonlyArray<PeerAttack> = [
   flood("a cursor", 2000, (n) => request(n, "tools/list", { cursor: String(n) })),
   flood("a log level", 2000, (n) => request(n, "logging/setLevel", { level: n % 2 === 0 ? "debug" : "emergency" })),
   flood("a message that is none", 5000, (n) => JSON.stringify({ jsonrpc: "2.0", id: {}, n })),
-  flood("text that is no JSON", 5000, (n) => `this is no message ${n}`),
+  flood("text that is not JSON", 5000, (n) => `this is not a message ${n}`),
   flood("almost JSON", 5000, () => "{\"jsonrpc\":\"2.0\",}"),
   {
     ...flood("a subscription", 1100, (n) => request(n, "resources/subscribe", { uri: `test://files/${n}/parts/1` }), {

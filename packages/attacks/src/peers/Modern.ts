@@ -123,7 +123,7 @@ const states: ReadonlyArray<PeerAttack> = [
   changed("was cut", (state) => state.slice(0, -4)),
   changed("has one letter changed", (state) => state.slice(0, 40) + (state[40] === "A" ? "B" : "A") + state.slice(41)),
   changed("is twice itself", (state) => state + state),
-  changed("is no base64", (state) => `${state}%%%`),
+  changed("is not base64", (state) => `${state}%%%`),
   grows(3_000_000, (size) => changed("was filled with 3 MB", (state) => state + "A".repeat(size))),
   changed("is empty", () => ""),
   changed("is a number", () => 7),

@@ -87,7 +87,7 @@ export const deep = (levels: number): unknown => range(levels).reduce<unknown>((
 
 const prefix = "io.modelcontextprotocol/"
 
-/** `_meta` of a request of 2026-07-28, but for the members that are replaced; `undefined` leaves one out. */
+/** `_meta` of a request of 2026-07-28, with replaced members; `undefined` leaves a member out. */
 export const envelope = (more: Readonly<Record<string, unknown>> = {}): object => ({
   [`${prefix}protocolVersion`]: "2026-07-28",
   [`${prefix}clientInfo`]: { name: "client", version: "1" },

@@ -62,7 +62,7 @@ export const stdio = ({ child }: Victim, onMessage: OnMessage): Wire => {
 /** How many characters arrive in one turn, at least: what one read of a pipe gives. */
 const READ = 65_536
 
-/** Writes texts that arrive as they would on a pipe, in later turns than the one in which they are written. */
+/** Writes texts that arrive as on a pipe: in later turns of the event loop. */
 export const inTurns = (arrive: (text: string) => void): (text: string) => void => {
   let written: Array<string> = []
   let at = 0
@@ -179,7 +179,7 @@ export const modern = (port: number, onMessage: OnMessage): Wire => {
   }
 }
 
-/** Sends each message as a POST of its own, and knows those whose response has not ended. */
+/** Sends each message as a POST of its own, and knows the POSTs whose response has not ended. */
 const postsTo = (port: number, onMessage: OnMessage) => {
   const open = new Set<http.ClientRequest>()
   return {

@@ -1,6 +1,6 @@
 /**
- * Requests with hostile bodies: bytes that are no text, text that is no JSON, JSON that is no message, messages that are
- * deep, wide or long, and values in the place of others.
+ * Requests with hostile bodies: bytes that are not text, text that is not JSON, JSON that is not a message, messages that are deep, wide or
+ * long, and values in the place of others.
  */
 import { grows } from "../Growth.js"
 import { attack, echo, type HttpAttack, request } from "./Request.js"

@@ -97,7 +97,7 @@ const chunks: ReadonlyArray<readonly [name: string, body: string, expect: string
   ["valid chunks", chunked(echo), "200"],
   ["chunks of one byte", [...echo].map((one) => `1\r\n${one}\r\n`).join("") + "0\r\n\r\n", "200"],
   ["a negative chunk", "-1\r\nx\r\n0\r\n\r\n", "400"],
-  ["a chunk that is no number", "zz\r\nx\r\n0\r\n\r\n", "400"],
+  ["a chunk that is not a number", "zz\r\nx\r\n0\r\n\r\n", "400"],
   ["a chunk size that overflows", "fffffffffffffffff\r\nx\r\n0\r\n\r\n", "400"],
   ["a chunk longer than it says", "2\r\nxxxxxx\r\n0\r\n\r\n", "400"],
   ["a chunk extension of 20 KB", `5;${"e".repeat(20_000)}\r\nhello\r\n0\r\n\r\n`, ["400", "413", "431"]],

@@ -127,7 +127,7 @@ const duplicates: ReadonlyArray<HttpAttack> = [
 
 const strange = [
   ["a space before the colon", "host : localhost"],
-  ["no colon", "this is no header"],
+  ["no colon", "this is not a header"],
   ["an empty name", ": value"],
   ["a name with a NUL byte", "x\0y: value"],
   ["a value with a NUL byte", "x-nul: a\0b"],

@@ -17,7 +17,7 @@ const headers = {
   "mcp-name": "echo"
 }
 
-/** A valid call of `echo` by a modern client, but for these parts. */
+/** A valid call of `echo` by a modern client, with these parts replaced. */
 const attack = (
   name: string,
   expect: string | ReadonlyArray<string>,
@@ -46,7 +46,7 @@ export const attacks: ReadonlyArray<HttpAttack> = [
   attack("Mcp-Name in base64 of another name", "400", { headers: { "mcp-name": "=?base64?d2FpdA==?=" } }, MISMATCH),
   attack("Mcp-Name in broken base64", "400", { headers: { "mcp-name": "=?base64?%%%?=" } }, MISMATCH),
   attack(
-    "Mcp-Name in base64 of bytes that are no text",
+    "Mcp-Name in base64 of bytes that are not text",
     "400",
     { headers: { "mcp-name": "=?base64?/////w==?=" } },
     MISMATCH

@@ -44,7 +44,7 @@ export const echo = JSON.stringify({
   params: { name: "echo", arguments: { text: "hello" } }
 })
 
-/** The bytes of a request: a valid call of `echo`, but for what the parts replace. */
+/** The bytes of a request: a valid call of `echo`, with the given parts replaced. */
 export const request = ({ session }: Context, parts: Parts = {}): Uint8Array => {
   const { body = echo, headers = {}, lines = [], method = "POST", target = "/mcp", version = "HTTP/1.1" } = parts
   const bytes = Buffer.from(body)

@@ -1,7 +1,7 @@
 /**
  * Tools that send requests to the client while they run: sampling, elicitation, roots.
  *
- * The server sends the requests as the transport and the revision require, and fails those that the client does not support.
+ * The server sends the requests as the transport and the revision require, and fails requests that the client does not support.
  */
 import * as McpServer from "@effect-mcp/core/McpServer"
 import { type AskError, ServerSession } from "@effect-mcp/core/ServerSession"

@@ -1,6 +1,6 @@
 /**
- * A skill that is defined in code, with files in directories. Its name sorts before those of other skills, so that the official
- * conformance suite, which looks at the first one, finds a directory in it.
+ * A skill that is defined in code, with files in directories. Its name sorts before the names of other skills: the official conformance
+ * suite looks at the first skill, and finds a directory in it.
  */
 import * as SkillsServer from "@effect-mcp/extensions/SkillsServer"
 

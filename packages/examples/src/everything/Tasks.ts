@@ -1,6 +1,6 @@
 /**
- * Tools that run as tasks, and one that does not. Clients without tasks wait for the results, but for those of tools that
- * need a task. The names are those that the official conformance suite calls.
+ * Tools that run as tasks, and one that does not. A client without tasks waits for the result, unless the tool needs a task. The official
+ * conformance suite calls the tools by these names.
  */
 import * as Ask from "@effect-mcp/core/Ask"
 import * as McpServer from "@effect-mcp/core/McpServer"

@@ -68,7 +68,7 @@ const scenarios: Readonly<Record<string, Scenario>> = {
   "sep-2640-client-verify-frontmatter": (client) => loadSkill(client, "FrontMatter")
 }
 
-/** Loads a skill whose `SKILL.md` is not the one of its entry, and would read its other files next. */
+/** Loads a skill whose `SKILL.md` differs from its entry, and would read its other files next. */
 const loadSkill = (client: ClientSessionService, expected: SkillRefused["reason"]) => {
   const skills = SkillsClient.make(client)
   return Stream.runForEach(

@@ -1,7 +1,7 @@
 /**
- * The everything server over HTTP; the official conformance suite tests it. `--port` is the port (default: 3000), and
- * `--version` the only revision that it supports (default: all). With `--redis`, the URL of a Redis, it is one node of several:
- * a request may arrive at any of those that share this Redis.
+ * The everything server over HTTP; the official conformance suite tests it. `--port` is the port (default: 3000), and `--version` the only
+ * revision that it supports (default: all). With `--redis`, the URL of a Redis, it is one node of several: a request may arrive at any node
+ * that shares this Redis.
  */
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as EventStore from "@effect-mcp/core/EventStore"

@@ -12,7 +12,7 @@ import { Features } from "../worker/features.js"
 
 export class User extends Context.Tag("examples/hosts/User")<User, { readonly name: string }>() {}
 
-/** The user whom a header names: a host that is no example would check it. */
+/** The user whom a header names: a host that is not an example would check it. */
 export const userOf = (header: string | ReadonlyArray<string> | undefined) =>
   Context.make(User, { name: String(header ?? "a guest") })
 

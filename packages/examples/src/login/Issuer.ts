@@ -1,6 +1,6 @@
 /**
- * The test authorization server over HTTP. It stands for the one that an enterprise or a provider runs; its users consent at
- * once, without a page.
+ * The test authorization server over HTTP. It takes the place of the authorization server that an enterprise or a provider runs; its users
+ * consent at once, without a page.
  */
 import { HttpServer } from "@effect/platform"
 import * as PlatformHttpServer from "@effect-mcp/node/PlatformHttpServer"

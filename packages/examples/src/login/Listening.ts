@@ -1,6 +1,6 @@
 /**
- * Serves an MCP server whose URL is part of it, as that of a protected server is: first comes the address, then the server. A
- * server that is deployed reads its URL from its configuration, and needs no such thing.
+ * Serves an MCP server that must know its own URL, as a protected server must: first comes the address, then the server. A deployed server
+ * reads its URL from its configuration, and does not need this module.
  */
 import { HttpServer } from "@effect/platform"
 import type * as Dispatcher from "@effect-mcp/core/Dispatcher"

@@ -21,7 +21,7 @@ const WhoamiLive = McpServer.tool(
 const Write = Tool.make("write", { success: Schema.String })
 const WriteLive = McpServer.tool(Write, () => Effect.succeed("written")).pipe(Feature.requires(["write"]))
 
-/** `resource` is the URL of this server, `issuer` that of the authorization server. */
+/** `resource` is the URL of this server, `issuer` the URL of the authorization server. */
 export const layer = (resource: string, issuer: string) =>
   McpServer.layer({ name: "protected", version: "1.0.0" }, Layer.merge(WhoamiLive, WriteLive), {
     authenticator: ResourceServer.make(User, {

@@ -23,7 +23,7 @@ const ImportLive = McpServer.tool(Import, ({ rows }) =>
     const numbers = yield* Effect.filter(rows, (row, line) =>
       /^\d+$/.test(row)
         ? Effect.as(Effect.logDebug(`took ${row}`), true)
-        : Effect.logWarning("skips what is no number").pipe(Effect.annotateLogs({ line, row }), Effect.as(false)))
+        : Effect.logWarning("skips what is not a number").pipe(Effect.annotateLogs({ line, row }), Effect.as(false)))
     return { imported: numbers.length }
   }))
 

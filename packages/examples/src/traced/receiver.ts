@@ -61,7 +61,7 @@ export const make = Effect.gen(function*() {
   )
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    /** The tree below the one span of this name that has no parent, once `leaf` is in its trace; fails before that. */
+    /** The tree below the span of this name that has no parent, once `leaf` is in its trace; fails before that. */
     tree: (name: string, leaf: string) =>
       Effect.suspend(() => {
         const root = spans.find((span) => span.name === name && span.parentSpanId === undefined)

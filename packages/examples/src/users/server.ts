@@ -1,6 +1,6 @@
 /**
- * A server with users: each one has notes of their own, and the admin counts those of all. It does not know how its users are
- * found: the programs that serve it say that.
+ * A server with users: each user has notes of their own, and the admin counts the notes of all users. The server does not know how its
+ * users are found: the programs that serve it say that.
  */
 import * as HttpRefusal from "@effect-mcp/core/HttpRefusal"
 import * as McpServer from "@effect-mcp/core/McpServer"
