@@ -108,9 +108,9 @@ describe("A token that is bound to a key", () => {
         [{ iat: "now" }, {}, /too old/],
         [{ jti: undefined }, {}, /needs an id/],
         [{ jti: "x".repeat(257) }, {}, /needs an id/],
-        [{}, { typ: "JWT" }, /another type/],
-        [{}, { jwk: undefined }, /not one proof/],
-        [{}, { jwk: key }, /not one proof/]
+        [{}, { typ: "JWT" }, /does not have the type/],
+        [{}, { jwk: undefined }, /a single proof/],
+        [{}, { jwk: key }, /a single proof/]
       ]
       for (const [claims, header, message] of cases) {
         const sent = yield* server.call("whoami", `DPoP ${valid}`, yield* forge(key, valid, claims, header))

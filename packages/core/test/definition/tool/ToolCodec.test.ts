@@ -352,7 +352,7 @@ describe("A tool without a success schema", () => {
     ) {
       assert.include(
         String(bugOf(tool.codec.encodeSuccess(value))),
-        `this one returned ${what}: declare a "success" schema`
+        `this tool returned ${what}: declare a "success" schema`
       )
     }
   })
