@@ -213,7 +213,7 @@ export const shared: ReadonlyArray<Law<Shared>> = [
         yield* end
         yield* ended(fiber, other)
         assert.lengthOf(failures, 3)
-        for (const failure of failures) assert.match(failure, /^Store .*another one has got its turn/)
+        for (const failure of failures) assert.match(failure, /^Store .*another program has taken its turn/)
         assert.strictEqual(valueOf(yield* other.tokens.get(ISSUER, "r")), "new")
         assert.isDefined(yield* other.bindings.get("server"))
         // Outside of a renewal a process stores what its user has done: a login, a logout.

@@ -70,7 +70,7 @@ describe("The lists of a server", () => {
         const { isComplete, lists } = yield* Fiber.join(reading)
         assert.deepStrictEqual([isComplete, lists.prompts.map(({ name }) => name)], [true, ["p"]])
       }
-      assert.include(String(logged[0]), "those after the first 1 are left out")
+      assert.include(String(logged[0]), "the entries after the first 1 are left out")
       assert.include(String(logged[1]), "nextCursor is a cursor that the server has sent before")
     }).pipe(Effect.provide(Logger.replace(Logger.defaultLogger, Logger.make(({ message }) => logged.push(message)))))
   })

@@ -147,7 +147,7 @@ describe("A request whose stream was cut off", () => {
     Effect.gen(function*() {
       const { calling, pair } = yield* cutOff({ retry: 100 })
       yield* Effect.flatMap(attemptAfter(pair, 100), (exchange) => exchange.json({}))
-      yield* lost(pair, calling, "no stream of events")
+      yield* lost(pair, calling, "without a stream of events")
     }))
 
   it.scoped("cannot be resumed when its last id was taken back, or fits into no header", () =>

@@ -72,7 +72,7 @@ describe("HTTP+SSE", () => {
 
   it.scoped("fails to open when there is no stream, no network, no endpoint, or none in time", () =>
     Effect.gen(function*() {
-      assert.include((yield* refused((exchange) => exchange.json({}))).message, "no stream of events")
+      assert.include((yield* refused((exchange) => exchange.json({}))).message, "is not a stream of events")
       yield* refused((exchange) => exchange.fail("ECONNREFUSED"))
       assert.include(
         (yield* refused((exchange) => Effect.flatMap(exchange.events(), ({ end }) => end))).message,

@@ -16,7 +16,7 @@ describe("Refusal", () => {
       [SessionRefusal.unknownEvent("x"), 400, "without Last-Event-ID"],
       [SessionRefusal.tooManySessions(3), 503, "3 sessions"],
       [SessionRefusal.noSseSession, 400, "sessionId"],
-      [SessionRefusal.unknownSseSession, 404, "open a new one with GET"]
+      [SessionRefusal.unknownSseSession, 404, "open a new stream with GET"]
     ]
     for (const [refusal, status, part] of rows) {
       assert.strictEqual(refusal.status, status)
