@@ -134,7 +134,10 @@ describe("A login on another device", () => {
       const { shown, world } = make({ tools: { write: "write" } })
       const error = yield* World.refused(world)
       assert.strictEqual(error.reason, "LoginRequired")
-      assert.match(error.message, /^https:\/\/mcp\.test\/mcp accepts none of the stored tokens, .*call `login` of `Authorization`/)
+      assert.match(
+        error.message,
+        /^https:\/\/mcp\.test\/mcp accepts none of the stored tokens, .*call `login` of `Authorization`/
+      )
       assert.lengthOf(shown, 0)
       assert.lengthOf(world.sent("POST /device_authorization"), 0)
     }))
