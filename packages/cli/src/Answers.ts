@@ -16,6 +16,7 @@ import { pathToFileURL } from "node:url"
 import type { Failure } from "./CommandFailure.js"
 import { type OutputService, paint } from "./CommandOutput.js"
 import { jsonText } from "./Escape.js"
+import type { ServerTime } from "./ServerTime.js"
 import * as TerminalQuestions from "./TerminalQuestions.js"
 
 const declined = { action: "decline" } as const
@@ -28,8 +29,9 @@ const or = <B>(otherwise: B) => <A, R>(answer: Effect.Effect<A, QuitException | 
       : Effect.succeed(otherwise))
 
 /** Shows one question of a server after another. */
-const atTerminal = (output: OutputService) => {
-  const turn = Effect.unsafeMakeSemaphore(1).withPermits(1)
+const atTerminal = (output: OutputService, { stop }: ServerTime) => {
+  const semaphore = Effect.unsafeMakeSemaphore(1)
+  const turn = <A, E, R>(question: Effect.Effect<A, E, R>) => stop(semaphore.withPermits(1)(question))
   const shown = (title: string, text: string) => output.note([paint("bold", title), ` ${text}`])
   return Layer.mergeAll(
     ClientFeatures.elicitation(({ message, requestedSchema }) =>
@@ -74,6 +76,7 @@ const atTerminal = (output: OutputService) => {
 /** The features of a command's client. */
 export const layer = (
   output: OutputService,
+  time: ServerTime,
   roots: ReadonlyArray<string>
 ): Layer.Layer<never, never, ClientFeatures.ClientFeatures | Terminal | FileSystem.FileSystem | Path.Path> => {
   const logging = ClientFeatures.logging(({ data, level, logger }) =>
@@ -85,7 +88,7 @@ export const layer = (
   const folders = roots.map((path) => ({ uri: pathToFileURL(resolve(path)).href, name: basename(resolve(path)) }))
   return Layer.mergeAll(
     logging,
-    output.interactive ? atTerminal(output) : Layer.empty,
+    output.interactive ? atTerminal(output, time) : Layer.empty,
     folders.length === 0 ? Layer.empty : ClientFeatures.roots(Effect.succeed(folders))
   )
 }

@@ -11,9 +11,11 @@ import type { ClientSessionService } from "@effect-mcp/core/ClientSession"
 import * as TasksClient from "@effect-mcp/core/TasksClient"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
 import * as Answers from "./Answers.js"
 import * as CommandFailure from "./CommandFailure.js"
 import { layer as outputLayer, Output, type OutputService } from "./CommandOutput.js"
+import * as ServerTime from "./ServerTime.js"
 import * as Target from "./Target.js"
 
 /** What this program calls itself to servers and hosts. */
@@ -23,7 +25,10 @@ export const options = {
   ...Target.options,
   json: Options.boolean("json").pipe(Options.withDescription("Prints results as lines of JSON, and asks nothing")),
   timeout: Options.integer("timeout").pipe(
-    Options.withDescription("How many seconds a call waits for its answer"),
+    Options.withSchema(
+      Schema.Int.pipe(Schema.positive({ message: () => "--timeout is a number of seconds, 1 or more" }))
+    ),
+    Options.withDescription("How many seconds the command waits for its server, in all"),
     Options.withDefault(60)
   ),
   roots: Options.text("root").pipe(Options.withDescription("A folder that the server may use"), Options.repeated),
@@ -45,35 +50,54 @@ export interface Context {
   readonly output: OutputService
   /** The words that do not name the server. */
   readonly words: ReadonlyArray<string>
+  readonly time: ServerTime.ServerTime
 }
 
-/** Runs a command's work with a client of its server. Failures of calls become failures of the command. */
+/** How long a server may be silent to the question for its revision before the client asks in the older way, in seconds. */
+const PROBE = 5
+
+/**
+ * Runs a command's work with a client of its server. Failures of calls become failures of the command. The time of `--timeout` limits
+ * the connection and the work; where the work ends with the user or the server, it limits the connection and each request.
+ */
 export const use = <A, E extends CommandFailure.Failure | ClientError | QuitException, R>(
   given: Given,
   words: ReadonlyArray<string>,
   command: ReadonlyArray<string>,
-  work: (context: Context) => Effect.Effect<A, E, R>
+  work: (context: Context) => Effect.Effect<A, E, R>,
+  { isEndless = false }: { readonly isEndless?: boolean } = {}
 ) =>
   Effect.gen(function*() {
     const output = yield* Output
+    const time = yield* ServerTime.make(given.timeout)
     const { connector, rest } = yield* Target.find(words, command, given)
     const [first, ...others] = given.versions
-    const client = yield* Effect.mapError(
+    const connect = Effect.mapError(
       Client.make(connector, {
         clientInfo: info,
         timeout: given.timeout * 1000,
+        // A part of the time, so that something is left for the older way, and for a second launch.
+        timeouts: { "server/discover": Math.min(PROBE, given.timeout / 3) * 1000 },
         extensions: [TasksClient.extension],
-        features: Answers.layer(output, given.roots),
+        features: Answers.layer(output, time, given.roots),
         ...(first === undefined ? undefined : { versions: [first, ...others] })
       }),
       (error) => CommandFailure.ofConnect(connector.name, error)
     )
-    if (Option.isSome(given.serverLog)) {
-      yield* Effect.mapError(client.setLoggingLevel(given.serverLog.value), CommandFailure.ofCall)
-    }
-    return yield* Effect.mapError(
-      work({ client, output, words: rest }),
-      (error) =>
-        error._tag === "Failure" || error._tag === "QuitException" ? error : CommandFailure.ofCall(error as ClientError)
+    const workWith = (client: ClientSessionService) =>
+      Effect.gen(function*() {
+        if (Option.isSome(given.serverLog)) yield* client.setLoggingLevel(given.serverLog.value)
+        return yield* work({ client, output, time, words: rest })
+      }).pipe(
+        Effect.mapError((error) =>
+          error._tag === "Failure" || error._tag === "QuitException"
+            ? error
+            : CommandFailure.ofCall(error as ClientError)
+        )
+      )
+    const limited = time.limit(connector.name)
+    return yield* Effect.provide(
+      isEndless ? Effect.flatMap(limited(connect), workWith) : limited(Effect.flatMap(connect, workWith)),
+      Target.live(given, time.stop)
     )
-  }).pipe(Effect.scoped, Effect.provide(Target.live(given)), Effect.provide(outputLayer(given.json)))
+  }).pipe(Effect.scoped, Effect.provide(outputLayer(given.json)))

@@ -37,7 +37,7 @@ export const ofConnect = (name: string, error: ConnectError): Failure => {
   })
 }
 
-/** What the user of a command can act on: the library's own sentences name options of programs. */
+/** What the user of a command can act on. */
 const sentence = (error: ConnectError): string => {
   if (error._tag === "NotNegotiated" && error.declaredBy === "server" && error.capability !== undefined) {
     return `The server has no ${error.capability.replace(/^.*\//, "").replace(".", " ")}`
@@ -48,7 +48,40 @@ const sentence = (error: ConnectError): string => {
       ? "The server does not accept the header `Authorization` of the request"
       : "The server asks for a login: give it a header with --header \"Authorization: …\", or leave out --no-login"
   }
-  return cause instanceof AuthorizationError && !message.includes(cause.message)
-    ? `${message}: ${cause.message}`
-    : message
+  return inFlags(
+    cause instanceof AuthorizationError && !message.includes(cause.message) ? `${message}: ${cause.message}` : message
+  )
 }
+
+const TOKEN = "Give a token with --header \"Authorization: Bearer …\""
+
+/** What the library says to the author of a program, and what the command line has in its place. */
+const FLAGS: ReadonlyArray<readonly [RegExp, string]> = [
+  [/name it with the option `versions`/, "name it with --revision"],
+  [/name its host in the option `privateHosts`/, "name its host with --private-host"],
+  [
+    /`allowOthers` of `CredentialDirectory\.layer` allows it, `--allow-others` at the command line/,
+    "--allow-others allows it"
+  ],
+  [/(If that server is right, r|R)egister the client (there|by hand) and give it as `preRegistered`.*/, TOKEN],
+  [/give what follows the first space in `args`/, "write each word of the command line as a word of its own"],
+  [
+    / If [^.]* in the option `exceptions`.*/,
+    " A program can make an exception for this authorization server, the command line cannot"
+  ],
+  [/call `login` of `Authorization`.*/, "log in with `effect-mcp login`"],
+  [/name the scopes in the option `scopes`.*/, "log in anew with `effect-mcp logout` and `effect-mcp login`"],
+  [/; or name the tenant yourself, by `Providers\.entra`/, ""],
+  [/; add the feature that declares it.*/, ""],
+  [/: `HttpResponseError\.body` has the answer/, ""],
+  [/, or pass another `port`/, ""],
+  // The command line has no such option.
+  [/[;:,.] [^;:,.]*\b[Tt]he option `[^.;]*/, ""]
+]
+
+/** No sentence of the library is longer: the rest is a server's. */
+const MAX_LENGTH = 4000
+
+/** A sentence of the library with the options of the command line in place of those of the library. */
+export const inFlags = (text: string): string =>
+  text.length > MAX_LENGTH ? text : FLAGS.reduce((so, [pattern, words]) => so.replace(pattern, words), text)

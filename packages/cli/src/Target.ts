@@ -9,6 +9,7 @@ import type * as Path from "@effect/platform/Path"
 import type { QuitException, Terminal } from "@effect/platform/Terminal"
 import * as Authorization from "@effect-mcp/auth/Authorization"
 import * as AuthorizationCode from "@effect-mcp/auth/AuthorizationCode"
+import { Browser } from "@effect-mcp/auth/Browser"
 import * as CredentialDirectory from "@effect-mcp/auth/node/CredentialDirectory"
 import * as LoopbackBrowser from "@effect-mcp/auth/node/LoopbackBrowser"
 import type { Connector } from "@effect-mcp/core/Connector"
@@ -85,6 +86,8 @@ export interface Given extends Configured.Given {
   readonly noLogin: boolean
   readonly privateHosts: ReadonlyArray<string>
   readonly allowOthers: boolean
+  /** How many seconds the command waits for its server; none for a command without such a limit. */
+  readonly timeout?: number
 }
 
 export interface Target {
@@ -111,14 +114,30 @@ const open = (url: URL): Effect.Effect<void> =>
     })
   )
 
-/** What connecting needs: HTTP, and logins of this user. */
+/** Runs around the time that a person needs. */
+type During = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
+
+const timed = (during: During): Layer.Layer<Browser, never, Browser> =>
+  Layer.effect(
+    Browser,
+    Effect.map(Browser, (browser) => ({
+      login: (registered) =>
+        Effect.map(browser.login(registered), (login) => ({
+          ...login,
+          open: (url, state) => during(login.open(url, state))
+        }))
+    }))
+  )
+
+/** What connecting needs: HTTP, and logins of this user. `during` gets the time of a user's login. */
 export const live = (
-  { allowOthers, privateHosts }: Pick<Given, "allowOthers" | "privateHosts">
+  { allowOthers, privateHosts }: Pick<Given, "allowOthers" | "privateHosts">,
+  during: During = (effect) => effect
 ): Layer.Layer<HttpClient | Authorization.Authorization> =>
   Layer.suspend(() =>
     Authorization.layer(AuthorizationCode.make({ name: "Effect MCP command line" }), { privateHosts }).pipe(
       Layer.provide([
-        LoopbackBrowser.layerWith({ open }),
+        Layer.provide(timed(during), LoopbackBrowser.layerWith({ open })),
         CredentialDirectory.layer(join(homedir(), ".effect-mcp", "credentials"), { allowOthers })
       ])
     )
@@ -152,6 +171,9 @@ export const find = (
     : Effect.map(Configured.find(first, given), (entry) => ({ connector: ofEntry(first, entry, given), rest }))
 }
 
+/** How many seconds a server may take at most for each step of its end. */
+const MAX_STEP = 2
+
 const ofEntry = (
   name: string,
   entry: ServersConfig.Program | ServersConfig.Address,
@@ -160,8 +182,10 @@ const ofEntry = (
   const server = ServersConfig.isAddress(entry)
     ? { ...entry, headers: { ...entry.headers, ...given.headers } }
     : { ...entry, env: { ...entry.env, ...given.env }, cwd: Option.getOrUndefined(given.cwd) ?? entry.cwd }
+  const step = given.timeout === undefined ? undefined : Math.min(MAX_STEP, given.timeout / 3) * 1000
   return ConfiguredServers.connector(server, {
     stderr: given.quiet ? "ignore" : "forward",
+    ...(step === undefined ? undefined : { program: () => ({ closeTimeouts: { grace: step, terminate: step } }) }),
     ...(given.noLogin ? undefined : { authorize: Authorization.authorize })
   }, name)
 }

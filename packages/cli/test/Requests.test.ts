@@ -117,7 +117,16 @@ describe("The command line", () => {
         [3, /"false" exited with code 1/, "ping", "--", "false"],
         [3, /connect ECONNREFUSED 127\.0\.0\.1:9\n/, "ping", "http://127.0.0.1:9"],
         [3, /an invalid URL/, "ping", "http://127.0.0.1:99999/mcp"],
-        [4, /timed out|in time/i, ...call, "test_sleep", "seconds=20", "--timeout", "1"]
+        [2, /--timeout is a number of seconds, 1 or more/, "ping", url, "--timeout", "0"],
+        [
+          4,
+          /did not answer in time, within 1 second\. --timeout/,
+          ...call,
+          "test_sleep",
+          "seconds=20",
+          "--timeout",
+          "1"
+        ]
       ]
       yield* Effect.scoped(Effect.gen(function*() {
         const cwd = yield* folder

@@ -151,13 +151,17 @@ const named = <A extends { readonly name: string }>(
 export const findTool = (client: ClientSessionService, name: string | undefined) => named("tool", name, client.tools)
 
 /** The arguments that words give, with the user's answers for required ones that the words leave out. */
-export const argumentsOf = (schema: JsonObject, words: ReadonlyArray<string>, output: OutputService) =>
-  Effect.gen(function*() {
+export const argumentsOf = (
+  schema: JsonObject,
+  words: ReadonlyArray<string>,
+  { output, time }: Pick<CommandClient.Context, "output" | "time">
+) =>
+  time.stop(Effect.gen(function*() {
     const given = yield* ArgumentWords.toObject(words, schema)
     const args = output.interactive ? yield* TerminalQuestions.complete(schema, given, "required", output) : given
     yield* ArgumentWords.requireAll(schema, args)
     return args
-  })
+  }))
 
 const call = (after: ReadonlyArray<string>) =>
   Command.make("call", {
@@ -168,10 +172,10 @@ const call = (after: ReadonlyArray<string>) =>
       "the tool, then name=text, name:=JSON, one JSON object, or - for standard input"
     )
   }, ({ out, words, ...given }) =>
-    CommandClient.use(given, words, after, ({ client, output, words: [name, ...rest] }) =>
+    CommandClient.use(given, words, after, ({ client, output, time, words: [name, ...rest] }) =>
       Effect.gen(function*() {
         const tool = yield* findTool(client, name)
-        const args = yield* argumentsOf(tool.inputSchema as JsonObject, rest, output)
+        const args = yield* argumentsOf(tool.inputSchema as JsonObject, rest, { output, time })
         const result = yield* Effect.ensuring(client.callTool(tool.name, args, progressOf(output)), output.status())
         yield* showResult(result, out, output)
       }))).pipe(Command.withDescription("Calls a tool"))
@@ -197,7 +201,7 @@ const prompt = (after: ReadonlyArray<string>) =>
     "prompt",
     { ...CommandClient.options, words: words("server, prompt and arguments", "the prompt, then name=text") },
     ({ words, ...given }) =>
-      CommandClient.use(given, words, after, ({ client, output, words: [name, ...rest] }) =>
+      CommandClient.use(given, words, after, ({ client, output, time, words: [name, ...rest] }) =>
         Effect.gen(function*() {
           const { arguments: known = [], name: found } = yield* named("prompt", name, client.prompts)
           const schema: JsonObject = {
@@ -205,9 +209,13 @@ const prompt = (after: ReadonlyArray<string>) =>
               name,
               { type: "string", ...(description === undefined ? undefined : { description }) }
             ])),
-            required: known.filter(({ required }) => required === true).map(({ name }) => name)
+            required: known.filter(({ required }) =>
+              required === true
+            ).map(({ name }) =>
+              name
+            )
           }
-          const args = yield* argumentsOf(schema, rest, output)
+          const args = yield* argumentsOf(schema, rest, { output, time })
           const strings = Object.fromEntries(
             Object.entries(args).map((
               [key, value]

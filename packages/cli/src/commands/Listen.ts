@@ -39,4 +39,4 @@ export const command = (after: ReadonlyArray<string>) =>
         yield* client.ended
         yield* output.note("The server has ended the session")
       })
-    })).pipe(Command.withDescription("Prints what a server sends by itself"))
+    }, { isEndless: true })).pipe(Command.withDescription("Prints what a server sends by itself"))

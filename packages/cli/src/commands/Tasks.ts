@@ -43,7 +43,7 @@ const ofTask = (
       CommandClient.use(given, words, after, (context) => {
         const [taskId] = context.words
         return taskId === undefined ? Effect.fail(usage("Give the id of the task")) : work(context, taskId)
-      })
+      }, { isEndless: name !== "cancel" })
   ).pipe(Command.withDescription(description))
 
 const start = (after: ReadonlyArray<string>) =>
@@ -54,12 +54,14 @@ const start = (after: ReadonlyArray<string>) =>
       words: words("server, tool and arguments", "the tool and its arguments, as those of `call`")
     },
     ({ words, ...given }) =>
-      CommandClient.use(given, words, after, ({ client, output, words: [name, ...rest] }) =>
+      CommandClient.use(given, words, after, ({ client, output, time, words: [name, ...rest] }) =>
         Effect.gen(function*() {
           const tool = yield* findTool(client, name)
-          const args = yield* argumentsOf(tool.inputSchema as JsonObject, rest, output)
+          const args = yield* argumentsOf(tool.inputSchema as JsonObject, rest, { output, time })
           const task = yield* client.tasks.start(tool.name, args)
-          if (Option.isSome(task.taskId)) return yield* output.result({ taskId: task.taskId.value }, task.taskId.value)
+          if (Option.isSome(task.taskId)) {
+            return yield* output.result({ taskId: task.taskId.value }, task.taskId.value)
+          }
           yield* output.note("The server ran the tool at once, without a task")
           yield* showResult(yield* task.result, Option.none(), output)
         }))

@@ -1,0 +1,47 @@
+/**
+ * How long a command waits for its server, for `CommandClient`: the seconds of `--timeout`, from the first byte to the result. The time
+ * stands still while a person logs in or answers a question (`Target`, `Answers`).
+ */
+import * as Race from "@effect-mcp/core/unstable/kit/Race"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Stream from "effect/Stream"
+import * as SubscriptionRef from "effect/SubscriptionRef"
+import { Failure } from "./CommandFailure.js"
+
+export interface ServerTime {
+  /** Fails when the time has passed before the effect has ended. */
+  readonly limit: (server: string) => <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E | Failure, R>
+  /** The time stands still while this effect runs. */
+  readonly stop: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
+}
+
+export const make = (seconds: number): Effect.Effect<ServerTime> =>
+  Effect.map(SubscriptionRef.make(0), (people) => {
+    const until = (isBusy: boolean) =>
+      Effect.asVoid(Stream.runHead(Stream.filter(people.changes, (count) => (count > 0) === isBusy)))
+    const passed = (millis: number): Effect.Effect<void> =>
+      Effect.gen(function*() {
+        yield* until(false)
+        const began = yield* Clock.currentTimeMillis
+        yield* Race.raceFirst(Effect.sleep(millis), until(true))
+        const left = millis - ((yield* Clock.currentTimeMillis) - began)
+        if (left > 0) yield* passed(left)
+      })
+    const late = (server: string) =>
+      new Failure({
+        kind: "timeout",
+        message: `${server} did not answer in time, within ${seconds === 1 ? "1 second" : `${seconds} seconds`}. ` +
+          "--timeout SECONDS waits longer"
+      })
+    return {
+      limit: (server) => (effect) =>
+        Race.raceFirst(effect, Effect.zipRight(passed(seconds * 1000), Effect.fail(late(server)))),
+      stop: (effect) =>
+        Effect.acquireUseRelease(
+          SubscriptionRef.update(people, (count) => count + 1),
+          () => effect,
+          () => SubscriptionRef.update(people, (count) => count - 1)
+        )
+    }
+  })
