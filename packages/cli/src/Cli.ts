@@ -27,6 +27,7 @@ import * as Inspect from "./commands/Inspect.js"
 import * as Listen from "./commands/Listen.js"
 import * as Tasks from "./commands/Tasks.js"
 import * as Trace from "./commands/Trace.js"
+import * as Completions from "./Completions.js"
 import * as Help from "./Help.js"
 
 const tree = (after: ReadonlyArray<string>) => {
@@ -123,6 +124,9 @@ export const run = (words: ReadonlyArray<string>): Effect.Effect<number> => {
     return Effect.as(print(process.stdout, Help.page(root, own)), 0)
   }
   if (own[0] === "--version") return Effect.as(print(process.stdout, info.version), 0)
+  if (own.join(" ") === "--completions bash") {
+    return Effect.as(Effect.flatMap(Completions.bash(command), (script) => print(process.stdout, script)), 0)
+  }
   return Command.run(command, { name: "Effect MCP", version: info.version })(["node", "effect-mcp", ...own]).pipe(
     plainErrors,
     Effect.exit,

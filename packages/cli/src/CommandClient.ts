@@ -31,7 +31,10 @@ export const options = {
     Options.withDescription("How many seconds the command waits for its server, in all"),
     Options.withDefault(60)
   ),
-  roots: Options.text("root").pipe(Options.withDescription("A folder that the server may use"), Options.repeated),
+  roots: Options.directory("root", { exists: "yes" }).pipe(
+    Options.withDescription("A folder that the server may use"),
+    Options.repeated
+  ),
   serverLog: Options.choice("server-log", ["debug", "info", "notice", "warning", "error"]).pipe(
     Options.withDescription("The lowest level of the server's log messages"),
     Options.optional

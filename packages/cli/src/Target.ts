@@ -56,7 +56,10 @@ export const options = {
   ),
   headers: pairs("header", ":", "A header of every HTTP request, such as \"Authorization: Bearer …\""),
   env: pairs("env", "=", "A variable of the server's environment: NAME=value"),
-  cwd: Options.directory("cwd").pipe(Options.withDescription("Where the server runs"), Options.optional),
+  cwd: Options.directory("cwd", { exists: "yes" }).pipe(
+    Options.withDescription("Where the server runs"),
+    Options.optional
+  ),
   versions: Options.choice("revision", Version.all).pipe(
     Options.withDescription("A revision of the protocol that may be spoken; all by default"),
     Options.repeated

@@ -62,6 +62,9 @@ describe("init", () => {
       assert.match(err, /is not empty: give another folder/)
       assert.deepStrictEqual([code, filesOf(join(cwd, "mine"))], [2, ["a"]])
       const file = yield* run(["init", "mine/a"], { cwd })
-      assert.strictEqual(file.code, 1)
+      assert.deepStrictEqual([file.code, file.err], [
+        1,
+        `Cannot write to ${join(cwd, "mine", "a")}: there is a file of this name\n`
+      ])
     }))
 })

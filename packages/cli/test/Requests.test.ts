@@ -112,6 +112,8 @@ describe("The command line", () => {
         [2, /There is no option --nonsense/, "call", "--nonsense", ...forecast],
         [2, /No server is called "unknown": no file with servers was found/, "inspect", "unknown"],
         [2, /'none\.json' must exist/, "inspect", "--config", "none.json", "x"],
+        [2, /none' must exist|none' to be a directory/, "ping", "--cwd", "none", ...forecast],
+        [1, /Cannot write to none\/a: there is no such folder\n/, "trace", "--output", "none/a", ...forecast],
         [2, /Name the server/, "ping"],
         [3, /there is no such program on its PATH/, "ping", "--", "nonesuch"],
         [3, /"false" exited with code 1/, "ping", "--", "false"],
@@ -197,9 +199,9 @@ describe("The command line", () => {
     Effect.gen(function*() {
       const url = yield* everythingAt
       const cwd = yield* folder
-      const { out } = yield* run(["read", url, "test://static-binary", "--out", cwd])
+      const { out } = yield* run(["read", url, "test://static-binary", "--out", join(cwd, "new", "folder")])
       assert.match(out, /\[image\/png, \d+ bytes, test:\/\/static-binary\]/)
-      assert.strictEqual(readFileSync(join(cwd, "1.png")).subarray(1, 4).toString(), "PNG")
+      assert.strictEqual(readFileSync(join(cwd, "new", "folder", "1.png")).subarray(1, 4).toString(), "PNG")
       for (const revision of ["2025-11-25", "2026-07-28"]) {
         const asked = yield* run(["call", url, "test_elicitation", "message=Who", "--revision", revision])
         assert.strictEqual(asked.code, 1)

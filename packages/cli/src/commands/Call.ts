@@ -24,6 +24,7 @@ import { type Failure, refused, usage } from "../CommandFailure.js"
 import { lines, type OutputService, paint } from "../CommandOutput.js"
 import { ofBlock, ofResource } from "../ContentText.js"
 import { jsonText } from "../Escape.js"
+import * as Places from "../Places.js"
 import * as TerminalQuestions from "../TerminalQuestions.js"
 
 const words = (name: string, more?: string) =>
@@ -33,7 +34,7 @@ const words = (name: string, more?: string) =>
   )
 
 const out = Options.directory("out").pipe(
-  Options.withDescription("A folder for the bytes of images, audio and blobs"),
+  Options.withDescription("A folder for the bytes of images, audio and blobs; it is made where it is missing"),
   Options.optional
 )
 
@@ -103,7 +104,7 @@ const writeNew = (
   }).pipe(Effect.catchAll((error) =>
     error._tag === "SystemError" && error.reason === "AlreadyExists" && count < MAX_FILES
       ? writeNew(folder, index, type, bytes, count + 1)
-      : Effect.fail(refused(error.message))
+      : Places.written(folder, Effect.fail(error))
   ))
 
 /** Writes what is not text to files, and says where. */
@@ -176,6 +177,9 @@ const call = (after: ReadonlyArray<string>) =>
       Effect.gen(function*() {
         const tool = yield* findTool(client, name)
         const args = yield* argumentsOf(tool.inputSchema as JsonObject, rest, { output, time })
+        if (Option.isSome(out)) {
+          yield* Places.folder(out.value)
+        }
         const result = yield* Effect.ensuring(client.callTool(tool.name, args, progressOf(output)), output.status())
         yield* showResult(result, out, output)
       }))).pipe(Command.withDescription("Calls a tool"))
@@ -190,6 +194,7 @@ const read = (after: ReadonlyArray<string>) =>
           if (uri === undefined) {
             return yield* usage("Give the URI of the resource; `inspect` lists the resources of a server")
           }
+          if (Option.isSome(out)) yield* Places.folder(out.value)
           const result = yield* Effect.ensuring(client.readResource(uri, progressOf(output)), output.status())
           yield* output.result(result, result.contents.map(ofResource).join("\n"))
           yield* save(out, result.contents.map((resource) => ({ type: "resource", resource })), output)

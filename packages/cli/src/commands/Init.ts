@@ -12,9 +12,10 @@ import * as Option from "effect/Option"
 import { existsSync } from "node:fs"
 import { basename, dirname, join, resolve } from "node:path"
 import { fileURLToPath } from "node:url"
-import { refused, usage } from "../CommandFailure.js"
+import { usage } from "../CommandFailure.js"
 import { layer as outputLayer, lines, Output, paint } from "../CommandOutput.js"
 import { jsonText } from "../Escape.js"
+import * as Places from "../Places.js"
 
 const templates = ["stdio", "http", "host"] as const
 
@@ -54,6 +55,26 @@ const entries = (template: (typeof templates)[number], name: string, at: string)
   ].join("\n")
 }
 
+const writeProject = (
+  files: FileSystem.FileSystem,
+  chosen: (typeof templates)[number],
+  target: string,
+  name: string
+) =>
+  Effect.gen(function*() {
+    for (const part of ["common", chosen]) {
+      const from = join(folder, part)
+      for (const file of yield* files.readDirectory(from, { recursive: true })) {
+        const { type } = yield* files.stat(join(from, file))
+        if (type !== "File") continue
+        const to = join(target, nameOf(file))
+        yield* files.makeDirectory(dirname(to), { recursive: true })
+        const text = yield* files.readFileString(join(from, file))
+        yield* files.writeFileString(to, text.replaceAll("__NAME__", name))
+      }
+    }
+  })
+
 export const command = Command.make("init", {
   template: Options.choice("template", templates).pipe(
     Options.withDescription("What the project is"),
@@ -77,19 +98,10 @@ export const command = Command.make("init", {
       : "stdio"
     const target = resolve(at)
     const name = basename(target).toLowerCase().replace(/[^a-z0-9-]+/g, "-").replace(/^-+|-+$/g, "") || "server"
+    yield* Places.folder(target)
     const present = yield* Effect.orElseSucceed(files.readDirectory(target), () => [])
     if (present.some((name) => name !== ".git")) return yield* usage(`${target} is not empty: give another folder`)
-    for (const part of ["common", chosen]) {
-      const from = join(folder, part)
-      for (const file of yield* files.readDirectory(from, { recursive: true })) {
-        const { type } = yield* files.stat(join(from, file))
-        if (type !== "File") continue
-        const to = join(target, nameOf(file))
-        yield* files.makeDirectory(dirname(to), { recursive: true })
-        const text = yield* files.readFileString(join(from, file))
-        yield* files.writeFileString(to, text.replaceAll("__NAME__", name))
-      }
-    }
+    yield* Places.written(target, writeProject(files, chosen, target, name))
     yield* result({ name, path: target, template: chosen }, [paint("green", "Written:"), ` ${target}`])
     yield* note(lines([
       "",
@@ -101,9 +113,5 @@ export const command = Command.make("init", {
       ...(chosen === "host" ? ["  npm start"] : ["", paint("bold", "Then, for a host:"), entries(chosen, name, target)])
     ]))
   }).pipe(
-    Effect.catchTags({
-      BadArgument: (error) => Effect.fail(refused(error.message)),
-      SystemError: (error) => Effect.fail(refused(error.message))
-    }),
     Effect.provide(outputLayer(false))
   )).pipe(Command.withDescription("Writes a project that runs"))

@@ -25,12 +25,12 @@ import * as FiberSet from "effect/FiberSet"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import { spawn } from "node:child_process"
-import { createWriteStream } from "node:fs"
 import * as Http from "node:http"
 import { pipeline, type Readable, Transform } from "node:stream"
 import { Failure, refused, usage } from "../CommandFailure.js"
 import { paint, render, say, type Styled } from "../CommandOutput.js"
 import { jsonLine, jsonText } from "../Escape.js"
+import * as Places from "../Places.js"
 import { port } from "../Target.js"
 
 type Direction = "sent" | "received"
@@ -328,10 +328,7 @@ const ofUrl = (to: URL, port: number, tracer: Tracer) =>
 
 /** Appends lines to a file. */
 const toFile = (path: string) =>
-  Effect.acquireRelease(
-    Effect.sync(() => createWriteStream(path, { flags: "a" })),
-    (file) => Effect.async<void>((resume) => void file.end(() => resume(Effect.void)))
-  ).pipe(Effect.map((file) => (line: Styled) => void file.write(`${render(line, false)}\n`)))
+  Effect.map(Places.file(path, "a"), (file) => (line: Styled) => void file.write(`${render(line, false)}\n`))
 
 export const command = (after: ReadonlyArray<string>) =>
   Command.make("trace", {

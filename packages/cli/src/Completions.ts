@@ -1,0 +1,30 @@
+/**
+ * The script that completes commands and options in a shell, which `Cli` prints. `@effect/cli` makes the scripts; the script for bash has
+ * mistakes, which this module mends: it forgets the command where the name of the program has a hyphen, and below another command, offers all choices as one word,
+ * and nothing after an option without a value. When test/Completions passes on the script of `@effect/cli`, this module can be deleted.
+ */
+import * as Command from "@effect/cli/Command"
+import * as Effect from "effect/Effect"
+
+const NAME = "effect-mcp"
+
+/** After `--` stands a command line, which bash completes by itself. */
+const OF_SERVER = `    for ((i = 1; i < COMP_CWORD; i++)); do
+        if [[ \${COMP_WORDS[i]} == "--" ]]; then
+            return 0
+        fi
+    done
+`
+
+const mended = (script: string): string =>
+  script
+    .replaceAll(/^( *(?:cmd=")?)effect-mcp(?=[")])/gm, "$1effect__mcp")
+    .replaceAll(/^( *effect__mcp),(\w+),(\w+)\)/gm, "$1__$2,$3)")
+    .replaceAll(/(?<=compgen -W ")[^"$]+/g, (choices) => choices.replaceAll(",", " "))
+    .replaceAll(/^ *-[^ ]*\)\n *COMPREPLY=\( "\$\{cur\}" \)\n *return 0\n *;;\n/gm, "")
+    .replaceAll(/(?<=opts="[^"]*) --completions --log-level --help --wizard --version/g, " --help")
+    .replace(/(?<=^ *cmd=""\n)/m, OF_SERVER)
+
+/** The script for bash. */
+export const bash = <Name extends string, R, E, A>(command: Command.Command<Name, R, E, A>): Effect.Effect<string> =>
+  Effect.map(Command.getBashCompletions(command, NAME), (lines) => mended(lines.join("\n")))

@@ -1,0 +1,63 @@
+/**
+ * The files and folders that a user names for what a command writes (`Call`, `Trace`, `Record`, `Init`): opened before the work begins,
+ * and a place that cannot be used fails with a sentence.
+ */
+import * as FileSystem from "@effect/platform/FileSystem"
+import * as Effect from "effect/Effect"
+import type * as Scope from "effect/Scope"
+import { createWriteStream, type WriteStream } from "node:fs"
+import type { Failure } from "./CommandFailure.js"
+import { refused } from "./CommandFailure.js"
+import { say } from "./CommandOutput.js"
+
+const WHY: Readonly<Record<string, string>> = {
+  ENOENT: "there is no such folder",
+  ENOTDIR: "a part of the path is a file",
+  EEXIST: "there is a file of this name",
+  EISDIR: "it is a folder",
+  EACCES: "you may not write there",
+  EPERM: "you may not write there",
+  EROFS: "nothing can be written there",
+  ENOSPC: "no space is left there"
+}
+
+const whyOf = (error: unknown): string => {
+  const { cause = error } = error as Error
+  const { code = "", message } = cause as NodeJS.ErrnoException
+  return WHY[code] ?? message
+}
+
+const failed = (path: string) => (error: unknown): Failure => refused(`Cannot write to ${path}: ${whyOf(error)}`)
+
+/** Fails with the place that could not be written. */
+export const written = <A, R>(
+  path: string,
+  effect: Effect.Effect<A, Error, R>
+): Effect.Effect<A, Failure, R> => Effect.mapError(effect, failed(path))
+
+/** Makes the folder, and those above it, unless it is there. */
+export const folder = (path: string): Effect.Effect<void, Failure, FileSystem.FileSystem> =>
+  Effect.flatMap(FileSystem.FileSystem, (files) =>
+    written(
+      path,
+      Effect.zipRight(files.makeDirectory(path, { recursive: true }), files.access(path, { writable: true }))
+    ))
+
+/**
+ * A file to write to, until the scope closes. When a write fails later, the command goes on, and says so once on standard error.
+ */
+export const file = (path: string, flags: "a" | "w"): Effect.Effect<WriteStream, Failure, Scope.Scope> =>
+  Effect.acquireRelease(
+    Effect.async<WriteStream, Failure>((resume) => {
+      const stream = createWriteStream(path, { flags, mode: 0o600 })
+      stream.once("error", (error) => resume(Effect.fail(failed(path)(error))))
+      stream.once("open", () => {
+        stream.on("error", (error) => say(process.stderr, failed(path)(error).message))
+        resume(Effect.succeed(stream))
+      })
+    }),
+    (stream) =>
+      Effect.async<void>((resume) =>
+        stream.destroyed ? resume(Effect.void) : void stream.end(() => resume(Effect.void))
+      )
+  )
