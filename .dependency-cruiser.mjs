@@ -14,7 +14,7 @@ const ARROWS = {
   workflow: ["core"],
   ai: ["extensions"],
   auth: ["core"],
-  cli: ["auth", "node", "proxy"]
+  cli: ["auth", "node", "proxy", "testing"]
 }
 
 /** The areas of packages, which are folders of `src`: each imports those listed, and what they import. */

@@ -9,6 +9,7 @@ import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import * as Stream from "effect/Stream"
 import { type Failure, refused, usage } from "./CommandFailure.js"
+import * as Suggestion from "./Suggestion.js"
 
 const parsed = (text: string, what: string): Effect.Effect<unknown, Failure> =>
   Effect.try({
@@ -53,70 +54,53 @@ export const valueOf = (name: string, text: string, schema: JsonObject): Effect.
   return types.length === 0 ? Effect.orElseSucceed(value, () => text) : value
 }
 
-/** The object that words describe. */
-export const toObject = (words: ReadonlyArray<string>, schema: JsonObject): Effect.Effect<JsonObject, Failure> =>
-  Effect.gen(function*() {
-    const properties = propertiesOf(schema)
-    const values: Record<string, unknown> = {}
-    const put = (name: string, value: unknown) =>
-      Object.defineProperty(values, name, { value, enumerable: true, configurable: true, writable: true })
-    for (const word of words) {
-      const [, name = "", operator = "", text = ""] = /^([^=]*?)(:?=)(.*)$/s.exec(word) ?? []
-      if (word === "-" || word.startsWith("{")) {
-        const given = yield* word === "-"
-          ? Effect.flatMap(standardInput, (text) => object(text, "Standard input"))
-          : object(word, "The argument")
-        for (const [key, value] of Object.entries(given)) put(key, value)
-      } else if (operator === "" || name === "") {
-        return yield* usage(
-          `"${word}" is no argument: write name=text, name:=JSON, one JSON object, or - for standard input`
-        )
-      } else {
-        put(
-          name,
-          yield* operator === ":="
-            ? parsed(text, `The value of "${name}"`)
-            : valueOf(name, text, properties[name] ?? {})
-        )
-      }
-    }
-    return values as JsonObject
-  })
-
-/** The number of letters to add, to leave out or to replace between two words. */
-const distance = (a: string, b: string): number => {
-  let row = Array.from({ length: b.length + 1 }, (_, index) => index)
-  for (const [i, letter] of [...a].entries()) {
-    const next = [i + 1]
-    for (let j = 0; j < b.length; j++) {
-      next.push(Math.min((row[j] ?? 0) + (letter === b[j] ? 0 : 1), (row[j + 1] ?? 0) + 1, (next[j] ?? 0) + 1))
-    }
-    row = next
-  }
-  return row.at(-1) ?? 0
+/** Whether the schema may have arguments that its properties do not name. */
+const isOpen = (schema: JsonObject): boolean => {
+  const { additionalProperties = false, properties } = schema
+  return additionalProperties !== false || !Predicate.isRecord(properties) || COMBINING.some((name) => name in schema)
 }
 
-const MAX_NAMES = 20
-const MAX_LETTERS = 100
+const COMBINING = ["patternProperties", "$ref", "allOf", "anyOf", "oneOf", "if", "dependentSchemas"]
 
-/** The failure for a name that is not among the names, with the one that was meant, or with all of them. */
-export const unknown = (kind: string, word: string, names: ReadonlyArray<string>): Failure => {
-  const short = word.slice(0, MAX_LETTERS)
-  const [best] = names.filter((name) => name.length <= MAX_LETTERS)
-    .map((name) => ({ name, letters: distance(short.toLowerCase(), name.toLowerCase()) }))
-    .filter(({ letters, name }) => letters <= Math.max(2, name.length / 3))
-    .sort((a, b) => a.letters - b.letters)
-  const known = names.slice(0, MAX_NAMES).join(", ") + (names.length > MAX_NAMES ? ", …" : "")
-  return usage(
-    `The server has no ${kind} "${short}"${
-      best !== undefined
-        ? `. Did you mean "${best.name}"?`
-        : known === ""
-        ? ""
-        : `. It has: ${known}`
-    }`
+const known = (name: string, schema: JsonObject): Effect.Effect<void, Failure> => {
+  const names = Object.keys(propertiesOf(schema))
+  return isOpen(schema) || names.includes(name)
+    ? Effect.void
+    : Effect.fail(
+      Suggestion.unknown(
+        (word) => `There is no argument "${word}"`,
+        name,
+        names,
+        (names) => names === "" ? "There are no arguments" : `There are: ${names}`
+      )
+    )
+}
+
+/** The arguments of one word. */
+const ofWord = (word: string, schema: JsonObject): Effect.Effect<JsonObject, Failure> => {
+  if (word === "-") return Effect.flatMap(standardInput, (text) => object(text, "Standard input"))
+  if (word.startsWith("{")) return object(word, "The argument")
+  const [, name = "", operator = "", text = ""] = /^([^=]*?)(:?=)(.*)$/s.exec(word) ?? []
+  if (operator === "" || name === "") {
+    return Effect.fail(usage(
+      `"${word}" is no argument: write name=text, name:=JSON, one JSON object, or - for standard input`
+    ))
+  }
+  const value = operator === ":="
+    ? parsed(text, `The value of "${name}"`)
+    : valueOf(name, text, propertiesOf(schema)[name] ?? {})
+  return Effect.zipRight(
+    known(name, schema),
+    Effect.map(value, (value) => Object.fromEntries([[name, value]]) as JsonObject)
   )
 }
+
+/** The object that words describe. A word whose name the schema does not have is a mistake; a JSON object is taken as it is. */
+export const toObject = (words: ReadonlyArray<string>, schema: JsonObject): Effect.Effect<JsonObject, Failure> =>
+  Effect.map(
+    Effect.forEach(words, (word) => ofWord(word, schema)),
+    (objects) => Object.fromEntries(objects.flatMap(Object.entries)) as JsonObject
+  )
 
 /** Fails when a required property has no value. */
 export const requireAll = (schema: JsonObject, given: JsonObject): Effect.Effect<void, Failure> => {

@@ -25,17 +25,22 @@ import * as Dev from "./commands/Dev.js"
 import * as Init from "./commands/Init.js"
 import * as Inspect from "./commands/Inspect.js"
 import * as Listen from "./commands/Listen.js"
+import * as Login from "./commands/Login.js"
+import * as Record from "./commands/Record.js"
 import * as Tasks from "./commands/Tasks.js"
 import * as Trace from "./commands/Trace.js"
 import * as Completions from "./Completions.js"
 import * as Help from "./Help.js"
+import * as OwnWords from "./OwnWords.js"
 
 const tree = (after: ReadonlyArray<string>) => {
   const [tasks, parts] = Tasks.commands(after)
   const inspect = Inspect.command(after)
   const [call, read, prompt, complete, ping] = Call.commands(after)
   const listen = Listen.command(after)
+  const [login, logout] = Login.commands(after)
   const trace = Trace.command(after)
+  const record = Record.command(after)
   const bridge = Bridge.command(after)
   const dev = Dev.command(after)
   const command = Command.make("effect-mcp").pipe(
@@ -49,7 +54,10 @@ const tree = (after: ReadonlyArray<string>) => {
       ping,
       listen,
       tasks,
+      login,
+      logout,
       trace,
+      record,
       bridge,
       dev,
       Init.command
@@ -67,7 +75,10 @@ const tree = (after: ReadonlyArray<string>) => {
       part(ping),
       part(listen),
       part(tasks, parts),
+      part(login),
+      part(logout),
       part(trace),
+      part(record),
       part(bridge),
       part(dev),
       part(Init.command)
@@ -127,6 +138,8 @@ export const run = (words: ReadonlyArray<string>): Effect.Effect<number> => {
   if (own.join(" ") === "--completions bash") {
     return Effect.as(Effect.flatMap(Completions.bash(command), (script) => print(process.stdout, script)), 0)
   }
+  const mistake = OwnWords.mistake(root, own)
+  if (mistake !== undefined) return Effect.as(print(process.stderr, mistake.message), codes[mistake.kind])
   return Command.run(command, { name: "Effect MCP", version: info.version })(["node", "effect-mcp", ...own]).pipe(
     plainErrors,
     Effect.exit,

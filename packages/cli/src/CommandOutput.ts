@@ -19,13 +19,20 @@ const CODES = { bold: 1, dim: 2, red: 31, green: 32, yellow: 33, cyan: 36 } as c
 type Style = keyof typeof CODES
 
 /** A text to be shown, with the colors of its parts. */
-export type Styled = string | { readonly style: Style; readonly text: string } | ReadonlyArray<Styled>
+export type Styled =
+  | string
+  | { readonly style: Style; readonly text: string }
+  | { readonly json: string }
+  | ReadonlyArray<Styled>
 
 export const paint = (style: Style, text: string): Styled => ({ style, text })
 
 /** Texts as lines. */
 export const lines = (texts: ReadonlyArray<Styled>): Styled =>
   texts.map((text, index) => index === 0 ? text : ["\n", text])
+
+/** JSON, with colors for its names, texts and other values. */
+export const json = (text: string): Styled => ({ json: text })
 
 export interface OutputService {
   /** Whether results are JSON. */
@@ -47,9 +54,22 @@ export class Output extends Context.Tag("@effect-mcp/cli/Output")<Output, Output
 /** A text as a terminal or a file gets it. */
 export const render = (text: Styled, isColored: boolean): string => {
   if (Predicate.isString(text)) return escaped(text)
+  if ("json" in text) return isColored ? colored(escaped(text.json)) : escaped(text.json)
   if (!("style" in text)) return text.map((one) => render(one, isColored)).join("")
-  return isColored ? `${ESC}[${CODES[text.style]}m${escaped(text.text)}${RESET}` : escaped(text.text)
+  return isColored ? sequence(text.style, escaped(text.text)) : escaped(text.text)
 }
+
+const sequence = (style: Style, text: string): string => `${ESC}[${CODES[style]}m${text}${RESET}`
+
+const TOKEN = /("[^"\\]*(?:\\.[^"\\]*)*")(:?)|-?\d[\d.eE+-]*|\b(?:true|false|null)\b/g
+
+const colored = (json: string): string =>
+  json.replace(TOKEN, (token: string, text: string | undefined, colon: string | undefined) =>
+    text === undefined
+      ? sequence("yellow", token)
+      : colon === ":"
+      ? `${sequence("cyan", text)}:`
+      : sequence("green", text))
 
 type Stream = NodeJS.WriteStream
 
@@ -104,15 +124,15 @@ export const guard = (): void => {
   }
 }
 
-export const layer = (json: boolean): Layer.Layer<Output> =>
+export const layer = (isJson: boolean): Layer.Layer<Output> =>
   Layer.sync(Output, () => {
     const { stderr, stdin, stdout } = process
     return {
-      json,
-      interactive: !json && stdin.isTTY === true && stdout.isTTY === true,
+      json: isJson,
+      interactive: !isJson && stdin.isTTY === true && stdout.isTTY === true,
       // A terminal of unknown size has 0 columns.
       width: stdout.isTTY === true ? stdout.columns || 100 : Infinity,
-      result: (value, text) => json ? write(stdout, `${jsonLine(value)}\n`) : print(stdout, text),
+      result: (value, text) => print(stdout, isJson ? json(jsonLine(value)) : text),
       note: (text) => print(stderr, text),
       status: (text) =>
         stderr.isTTY === true

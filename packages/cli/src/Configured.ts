@@ -9,9 +9,10 @@ import * as ServersConfig from "@effect-mcp/core/ServersConfig"
 import * as ConfiguredServers from "@effect-mcp/node/ConfiguredServers"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import { type Failure, refused, usage } from "./CommandFailure.js"
+import { type Failure, refused } from "./CommandFailure.js"
 import { Output } from "./CommandOutput.js"
 import { fit, line } from "./Escape.js"
+import * as Suggestion from "./Suggestion.js"
 import * as Trust from "./Trust.js"
 
 export interface Given {
@@ -42,12 +43,12 @@ const MAX_NAME = 40
 /** The names that the files have, and what of them cannot be used. */
 const listed = (files: ReadonlyArray<ConfiguredServers.Configuration>): string => {
   const entries = [...ServersConfig.merge(files.map(({ entries }) => entries))]
-  if (entries.length === 0) return "no file with servers was found"
+  if (entries.length === 0) return "No file with servers was found"
   const names = entries.slice(0, MAX_NAMES).map(([name, { _tag }]) =>
     `${fit(line(name), MAX_NAME)}${_tag === "Server" ? "" : _tag === "Disabled" ? " (disabled)" : " (cannot be read)"}`
   )
   const more = entries.length - names.length
-  return `the files have ${names.join(", ")}${more === 0 ? "" : ` and ${more} more`}`
+  return `The files have ${names.join(", ")}${more === 0 ? "" : ` and ${more} more`}`
 }
 
 /** The server of a name, with its variables filled in. */
@@ -69,10 +70,11 @@ export const find = (name: string, { config, trust }: Given): Effect.Effect<
       }
     }
     if (found === undefined) {
-      return yield* usage(
-        `No server is called "${fit(line(name), MAX_NAME)}": ${
-          listed(files)
-        }. A URL begins with http:// or https://, a command line stands after --`
+      return yield* Suggestion.unknown(
+        (word) => `No server is called "${fit(line(word), MAX_NAME)}"`,
+        name,
+        [...ServersConfig.merge(files.map(({ entries }) => entries)).keys()],
+        () => `${listed(files)}. A URL begins with http:// or https://, a command line stands after --`
       )
     }
     const entry = found.entries.get(name)

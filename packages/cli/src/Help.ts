@@ -36,7 +36,7 @@ const blocks = (doc: HelpDoc.HelpDoc): ReadonlyArray<HelpDoc.HelpDoc> =>
 /** Options that every command has by itself. */
 const BUILT_IN = /^(--completions|--log-level|--wizard|--version|-h, --help)/
 
-const rowsOf = (doc: HelpDoc.HelpDoc): ReadonlyArray<readonly [string, string]> =>
+const rowsOf = (doc: HelpDoc.HelpDoc, hidden = BUILT_IN): ReadonlyArray<readonly [string, string]> =>
   blocks(doc).flatMap((block) =>
     block._tag === "DescriptionList"
       ? block.definitions.map(([span, about]) =>
@@ -46,7 +46,22 @@ const rowsOf = (doc: HelpDoc.HelpDoc): ReadonlyArray<readonly [string, string]> 
         ] as const
       )
       : []
-  ).filter(([name]) => !BUILT_IN.test(name))
+  ).filter(([name]) => !hidden.test(name))
+
+const isOption = ([name]: readonly [string, string]): boolean => name.startsWith("-")
+
+/** The names of a command's options, each with whether a value follows. */
+export const optionsOf = ({ help }: Part): ReadonlyMap<string, boolean> =>
+  new Map(
+    rowsOf(help, /^$/).filter(isOption).flatMap(([text]) => {
+      const names = text.match(/(?<=^|, )--?[\w-]+/g) ?? []
+      return names.map((name) => [name, !text.endsWith(names.at(-1) ?? "")] as const)
+    })
+  )
+
+/** Whether a command has words of the form name=value. */
+export const hasArguments = ({ help }: Part): boolean =>
+  rowsOf(help).some(([name]) => name.startsWith("<") && name.includes("arguments"))
 
 const table = (title: string, rows: ReadonlyArray<readonly [string, string]>): ReadonlyArray<string> => {
   const width = Math.min(30, Math.max(0, ...rows.map(([name]) => name.length)))
@@ -72,7 +87,7 @@ export const page = (root: Part, words: ReadonlyArray<string>): string => {
   const part = path.at(-1) ?? root
   const rows = rowsOf(part.help)
   const args = rows.filter(([name]) => name.startsWith("<"))
-  const options = rows.filter(([name]) => name.startsWith("-"))
+  const options = rows.filter(isOption)
   const { parts } = part
   const usage = [
     ...path.map(({ name }) => name),

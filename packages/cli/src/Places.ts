@@ -6,6 +6,7 @@ import * as FileSystem from "@effect/platform/FileSystem"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import { createWriteStream, type WriteStream } from "node:fs"
+import { dirname } from "node:path"
 import type { Failure } from "./CommandFailure.js"
 import { refused } from "./CommandFailure.js"
 import { say } from "./CommandOutput.js"
@@ -41,6 +42,14 @@ export const folder = (path: string): Effect.Effect<void, Failure, FileSystem.Fi
     written(
       path,
       Effect.zipRight(files.makeDirectory(path, { recursive: true }), files.access(path, { writable: true }))
+    ))
+
+/** Fails where a file cannot be written. */
+export const writable = (path: string): Effect.Effect<void, Failure, FileSystem.FileSystem> =>
+  Effect.flatMap(FileSystem.FileSystem, (files) =>
+    written(
+      path,
+      Effect.flatMap(files.exists(path), (exists) => files.access(exists ? path : dirname(path), { writable: true }))
     ))
 
 /**

@@ -10,6 +10,7 @@ import type { QuitException, Terminal } from "@effect/platform/Terminal"
 import * as Authorization from "@effect-mcp/auth/Authorization"
 import * as AuthorizationCode from "@effect-mcp/auth/AuthorizationCode"
 import { Browser } from "@effect-mcp/auth/Browser"
+import type { CredentialStore } from "@effect-mcp/auth/CredentialStore"
 import * as CredentialDirectory from "@effect-mcp/auth/node/CredentialDirectory"
 import * as LoopbackBrowser from "@effect-mcp/auth/node/LoopbackBrowser"
 import type { Connector } from "@effect-mcp/core/Connector"
@@ -136,43 +137,50 @@ const timed = (during: During): Layer.Layer<Browser, never, Browser> =>
 export const live = (
   { allowOthers, privateHosts }: Pick<Given, "allowOthers" | "privateHosts">,
   during: During = (effect) => effect
-): Layer.Layer<HttpClient | Authorization.Authorization> =>
+): Layer.Layer<HttpClient | Authorization.Authorization | CredentialStore> =>
   Layer.suspend(() =>
     Authorization.layer(AuthorizationCode.make({ name: "Effect MCP command line" }), { privateHosts }).pipe(
-      Layer.provide([
-        Layer.provide(timed(during), LoopbackBrowser.layerWith({ open })),
-        CredentialDirectory.layer(join(homedir(), ".effect-mcp", "credentials"), { allowOthers })
-      ])
+      Layer.provide(Layer.provide(timed(during), LoopbackBrowser.layerWith({ open }))),
+      Layer.provideMerge(CredentialDirectory.layer(join(homedir(), ".effect-mcp", "credentials"), { allowOthers }))
     )
   ).pipe(Layer.provideMerge(GuardedHttpClient.layer))
 
 const isUrl = (word: string): boolean => /^https?:\/\//i.test(word)
 
-/** The server that the words and the command line after `--` name. */
-export const find = (
+/** What a file of servers says of the server that the words and the command line after `--` name. */
+export const entryOf = (
   words: ReadonlyArray<string>,
   command: ReadonlyArray<string>,
-  given: Given
+  given: Configured.Given
 ): Effect.Effect<
-  Target,
+  {
+    readonly name: string
+    readonly entry: ServersConfig.Program | ServersConfig.Address
+    /** The words that do not name the server. */
+    readonly rest: ReadonlyArray<string>
+  },
   Failure | QuitException,
   Output | FileSystem.FileSystem | Path.Path | Terminal
 > => {
-  const option = words.find((word) => word.startsWith("--"))
-  if (option !== undefined) return Effect.fail(usage(`There is no option ${option}`))
   const [program, ...args] = command
   if (program !== undefined) {
-    const entry = { command: program, args }
-    return Effect.succeed({ connector: ofEntry(basename(program), entry, given), rest: words })
+    return Effect.succeed({ name: basename(program), entry: { command: program, args }, rest: words })
   }
-  const [first, ...rest] = words
-  if (first === undefined) {
+  const [name, ...rest] = words
+  if (name === undefined) {
     return Effect.fail(usage("Name the server: a URL, a name of a file of servers, or its command line after --"))
   }
-  return isUrl(first)
-    ? Effect.succeed({ connector: ofEntry(first, { url: first }, given), rest })
-    : Effect.map(Configured.find(first, given), (entry) => ({ connector: ofEntry(first, entry, given), rest }))
+  return isUrl(name)
+    ? Effect.succeed({ name, entry: { url: name }, rest })
+    : Effect.map(Configured.find(name, given), (entry) => ({ name, entry, rest }))
 }
+
+/** The server that the words and the command line after `--` name. */
+export const find = (words: ReadonlyArray<string>, command: ReadonlyArray<string>, given: Given) =>
+  Effect.map(
+    entryOf(words, command, given),
+    ({ entry, name, rest }): Target => ({ connector: ofEntry(name, entry, given), rest })
+  )
 
 /** How many seconds a server may take at most for each step of its end. */
 const MAX_STEP = 2

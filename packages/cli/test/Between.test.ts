@@ -265,15 +265,52 @@ describe("bridge", () => {
       assert.lengthOf(log.filter((path) => path === "/authorize"), 1)
       const withHeader = yield* run(["call", url, "whoami", "--header", "Authorization: Bearer good"], options)
       assert.strictEqual(withHeader.out, "ada\n")
+      const login = yield* run(["login", url], options)
+      assert.deepStrictEqual(login, { code: 0, out: `Logged in at ${url}\n`, err: "" })
       // As a folder that a container mounts.
       const credentials = join(cwd, ".effect-mcp", "credentials")
       chmodSync(credentials, 0o755)
       const open = yield* run(["call", url, "whoami"], options)
       assert.deepStrictEqual([open.code, open.out], [3, ""])
       assert.include(open.err, `Run: chmod 700 ${credentials}`)
-      assert.include(open.err, "`--allow-others` at the command line")
+      assert.include(open.err, "--allow-others allows it")
       const allowed = yield* run(["call", url, "whoami", "--allow-others"], options)
       assert.deepStrictEqual([allowed.out, allowed.err], ["ada\n", ""])
+    }))
+
+  it.scopedLive("logs in before a command needs it, by the name of a server, and forgets the login", () =>
+    Effect.gen(function*() {
+      const { log, url } = yield* guarded
+      const cwd = yield* folder
+      const env = { HOME: cwd, PATH: "/nonexistent" }
+      writeFileSync(join(cwd, "servers.json"), JSON.stringify({ mcpServers: { ours: { url } } }))
+      const ours = (command: string) => [command, "ours", "--config", "servers.json"]
+      const interrupted = yield* launch(ours("login"), { cwd, env })
+      yield* interrupted.sees(/Log in at http\S+\n/)
+      interrupted.kill("SIGINT")
+      assert.strictEqual((yield* interrupted.ended).code, 130)
+      const login = yield* launch(ours("login"), { cwd, env })
+      const [, page = ""] = yield* login.sees(/Log in at (http\S+)\n/)
+      yield* Effect.promise(() => fetch(page))
+      assert.strictEqual((yield* login.ended).out, `Logged in at ${url}\n`)
+      assert.strictEqual((yield* run(["call", url, "whoami"], { cwd, env })).out, "ada\n")
+      const logout = yield* run(ours("logout"), { cwd, env })
+      assert.deepStrictEqual(logout, { code: 0, out: `Logged out of ${url}\n`, err: "" })
+      assert.lengthOf(log.filter((path) => path === "/token"), 1)
+    }))
+
+  it.scopedLive("says where there is no login", () =>
+    Effect.gen(function*() {
+      const url = "http://127.0.0.1:9/mcp"
+      const cwd = yield* folder
+      const options = { cwd, env: { HOME: cwd } }
+      const program = yield* run(["login", "--", "nonesuch"], options)
+      assert.match(program.err, /^Only a server with a URL has a login/)
+      const logout = yield* run(["logout", url], options)
+      assert.deepStrictEqual(logout, { code: 1, out: "", err: `There is no login at ${url}\n` })
+      const open = yield* run(["login", url], options)
+      assert.deepStrictEqual([open.code, open.out], [1, ""])
+      assert.include(open.err, "127.0.0.1:9")
     }))
 })
 

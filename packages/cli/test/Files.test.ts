@@ -89,7 +89,7 @@ describe("The name of a server", () => {
       // The others of the file are there.
       assert.strictEqual((yield* ping("weather")).code, 0)
       const { err } = yield* ping("wether")
-      assert.include(err, "the files have broken (cannot be read), asks, off (disabled), weather.")
+      assert.include(err, "The files have broken (cannot be read), asks, off (disabled), weather.")
     }))
 
   it.scopedLive("is none of the folder's while a file of the user cannot be read, which may have it", () =>

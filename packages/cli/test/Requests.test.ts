@@ -11,6 +11,20 @@ import { everythingAt, folder, ours, run } from "./Program.js"
 const forecast = ["--", ...ours("stdio")]
 const [node = "", stdio = ""] = ours("stdio")
 
+type Case = readonly [code: number, sentence: RegExp, ...args: ReadonlyArray<string>]
+
+/** Runs each command line, and compares its exit code and what it says. */
+const check = (cases: ReadonlyArray<Case>) =>
+  Effect.gen(function*() {
+    const cwd = yield* folder
+    const ran = yield* Effect.forEach(cases, ([, , ...args]) => run(args, { cwd }), { concurrency: 3 })
+    for (const [index, [code, sentence]] of cases.entries()) {
+      const { code: given, err, out } = ran[index]!
+      assert.match(out + err, sentence)
+      assert.strictEqual(given, code, err)
+    }
+  })
+
 describe("The command line", () => {
   it.live("has the version of its package, and pages of help without colors", () =>
     Effect.gen(function*() {
@@ -90,7 +104,7 @@ describe("The command line", () => {
     Effect.gen(function*() {
       const url = yield* everythingAt
       const call = ["call", url] as const
-      const cases: ReadonlyArray<readonly [code: number, sentence: RegExp, ...args: ReadonlyArray<string>]> = [
+      yield* check([
         [
           1,
           /There is no forecast for Atlantis.*\n[^]*The tool reported an error/,
@@ -108,18 +122,10 @@ describe("The command line", () => {
         [2, /"seconds", which must be number, is not JSON: soon/, ...call, "slow_compute", "seconds=soon"],
         [2, /Name the tool; `inspect` lists/, ...call],
         [1, /The server has no resources/, "read", "file:///none", ...forecast],
-        [2, /Invalid subcommand/, "nonsense"],
-        [2, /There is no option --nonsense/, "call", "--nonsense", ...forecast],
-        [2, /No server is called "unknown": no file with servers was found/, "inspect", "unknown"],
-        [2, /'none\.json' must exist/, "inspect", "--config", "none.json", "x"],
-        [2, /none' must exist|none' to be a directory/, "ping", "--cwd", "none", ...forecast],
-        [1, /Cannot write to none\/a: there is no such folder\n/, "trace", "--output", "none/a", ...forecast],
-        [2, /Name the server/, "ping"],
         [3, /there is no such program on its PATH/, "ping", "--", "nonesuch"],
         [3, /"false" exited with code 1/, "ping", "--", "false"],
         [3, /connect ECONNREFUSED 127\.0\.0\.1:9\n/, "ping", "http://127.0.0.1:9"],
         [3, /an invalid URL/, "ping", "http://127.0.0.1:99999/mcp"],
-        [2, /--timeout is a number of seconds, 1 or more/, "ping", url, "--timeout", "0"],
         [
           4,
           /did not answer in time, within 1 second\. --timeout/,
@@ -129,17 +135,26 @@ describe("The command line", () => {
           "--timeout",
           "1"
         ]
-      ]
-      yield* Effect.scoped(Effect.gen(function*() {
-        const cwd = yield* folder
-        const ran = yield* Effect.forEach(cases, ([, , ...args]) => run(args, { cwd }), { concurrency: 3 })
-        for (const [index, [code, sentence]] of cases.entries()) {
-          const { code: given, err, out } = ran[index]!
-          assert.match(out + err, sentence)
-          assert.strictEqual(given, code, err)
-        }
-      }))
+      ])
     }))
+
+  it.scopedLive("says which command, option, server or argument was meant", () =>
+    check([
+      [2, /effect-mcp has no command "nonsense"\. It has: inspect, /, "nonsense"],
+      [2, /effect-mcp has no command "inspekt"\. Did you mean "inspect"\?/, "inspekt", "weather"],
+      [2, /tasks has no command "wacth"\. Did you mean "watch"\?/, "tasks", "wacth"],
+      [2, /call has no option --tiemout\. Did you mean "--timeout"\?/, "call", "--tiemout", "3", ...forecast],
+      [2, /call has no option --city\. Arguments are written as name=value/, "call", "forecast", "--city=Oslo"],
+      [2, /--timeout needs a value/, "call", "--json", "--timeout", ...forecast],
+      [2, /There is no argument "ctiy"\. Did you mean "city"\?/, "call", "forecast", "ctiy=Oslo", ...forecast],
+      [2, /lists nothing that is called "forcast"\. Did you mean "forecast"\?/, "inspect", "forcast", ...forecast],
+      [2, /No server is called "unknown"\. No file with servers was found/, "inspect", "unknown"],
+      [2, /'none\.json' must exist/, "inspect", "--config", "none.json", "x"],
+      [2, /none' must exist|none' to be a directory/, "ping", "--cwd", "none", ...forecast],
+      [1, /Cannot write to none\/a: there is no such folder\n/, "trace", "--output", "none/a", ...forecast],
+      [2, /Name the server/, "ping"],
+      [2, /--timeout is a number of seconds, 1 or more/, "ping", "x", "--timeout", "0"]
+    ]))
 
   it.scopedLive("reaches a server by its name in a file", () =>
     Effect.gen(function*() {
@@ -156,7 +171,9 @@ describe("The command line", () => {
         )
       }
       const { err } = yield* run(["inspect", "wether"], { cwd })
-      assert.match(err, /No server is called "wether": the files have weather, code/)
+      assert.match(err, /No server is called "wether"\. Did you mean "weather"\?/)
+      const other = yield* run(["inspect", "calendar"], { cwd })
+      assert.match(other.err, /No server is called "calendar"\. The files have weather, code\. A URL begins with/)
     }))
 
   it.scopedLive("writes files with new names, and with extensions that the server does not choose", () =>

@@ -21,10 +21,11 @@ import { join } from "node:path"
 import * as ArgumentWords from "../ArgumentWords.js"
 import * as CommandClient from "../CommandClient.js"
 import { type Failure, refused, usage } from "../CommandFailure.js"
-import { lines, type OutputService, paint } from "../CommandOutput.js"
+import { json, lines, type OutputService, paint } from "../CommandOutput.js"
 import { ofBlock, ofResource } from "../ContentText.js"
 import { jsonText } from "../Escape.js"
 import * as Places from "../Places.js"
+import * as Suggestion from "../Suggestion.js"
 import * as TerminalQuestions from "../TerminalQuestions.js"
 
 const words = (name: string, more?: string) =>
@@ -129,7 +130,7 @@ export const showResult = (result: CallToolResult, folder: Option.Option<string>
     const { content = [], isError, structuredContent } = result
     const text = content.map(ofBlock).join("\n")
     const shown = structuredContent !== undefined && content.every(({ type }) => type === "text")
-      ? jsonText(structuredContent, 2)
+      ? json(jsonText(structuredContent, 2))
       : text
     yield* output.result(result, isError === true ? paint("red", text) : shown)
     yield* save(folder, content, output)
@@ -145,7 +146,12 @@ const named = <A extends { readonly name: string }>(
     if (word === undefined) return yield* usage(`Name the ${kind}; \`inspect\` lists the ${kind}s of a server`)
     const all = yield* StreamArrays.collect(entries)
     return all.find(({ name }) => name === word) ??
-      (yield* ArgumentWords.unknown(kind, word, all.map(({ name }) => name)))
+      (yield* Suggestion.unknown(
+        (word) => `The server has no ${kind} "${word}"`,
+        word,
+        all.map(({ name }) => name),
+        Suggestion.itHas
+      ))
   })
 
 /** The tool of this name. */

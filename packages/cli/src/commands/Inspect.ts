@@ -12,10 +12,10 @@ import * as Effect from "effect/Effect"
 import type * as Stream from "effect/Stream"
 import { propertiesOf, typesOf } from "../ArgumentWords.js"
 import * as CommandClient from "../CommandClient.js"
-import { usage } from "../CommandFailure.js"
-import { lines, type OutputService, paint, type Styled } from "../CommandOutput.js"
+import { json, lines, type OutputService, paint, type Styled } from "../CommandOutput.js"
 import { table } from "../ContentText.js"
 import { jsonText } from "../Escape.js"
+import * as Suggestion from "../Suggestion.js"
 
 const all = <A>(has: unknown, entries: Stream.Stream<A, ClientError>): Effect.Effect<ReadonlyArray<A>, ClientError> =>
   has === undefined ? Effect.succeed([]) : StreamArrays.collect(entries)
@@ -105,6 +105,13 @@ export const command = (after: ReadonlyArray<string>) =>
           ...lists.resources.filter(({ name, uri }) => uri === entry || name === entry),
           ...lists.resourceTemplates.filter(({ name, uriTemplate }) => uriTemplate === entry || name === entry)
         ]
-        if (found.length === 0) return yield* usage(`The server lists nothing that is called "${entry}"`)
-        yield* Effect.forEach(found, (one) => output.result(one, jsonText(one, 2)), { discard: true })
+        if (found.length === 0) {
+          return yield* Suggestion.unknown(
+            (word) => `The server lists nothing that is called "${word}"`,
+            entry,
+            [...lists.tools, ...lists.prompts, ...lists.resources, ...lists.resourceTemplates].map(({ name }) => name),
+            () => ""
+          )
+        }
+        yield* Effect.forEach(found, (one) => output.result(one, json(jsonText(one, 2))), { discard: true })
       }))).pipe(Command.withDescription("Shows what a server is and what it has"))

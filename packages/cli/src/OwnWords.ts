@@ -1,0 +1,52 @@
+/**
+ * The words of a command line that are commands and options of this program: `Cli` has them checked before `@effect/cli` reads them,
+ * whose errors do not say which word was meant.
+ */
+import { type Failure, usage } from "./CommandFailure.js"
+import * as Help from "./Help.js"
+import * as Suggestion from "./Suggestion.js"
+
+/** What is wrong with the commands and the options among the words. */
+export const mistake = (root: Help.Part, words: ReadonlyArray<string>): Failure | undefined => {
+  let part = root
+  let at = 0
+  for (; part.parts.length > 0; at++) {
+    const word = words[at]
+    if (word === undefined || word.startsWith("-")) return mistakeInOptions(part, words.slice(at))
+    const next = part.parts.find(({ name }) => name === word)
+    if (next === undefined) {
+      return Suggestion.unknown(
+        (word) => `${part === root ? "effect-mcp" : part.name} has no command "${word}"`,
+        word,
+        part.parts.map(({ name }) => name),
+        Suggestion.itHas
+      )
+    }
+    part = next
+  }
+  return mistakeInOptions(part, words.slice(at))
+}
+
+const mistakeInOptions = (part: Help.Part, words: ReadonlyArray<string>): Failure | undefined => {
+  const options = Help.optionsOf(part)
+  for (let at = 0; at < words.length; at++) {
+    const word = words[at] ?? ""
+    if (!/^--?[a-z]/i.test(word)) continue
+    const name = word.replace(/=[^]*/, "")
+    const takesValue = options.get(name)
+    if (takesValue === undefined) {
+      if (!name.startsWith("--")) continue
+      return Suggestion.unknown(
+        (word) => `${part.name} has no option ${word}`,
+        name,
+        [...options.keys()].filter((option) => option.startsWith("--")),
+        () =>
+          Help.hasArguments(part) ? "Arguments are written as name=value" : `\`${part.name} --help\` lists its options`
+      )
+    }
+    if (!takesValue || name !== word) continue
+    at++
+    if (at === words.length) return usage(`${name} needs a value`)
+  }
+  return undefined
+}

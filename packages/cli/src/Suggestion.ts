@@ -1,0 +1,43 @@
+/**
+ * The name that a user meant, for a word that names nothing: of commands and options (`OwnWords`), servers (`Configured`), tools, prompts
+ * and arguments (`Call`, `ArgumentWords`).
+ */
+import { type Failure, usage } from "./CommandFailure.js"
+
+/** The number of letters to add, to leave out or to replace between two words. */
+const distance = (a: string, b: string): number => {
+  let row = Array.from({ length: b.length + 1 }, (_, index) => index)
+  for (const [i, letter] of [...a].entries()) {
+    const next = [i + 1]
+    for (let j = 0; j < b.length; j++) {
+      next.push(Math.min((row[j] ?? 0) + (letter === b[j] ? 0 : 1), (row[j + 1] ?? 0) + 1, (next[j] ?? 0) + 1))
+    }
+    row = next
+  }
+  return row.at(-1) ?? 0
+}
+
+const MAX_NAMES = 20
+const MAX_LETTERS = 100
+
+const closest = (word: string, names: ReadonlyArray<string>): string | undefined =>
+  names.filter((name) => name.length <= MAX_LETTERS)
+    .map((name) => ({ name, letters: distance(word.slice(0, MAX_LETTERS).toLowerCase(), name.toLowerCase()) }))
+    .filter(({ letters, name }) => letters <= Math.ceil(name.length / 3))
+    .sort((a, b) => a.letters - b.letters)[0]?.name
+
+/** The failure for a word that is not among the names, with the name that was meant, or else with what there is instead. */
+export const unknown = (
+  problem: (word: string) => string,
+  word: string,
+  names: ReadonlyArray<string>,
+  otherwise: (names: string) => string
+): Failure => {
+  const meant = closest(word, names)
+  const known = names.slice(0, MAX_NAMES).join(", ") + (names.length > MAX_NAMES ? ", …" : "")
+  const advice = meant === undefined ? otherwise(known) : `Did you mean "${meant}"?`
+  return usage(`${problem(word.slice(0, MAX_LETTERS))}${advice === "" ? "" : `. ${advice}`}`)
+}
+
+/** What a server or a command has instead. */
+export const itHas = (names: string): string => names === "" ? "" : `It has: ${names}`
