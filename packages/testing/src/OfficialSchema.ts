@@ -82,8 +82,8 @@ const compile = (version: Version.Version, document: Document): OfficialSchema =
   const definitions = document[at] ?? {}
   // The first three revisions are written in draft-07, the others in 2020-12.
   const ajv = document.$schema?.includes("draft-07") === true
-    ? new Ajv({ strict: false })
-    : new Ajv2020({ strict: false })
+    ? new Ajv({ strict: false, allErrors: true })
+    : new Ajv2020({ strict: false, allErrors: true })
   // The module is CommonJS: its function is the default of the default.
   const addFormats = addFormatsModule as unknown as { readonly default: (ajv: Ajv) => void }
   addFormats.default(ajv)
@@ -139,6 +139,19 @@ const withId = (message: Message.Message): Message.Message =>
     : message
 
 /**
+ * A message that the schema does not allow.
+ *
+ * @category models
+ */
+export interface Violation {
+  /** Who has sent the message. */
+  readonly from: Transcript.Entry["from"]
+  readonly message: Message.Incoming
+  /** Every error of the message by one definition of the schema. A message may violate several definitions. */
+  readonly problem: string
+}
+
+/**
  * The check of a conversation that goes on.
  *
  * @category models
@@ -153,21 +166,22 @@ export interface Check {
 /**
  * Checks the messages of both sides, or of one side, each against the schema of its revision. The schemas do not have the types of
  * results of `extensions`: of such a result, only the members that all responses have in common are checked. Closing the scope dies
- * with all violations.
+ * with all violations, unless there is an `onViolation`, which gets each violation when its message is observed.
  *
  * @category utils
  */
 export const check = (
   checked: true | Transcript.Entry["from"] = true,
-  extensions: ReadonlyArray<Extension.Extension.Any> = []
+  extensions: ReadonlyArray<Extension.Extension.Any> = [],
+  onViolation?: (violation: Violation) => void
 ): Effect.Effect<Check, never, Scope.Scope> =>
   Effect.acquireRelease(
     Effect.map(
       Effect.forEach(Version.all, (version) => Effect.map(make(version), (schema) => [version, schema] as const)),
-      (schemas) => checkBy(new Map<string, OfficialSchema>(schemas), checked, extensions)
+      (schemas) => checkBy(new Map<string, OfficialSchema>(schemas), checked, extensions, onViolation)
     ),
     ({ violations }) =>
-      violations.length === 0
+      violations.length === 0 || onViolation !== undefined
         ? Effect.void
         : Effect.dieMessage(`The specification does not allow:\n${violations.join("\n")}`)
   )
@@ -193,7 +207,8 @@ interface Requested {
 const checkBy = (
   schemas: ReadonlyMap<string, OfficialSchema>,
   checked: true | Transcript.Entry["from"],
-  extensions: ReadonlyArray<Extension.Extension.Any>
+  extensions: ReadonlyArray<Extension.Extension.Any>,
+  onViolation: ((violation: Violation) => void) | undefined
 ): Check => {
   const resultTypes = extensions.flatMap(({ results }) => Object.values(results) as ReadonlyArray<Extension.ResultType>)
   const isExtended = (method: string, result: JsonObject): boolean =>
@@ -259,6 +274,7 @@ const checkBy = (
       for (const problem of problemsOf(from, sent)) {
         if (problem !== undefined && (checked === true || checked === from)) {
           violations.push(`${Transcript.line({ from, message: shown ?? (sent as Message.Message) })}\n    ${problem}`)
+          onViolation?.({ from, message: sent, problem })
         }
       }
     }

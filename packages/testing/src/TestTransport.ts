@@ -2,7 +2,8 @@
  * Records the messages of a transport in a transcript, and checks the messages against the official schema of the revision that client and
  * server have agreed on. Makes such a pair of transports in memory, and observes any other transport or connector.
  *
- * A message that the schema does not allow fails the test: closing the scope dies with all violations. `OfficialSchema` has the check,
+ * A message that the schema does not allow fails the test: closing the scope dies with all violations; with `onViolation`, the test
+ * decides. `OfficialSchema` has the check,
  * `Transcript` the transcript.
  *
  * @since 0.1.0
@@ -31,6 +32,10 @@ export interface Options {
    * have in common are checked. Default: none.
    */
   readonly extensions?: ReadonlyArray<Extension.Extension.Any> | undefined
+  /**
+   * Called with each violation in place of failing the test. It must not throw. Default: closing the scope dies with all violations.
+   */
+  readonly onViolation?: ((violation: OfficialSchema.Violation) => void) | undefined
   /** The transcript that records the messages. Default: no transcript. */
   readonly transcript?: Transcript.Transcript | undefined
   /** How many messages may wait before `send` suspends. Default: 256. */
@@ -58,7 +63,7 @@ export const pair = (options: Options = {}): Effect.Effect<Pair, never, Scope.Sc
     )
     const check = options.oracle === false
       ? undefined
-      : yield* OfficialSchema.check(options.oracle ?? true, options.extensions ?? [])
+      : yield* OfficialSchema.check(options.oracle ?? true, options.extensions ?? [], options.onViolation)
     const observe = (from: Transcript.Entry["from"]) => (sent: Message.Incoming, message: Message.Message): void => {
       options.transcript?.add({ from, message })
       check?.observe(from, sent, message)
@@ -78,10 +83,10 @@ export const pair = (options: Options = {}): Effect.Effect<Pair, never, Scope.Sc
 export const observed = (
   transport: Transport.Transport,
   end: Transcript.Entry["from"],
-  { extensions = [], oracle = true, transcript }: Omit<Options, "capacity"> = {}
+  { extensions = [], onViolation, oracle = true, transcript }: Omit<Options, "capacity"> = {}
 ): Effect.Effect<Transport.Transport, never, Scope.Scope> =>
   Effect.gen(function*() {
-    const check = oracle === false ? undefined : yield* OfficialSchema.check(oracle, extensions)
+    const check = oracle === false ? undefined : yield* OfficialSchema.check(oracle, extensions, onViolation)
     const observe = (from: Transcript.Entry["from"], message: Message.Incoming) => {
       const messages = Message.isMalformed(message) ? message.batch?.map(Message.fromUnknown) ?? [] : [message]
       for (const one of messages) if (!Message.isMalformed(one)) transcript?.add({ from, message: one })

@@ -36,7 +36,8 @@ const transport = {
   oracle: "client",
   extensions: [TasksServer.extension],
   transcript: Transcript.make(recording),
-  capacity: 16
+  capacity: 16,
+  onViolation: ({ from, problem }) => void [from, problem]
 } satisfies Every<TestTransport.Options>
 
 const client = {

@@ -7,6 +7,7 @@ import * as Message from "@effect-mcp/core/Message"
 import * as Extension from "@effect-mcp/core/protocol/Extension"
 import * as Meta from "@effect-mcp/core/protocol/Meta"
 import * as Transport from "@effect-mcp/core/Transport"
+import type * as OfficialSchema from "@effect-mcp/testing/OfficialSchema"
 import * as TestPeer from "@effect-mcp/testing/TestPeer"
 import * as TestServer from "@effect-mcp/testing/TestServer"
 import * as TestTransport from "@effect-mcp/testing/TestTransport"
@@ -143,6 +144,30 @@ describe("Any other transport that is observed", () => {
       assert.deepStrictEqual(transcript.entries.map(({ from }) => from), ["client", "client", "server", "server"])
       const [defect] = Exit.isFailure(exit) ? Chunk.toReadonlyArray(Cause.defects(exit.cause)) : []
       assert.match(String(defect), /client → 1 .*\n.*CallToolRequest of .*\nserver ← 1 .*\n.*CallToolResult of /)
+    }))
+})
+
+describe("A transport that is observed for its violations", () => {
+  it.effect("gives each with all of its errors, and lets the test decide", () =>
+    Effect.gen(function*() {
+      const violations: Array<OfficialSchema.Violation> = []
+      yield* Effect.scoped(Effect.gen(function*() {
+        const [left] = yield* Transport.memory()
+        const client = yield* TestTransport.observed(left, "client", {
+          onViolation: (violation) => violations.push(violation)
+        })
+        yield* client.send(Message.request(1, "tools/call", { name: 7, arguments: 8 }))
+        yield* client.send(Message.request(2, "ping"))
+        yield* client.send(Message.request(3, "resources/read", {}))
+      }))
+      assert.deepStrictEqual(violations.map(({ from, message }) => [from, (message as Message.Request).id]), [
+        ["client", 1],
+        ["client", 3]
+      ])
+      assert.match(
+        violations[0]!.problem,
+        /^CallToolRequest of .*params\/arguments must be object.*params\/name must be string/
+      )
     }))
 })
 

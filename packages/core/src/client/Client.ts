@@ -228,7 +228,7 @@ export type GetPrompt<P> = {} extends Prompt.Prompt.Arguments<P> ? (
 /**
  * The tools, resources and prompts of a definition as functions that call the server of a client. Arguments are encoded, results and declared
  * failures decoded, by the schemas of the definition, which client and server share. This sends nothing to the server: a tool that
- * the server does not have fails when it is called.
+ * the server does not have fails when it is called. A tool without `success` gives the whole `CallToolResult`.
  *
  * @example
  * ```ts

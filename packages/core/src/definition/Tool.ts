@@ -122,7 +122,10 @@ export interface Options<Parameters, Success, Failure> extends Description {
   /**
    * The value of a successful call, advertised as the output schema and sent as `structuredContent`. Up to revision 2025-11-25 structured
    * content must be an object: clients of these revisions get any other value as `{ result }`. Where the schema allows values that are not
-   * objects, they get every value as `{ result }`. Default, and for `Schema.Void`: the tool returns content only.
+   * objects, they get every value as `{ result }`.
+   *
+   * Default, and for `Schema.Void`: the tool has content only. The handler then returns a text, a `ToolResult` or nothing, and a typed call
+   * gives the whole `CallToolResult` with the content. With `Schema.String`, both the handler and the typed call have a text.
    */
   readonly success?: Success | undefined
   /** The failures of the tool, sent to the model with `isError`. Default: the tool cannot fail. */
