@@ -149,6 +149,18 @@ const resolution = (entries) => ({
   }
 })
 
+/** The name of a chunk, as stack traces show it: the programs that load the chunk, or what they have in common. */
+const chunkName = (programs) => {
+  const ends = [[".*", "all"], [".*-server", "servers"], [".*-client", "clients"], ["stdio-.*", "stdio"], [
+    "http-.*",
+    "http"
+  ]]
+  const all = ends.find(([pattern]) =>
+    Object.keys(PROGRAMS).every((one) => programs.includes(one) === new RegExp(`^${pattern}$`).test(one))
+  )
+  return all?.[1] ?? programs.join(".")
+}
+
 /** The area of a compiled module: `server` of `packages/core/dist/server/McpServer.js`. */
 const areaOf = (id) => relative(join(root, "packages"), id).split(sep)[2]
 
@@ -176,7 +188,7 @@ const chunksOf = (entries, modules) => {
   }
   const nameOf = (id) => {
     const programs = [...loaded].filter(([, all]) => all.has(id)).map(([program]) => program)
-    return programs.length === 0 ? undefined : `${distOf(packageOf(id))}/${CHUNKS}/${programs.join(".")}`
+    return programs.length === 0 ? undefined : `${distOf(packageOf(id))}/${CHUNKS}/${chunkName(programs)}`
   }
   const names = new Map([...modules.keys()].map((id) => [id, nameOf(id)]))
   const sizes = new Map()
