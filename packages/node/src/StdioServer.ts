@@ -147,11 +147,12 @@ const endProcess = (listenersEnded: Effect.Effect<void>): Effect.Effect<void> =>
   })
 
 /**
- * Accepts programs that lack no service. For all others the type is a sentence that the compiler shows.
+ * Accepts programs that lack no service. For all others the type is a sentence that the compiler shows. A program with a handler of a wrong
+ * type requires `any`: the compiler reports the handler only.
  *
  * @category models
  */
-export type Complete<R> = [R] extends [never] ? unknown : Missing<R>
+export type Complete<R> = [R] extends [never] ? unknown : 0 extends 1 & R ? unknown : Missing<R>
 
 type Missing<R> = R extends Dispatcher | Running ?
   "A server is missing: add Layer.provide(McpServer.layer(info, features))"
