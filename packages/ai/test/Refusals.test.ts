@@ -87,7 +87,10 @@ describe("What a server can cost", () => {
       assert.isBelow(process.cpuUsage(before).user, 2_000_000)
       assert.deepStrictEqual(tools.map(({ name }) => name), ["able", "small"])
       assert.include(skipped[0]?.reason, "too large: more than")
-      assert.include(skipped.at(-1)?.reason, "too large beside the schemas of other tools: more than 100000 parts together")
+      assert.include(
+        skipped.at(-1)?.reason,
+        "too large beside the schemas of other tools: more than 100000 parts together"
+      )
     }))
 
   it.scoped("leaves no small schema out beside large ones, with references or without", () =>
