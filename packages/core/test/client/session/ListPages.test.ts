@@ -195,7 +195,7 @@ describe("All tools", () => {
         assert.strictEqual(seen, fit)
         assert.include(
           error.message,
-          `so those after the first ${fit} are left out. \`listTools\` reads one page at a time`
+          `so the entries after the first ${fit} are left out. \`listTools\` reads one page at a time`
         )
         yield* server.expectSilence
       }))

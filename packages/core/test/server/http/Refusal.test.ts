@@ -48,7 +48,7 @@ describe("Refusal", () => {
       [Refusal.ofBody({ fault: "unreadable" }, 7), 400, "cannot be read"],
       [Refusal.ofBody({ fault: "taken" }, 7), 500, "pass the body on"],
       [Refusal.ofBody({ fault: "time" }, 7), 408, "did not come in time"],
-      [Refusal.ofBody({ fault: "sum" }, 7), 503, "too much"],
+      [Refusal.ofBody({ fault: "sum" }, 7), 503, "too large together"],
       [Refusal.failed, 500, "Internal error"],
       [Refusal.closing, 503, "closing"]
     ]
