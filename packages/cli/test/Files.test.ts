@@ -88,7 +88,8 @@ describe("The name of a server", () => {
       }
       // The others of the file are there.
       assert.strictEqual((yield* ping("weather")).code, 0)
-      const { err } = yield* ping("wether")
+      assert.include((yield* ping("wether")).err, "Did you mean \"weather\"?")
+      const { err } = yield* ping("another")
       assert.include(err, "The files have broken (cannot be read), asks, off (disabled), weather.")
     }))
 

@@ -7,6 +7,7 @@ import { Effect, type Scope } from "effect"
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
+import { stripVTControlCharacters } from "node:util"
 import { answer, atTerminal, everythingAt, folder, ours, type Ran, start } from "./Program.js"
 
 /** OSC 52, OSC 0, OSC 8, CSI, C0, DEL, C1, tags, bidirectional, zero width, separators. */
@@ -217,7 +218,7 @@ describe("Nothing that a server says steers a terminal", () => {
         ])
         const ran = yield* started.ended
         law(ran, "json", false, "tasks start")
-        const { taskId } = JSON.parse(/^\{"taskId".*$/m.exec(ran.out)?.[0] ?? "")
+        const { taskId } = JSON.parse(/^\{"taskId".*$/m.exec(stripVTControlCharacters(ran.out))?.[0] ?? "")
         assert.include(taskId, HOSTILE)
         const part = (name: string, ...args: ReadonlyArray<string>): Case => ({
           args: ["tasks", name, url, ...args, "--revision", revision]
