@@ -38,7 +38,7 @@ const TIMES = 4
 const MAX = 1.6 * TIMES
 
 /** Processor time that says nothing, in milliseconds: less of it is what an attack costs whatever its size. */
-const NOISE = 20
+const NOISE = 30
 
 /** The same for memory, in bytes: what is compiled and cached meanwhile. */
 const MARGIN = 1_500_000
