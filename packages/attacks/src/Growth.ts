@@ -1,6 +1,6 @@
 /**
  * Plays an attack at its size and at a quarter of it, and says what has grown faster than the size: the processor time, which may grow
- * 1.6 times as much as the size does; and the memory that the attacked side holds at the end, which may grow as much, or not at all where
+ * twice as much as the size does (four times, where it is quadratic); and the memory that the attacked side holds at the end, which may grow as much, or not at all where
  * the attack says so. There is no limit of absolute time, because the machine is shared. An attack without a quarter has no size that
  * could grow.
  */
@@ -35,7 +35,7 @@ export const isCompared = ({ isBounded, over, quarter }: Growing<unknown>, trans
 const TIMES = 4
 
 /** How many times as much it may cost: the machine does other work meanwhile. */
-const MAX = 1.6 * TIMES
+const MAX = 2 * TIMES
 
 /** Processor time that says nothing, in milliseconds: less of it is what an attack costs whatever its size. */
 const NOISE = 30
