@@ -37,6 +37,9 @@ const TIMES = 4
 /** How many times as much it may cost: the machine does other work meanwhile. */
 const MAX = 2 * TIMES
 
+/** The same for memory, which other work does not change. */
+const MAX_HELD = 1.6 * TIMES
+
 /** Processor time that says nothing, in milliseconds: less of it is what an attack costs whatever its size. */
 const NOISE = 30
 
@@ -94,7 +97,7 @@ const compared = (few: Spent, all: Spent, isBounded = false): Outcome => {
     )
   }
   const heldByFew = few.held ?? 0
-  const most = isBounded ? Math.max(heldByFew, 0) + MARGIN : MAX * Math.max(heldByFew, MARGIN)
+  const most = isBounded ? Math.max(heldByFew, 0) + MARGIN : MAX_HELD * Math.max(heldByFew, MARGIN)
   if ((all.held ?? 0) > most) faults.push(`it held ${kilobytes(all.held)}, a quarter of it ${kilobytes(heldByFew)}`)
   return { faults, cost: all.cost, share: times / MAX }
 }

@@ -1,7 +1,7 @@
 /**
- * The script that completes commands and options in a shell, which `Cli` prints. `@effect/cli` makes the scripts; the script for bash has
- * mistakes, which this module mends: it forgets the command where the name of the program has a hyphen, and below another command, offers all choices as one word,
- * and nothing after an option without a value. When test/Completions passes on the script of `@effect/cli`, this module can be deleted.
+ * The script that completes commands and options in a shell, which `Cli` prints. `@effect/cli` makes the scripts. The script
+ * for bash has mistakes, which this module mends. The script forgets the command where the name of the program has a hyphen, and where the
+ * command stands below another command. It offers all choices of an option as one word, and nothing after an option without a value. When test/Completions passes on the script of `@effect/cli`, this module can be deleted.
  */
 import * as Command from "@effect/cli/Command"
 import * as Effect from "effect/Effect"

@@ -35,7 +35,7 @@ export interface Watcher {
   readonly say: (text: string) => void
 }
 
-/** The longest line that is kept to be shown; longer ones pass unseen. */
+/** The longest line that is kept to be shown; a longer line passes unseen. */
 export const MAX_LINE = 16 * 1024 * 1024
 
 /** Each message of a text that passed. */

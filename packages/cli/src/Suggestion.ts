@@ -19,9 +19,11 @@ const distance = (a: string, b: string): number => {
 
 const MAX_NAMES = 20
 const MAX_LETTERS = 100
+/** A server may list a hundred thousand names, each as long as it may be: so many are compared with the word. */
+const MAX_COMPARED = 1000
 
 const closest = (word: string, names: ReadonlyArray<string>): string | undefined =>
-  names.filter((name) => name.length <= MAX_LETTERS)
+  names.slice(0, MAX_COMPARED).filter((name) => name.length <= MAX_LETTERS)
     .map((name) => ({ name, letters: distance(word.slice(0, MAX_LETTERS).toLowerCase(), name.toLowerCase()) }))
     .filter(({ letters, name }) => letters <= Math.ceil(name.length / 3))
     .sort((a, b) => a.letters - b.letters)[0]?.name

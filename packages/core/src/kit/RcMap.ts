@@ -2,8 +2,8 @@
  * Values that callers share by key, such as the sessions of clients with an upstream (`proxy/upstream/Links`), or the servers of users
  * (`server/HttpEndpoint`). A value is opened for its first caller, on a fiber of its own, and closes when it has had no caller for some
  * time. `RcMap` of Effect 3.22 opens a value with the context of its first caller, keeps a value that could not be opened, and after
- * `invalidate` the end of the old value takes the next value of the same key out of the map. When test/kit/RcMap passes on it, this module
- * can be deleted.
+ * `invalidate` the end of the old value takes the next value of the same key out of the map. When test/kit/RcMap passes on the `RcMap`
+ * of Effect, this module can be deleted.
  *
  * An entry in `entries` gets callers; an entry that was taken out closes with its last caller.
  */
