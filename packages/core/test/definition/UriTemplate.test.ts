@@ -144,12 +144,12 @@ describe("UriTemplate.match", () => {
       "{a}/{b}/{c}/{+d}/{e}/{f}",
       `${"{a}/".replace("a", "a0")}${Array.from({ length: 200 }, (_, i) => `{b${i}}/`).join("")}`
     ].map(of)
-    const begin = performance.now()
+    const begin = process.cpuUsage()
     for (const unit of ["a,", "%2C", "/", "a", ",", ";", ";a=", "&a=", "?", "%", "=", "a/", "{/a*}"]) {
       const uri = unit.repeat(Math.floor(UriTemplate.limits.uri / unit.length))
       for (const template of templates) UriTemplate.match(template, uri)
     }
-    expect(performance.now() - begin).toBeLessThan(10_000)
+    expect(process.cpuUsage(begin).user).toBeLessThan(10_000_000)
   })
 })
 

@@ -307,10 +307,10 @@ const costly: ReadonlyArray<string> = [
 describe("Redaction takes bounded time", () => {
   for (const part of costly) {
     it(`for a text of ${JSON.stringify(part)}`, () => {
-      const begin = performance.now()
+      const begin = process.cpuUsage()
       Redaction.text(part.repeat(Math.ceil(400_000 / part.length)))
       Redaction.value({ text: `{${JSON.stringify(part.repeat(200_000 / part.length))}` })
-      assert.isBelow(performance.now() - begin, 1_000)
+      assert.isBelow(process.cpuUsage(begin).user, 2_000_000)
     })
   }
 
@@ -320,9 +320,9 @@ describe("Redaction takes bounded time", () => {
     assert.isFalse(isShown(Redaction.text(text)))
     assert.isFalse(isShown(Redaction.text(`x${text}`)))
     const slashes = Array.from({ length: 1500 }, (_, i) => `token:${"\\".repeat(1500 - i)}"`).join("")
-    const begin = performance.now()
+    const begin = process.cpuUsage()
     Redaction.text(slashes)
-    assert.isBelow(performance.now() - begin, 2_000)
+    assert.isBelow(process.cpuUsage(begin).user, 2_000_000)
   })
 
   for (const levels of [100, 500, 20_000]) {
@@ -334,10 +334,10 @@ describe("Redaction takes bounded time", () => {
   }
 
   it("for a message with 200,000 values", () => {
-    const begin = performance.now()
+    const begin = process.cpuUsage()
     const many = Object.fromEntries(Array.from({ length: 60_000 }, (_, i) => [`name${i}`, `a=${i}`]))
     Redaction.value({ many, list: Array.from({ length: 140_000 }, () => "token") })
-    assert.isBelow(performance.now() - begin, 5_000)
+    assert.isBelow(process.cpuUsage(begin).user, 5_000_000)
   })
 
   it("for many names that are secrets, each of which stays a member", () => {

@@ -3,6 +3,7 @@ import * as Message from "@effect-mcp/core/Message"
 import { closed } from "@effect-mcp/core/Transport"
 import { Deferred, Effect, Exit, Fiber, Option, Stream } from "effect"
 import { preempted } from "../../../testing/test/support/Preempted.js"
+import { settled } from "../../../testing/test/support/Settled.js"
 import { untilSuspended } from "../../../testing/test/support/Suspended.js"
 import { describe } from "../../../testing/test/support/WokenAtOnce.js"
 import * as Outbox from "../../src/kit/Outbox.js"
@@ -279,7 +280,7 @@ describe("Outbox.send", () => {
       yield* Outbox.send(out, message, closed)
       const senders = yield* Effect.forEach([1, 2], () => Effect.fork(Outbox.send(out, message, closed)))
       for (const left of [2, 1, 0]) {
-        yield* Effect.forEach(Array.from({ length: 20 }), () => Effect.yieldNow())
+        yield* settled
         const waiting = yield* Effect.forEach(senders, (sender) => Fiber.poll(sender))
         assert.strictEqual(waiting.filter(({ _tag }) => _tag === "None").length, left)
         assert.lengthOf(outbox.unsafeTakeAll(), 1)

