@@ -2,8 +2,10 @@
  * Finds the node that serves the session of a request, for `dispatch/HttpTransports`: this node, another node to which the request is
  * passed on, or, when the node of the session has ended, the node that takes the session over first.
  *
- * A class, because a claim may succeed without an answer: `doubts` holds the sessions that this node may or may not have claimed. `place`
- * is there while this node is a member, and nothing is claimed after `isDraining` is true.
+ * A class, because a claim may succeed without an answer: `doubts` holds the sessions that this node may or may not have claimed, and the
+ * epoch that the claim gives them. A session leaves `doubts` before this node serves it, so that an old answer of the directory cannot make
+ * this node serve it again in the same epoch. `place` is there while this node is a member, and nothing is claimed after `isDraining` is
+ * true.
  */
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
@@ -41,10 +43,13 @@ const MAX_ATTEMPTS = 4
 /** How long a request waits before it looks again, when the node that it was passed to does not serve its session, or will not. */
 const PAUSE = "100 millis"
 
+/** How often, and for how long, a node looks whether a claim without an answer reaches the directory late: for about a minute. */
+const LATE_CLAIM = Schedule.intersect(Schedule.exponential("1 second"), Schedule.recurs(6))
+
 export class Routing {
   place: Place | undefined
   isDraining = false
-  private readonly doubts = new Set<string>()
+  private readonly doubts = new Map<string, number>()
 
   constructor(
     private readonly runtime: EffectInternals.Services,
@@ -76,9 +81,7 @@ export class Routing {
             // Not any more: it is about to be released.
             if (this.isDraining) return refuse(Refusal.closing)
             // It is about to be removed, or released when there was no place for it.
-            if (!this.doubts.has(session)) return Effect.sync(() => again(left - 1))
-            this.settle(entry, place)
-            return attempt(left - 1)
+            return this.settle(entry, place) ? attempt(left - 1) : Effect.sync(() => again(left - 1))
           }
           if (entry.isServed && entry.node === draining) return Effect.sync(() => again(left, draining))
           if (entry.isServed) {
@@ -104,6 +107,7 @@ export class Routing {
           return Effect.flatMap(claim, (claimed) => {
             // A node that has lost its lease meanwhile serves nothing in its old name.
             if (Option.isNone(claimed) || this.place !== place) return attempt(left - 1)
+            this.doubts.delete(session)
             if (!this.sessions.adopt(claimed.value, membership)) return withBody.here
             // There is no place for it here: it goes on when there is a place, or at another node.
             return this.sessions.has(session) ? withBody.here : refuse(Refusal.nodeLost)
@@ -140,26 +144,32 @@ export class Routing {
   /** A claim of this node has failed, and may have succeeded in the directory: finds out, and serves the session then. */
   private doubt({ epoch, id }: SessionEntry, place: Place): Effect.Effect<void> {
     return Effect.sync(() => {
-      if (this.doubts.has(id)) return
-      this.doubts.add(id)
-      const found = Effect.retry(place.membership.find(id), {
-        schedule: Schedule.spaced("1 second"),
-        while: () => this.place === place
+      const claimed = epoch + 1
+      if (this.doubts.get(id) === claimed) return
+      this.doubts.set(id, claimed)
+      const isOpen = () => this.place === place && this.doubts.get(id) === claimed
+      const found = Effect.retry(place.membership.find(id), { schedule: Schedule.spaced("1 second"), while: isOpen })
+      const settled = Effect.repeat(found, {
+        schedule: LATE_CLAIM,
+        while: (entry) => {
+          if (Option.isSome(entry)) this.settle(entry.value, place)
+          return isOpen() && Option.isSome(entry) && entry.value.epoch === epoch
+        }
       })
-      const settled = Effect.map(found, (entry) => {
-        if (Option.isSome(entry) && entry.value.epoch === epoch + 1) this.settle(entry.value, place)
+      const forgotten = Effect.sync(() => {
+        if (this.doubts.get(id) === claimed) this.doubts.delete(id)
       })
-      EffectInternals.runFork(
-        this.runtime,
-        Effect.ensuring(Effect.ignore(settled), Effect.sync(() => this.doubts.delete(id)))
-      )
+      EffectInternals.runFork(this.runtime, Effect.ensuring(Effect.ignore(settled), forgotten))
     })
   }
 
-  /** Serves a session that the directory has for this node. */
-  private settle(entry: SessionEntry, place: Place): void {
+  /** Serves a session that the directory has for this node since a claim in doubt; `false` when there was no such claim. */
+  private settle(entry: SessionEntry, place: Place): boolean {
     const isOwn = entry.isServed && entry.node === place.node && this.place === place
-    if (isOwn && !this.sessions.has(entry.id)) this.sessions.adopt(entry, place.membership)
+    if (!isOwn || this.doubts.get(entry.id) !== entry.epoch) return false
+    this.doubts.delete(entry.id)
+    if (!this.sessions.has(entry.id)) this.sessions.adopt(entry, place.membership)
+    return true
   }
 }
 

@@ -27,9 +27,10 @@ export interface Node {
   readonly closeInbox: Effect.Effect<void>
   /**
    * Whether what it sends is lost, whether the inboxes of others are full, whether its claims succeed without an answer, whether it
-   * stores no events, and whether its reads of the event store get none or learn that an event was lost. A claim waits for `claiming`, a look for a session
-   * for `finding`, a stream that it begins to store for `opening`, an event that it stores for `storing`, and its leave from the
-   * directory for `releasing`. What is in `defects` dies, the name of an operation. While `isDirectoryAway`, it does not learn whether
+   * stores no events, and whether its reads of the event store get none or learn that an event was lost. A claim waits for `claiming`; it fails
+   * before it succeeds while there is `delaysClaims`, and waits for that. A look for a session waits for `finding`, the answer to that look
+   * for `found`, a stream that it begins to store for `opening`, an event that it stores for `storing`, and its leave from the directory
+   * for `releasing`. What is in `defects` dies, the name of an operation. While `isDirectoryAway`, it does not learn whether
    * nodes live, and cannot keep its sessions.
    */
   readonly faults: {
@@ -41,7 +42,9 @@ export interface Node {
     hidesClaims: boolean
     isDirectoryAway: boolean
     claiming: Effect.Latch
+    delaysClaims: Effect.Latch | undefined
     finding: Effect.Latch | undefined
+    found: Effect.Latch | undefined
     opening: Effect.Latch | undefined
     storing: Effect.Latch | undefined
     releasing: Effect.Latch | undefined
@@ -86,7 +89,9 @@ export const make = (
         hidesClaims: false,
         isDirectoryAway: false,
         claiming: Effect.unsafeMakeLatch(true),
+        delaysClaims: undefined as Effect.Latch | undefined,
         finding: undefined as Effect.Latch | undefined,
+        found: undefined as Effect.Latch | undefined,
         opening: undefined as Effect.Latch | undefined,
         storing: undefined as Effect.Latch | undefined,
         releasing: undefined as Effect.Latch | undefined,
@@ -114,17 +119,28 @@ export const make = (
             Effect.map(Effect.zipLeft(Scopes.extend(directory.join(id), lease), released), (membership) => ({
               ...membership,
               find: (...args) =>
-                Effect.zipRight(faults.finding?.await ?? Effect.void, unlessDefect("find", membership.find(...args))),
+                Effect.suspend(() => faults.finding?.await ?? Effect.void).pipe(
+                  Effect.zipRight(unlessDefect("find", membership.find(...args))),
+                  Effect.tap(() => faults.found?.await ?? Effect.void)
+                ),
               isAlive: (...args) => unlessDefect("isAlive", reached(membership.isAlive(...args))),
               touch: (...args) => reached(membership.touch(...args)),
               update: (...args) => unlessStopped(membership.update(...args)),
               release: (...args) => isRunning ? membership.release(...args) : Effect.void,
               remove: (...args) => isRunning ? membership.remove(...args) : Effect.succeed(true),
-              claim: (...args) =>
-                Effect.flatMap(Effect.zipRight(faults.claiming.await, membership.claim(...args)), (claimed) =>
-                  faults.hidesClaims
-                    ? new SessionDirectory.SessionDirectoryError({ message: "no answer" })
-                    : Effect.succeed(claimed))
+              claim: (...args) => {
+                const { delaysClaims } = faults
+                const noAnswer = new SessionDirectory.SessionDirectoryError({ message: "no answer" })
+                return delaysClaims === undefined
+                  ? Effect.flatMap(
+                    Effect.zipRight(faults.claiming.await, membership.claim(...args)),
+                    (claimed) => faults.hidesClaims ? noAnswer : Effect.succeed(claimed)
+                  )
+                  : Effect.zipRight(
+                    Effect.forkDaemon(Effect.zipRight(delaysClaims.await, membership.claim(...args))),
+                    noAnswer
+                  )
+              }
             }))
         } satisfies SessionDirectory.SessionDirectoryService,
         inbox: {

@@ -265,6 +265,60 @@ describe("a node that others do not reach, or that does not reach them", () => {
       }
     }))
 
+  it.scoped("serves a session once, when the answer to its first look comes after the session has ended", () =>
+    Effect.gen(function*() {
+      const { node } = yield* Cluster.make(serve(GreetLive))
+      const [one, two] = [yield* node, yield* node]
+      const client = yield* one.http.open()
+      yield* one.stop
+      two.faults.hidesClaims = true
+      two.faults.claiming = Effect.unsafeMakeLatch(false)
+      const refused = two.of(client).post(call(2, "greet", { name: "you" }))
+      for (let n = 0; n < 100; n++) yield* Effect.yieldNow()
+      const found = two.faults.found = Effect.unsafeMakeLatch(false)
+      yield* two.faults.claiming.open
+      assert.strictEqual((yield* answered(refused)).status, 503)
+      for (let n = 0; n < 100; n++) yield* Effect.yieldNow()
+      two.faults.found = undefined
+      two.faults.hidesClaims = false
+      assert.deepStrictEqual(resultOf(yield* two.of(client).ask(call(3, "greet", { name: "you" }))), hello)
+      assert.strictEqual((yield* answered(two.of(client).delete())).status, 200)
+      yield* until(() => two.endpoint.sessions() === 0)
+      yield* found.open
+      for (let n = 0; n < 100; n++) yield* Effect.yieldNow()
+      assert.strictEqual(two.endpoint.sessions(), 0)
+    }))
+
+  it.scoped("serves a session whose claim succeeds after the look for it", () =>
+    Effect.gen(function*() {
+      const { node } = yield* Cluster.make(serve(GreetLive))
+      const [one, two] = [yield* node, yield* node]
+      const client = yield* one.http.open()
+      yield* one.stop
+      two.faults.delaysClaims = Effect.unsafeMakeLatch(false)
+      assert.strictEqual((yield* answered(two.of(client).post(call(2, "greet", { name: "you" })))).status, 503)
+      yield* TestClock.adjust("3 seconds")
+      yield* two.faults.delaysClaims.open
+      two.faults.delaysClaims = undefined
+      for (let n = 0; n < 100; n++) yield* Effect.yieldNow()
+      const exchange = two.of(client).post(call(3, "greet", { name: "you" }))
+      assert.deepStrictEqual(resultOf(yield* Cluster.later(answered(exchange))), hello)
+    }))
+
+  it.scoped("serves a session whose claim succeeds after the look for it, before a request asks for it", () =>
+    Effect.gen(function*() {
+      const { node } = yield* Cluster.make(serve(GreetLive))
+      const [one, two] = [yield* node, yield* node]
+      const client = yield* one.http.open()
+      yield* one.stop
+      const late = two.faults.delaysClaims = Effect.unsafeMakeLatch(false)
+      assert.strictEqual((yield* answered(two.of(client).post(call(2, "greet", { name: "you" })))).status, 503)
+      yield* TestClock.adjust("3 seconds")
+      yield* late.open
+      yield* TestClock.adjust("30 seconds")
+      assert.strictEqual(two.endpoint.sessions(), 1)
+    }))
+
   it.scoped("serves no session that another node has claimed, when the directory did not answer its own claim", () =>
     Effect.gen(function*() {
       const { node } = yield* Cluster.make(serve(GreetLive))
