@@ -8,6 +8,7 @@ import type { QuitException } from "@effect/platform/Terminal"
 import * as Client from "@effect-mcp/core/Client"
 import type { ClientError } from "@effect-mcp/core/ClientError"
 import type { ClientSessionService } from "@effect-mcp/core/ClientSession"
+import * as Version from "@effect-mcp/core/protocol/Version"
 import * as TasksClient from "@effect-mcp/core/TasksClient"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -80,7 +81,9 @@ export const use = <A, E extends CommandFailure.Failure | ClientError | QuitExce
         clientInfo: info,
         timeout: given.timeout * 1000,
         // A part of the time, so that something is left for the older way, and for a second launch.
-        timeouts: { "server/discover": Math.min(PROBE, given.timeout / 3) * 1000 },
+        ...(given.versions.length > 0 && given.versions.every(Version.isModern)
+          ? undefined
+          : { timeouts: { "server/discover": Math.min(PROBE, given.timeout / 3) * 1000 } }),
         extensions: [TasksClient.extension],
         features: Answers.layer(output, time, given.roots),
         ...(first === undefined ? undefined : { versions: [first, ...others] })

@@ -220,7 +220,7 @@ describe("bridge", () => {
   it.scopedLive("passes on questions of the server, to a host of the other era", () =>
     Effect.gen(function*() {
       const bridge = cli("bridge", "--revision", "2025-11-25", "--", ...ours("everything"))
-      const { out } = yield* run([
+      const ran = yield* run([
         "call",
         "test_list_roots",
         "--root",
@@ -230,7 +230,7 @@ describe("bridge", () => {
         "--",
         ...bridge
       ])
-      assert.match(out, /file:\/\/\/tmp/)
+      assert.match(ran.out, /file:\/\/\/tmp/, JSON.stringify(ran))
     }))
 
   it.scopedLive("says why there is nothing to bridge", () =>

@@ -67,6 +67,13 @@ describe("The command line", () => {
       assert.strictEqual(JSON.parse(ping.out).version, "2025-11-25")
     }))
 
+  it.live("waits for a slow server as long as it may, when it asks in one way only", () =>
+    Effect.gen(function*() {
+      const slow = ["--", "sh", "-c", "sleep 5.2; exec \"$0\" \"$@\"", node, stdio]
+      const { code, err } = yield* run(["ping", "--revision", "2026-07-28", ...slow])
+      assert.strictEqual(code, 0, err)
+    }))
+
   it.live("calls a tool with words that its schema reads", () =>
     Effect.gen(function*() {
       const call = (...args: ReadonlyArray<string>) => run(["call", ...args])
