@@ -45,21 +45,25 @@ export const shareByHand = (modules) => {
   return 100 * lines(modules.filter(({ isByHand }) => isByHand)) / lines(modules)
 }
 
+/** The name of an exception for all tests of a file: they are about what version 4 has not. */
+const ALL = "(all)"
+
 /** What is false about the tests: failures without an exception, and exceptions that are not needed. */
 export const judge = ({ tests, unhandled }, exceptions) => {
   const idOf = ({ file, name }) => `${file} > ${name}`
-  const known = new Map(exceptions.map((one) => [idOf(one), one]))
-  const states = new Map(tests.map((test) => [idOf(test), test]))
+  const known = new Set(exceptions.map(idOf))
+  const isKnown = (test) => known.has(idOf(test)) || known.has(idOf({ file: test.file, name: ALL }))
+  const of = (one) => tests.filter(({ file, name }) => file === one.file && (one.name === ALL || one.name === name))
   return [
     ...exceptions.filter(({ why }) => typeof why !== "string" || why === "").map((one) => `No reason for ${idOf(one)}`),
     ...exceptions.flatMap((one) => {
-      const state = states.get(idOf(one))?.state
-      return state === "failed"
+      const states = of(one).map(({ state }) => state)
+      return states.includes("failed")
         ? []
-        : [`Remove the exception, because the test ${state ?? "is not there"}: ${idOf(one)}`]
+        : [`Remove the exception, because the test ${states[0] ?? "is not there"}: ${idOf(one)}`]
     }),
     ...tests.flatMap((test) =>
-      test.state === "passed" || known.has(idOf(test)) ? [] : [`${idOf(test)}: ${test.why ?? test.state}`]
+      test.state === "passed" || isKnown(test) ? [] : [`${idOf(test)}: ${test.why ?? test.state}`]
     ),
     ...unhandled.map((error) => `An error that belongs to no test: ${error}`)
   ]

@@ -47,4 +47,13 @@ describe("the check of the edition for Effect 4", () => {
     assert.equal(judged([{ ...passed, state: "skipped" }], []), 1)
     assert.equal(judged([passed], [], ["boom"]), 1)
   })
+
+  it("takes one exception for all tests of a file, while one of them fails", () => {
+    const all = { file: "a.test.ts", name: "(all)", why: "because" }
+    const judged = (tests) => judge({ tests, unhandled: [] }, [all]).length
+    assert.equal(judged([passed, failed]), 0)
+    assert.equal(judged([failed, { ...failed, file: "b.test.ts" }]), 1)
+    assert.equal(judged([passed]), 1)
+    assert.equal(judged([]), 1)
+  })
 })

@@ -323,14 +323,6 @@ export const rules = [
       return rest.length === node.properties.length ? undefined : `{ ${printer.list(rest)} }`
     }
   },
-  {
-    name: "disableValidation is disableChecks",
-    example: ["Schema.x(a, { disableValidation: true })", "Schema.x(a, { disableChecks: true })"],
-    print: (node, printer) =>
-      ts.isPropertyAssignment(node) && node.name.text === "disableValidation"
-        ? printer.asIs(node, new Map([[node.name, "disableChecks"]]))
-        : undefined
-  },
   call(
     "Logger.replace",
     "Logger.replace(a, b) is layer([b])",

@@ -126,6 +126,7 @@ export const make = <const Name extends string, Fields extends Schema.Struct.Fie
   const codec = schema as unknown as Schema.Schema<any, any>
   const advertised = argumentsOf(name, codec)
   const encode = SchemaParser.encodeUnknown(codec)
+  const withDefaults = SchemaParser.withDefaults(codec)
   return {
     [TypeId]: TypeId,
     _tag: "Prompt",
@@ -143,7 +144,7 @@ export const make = <const Name extends string, Fields extends Schema.Struct.Fie
     codec: {
       decode: SchemaParser.decodeUnknown(codec),
       encode: (args) =>
-        Effect.suspend(() => encode(schema.make((args ?? {}) as never, { disableValidation: true }))) as Effect.Effect<
+        Effect.suspend(() => encode(withDefaults(args ?? {}))) as Effect.Effect<
           Readonly<Record<string, string>>,
           ParseIssue
         >

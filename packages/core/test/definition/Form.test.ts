@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Form from "@effect-mcp/core/Form"
 import type { ElicitContent } from "@effect-mcp/core/protocol/Elicitation"
-import { DateTime, Effect, Either, Schema } from "effect"
+import { Effect, Either, Schema } from "effect"
 import { expectTypeOf } from "vitest"
 
 const fields = (of: Schema.Struct.Fields) =>
@@ -12,6 +12,7 @@ const answered = <A>(form: Form.Form<A>, content: unknown) =>
 
 /** Encoded as "low" and "high", decoded to "l" and "h". */
 const Levels = Schema.transformLiterals(["low", "l"], ["high", "h"])
+const epoch = Schema.decodeSync(Schema.DateTimeUtc)("1970-01-01T00:00:00.000Z")
 const Color = Schema.Literal("red", "green").annotations({ identifier: "Color" })
 
 describe("A form", () => {
@@ -151,7 +152,7 @@ describe("A form", () => {
 
   it("advertises defaults as they are encoded", () => {
     const { at, n, several, word } = fields({
-      at: Schema.optionalWith(Schema.DateTimeUtc, { default: () => DateTime.unsafeMake(0) }),
+      at: Schema.optionalWith(Schema.DateTimeUtc, { default: () => epoch }),
       n: Schema.optionalWith(Schema.NumberFromString, { default: () => 1 }),
       word: Schema.optionalWith(Levels, { default: () => "l" as const }),
       several: Schema.optionalWith(Schema.Array(Levels), { default: () => ["l" as const] })

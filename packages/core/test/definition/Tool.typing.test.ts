@@ -1,8 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Tool from "@effect-mcp/core/Tool"
 import type { ToolResult } from "@effect-mcp/core/ToolResult"
-import { Context, type Effect, type ParseResult, Schema } from "effect"
+import { Context, type Effect, Schema } from "effect"
 import { expectTypeOf } from "vitest"
+import type * as EffectParser from "../../src/protocol/schema/EffectParser.js"
 
 class NotFound extends Schema.TaggedError<NotFound>()("NotFound", { q: Schema.String }) {}
 class Point extends Schema.Class<Point>("Point")({
@@ -72,7 +73,7 @@ describe("Tool's types", () => {
     const Sure = Tool.make("sure")
     expectTypeOf<Tool.Tool.Failure<typeof Sure>>().toBeNever()
     expectTypeOf(Search.codec.decodeArguments).returns.toEqualTypeOf<
-      Effect.Effect<Tool.Tool.Parameters<typeof Search>, ParseResult.ParseIssue>
+      Effect.Effect<Tool.Tool.Parameters<typeof Search>, EffectParser.ParseIssue>
     >()
     assert.strictEqual(Sure.name, "sure")
   })

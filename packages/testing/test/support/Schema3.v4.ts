@@ -40,7 +40,10 @@ const optionalWith = (self: any, { as, default: value, exact, nullable }: Option
     )
   }
   const given = Effect.sync(value)
-  return self.pipe(exact ? Schema.withDecodingDefaultTypeKey(given) : Schema.withDecodingDefaultType(given))
+  return self.pipe(
+    exact ? Schema.withDecodingDefaultTypeKey(given) : Schema.withDecodingDefaultType(given),
+    Schema.withConstructorDefault(given)
+  )
 }
 
 export const Schema_optionalWith = (...args: [any, any] | [any]): any =>
@@ -115,3 +118,25 @@ export const Schema_split = (separator: string): any =>
   ))
 
 export const Schema_propertySignature = (self: any): any => self
+
+export const Schema_BooleanFromString = Schema.Literals(["true", "false"]).pipe(Schema.decodeTo(
+  Schema.Boolean,
+  SchemaTransformation.transform({
+    decode: (text: "true" | "false") => text === "true",
+    encode: (is: boolean) => is ? "true" as const : "false" as const
+  })
+))
+
+/** As in version 3, a text that is not a number is refused. */
+export const Schema_NumberFromString = Schema.FiniteFromString
+
+export const Schema_DateFromNumber = Schema.DateFromMillis
+export const Schema_ULID = Schema.String.check(Schema.isULID())
+
+export const Schema_Lowercase = Schema.String.pipe(
+  Schema.decodeTo(Schema_Lowercased, SchemaTransformation.toLowerCase())
+)
+
+export const Schema_equivalence = Schema.toEquivalence
+export const Schema_MapFromSelf = ({ key, value }: any): any => Schema.ReadonlyMap(key, value)
+export const Schema_Object = Schema.ObjectKeyword

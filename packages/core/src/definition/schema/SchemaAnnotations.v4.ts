@@ -1,9 +1,13 @@
 /**
- * Generates JSON Schema with Effect, which in version 4 has the texts, examples and defaults of each part of a schema. This module
- * takes away what version 4 adds: `null` where a member may be `undefined`, and the bounds of safe integers.
+ * Generates JSON Schema with Effect, and adds what version 4 leaves out: the texts, examples and defaults of a filter that has no JSON
+ * Schema of its own, or that follows a transformation, what a model needs to know of Effect's own transformations (`stock`), and the
+ * defaults of a struct's fields. It takes away what version 4 adds: `null` where a member may be `undefined`, and the bounds of safe
+ * integers.
  */
 import * as Predicate from "effect/Predicate"
+import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
+import * as JsonText from "../../jsonrpc/runtime/JsonText.js"
 import type { JsonObject } from "../../protocol/Json.js"
 import * as SchemaTree from "../../protocol/schema/SchemaTree.js"
 
@@ -12,53 +16,184 @@ const PATH = "#/$defs/"
 /** The JSON Schema of the encoded side. Recursive types are put into `definitions`. */
 export const generate = (schema: Schema.Top, definitions: Record<string, JsonObject>): JsonObject => {
   const document = Schema.toJsonSchemaDocument(schema, { onExcessProperty: "ignore" })
-  Object.assign(definitions, document.definitions)
-  const { $schema: _, ...root } = document.schema as JsonObject
-  // A named type at the top stands there, and not in the definitions.
+  const named = document.definitions as Readonly<Record<string, JsonObject>>
+  const open = new Set<string>()
+
+  const annotate = (ast: SchemaTree.AST, json: JsonObject): JsonObject => {
+    const name = definitionOf(json.$ref)
+    if (name !== undefined) return resolve(name, ast, json)
+    switch (ast._tag) {
+      case "Suspend":
+        return annotate(ast.f(), json)
+      case "Refinement":
+        return { ...withoutBounds(annotate(ast.from, json)), ...annotationsOf(ast) }
+      case "Transformation":
+        return { ...annotate(ast.from, json), ...ofNumber(json, ast.to), ...ofType(ast, ast.to) }
+      case "TypeLiteral":
+        return struct(ast, json)
+      case "TupleType": {
+        const { items, prefixItems } = json
+        return {
+          ...json,
+          ...(Array.isArray(prefixItems)
+            ? { prefixItems: prefixItems.map((item, i) => annotate(ast.elements[i]!.type, item)) }
+            : undefined),
+          ...(isSchema(items) && ast.rest[0] !== undefined ? { items: annotate(ast.rest[0].type, items) } : undefined)
+        }
+      }
+      case "Union":
+        return union(ast, json)
+      case "NumberKeyword": {
+        // Version 4 also describes the texts that its own JSON codec writes for numbers that JSON has not.
+        const { anyOf, ...annotations } = json
+        return anyOf === undefined ? withoutBounds(json) : { type: "number", ...annotations }
+      }
+      default:
+        return withoutBounds({ ...json, ...stock.get(String(ast.annotations.expected)) })
+    }
+  }
+
+  /** Only a type that contains itself stays in the definitions: elsewhere the type stands in place of its name. */
+  const resolve = (name: string, ast: SchemaTree.AST, { $ref, ...more }: JsonObject): JsonObject => {
+    const found = named[name]
+    if (definitions[name] !== undefined || found === undefined) return { $ref, ...more }
+    if (open.has(name)) {
+      definitions[name] = found
+      return { $ref, ...more }
+    }
+    open.add(name)
+    const type = annotate(ast, found)
+    open.delete(name)
+    if (definitions[name] === undefined) return { ...type, ...more }
+    definitions[name] = type
+    return { $ref, ...more }
+  }
+
+  const struct = (ast: SchemaTree.TypeLiteral, json: JsonObject): JsonObject => {
+    // An empty struct: in Effect a value that is not null.
+    if (Predicate.hasProperty(json, "not")) {
+      const { not: _, ...annotations } = json
+      return { type: "object", ...annotations }
+    }
+    const { additionalProperties, properties } = json
+    const types = new Map(ast.propertySignatures.map((property) => [property.name, property]))
+    const rest = ast.indexSignatures[0]
+    return {
+      ...json,
+      ...(isSchema(properties)
+        ? {
+          properties: Object.fromEntries(
+            Object.entries(properties).map(([name, one]) => {
+              const property = types.get(name)
+              return [name, property === undefined ? one : field(property, annotate(property.type, one as JsonObject))]
+            })
+          )
+        }
+        : undefined),
+      ...(isSchema(additionalProperties) && rest !== undefined
+        ? { additionalProperties: annotate(rest.type, additionalProperties) }
+        : undefined)
+    }
+  }
+
+  const union = (ast: SchemaTree.Union, json: JsonObject): JsonObject => {
+    const { anyOf, ...rest } = json
+    const types = ast.types.filter((type) => !SchemaTree.isUndefinedKeyword(type))
+    if (!Array.isArray(anyOf)) return types.length === 1 ? annotate(types[0]!, json) : json
+    const isNullable = types.length === ast.types.length ||
+      types.some((type) => SchemaTree.isLiteral(type) && type.literal === null)
+    const members: ReadonlyArray<JsonObject> = isNullable ? anyOf : anyOf.filter((one) => one.type !== "null")
+    const kept = members.length === types.length ? members.map((one, i) => annotate(types[i]!, one)) : members
+    return kept.length === 1 ? { ...kept[0], ...rest } : { ...rest, anyOf: kept }
+  }
+
+  const { $schema: _, ...root } = annotate(SchemaTree.of(schema), document.schema as JsonObject)
+  for (const name of unresolved([root, ...Object.values(definitions)])) definitions[name] ??= named[name]!
   const name = definitionOf(root.$ref)
-  const found = name === undefined ? root : definitions[name]!
-  return plain(SchemaTree.encoded(SchemaTree.of(schema)), found)
+  return name === undefined ? root : definitions[name]!
 }
 
-const plain = (ast: SchemaTree.AST, json: JsonObject): JsonObject => {
-  switch (ast._tag) {
-    case "Refinement":
-      return withoutBounds(plain(ast.from, json))
-    case "Transformation":
-      return plain(ast.from, json)
-    case "TypeLiteral": {
-      if (Predicate.hasProperty(json, "not")) return { type: "object" }
-      const { properties } = json
-      const types = new Map(ast.propertySignatures.map(({ name, type }) => [name, type]))
-      return !Predicate.isObject(properties) ? json : {
-        ...json,
-        properties: Object.fromEntries(
-          Object.entries(properties).map(([name, one]) => {
-            const type = types.get(name)
-            return [name, type === undefined ? one : plain(type, one as JsonObject)]
-          })
-        )
-      }
-    }
-    case "TupleType": {
-      const { items } = json
-      return Predicate.isObject(items) && ast.rest[0] !== undefined
-        ? { ...json, items: plain(ast.rest[0].type, items as JsonObject) }
-        : json
-    }
-    case "Union": {
-      const { anyOf, ...rest } = json
-      const types = ast.types.filter((type) => !SchemaTree.isUndefinedKeyword(type))
-      if (!Array.isArray(anyOf)) return json
-      const isNullable = types.length === ast.types.length ||
-        types.some((type) => SchemaTree.isLiteral(type) && type.literal === null)
-      const members: ReadonlyArray<JsonObject> = isNullable ? anyOf : anyOf.filter((one) => one.type !== "null")
-      const kept = members.length === types.length ? members.map((one, i) => plain(types[i]!, one)) : members
-      return kept.length === 1 ? { ...kept[0], ...rest } : { ...rest, anyOf: kept }
-    }
-    default:
-      return withoutBounds(json)
+/** The names that are referred to, also where a union or a filter hides the type from `annotate`. */
+const unresolved = (u: unknown): ReadonlyArray<string> =>
+  typeof u !== "object" || u === null
+    ? []
+    : Object.entries(u).flatMap(([key, value]) =>
+      key === "$ref" ? [definitionOf(value)].filter((name) => name !== undefined) : unresolved(value)
+    )
+
+const isSchema = (u: unknown): u is JsonObject => Predicate.isObject(u)
+
+/** What a model needs to know of a transformation, by what Effect expects of the encoded side. */
+const stock: ReadonlyMap<string, JsonObject> = new Map<string, JsonObject>([
+  ["a string that will be decoded as a Date", { format: "date-time" }],
+  ["a string that will be decoded as a DateTime.Utc", { format: "date-time" }],
+  ["a string that will be decoded as a URL", { format: "uri" }],
+  ["a string that will be decoded as a number", { description: "a number, written as a string" }],
+  ["a string that will be decoded as a finite number", { description: "a number, written as a string" }],
+  ["a string that will be decoded as a BigDecimal", { description: "a decimal number, written as a string" }],
+  ["a string that will be decoded as JSON", { contentMediaType: "application/json" }],
+  ["an ISO 8601 duration string that will be decoded as a Duration", { format: "duration" }],
+  ["a base64 encoded string that will be decoded as a UTF-8 string", { contentEncoding: "base64" }],
+  ["a base64 (URL) encoded string that will be decoded as a UTF-8 string", { contentEncoding: "base64url" }],
+  ["a hex encoded string that will be decoded as a UTF-8 string", { contentEncoding: "base16" }],
+  ["a base64 encoded string that will be decoded as Uint8Array", { contentEncoding: "base64" }],
+  ["a base64 (URL) encoded string that will be decoded as a Uint8Array", { contentEncoding: "base64url" }],
+  ["a hex encoded string that will be decoded as a Uint8Array", { contentEncoding: "base16" }],
+  ["a URI component encoded string that will be decoded as a UTF-8 string", { description: "percent-encoded text" }]
+])
+
+/** What a number stands for, by what it is decoded to. */
+const numbers: ReadonlyMap<unknown, JsonObject> = new Map<unknown, JsonObject>([
+  ["effect/schema/Date", { description: "milliseconds since 1970-01-01T00:00:00Z" }],
+  ["effect/schema/DateTimeUtc", { description: "milliseconds since 1970-01-01T00:00:00Z" }],
+  ["effect/schema/Duration", { description: "milliseconds" }]
+])
+
+const ofNumber = (json: JsonObject, to: SchemaTree.AST): JsonObject | undefined => {
+  const { representation } = to.annotations
+  return (json.type === "number" || json.type === "integer") && Predicate.hasProperty(representation, "id")
+    ? numbers.get(representation.id)
+    : undefined
+}
+
+/** The annotations of a type after a transformation, or of its filters, as keywords. `ast` encodes the values. */
+const ofType = (ast: SchemaTree.AST, to: SchemaTree.AST): JsonObject => ({
+  ...(SchemaTree.isRefinement(to) ? ofType(ast, to.from) : undefined),
+  ...annotationsOf(ast, to)
+})
+
+/** The annotations of a part as keywords, with encoded examples and defaults; what cannot be encoded is left out. */
+const annotationsOf = (ast: SchemaTree.AST, of: SchemaTree.AST = ast): JsonObject => {
+  const { default: value, description, examples, expected, title } = of.annotations
+  const encode = Schema.encodeUnknownResult(SchemaTree.schemaOf(ast))
+  const encoded = (one: unknown) =>
+    Result.getOrUndefined(Result.flatMap(Result.try(() => encode(one)), (found) => found))
+  const given = Array.isArray(examples) ? examples.map(encoded).filter((one) => one !== undefined) : []
+  const standard = value === undefined ? undefined : encoded(value)
+  return {
+    ...(typeof title === "string" ? { title } : undefined),
+    ...(typeof description === "string" && description !== expected ? { description } : undefined),
+    ...(given.length > 0 ? { examples: given } : undefined),
+    ...(standard === undefined ? undefined : { default: standard })
   }
+}
+
+/**
+ * A field with its encoded default, so that a model knows what happens when it leaves the field out. A default is an effect: it runs twice
+ * when the definition is made, and is advertised only when both values are equal.
+ */
+const field = ({ type }: SchemaTree.PropertySignature, json: JsonObject): JsonObject => {
+  if (!SchemaTree.isTransformation(type) || json.default !== undefined) return json
+  const struct = Schema.Struct({ field: SchemaTree.schemaOf(type) })
+  const decode = Schema.decodeUnknownResult(struct)
+  const encode = Schema.encodeUnknownResult(struct)
+  const evaluate = (): string | undefined =>
+    Result.getOrUndefined(Result.try(() => {
+      const { field } = Result.getOrThrow(encode(Result.getOrThrow(decode({}))))
+      return field === undefined ? undefined : JsonText.stringify(field as {})
+    }))
+  const text = evaluate()
+  return text !== undefined && text === evaluate() ? { default: JsonText.parse(text), ...json } : json
 }
 
 const withoutBounds = (json: JsonObject): JsonObject => {

@@ -41,6 +41,9 @@ export const decodeUnknown = (schema: Schema.Schema<any, any>): Parse => {
 /** Effect's encoder. Throws for a schema that Effect cannot use. */
 export const encodeUnknown: (schema: Schema.Schema<any, any>) => Parse = EffectParser.encodeUnknown
 
+/** Fills in the defaults of the fields that a caller may leave out. */
+export const withDefaults: (schema: Schema.Schema<any, any>) => (u: unknown) => unknown = EffectParser.withDefaults
+
 /** How deep JSON from a peer can be. */
 const MAX_DEPTH = 100
 

@@ -57,8 +57,7 @@ const argumentsOf = (parameters: AnySchema): Pick<ToolCodec, "decodeArguments" |
 // A caller may leave out a parameter that has a default; encoding needs it.
 const constructorOf = (schema: Schema.Schema<any, any>): (args: unknown) => unknown =>
   Predicate.hasProperty(schema, "fields") && Predicate.hasProperty(schema, "make")
-    ? (args) =>
-      (schema as unknown as Schema.Struct<Schema.Struct.Fields>).make(args as never, { disableValidation: true })
+    ? SchemaParser.withDefaults(schema)
     : (args) => args
 
 const successOf = (

@@ -37,6 +37,12 @@ export const decodeUnknownEither: <A, I>(schema: Schema.Schema<A, I>) => Parse<E
 export const encodeUnknownEither: <A, I>(schema: Schema.Schema<A, I>) => Parse<Either.Either<I, ParseIssue>> =
   ParseResult.encodeUnknownEither
 
+/** Fills in the defaults of the fields that a struct's caller may leave out, and checks nothing. */
+export const withDefaults = (schema: Schema.Schema.Any): (u: unknown) => unknown => {
+  const struct = schema as unknown as Schema.Struct<Schema.Struct.Fields>
+  return (u) => struct.make(u as never, { disableValidation: true })
+}
+
 /** The issue of a value that a text explains. */
 export const refused = (ast: SchemaTree.AST, actual: unknown, message: string): ParseIssue =>
   new ParseResult.Type(ast, actual, message)

@@ -5,6 +5,7 @@
  */
 import type * as Arr from "effect/Array"
 import type * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
 import type * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as SchemaIssue from "effect/SchemaIssue"
@@ -48,6 +49,12 @@ export const decodeUnknownEither = <A, I>(schema: Schema.Codec<A, I>): Parse<Res
 
 export const encodeUnknownEither = <A, I>(schema: Schema.Codec<A, I>): Parse<Result.Result<I, ParseIssue>> =>
   reporting(SchemaParser.encodeUnknownResult(schema))
+
+/** Fills in the defaults of the fields that a struct's caller may leave out, and refuses nothing. */
+export const withDefaults = (schema: Schema.Top): (u: unknown) => unknown => {
+  const struct = schema as unknown as Schema.Struct<Schema.Struct.Fields>
+  return (u) => Option.getOrElse(struct.makeOption(u as never, { disableChecks: true }), () => u)
+}
 
 /** The issue of a value that a text explains. */
 export const refused = (_ast: SchemaTree.AST, actual: unknown, message: string): ParseIssue =>

@@ -1,11 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Issue from "@effect-mcp/core/protocol/Issue"
-import { Effect, Either, FastCheck as fc, ParseResult, Schema } from "effect"
+import { Effect, Either, FastCheck as fc, Schema } from "effect"
 import * as ExternalSchema from "../../../src/definition/schema/ExternalSchema.js"
+import * as EffectParser from "../../../src/protocol/schema/EffectParser.js"
 
 const { copy, limits, toIssue } = ExternalSchema
 
-const leavesOf = (issue: ParseResult.ParseIssue): number =>
+const leavesOf = (issue: EffectParser.ParseIssue): number =>
   issue._tag === "Composite" && Array.isArray(issue.issues) ? issue.issues.length : 1
 
 const nested = (levels: number): unknown => {
@@ -24,7 +25,7 @@ describe("The errors of an external schema", () => {
       { path: "hits.0.title", message: "is missing" },
       { path: "", message: "is odd" }
     ])
-    assert.strictEqual(ParseResult.TreeFormatter.formatIssueSync(issue).includes("is missing"), true)
+    assert.strictEqual(new EffectParser.ParseError({ issue }).message.includes("is missing"), true)
   })
 
   it("become an issue also when there are none", () => {
@@ -52,12 +53,12 @@ describe("A schema of two functions", () => {
   it.effect("decodes with the first and encodes with the second, now or later", () =>
     Effect.gen(function*() {
       const schema = ExternalSchema.make<number>({
-        decode: (u) => typeof u === "string" ? Either.right(u.length) : Either.left(toIssue([], u)),
+        decode: (u) => typeof u === "string" ? Effect.succeed(u.length) : Effect.fail(toIssue([], u)),
         encode: (u) => Effect.as(Effect.yieldNow(), `${u}`)
       })
-      assert.strictEqual(yield* ParseResult.decodeUnknown(schema)("abc"), 3)
-      assert.strictEqual(yield* ParseResult.encodeUnknown(schema)(3), "3")
-      yield* Effect.flip(ParseResult.decodeUnknown(schema)(1))
+      assert.strictEqual(yield* EffectParser.decodeUnknown(schema)("abc"), 3)
+      assert.strictEqual(yield* EffectParser.encodeUnknown(schema)(3), "3")
+      yield* Effect.flip(EffectParser.decodeUnknown(schema)(1))
       assert.isTrue(Schema.isSchema(schema))
     }))
 })

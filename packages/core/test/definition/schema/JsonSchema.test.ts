@@ -1,7 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Ajv2020 } from "ajv/dist/2020.js"
-import { Either, FastCheck as fc, ParseResult, Schema } from "effect"
+import { Either, FastCheck as fc, Schema } from "effect"
 import * as JsonSchema from "../../../src/definition/schema/JsonSchema.js"
+import * as EffectParser from "../../../src/protocol/schema/EffectParser.js"
 
 const ajv = new Ajv2020({ strict: true, strictTuples: false, strictTypes: false, validateFormats: false })
 
@@ -349,7 +350,7 @@ describe("JsonSchema agrees with the decoder", () => {
     fc.assert(
       fc.property(schemas, fc.array(json, { minLength: 30, maxLength: 30 }), (schema, given) => {
         const validate = new Ajv2020({ strict: false }).compile(JsonSchema.make(schema))
-        const decode = ParseResult.decodeUnknownEither(schema)
+        const decode = EffectParser.decodeUnknownEither(schema)
         for (const value of given) {
           const valid = validate(value)
           taken[valid ? "yes" : "no"]++

@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Either, FastCheck as fc, ParseResult, Schema } from "effect"
+import { Either, FastCheck as fc, Schema } from "effect"
 import * as SchemaParser from "../../../src/definition/schema/SchemaParser.js"
+import * as EffectParser from "../../../src/protocol/schema/EffectParser.js"
 
 const compiled = (schema: Schema.Schema.All): SchemaParser.PlainCodec => {
   const copy = SchemaParser.compilePlain(schema)
@@ -227,7 +228,7 @@ describe("Plain data agrees with Effect's parser", () => {
     if (copy === undefined) return 0
     // Effect cannot parse a union whose literals stand under a name of Object.prototype.
     const parsers = Either.getOrElse(
-      Either.try(() => [ParseResult.decodeUnknown(schema), ParseResult.encodeUnknown(schema)]),
+      Either.try(() => [EffectParser.decodeUnknown(schema), EffectParser.encodeUnknown(schema)]),
       () => []
     )
     let taken = 0

@@ -2,8 +2,9 @@ import { assert, describe, it } from "@effect/vitest"
 import type * as Tools from "@effect-mcp/core/protocol/Tools"
 import * as Tool from "@effect-mcp/core/Tool"
 import * as ToolResult from "@effect-mcp/core/ToolResult"
-import { Cause, Effect, Either, Exit, FastCheck as fc, ParseResult, Schema } from "effect"
+import { Cause, Effect, Either, Exit, FastCheck as fc, Schema } from "effect"
 import { schemaArbitrary } from "../../../../testing/test/support/SchemaArbitrary.js"
+import * as EffectParser from "../../../src/protocol/schema/EffectParser.js"
 
 /** The value as the peer receives it. */
 const sent = <A>(value: A): A => JSON.parse(JSON.stringify(value))
@@ -12,12 +13,12 @@ const sent = <A>(value: A): A => JSON.parse(JSON.stringify(value))
 const contentOnly = ({ structuredContent: _, ...rest }: Tools.CallToolResult): Tools.CallToolResult => rest
 
 // An issue holds whole schemas: printing one takes minutes.
-const toError = (issue: ParseResult.ParseIssue): Error => new Error(ParseResult.TreeFormatter.formatIssueSync(issue))
+const toError = (issue: EffectParser.ParseIssue): Error => new EffectParser.ParseError({ issue })
 
-const test = (name: string, run: () => Effect.Effect<void, ParseResult.ParseIssue>): void =>
+const test = (name: string, run: () => Effect.Effect<void, EffectParser.ParseIssue>): void =>
   it.effect(name, () => Effect.mapError(run(), toError))
 
-const runSync = <A>(effect: Effect.Effect<A, ParseResult.ParseIssue>): A =>
+const runSync = <A>(effect: Effect.Effect<A, EffectParser.ParseIssue>): A =>
   Effect.runSync(Effect.mapError(effect, toError))
 
 const succeed = (tool: Tool.Tool.Any, value: unknown) => Effect.runSync(tool.codec.encodeSuccess(value))
