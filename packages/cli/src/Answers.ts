@@ -1,6 +1,7 @@
 /**
- * What a server may ask of the user of a command (`CommandClient`): input for a form, a page to open, the answer of a model, the folders
- * that it may use. A server gets answers from a person at a terminal only; elsewhere the capability is not declared.
+ * What a server may ask of the user of a command, for `CommandClient`: input for a form, a page to open, and the answer of a model, which
+ * the user writes. Without a terminal the client declares neither elicitation nor sampling. The module also shows the server's log
+ * messages, and tells the server the folders of `--root`.
  */
 import * as Prompt from "@effect/cli/Prompt"
 import type * as FileSystem from "@effect/platform/FileSystem"
@@ -21,14 +22,14 @@ import * as TerminalQuestions from "./TerminalQuestions.js"
 
 const declined = { action: "decline" } as const
 
-/** Ctrl+C in a question ends the command, as it does elsewhere; a value of the wrong kind takes the place of no answer. */
+/** Ctrl+C in a question ends the command, as it does elsewhere. An answer that does not fit the schema becomes `otherwise`. */
 const or = <B>(otherwise: B) => <A, R>(answer: Effect.Effect<A, QuitException | Failure, R>) =>
   Effect.catchAll(answer, (error) =>
     error._tag === "QuitException"
       ? Effect.zipRight(Effect.sync(() => process.kill(process.pid, "SIGINT")), Effect.never)
       : Effect.succeed(otherwise))
 
-/** Shows one question of a server after another. */
+/** Asks the user at the terminal, one question after another. */
 const atTerminal = (output: OutputService, { stop }: ServerTime) => {
   const semaphore = Effect.unsafeMakeSemaphore(1)
   const turn = <A, E, R>(question: Effect.Effect<A, E, R>) => stop(semaphore.withPermits(1)(question))
@@ -73,7 +74,7 @@ const atTerminal = (output: OutputService, { stop }: ServerTime) => {
   )
 }
 
-/** The features of a command's client. */
+/** The features of a command's client. `roots` are the paths of the folders that the server may use. */
 export const layer = (
   output: OutputService,
   time: ServerTime,

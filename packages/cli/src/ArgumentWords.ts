@@ -1,7 +1,7 @@
 /**
- * Arguments as words of a command line, for `Call`, `Inspect` and `TerminalQuestions`: `city=Oslo` is a text, or what the schema of `city`
- * says; `days:=3` is JSON; one word `{…}` is the whole object, and `-` reads it from standard input. Whether the values fit the schema,
- * the server checks.
+ * Reads arguments from words of a command line, for `Call`, `Inspect` and `TerminalQuestions`. The value of `city=Oslo` is read as the
+ * schema of `city` says, and the value of `days:=3` as JSON. A word `{…}` is a JSON object with arguments, and `-` reads such an object
+ * from standard input. The server checks whether the values fit the schema.
  */
 import * as NodeStream from "@effect/platform-node/NodeStream"
 import type { JsonObject } from "@effect-mcp/core/protocol/Json"
@@ -29,7 +29,7 @@ const standardInput: Effect.Effect<string, Failure> = NodeStream.fromReadable(
   () => refused("Standard input cannot be read")
 ).pipe(Stream.decodeText(), Stream.mkString)
 
-/** The schemas of the properties of an object's schema. */
+/** The schemas of an object's properties, by name. */
 export const propertiesOf = (schema: JsonObject): Readonly<Record<string, JsonObject>> => {
   const { properties } = schema
   return Predicate.isRecord(properties)
@@ -46,7 +46,10 @@ export const propertiesOf = (schema: JsonObject): Readonly<Record<string, JsonOb
 export const typesOf = ({ type }: JsonObject): ReadonlyArray<string> =>
   (Array.isArray(type) ? type : [type]).filter(Predicate.isString)
 
-/** A text as the value that the schema wants: JSON, unless the schema takes a text. */
+/**
+ * Reads a text as the schema says. A schema with the type `string` takes the text as it is, and another type takes JSON. Without a type, a
+ * text that is JSON is read as JSON, and any other text stays as it is. Fails with `usage` when the text must be JSON and is not.
+ */
 export const valueOf = (name: string, text: string, schema: JsonObject): Effect.Effect<unknown, Failure> => {
   const types = typesOf(schema)
   if (types.includes("string")) return Effect.succeed(text)
@@ -54,7 +57,10 @@ export const valueOf = (name: string, text: string, schema: JsonObject): Effect.
   return types.length === 0 ? Effect.orElseSucceed(value, () => text) : value
 }
 
-/** Whether the schema may have arguments that its properties do not name. */
+/**
+ * Whether the schema may allow arguments that its `properties` do not name. Without `additionalProperties` the answer is no, so that the
+ * user hears of a name with a mistake.
+ */
 const isOpen = (schema: JsonObject): boolean => {
   const { additionalProperties = false, properties } = schema
   return additionalProperties !== false || !Predicate.isRecord(properties) || COMBINING.some((name) => name in schema)
@@ -83,7 +89,7 @@ const ofWord = (word: string, schema: JsonObject): Effect.Effect<JsonObject, Fai
   const [, name = "", operator = "", text = ""] = /^([^=]*?)(:?=)(.*)$/s.exec(word) ?? []
   if (operator === "" || name === "") {
     return Effect.fail(usage(
-      `"${word}" is no argument: write name=text, name:=JSON, one JSON object, or - for standard input`
+      `"${word}" is not an argument: write name=text, name:=JSON, one JSON object, or - for standard input`
     ))
   }
   const value = operator === ":="
@@ -95,14 +101,17 @@ const ofWord = (word: string, schema: JsonObject): Effect.Effect<JsonObject, Fai
   )
 }
 
-/** The object that words describe. A word whose name the schema does not have is a mistake; a JSON object is taken as it is. */
+/**
+ * The arguments that the words give; of two values for the same name, the last one counts. Fails with `usage` when `name=text` or
+ * `name:=JSON` names an argument that the schema does not have. The names in a JSON object are not checked.
+ */
 export const toObject = (words: ReadonlyArray<string>, schema: JsonObject): Effect.Effect<JsonObject, Failure> =>
   Effect.map(
     Effect.forEach(words, (word) => ofWord(word, schema)),
     (objects) => Object.fromEntries(objects.flatMap(Object.entries)) as JsonObject
   )
 
-/** Fails when a required property has no value. */
+/** Fails with `usage` when a required property has no value. */
 export const requireAll = (schema: JsonObject, given: JsonObject): Effect.Effect<void, Failure> => {
   const required = Array.isArray(schema["required"]) ? schema["required"].filter(Predicate.isString) : []
   const missing = required.filter((name) => !Object.hasOwn(given, name))

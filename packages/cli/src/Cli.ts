@@ -1,6 +1,6 @@
 /**
  * The command line: the tree of commands (the modules of the folder `commands`), what a user reads when a command fails, and the exit
- * code. Words after `--` are the command line of a server, and no option of this program.
+ * code. Words after `--` are the command line of a server, not options of this program.
  */
 import * as Command from "@effect/cli/Command"
 import * as ValidationError from "@effect/cli/ValidationError"
@@ -86,13 +86,13 @@ const tree = (after: ReadonlyArray<string>) => {
   }
 }
 
-/** What the library logs for an operator: a line on standard error. */
+/** Prints each log message of the library as a line on standard error. */
 const logger = Logger.make(({ message }) => {
   const parts = Array.isArray(message) ? message : [message]
   say(process.stderr, parts.map((part) => Predicate.isString(part) ? part : Inspectable.format(part)).join(" "))
 })
 
-/** Prints why a command has failed, and gives the exit code of the process. */
+/** Prints why a command has failed, and returns the exit code of the process. */
 const codeOf = (cause: Cause.Cause<Failure | { readonly _tag: string }>): Effect.Effect<number> => {
   const failure = Option.getOrUndefined(Cause.failureOption(cause))
   if (failure === undefined) {
@@ -105,19 +105,19 @@ const codeOf = (cause: Cause.Cause<Failure | { readonly _tag: string }>): Effect
     return Effect.as(print(process.stderr, message), codes[kind])
   }
   if (failure._tag === "QuitException") return Effect.succeed(130)
-  // The library has printed the error of words that it does not know.
+  // `@effect/cli` has printed this error.
   return ValidationError.isValidationError(failure)
     ? Effect.as(Effect.void, codes.usage)
     : Effect.as(print(process.stderr, String(failure)), codes.refused)
 }
 
-/** Questions reach the terminal as everything else does. */
+/** `CommandOutput` writes the questions of `@effect/cli`, and escapes what could steer the terminal. */
 const ownQuestions = Layer.effect(
   Terminal.Terminal,
   Effect.map(Terminal.Terminal, (terminal): Terminal.Terminal => ({ ...terminal, display: question }))
 )
 
-/** The library prints its errors with colors and blank lines. */
+/** `@effect/cli` prints its errors with colors and blank lines: this function removes both. */
 const plainErrors = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   Effect.consoleWith((console) =>
     Effect.withConsole(effect, {
@@ -126,7 +126,7 @@ const plainErrors = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, 
     })
   )
 
-/** Runs one command line: the words after the name of the program. Gives the exit code. */
+/** Runs one command line, the words after the name of the program, and returns the exit code. */
 export const run = (words: ReadonlyArray<string>): Effect.Effect<number> => {
   const at = words.indexOf("--")
   const [own, after] = at < 0 ? [words, []] : [words.slice(0, at), words.slice(at + 1)]

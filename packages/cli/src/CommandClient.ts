@@ -1,7 +1,7 @@
 /**
- * The client of one command: connects to the command's server, with answers from the terminal, and fails with what a person can act on.
- * The commands that call a server (`Call`, `Inspect`, `Listen`, `Tasks`, `Bridge`, `Dev`) begin with this client; `Cli` takes its options
- * from here. `Target` finds the server, `Answers` asks the user.
+ * The client of one command: connects to the command's server, with answers from the terminal, and fails with a sentence that a person can
+ * act on. The commands that send requests of their own (`Call`, `Inspect`, `Listen`, `Tasks`) use this client and its options; `Bridge`,
+ * `Dev` and `Cli` use `info` only. `Target` finds the server, `Answers` asks the user.
  */
 import * as Options from "@effect/cli/Options"
 import type { QuitException } from "@effect/platform/Terminal"
@@ -19,7 +19,7 @@ import { layer as outputLayer, Output, type OutputService } from "./CommandOutpu
 import * as ServerTime from "./ServerTime.js"
 import * as Target from "./Target.js"
 
-/** What this program calls itself to servers and hosts. */
+/** The name and the version that this program tells servers and hosts. */
 export const info = { name: "effect-mcp", version: "0.1.0" } as const
 
 export const options = {
@@ -57,12 +57,13 @@ export interface Context {
   readonly time: ServerTime.ServerTime
 }
 
-/** How long a server may be silent to the question for its revision before the client asks in the older way, in seconds. */
+/** How many seconds the client waits for the answer to `server/discover`. Then it tries the legacy handshake. */
 const PROBE = 5
 
 /**
  * Runs a command's work with a client of its server. Failures of calls become failures of the command. The time of `--timeout` limits
- * the connection and the work; where the work ends with the user or the server, it limits the connection and each request.
+ * the connection and the work together. With `isEndless`, for work that goes on until the user or the server ends it, the time limits the
+ * connection and each request.
  */
 export const use = <A, E extends CommandFailure.Failure | ClientError | QuitException, R>(
   given: Given,
@@ -80,7 +81,7 @@ export const use = <A, E extends CommandFailure.Failure | ClientError | QuitExce
       Client.make(connector, {
         clientInfo: info,
         timeout: given.timeout * 1000,
-        // A part of the time, so that something is left for the older way, and for a second launch.
+        // Only a part of the time: the legacy handshake, maybe with a second launch of the server, needs the rest.
         ...(given.versions.length > 0 && given.versions.every(Version.isModern)
           ? undefined
           : { timeouts: { "server/discover": Math.min(PROBE, given.timeout / 3) * 1000 } }),

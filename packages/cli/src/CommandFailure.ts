@@ -28,7 +28,7 @@ const kindOf = (error: ConnectError): keyof typeof codes =>
 /** The failure of a call. */
 export const ofCall = (error: ClientError): Failure => new Failure({ kind: kindOf(error), message: sentence(error) })
 
-/** The failure of a connection to the server of this name. */
+/** The failure to connect to the server of this name: of the kind `timeout` or `connect`. */
 export const ofConnect = (name: string, error: ConnectError): Failure => {
   const kind = kindOf(error)
   return new Failure({
@@ -37,7 +37,7 @@ export const ofConnect = (name: string, error: ConnectError): Failure => {
   })
 }
 
-/** What the user of a command can act on. */
+/** What happened, with advice for the user of a command. */
 const sentence = (error: ConnectError): string => {
   if (error._tag === "NotNegotiated" && error.declaredBy === "server" && error.capability !== undefined) {
     return `The server has no ${error.capability.replace(/^.*\//, "").replace(".", " ")}`
@@ -55,7 +55,7 @@ const sentence = (error: ConnectError): string => {
 
 const TOKEN = "Give a token with --header \"Authorization: Bearer …\""
 
-/** What the library says to the author of a program, and what the command line has in its place. */
+/** Advice of the library for the author of a program, and the advice that the user of a command gets in its place. */
 const FLAGS: ReadonlyArray<readonly [RegExp, string]> = [
   [/name it with the option `versions`/, "name it with --revision"],
   [/name its host in the option `privateHosts`/, "name its host with --private-host"],
@@ -79,9 +79,9 @@ const FLAGS: ReadonlyArray<readonly [RegExp, string]> = [
   [/[;:,.] [^;:,.]*\b[Tt]he option `[^.;]*/, ""]
 ]
 
-/** No sentence of the library is longer: the rest is a server's. */
+/** The library's own sentences are shorter. A longer text comes from a server, and is not searched for options. */
 const MAX_LENGTH = 4000
 
-/** A sentence of the library with the options of the command line in place of those of the library. */
+/** A sentence of the library, with options of the command line in place of options of the library. */
 export const inFlags = (text: string): string =>
   text.length > MAX_LENGTH ? text : FLAGS.reduce((so, [pattern, words]) => so.replace(pattern, words), text)

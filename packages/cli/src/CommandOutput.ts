@@ -2,8 +2,8 @@
  * What a command prints: results to standard output, as text for a person or as one line of JSON for a program; everything
  * else (progress, log messages, advice) to standard error. Colors follow `NO_COLOR`, `FORCE_COLOR` and the terminal.
  *
- * The texts are those of servers, files and users: this module escapes each as it writes it, so that commands name colors and
- * never write them. What does not come from here (the stderr of a launched program, a logger) passes `guard`.
+ * The texts come from servers, files and users. So this module escapes each text that it writes, and the commands name colors (`paint`)
+ * instead of writing the sequences of colors. What others write (the stderr of a launched program, a logger) passes `guard`.
  */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -27,7 +27,7 @@ export type Styled =
 
 export const paint = (style: Style, text: string): Styled => ({ style, text })
 
-/** Texts as lines. */
+/** Joins texts with line feeds. */
 export const lines = (texts: ReadonlyArray<Styled>): Styled =>
   texts.map((text, index) => index === 0 ? text : ["\n", text])
 
@@ -37,21 +37,24 @@ export const json = (text: string): Styled => ({ json: text })
 export interface OutputService {
   /** Whether results are JSON. */
   readonly json: boolean
-  /** Whether a person can answer questions: both standard streams are a terminal, and results are not JSON. */
+  /** Whether a person can answer questions: standard input and output are a terminal, and results are not JSON. */
   readonly interactive: boolean
-  /** The width of a line, in characters. */
+  /** The width of a line, in columns; `Infinity` where standard output is not a terminal. */
   readonly width: number
-  /** A result: the value as one line of JSON, or the text. */
+  /** Prints a result to standard output: the value as one line of JSON, or the text for a person. */
   readonly result: (value: unknown, text: Styled) => Effect.Effect<void>
-  /** A line for a person, to standard error. */
+  /** Prints a line for a person to standard error. */
   readonly note: (text: Styled) => Effect.Effect<void>
-  /** Replaces the line that it has written before, where standard error is a terminal; without a text, clears that line. */
+  /**
+   * Writes the status line to standard error, in place of the status line before; without a text, clears the line. Does nothing where
+   * standard error is not a terminal.
+   */
   readonly status: (text?: string) => Effect.Effect<void>
 }
 
 export class Output extends Context.Tag("@effect-mcp/cli/Output")<Output, OutputService>() {}
 
-/** A text as a terminal or a file gets it. */
+/** The text as it is written to a terminal or a file: escaped, and with colors where `isColored` is true. */
 export const render = (text: Styled, isColored: boolean): string => {
   if (Predicate.isString(text)) return escaped(text)
   if ("json" in text) return isColored ? colored(escaped(text.json)) : escaped(text.json)
@@ -73,7 +76,7 @@ const colored = (json: string): string =>
 
 type Stream = NodeJS.WriteStream
 
-/** Writes what this module has made: not through `guard`, which would show the sequences. */
+/** Writes a text that this module has escaped. Does not call `stream.write`: after `guard`, that function would escape the text again. */
 const writeNow = (stream: Stream, text: string, done?: () => void): void =>
   void Writable.prototype.write.call(stream, text, "utf8", done)
 
@@ -93,10 +96,10 @@ const isColored = ({ isTTY }: Pick<Stream, "isTTY">): boolean => {
   return force !== "0" || (isTTY === true && no === "" && TERM !== "dumb")
 }
 
-/** How `@effect/cli` moves the cursor in a question, and erases what it has written there; and its bell. */
+/** The sequences with which `@effect/cli` moves the cursor in a question, erases and colors the question; and its bell. */
 const QUESTION = new RegExp(`(${ESC}\\[(?:\\?25[hl]|\\d*[A-DGKsu]|[\\d;]*m)|^\\u0007$)`)
 
-/** Writes a step of a question, the texts of which are escaped already. */
+/** Writes a step of a question of `@effect/cli`. The texts in the question must be escaped before: sequences of a question pass. */
 export const question = (step: string): Effect.Effect<void> =>
   write(
     process.stdout,
@@ -104,8 +107,9 @@ export const question = (step: string): Effect.Effect<void> =>
   )
 
 /**
- * What others write to the standard streams from now on steers no terminal. The colors of a launched program pass to standard
- * error, unless the user wants none. Standard output that is not a terminal belongs to a host or a program, and stays as it is.
+ * From now on, what others write to the standard streams cannot steer the terminal. The colors of a launched program pass to standard
+ * error, unless the user does not want colors. Where standard output is not a terminal, a host or a program reads it, and it is not
+ * changed.
  */
 export const guard = (): void => {
   const { stderr, stdout } = process

@@ -1,14 +1,15 @@
 /**
- * The script that completes commands and options in a shell, which `Cli` prints. `@effect/cli` makes the scripts. The script
- * for bash has mistakes, which this module mends. The script forgets the command where the name of the program has a hyphen, and where the
- * command stands below another command. It offers all choices of an option as one word, and nothing after an option without a value. When test/Completions passes on the script of `@effect/cli`, this module can be deleted.
+ * The script that completes commands and options in bash, which `Cli` prints. `@effect/cli` makes this script, and prints the scripts for
+ * zsh and fish itself. Its script for bash has mistakes, which this module corrects: it loses the command where the name of the program has
+ * a hyphen, and where the command stands below another command; it offers all choices of an option as one word, and nothing after an option
+ * without a value. When test/Completions passes on the script of `@effect/cli`, this module can be deleted.
  */
 import * as Command from "@effect/cli/Command"
 import * as Effect from "effect/Effect"
 
 const NAME = "effect-mcp"
 
-/** After `--` stands a command line, which bash completes by itself. */
+/** The words after `--` are the command line of a server: bash completes these words as it does by default. */
 const OF_SERVER = `    for ((i = 1; i < COMP_CWORD; i++)); do
         if [[ \${COMP_WORDS[i]} == "--" ]]; then
             return 0

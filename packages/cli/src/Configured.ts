@@ -1,6 +1,7 @@
 /**
- * The server that a name means, for `Target`: an entry of the file that `--config` names, or else of the user's own files of all hosts,
- * and last of the files of the current folder, which need the user's consent. The first file that has the name decides, whatever it says.
+ * Finds the server of a name, for `Target`. With `--config` the name must be in that file. Without `--config` the user's own files of all
+ * hosts are searched first, and then the files of the current folder, whose entries need the user's consent (`Trust`). The first file that
+ * has the name decides, also when its entry is disabled or cannot be read.
  */
 import type * as FileSystem from "@effect/platform/FileSystem"
 import type * as Path from "@effect/platform/Path"
@@ -40,7 +41,7 @@ const sources = (
 const MAX_NAMES = 20
 const MAX_NAME = 40
 
-/** The names that the files have, and what of them cannot be used. */
+/** A sentence with the names in the files. A name that cannot be used is marked. */
 const listed = (files: ReadonlyArray<ConfiguredServers.Configuration>): string => {
   const entries = [...ServersConfig.merge(files.map(({ entries }) => entries))]
   if (entries.length === 0) return "No file with servers was found"
@@ -51,7 +52,11 @@ const listed = (files: ReadonlyArray<ConfiguredServers.Configuration>): string =
   return `The files have ${names.join(", ")}${more === 0 ? "" : ` and ${more} more`}`
 }
 
-/** The server of a name, with its variables filled in. */
+/**
+ * The server of a name, with its variables filled in. Fails when no file has the name, when the entry is disabled or cannot be read, and
+ * when the user does not agree to an entry of the current folder. A file that cannot be read is noted; an entry of the current folder is
+ * not used then, if the file is one of the user's.
+ */
 export const find = (name: string, { config, trust }: Given): Effect.Effect<
   ServersConfig.Program | ServersConfig.Address,
   Failure | QuitException,
@@ -66,7 +71,11 @@ export const find = (name: string, { config, trust }: Given): Effect.Effect<
       if (error === undefined) continue
       yield* note(error.message)
       if (found?.isOfFolder === true && isOfFolder !== true) {
-        return yield* refused(`That file may have a server of this name: mend it, or name another file with --config`)
+        return yield* refused(
+          `This file may have the server "${
+            fit(line(name), MAX_NAME)
+          }": correct the file, or name another file with --config`
+        )
       }
     }
     if (found === undefined) {

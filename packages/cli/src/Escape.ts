@@ -1,7 +1,7 @@
 /**
  * Texts of servers, programs, files and users as a terminal may show them: a character that could steer the terminal, or that nobody sees,
- * is written as its number, `\u{1b}`, and in JSON as `\u001b`. `CommandOutput` and the modules that write texts of others, such as `Call`
- * and `ContentText`, call `escaped`.
+ * is written as its number, `\u{1b}`, and in JSON as `\u001b`. `CommandOutput` escapes every text that it writes. Other modules call
+ * `line`, `fit` and `jsonText` for the parts of their texts.
  *
  * These characters are controls except line feed and tab, format characters (bidirectional, tags, zero width), separators of lines and
  * paragraphs, lone surrogates, and all that Unicode calls ignorable. A joiner stays between two pictographs and between two letters of a
@@ -39,11 +39,11 @@ const isSeen = (text: string, at: number): boolean => {
 const replaced = (text: string, show: (character: string) => string): string =>
   text.replace(HIDDEN, (character, at: number) => isSeen(text, at) ? character : show(character))
 
-/** A text that steers no terminal. */
+/** The text with line feeds as the ends of lines, and without characters that could steer a terminal or cannot be seen. */
 export const escaped = (text: string): string =>
   replaced(text.replaceAll("\r\n", "\n"), (character) => `\\u{${character.codePointAt(0)!.toString(16)}}`)
 
-/** A text that steers no terminal, on one line. */
+/** The escaped text on one line. */
 export const line = (text: string): string => escaped(text).replace(/\s+/g, " ").trim()
 
 const inJson = (character: string): string =>
@@ -64,13 +64,13 @@ const graphemes = new Intl.Segmenter()
 const WIDE =
   /\p{Emoji_Presentation}|\ufe0f|[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{20000}-\u{3fffd}]/u
 
-/** How much of a text is read to fill a column. */
+/** How many UTF-16 units of a text are read at most for each column. */
 const UNITS = 32
 
 /** How many columns of a terminal a grapheme takes. */
 const columnsOf = (grapheme: string): number => WIDE.test(grapheme) ? 2 : 1
 
-/** A text, cut to a number of columns; `sizeOf` measures in another unit. */
+/** Cuts a text to `room` columns; a text that was cut ends with `…`. `sizeOf` measures a grapheme in another unit than columns. */
 export const fit = (text: string, room: number, sizeOf = columnsOf): string => {
   const beginning = text.slice(0, room * UNITS)
   let [size, end] = [0, 0]
@@ -82,7 +82,7 @@ export const fit = (text: string, room: number, sizeOf = columnsOf): string => {
   return size > room || beginning.length < text.length ? `${text.slice(0, end)}…` : text
 }
 
-/** How many columns a text takes, as far as that is less than a number. */
+/** How many columns a text takes, and at most `most`. */
 export const widthOf = (text: string, most: number): number => {
   let width = 0
   for (const { segment } of graphemes.segment(text.slice(0, most * UNITS))) {
@@ -92,20 +92,24 @@ export const widthOf = (text: string, most: number): number => {
   return width
 }
 
-/** A text, escaped but for its sequences, which `of` gives. The expression has one group. */
+/** Escapes a text, except for the matches of `sequences`, which `of` replaces. The expression must have one group, around the whole. */
 export const except = (text: string, sequences: RegExp, of: (sequence: string) => string): string =>
   text.split(sequences).map((part, index) => index % 2 === 1 ? of(part) : escaped(part)).join("")
 
 const COLOR = new RegExp(`(${ESC}\\[[\\d;:]{0,64}m)`)
 
-/** The end of a chunk that the next chunk may complete: of a sequence, or of a line. */
+/** The end of a chunk that the next chunk may complete: the beginning of a sequence, or a carriage return before its line feed. */
 const UNFINISHED = new RegExp(`(?:\\r|${ESC}(?:\\[[\\d;:]{0,64})?)$`)
 
 /** Ends the colors. */
 export const RESET = `${ESC}[0m`
 const MAX_OPEN = 8
 
-/** What a stream of others writes, chunk by chunk: only its colors steer the terminal, and each chunk ends them. */
+/**
+ * Escapes what others write to a stream, chunk by chunk, for `guard` of `CommandOutput`. Only colors pass, and only where `isColored` is
+ * true. Each chunk ends its colors, and the next chunk begins them again. A class, because a character, a sequence and a color may go on in
+ * the next chunk.
+ */
 export class Passage {
   private readonly decoder = new TextDecoder()
   /** The end of the last chunk, when a sequence may go on in the next chunk. */

@@ -1,7 +1,7 @@
 /**
- * The pages of `--help`, which `Cli` prints, with the parts that `Tasks` names: what a command does, its words, its options and its parts,
- * one line each and without colors, so that a page can be read in a pipe and searched. Descriptions stand beside the options in the
- * modules of the commands.
+ * The pages of `--help`, which `Cli` prints; `OwnWords` reads the names of options from the same parts. A page says what a command does,
+ * and lists its words, its options and the commands below it, one line each and without colors, so that a page can be read in a pipe and
+ * searched. Descriptions stand beside the options in the modules of the commands.
  */
 import * as CliConfig from "@effect/cli/CliConfig"
 import * as Command from "@effect/cli/Command"
@@ -26,14 +26,14 @@ export const part = <Name extends string, R, E, A>(
 
 const textOf = (doc: HelpDoc.HelpDoc): string => stripVTControlCharacters(HelpDoc.toAnsiText(doc)).trim()
 
-/** What the library says of every value of a type, and what the form of an option says already. */
+/** Sentences that `@effect/cli` adds to every option of a type, and that the form of the option says already. */
 const OBVIOUS =
   /^(A user-defined piece|An existing|A file|A directory|A true or false|An integer|One of the following|This (setting|option|argument)) ?/
 
 const blocks = (doc: HelpDoc.HelpDoc): ReadonlyArray<HelpDoc.HelpDoc> =>
   doc._tag === "Sequence" ? [...blocks(doc.left), ...blocks(doc.right)] : [doc]
 
-/** Options that every command has by itself. */
+/** Options that `@effect/cli` adds to every command. */
 const BUILT_IN = /^(--completions|--log-level|--wizard|--version|-h, --help)/
 
 const rowsOf = (doc: HelpDoc.HelpDoc, hidden = BUILT_IN): ReadonlyArray<readonly [string, string]> =>
@@ -50,7 +50,7 @@ const rowsOf = (doc: HelpDoc.HelpDoc, hidden = BUILT_IN): ReadonlyArray<readonly
 
 const isOption = ([name]: readonly [string, string]): boolean => name.startsWith("-")
 
-/** The names of a command's options, each with whether a value follows. */
+/** The names of a command's options, and for each name whether a value follows. */
 export const optionsOf = ({ help }: Part): ReadonlyMap<string, boolean> =>
   new Map(
     rowsOf(help, /^$/).filter(isOption).flatMap(([text]) => {
@@ -76,7 +76,7 @@ const about = ({ help }: Part): string => {
   return paragraph === undefined ? "" : textOf(paragraph)
 }
 
-/** The page of the command that the words name, the program itself among them. */
+/** The page of the command that the words name, or of the program when the words begin with no command. */
 export const page = (root: Part, words: ReadonlyArray<string>): string => {
   const path = [root]
   for (const word of words) {

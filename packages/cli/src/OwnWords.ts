@@ -1,12 +1,12 @@
 /**
- * The words of a command line that are commands and options of this program: `Cli` has them checked before `@effect/cli` reads them,
- * whose errors do not say which word was meant.
+ * Checks the commands and the options among the words of a command line. `Cli` does so before `@effect/cli` reads the words, because the
+ * errors of `@effect/cli` do not suggest the word that the user may have meant.
  */
 import { type Failure, usage } from "./CommandFailure.js"
 import * as Help from "./Help.js"
 import * as Suggestion from "./Suggestion.js"
 
-/** What is wrong with the commands and the options among the words. */
+/** The first mistake in the commands and the options among the words; `undefined` where there is none. */
 export const mistake = (root: Help.Part, words: ReadonlyArray<string>): Failure | undefined => {
   let part = root
   let at = 0

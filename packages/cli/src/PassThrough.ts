@@ -1,7 +1,8 @@
 /**
- * Stands between a host and a server, and passes everything on as it is: a host launches this program in place of a server of a pipe, and
- * connects to it in place of a URL. What passes is shown to a `Watcher`: `Trace` prints it, `Record` keeps it. The server is reached as
- * other commands reach it, also through a proxy of the environment. A page of the web cannot use the port: its Host or Origin is refused.
+ * Stands between a host and a server, and passes every message on as it is: a host launches this program in place of a server of a pipe, or
+ * connects to this program in place of a URL. A `Watcher` sees what passes: the watcher of `Trace` prints messages, and the watcher of
+ * `Record` keeps them. Requests to a URL use the HTTP client of the other commands, and so the proxies of the environment. A page of
+ * another machine cannot use the port: the Host or the Origin of its requests is refused.
  */
 import * as Args from "@effect/cli/Args"
 import * as Options from "@effect/cli/Options"
@@ -30,22 +31,26 @@ import * as Target from "./Target.js"
 export type Direction = "sent" | "received"
 
 export interface Watcher {
-  /** A JSON value that passed, which should be a message; `undefined` for a text that is not JSON. */
+  /**
+   * Gets each JSON value that passes, which should be a message, and the text that has the value. `message` is `undefined` for a text that
+   * is not JSON.
+   */
   readonly see: (direction: Direction, message: unknown, text: string) => void
+  /** Gets a sentence on everything else that happens. */
   readonly say: (text: string) => void
 }
 
-/** The longest line that is kept to be shown; a longer line passes unseen. */
+/** The watcher does not see a line or an event with more characters, or a body with more bytes: it passes, and is not kept. */
 export const MAX_LINE = 16 * 1024 * 1024
 
-/** Each message of a text that passed. */
+/** Gives the watcher each message of a text that passes. */
 const shown = ({ see }: Watcher, direction: Direction) => (text: string): void => {
   if (text.trim() === "") return
   const value = Option.getOrUndefined(Option.liftThrowable(() => JSON.parse(text) as unknown)())
   for (const message of Array.isArray(value) ? value : [value]) see(direction, message, text)
 }
 
-/** Passes bytes on, and gives each line of them to `see`; a line that is too long passes unseen. */
+/** Passes bytes on, and gives each of their lines to `see`; for a line that is too long, an empty text. */
 const lines = (see: (line: string) => void): Transform => {
   let parts: Array<string> = []
   let size = 0
@@ -80,7 +85,9 @@ const lines = (see: (line: string) => void): Transform => {
 const closed = (stream: Readable): Effect.Effect<void> =>
   Effect.async((resume) => stream.closed ? resume(Effect.void) : void stream.once("close", () => resume(Effect.void)))
 
-/** Waits until a stream has closed, or has had nothing to read for a second, while its reader has taken everything. */
+/**
+ * Waits until a stream has closed, or until its reader has taken everything and nothing has come for a second. Then destroys the stream.
+ */
 const drained = (stream: Readable): Effect.Effect<void> => {
   let size = 0
   let before = -1
@@ -133,7 +140,7 @@ const ofPipe = (program: string, args: ReadonlyArray<string>, watcher: Watcher) 
     return Effect.zipRight(kill("SIGTERM"), kill("SIGKILL"))
   })
 
-/** The data of an event stream: its messages. */
+/** Passes an event stream on, and gives the data of each event, which is a message, to `see`. */
 const events = (see: (text: string) => void): Transform => {
   let data: Array<string> = []
   let size = 0
@@ -166,7 +173,7 @@ const whole = (see: (text: string) => void): Transform => {
   })
 }
 
-/** The trace listens at the loopback interface, so it is for programs and pages of this machine. */
+/** The port is on the loopback interface: only programs and pages of this machine may use it. */
 const guard = Guard.make()
 
 const headersOf = ({ headers }: Http.IncomingMessage) => ({ host: headers.host, origin: headers.origin })
@@ -243,7 +250,7 @@ const answerWith = (
       response.flushHeaders()
       const isStream = /^text\/event-stream/i.test(answer.headers["content-type"] ?? "")
       if (status >= 300) watcher.say(`${request.method} was answered with ${status}`)
-      // An answer that is cut short cuts the answer to the host.
+      // When the answer of the server breaks off, the answer to the host breaks off, too.
       pipeline(body, (isStream ? events : whole)(shown(watcher, "received")), response, (error) => {
         if (error) watcher.say(`The answer to ${request.method} was cut: ${reasonOf(error)}`)
         resume(Effect.void)
@@ -270,17 +277,20 @@ const ofUrl = (to: URL, port: number, watcher: Watcher) =>
   )
 
 export const port = Target.port.pipe(
-  Options.withDescription("Where to listen in place of a URL"),
+  Options.withDescription("The port to which the host connects in place of a URL, 0 for any free one"),
   Options.withDefault(0)
 )
 
-/** The word of a command that stands between a host and a server with a URL. */
+/** The word that names a server with a URL, for `trace` and `record`. */
 export const url = Args.text({ name: "url" }).pipe(
   Args.withDescription("The URL of the server, unless its command line stands after --"),
   Args.atMost(1)
 )
 
-/** Passes on, until the server ends, or the command is interrupted. */
+/**
+ * Passes messages on, until a launched server ends or the command is interrupted. `after` is the command line after `--`. Fails when the
+ * server cannot be launched or ends with another code than 0, when the port cannot be used, and when no server is named.
+ */
 export const run = (
   after: ReadonlyArray<string>,
   url: string | undefined,

@@ -1,6 +1,6 @@
 /**
- * The files and folders that a user names for what a command writes (`Call`, `Trace`, `Record`, `Init`): opened before the work begins,
- * and a place that cannot be used fails with a sentence.
+ * The files and folders that a user names for what a command writes (`Call`, `Trace`, `Record`, `Init`). A command opens or checks the
+ * place before its work begins, and fails with a sentence when it cannot write there.
  */
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Effect from "effect/Effect"
@@ -30,13 +30,13 @@ const whyOf = (error: unknown): string => {
 
 const failed = (path: string) => (error: unknown): Failure => refused(`Cannot write to ${path}: ${whyOf(error)}`)
 
-/** Fails with the place that could not be written. */
+/** Turns an error of the effect into a failure that names the path. */
 export const written = <A, R>(
   path: string,
   effect: Effect.Effect<A, Error, R>
 ): Effect.Effect<A, Failure, R> => Effect.mapError(effect, failed(path))
 
-/** Makes the folder, and those above it, unless it is there. */
+/** Makes the folder and the folders above it, where they are missing. Fails when nothing can be written to the folder. */
 export const folder = (path: string): Effect.Effect<void, Failure, FileSystem.FileSystem> =>
   Effect.flatMap(FileSystem.FileSystem, (files) =>
     written(
@@ -44,7 +44,7 @@ export const folder = (path: string): Effect.Effect<void, Failure, FileSystem.Fi
       Effect.zipRight(files.makeDirectory(path, { recursive: true }), files.access(path, { writable: true }))
     ))
 
-/** Fails where a file cannot be written. */
+/** Fails when no file can be written at the path. Does not make the file. */
 export const writable = (path: string): Effect.Effect<void, Failure, FileSystem.FileSystem> =>
   Effect.flatMap(FileSystem.FileSystem, (files) =>
     written(
@@ -53,7 +53,8 @@ export const writable = (path: string): Effect.Effect<void, Failure, FileSystem.
     ))
 
 /**
- * A file to write to, until the scope closes. When a write fails later, the command goes on, and says so once on standard error.
+ * Opens a file to write to, until the scope closes. Fails when the file cannot be opened. When a write fails later, the command goes on,
+ * and says so once on standard error.
  */
 export const file = (path: string, flags: "a" | "w"): Effect.Effect<WriteStream, Failure, Scope.Scope> =>
   Effect.acquireRelease(

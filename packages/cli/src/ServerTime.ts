@@ -1,6 +1,6 @@
 /**
- * How long a command waits for its server, for `CommandClient`: the seconds of `--timeout`, from the first byte to the result. The time
- * stands still while a person logs in or answers a question (`Target`, `Answers`).
+ * How long a command waits for its server, for `CommandClient`: the seconds of `--timeout`, from the beginning of the connection to the
+ * result. The time stands still while a person logs in or answers a question (`Target`, `Answers`, `Call`).
  */
 import * as Race from "@effect-mcp/core/unstable/kit/Race"
 import * as Clock from "effect/Clock"
@@ -10,7 +10,7 @@ import * as SubscriptionRef from "effect/SubscriptionRef"
 import { Failure } from "./CommandFailure.js"
 
 export interface ServerTime {
-  /** Fails when the time has passed before the effect has ended. */
+  /** Interrupts the effect and fails with `timeout` when the time has passed before the effect has ended. */
   readonly limit: (server: string) => <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E | Failure, R>
   /** The time stands still while this effect runs. */
   readonly stop: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>

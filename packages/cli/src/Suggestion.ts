@@ -1,6 +1,6 @@
 /**
- * The name that a user meant, for a word that names nothing: of commands and options (`OwnWords`), servers (`Configured`), tools, prompts
- * and arguments (`Call`, `ArgumentWords`).
+ * Suggests the name that a user may have meant with a word that names nothing: a command or an option (`OwnWords`), a server
+ * (`Configured`), a tool, a prompt or a resource (`Call`, `Inspect`), or an argument (`ArgumentWords`).
  */
 import { type Failure, usage } from "./CommandFailure.js"
 
@@ -19,7 +19,7 @@ const distance = (a: string, b: string): number => {
 
 const MAX_NAMES = 20
 const MAX_LETTERS = 100
-/** A server may list a hundred thousand names, each as long as it may be: so many are compared with the word. */
+/** How many names are compared with the word: a server may list a hundred thousand long names. */
 const MAX_COMPARED = 1000
 
 const closest = (word: string, names: ReadonlyArray<string>): string | undefined =>
@@ -28,7 +28,10 @@ const closest = (word: string, names: ReadonlyArray<string>): string | undefined
     .filter(({ letters, name }) => letters <= Math.ceil(name.length / 3))
     .sort((a, b) => a.letters - b.letters)[0]?.name
 
-/** The failure for a word that is not among the names, with the name that was meant, or else with what there is instead. */
+/**
+ * The failure for a word that is not among the names. It suggests the closest name, or, when no name is close, says what `otherwise` makes
+ * of the first names.
+ */
 export const unknown = (
   problem: (word: string) => string,
   word: string,
@@ -41,5 +44,5 @@ export const unknown = (
   return usage(`${problem(word.slice(0, MAX_LETTERS))}${advice === "" ? "" : `. ${advice}`}`)
 }
 
-/** What a server or a command has instead. */
+/** Says which names a server or a command has. */
 export const itHas = (names: string): string => names === "" ? "" : `It has: ${names}`

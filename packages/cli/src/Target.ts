@@ -1,6 +1,7 @@
 /**
- * The server of a command, for `CommandClient`, `Bridge` and `Trace`: a command line after `--`, a URL, or a name of a file of servers
- * (`Configured`). A URL may ask for a login: the browser opens, and the tokens are stored in the user's folder for the next command.
+ * The server of a command, for `CommandClient`, `Bridge` and `Login`: a command line after `--`, a URL, or a name in a file of servers
+ * (`Configured`). A server with a URL may ask for a login: then the browser opens, and the tokens are stored in the user's folder for the
+ * next command.
  */
 import * as Options from "@effect/cli/Options"
 import type * as FileSystem from "@effect/platform/FileSystem"
@@ -90,7 +91,7 @@ export interface Given extends Configured.Given {
   readonly noLogin: boolean
   readonly privateHosts: ReadonlyArray<string>
   readonly allowOthers: boolean
-  /** How many seconds the command waits for its server; none for a command without such a limit. */
+  /** How many seconds the command waits for its server; absent for a command without this limit. */
   readonly timeout?: number
 }
 
@@ -105,7 +106,7 @@ const browsers: Partial<Record<NodeJS.Platform, readonly [string, ...Array<strin
   win32: ["rundll32.exe", "url.dll,FileProtocolHandler"]
 }
 
-/** Opens the page of a login, and prints its address for who has the browser elsewhere. */
+/** Prints the address of a login page, for a user whose browser is on another machine, and opens the page. Never fails. */
 const open = (url: URL): Effect.Effect<void> =>
   Effect.zipRight(
     print(process.stderr, `Log in at ${url.href}`),
@@ -118,7 +119,7 @@ const open = (url: URL): Effect.Effect<void> =>
     })
   )
 
-/** Runs around the time that a person needs. */
+/** Wraps an effect that waits for a person. */
 type During = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
 
 const timed = (during: During): Layer.Layer<Browser, never, Browser> =>
@@ -133,7 +134,7 @@ const timed = (during: During): Layer.Layer<Browser, never, Browser> =>
     }))
   )
 
-/** What connecting needs: HTTP, and logins of this user. `during` gets the time of a user's login. */
+/** What a connection needs: the HTTP client, and the logins of this user. `during` wraps the effect that waits for the user's login. */
 export const live = (
   { allowOthers, privateHosts }: Pick<Given, "allowOthers" | "privateHosts">,
   during: During = (effect) => effect
@@ -147,7 +148,10 @@ export const live = (
 
 const isUrl = (word: string): boolean => /^https?:\/\//i.test(word)
 
-/** What a file of servers says of the server that the words and the command line after `--` name. */
+/**
+ * The server that the words and the command line after `--` name, in the form of an entry of a file of servers. Fails with `usage` when no
+ * server is named, and as `Configured.find` fails when the first word is a name.
+ */
 export const entryOf = (
   words: ReadonlyArray<string>,
   command: ReadonlyArray<string>,
@@ -168,7 +172,7 @@ export const entryOf = (
   }
   const [name, ...rest] = words
   if (name === undefined) {
-    return Effect.fail(usage("Name the server: a URL, a name of a file of servers, or its command line after --"))
+    return Effect.fail(usage("Name the server: a URL, a name in a file of servers, or its command line after --"))
   }
   return isUrl(name)
     ? Effect.succeed({ name, entry: { url: name }, rest })
@@ -182,7 +186,7 @@ export const find = (words: ReadonlyArray<string>, command: ReadonlyArray<string
     ({ entry, name, rest }): Target => ({ connector: ofEntry(name, entry, given), rest })
   )
 
-/** How many seconds a server may take at most for each step of its end. */
+/** How many seconds a launched server may take at most for each step of its end (`closeTimeouts`). */
 const MAX_STEP = 2
 
 const ofEntry = (

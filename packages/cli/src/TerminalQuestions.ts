@@ -1,6 +1,7 @@
 /**
  * Questions to the user at the terminal, made from JSON Schemas: for missing arguments of a tool (`Call`), and for the forms that a
- * server sends (`Answers`). A choice is a list, a yes or no is a toggle; what has no input of its own is asked as JSON.
+ * server sends (`Answers`). Choices become a list, and a required boolean becomes a toggle. Every other value is typed: a string as it is,
+ * the rest as JSON.
  */
 import * as Prompt from "@effect/cli/Prompt"
 import type { JsonObject } from "@effect-mcp/core/protocol/Json"
@@ -16,8 +17,8 @@ interface Choice {
 }
 
 /**
- * A text for a question of `@effect/cli`, which writes the text as it is, and erases as many lines as it has characters for: so the
- * text is escaped, and shorter than a line.
+ * A text for a question of `@effect/cli`, which writes the text as it is, and counts its characters to know how many lines to erase. So the
+ * text is escaped, and cut to `room` characters, at least 8.
  */
 const asked = (text: string, room: number): string => fit(line(text), Math.max(8, room), ({ length }) => length)
 
@@ -39,7 +40,7 @@ const choicesOf = (schema: JsonObject): ReadonlyArray<Choice> => {
     : []
 }
 
-/** What a question leaves of a line: the rest is its own characters, and a little for an answer. */
+/** How many columns of a line a question keeps for its own characters and for a short answer. */
 const OWN = 16
 
 interface Question {
@@ -47,11 +48,11 @@ interface Question {
   readonly schema: JsonObject
   readonly required: boolean
   readonly width: number
-  /** What is asked, whole. */
+  /** The whole text of the question. */
   readonly about: string
-  /** What is asked, as a question shows it. */
+  /** The text as the question shows it: on one line, and cut. */
   readonly message: string
-  /** The default, and how a question shows it. */
+  /** The default, and below it the default as the question shows it. */
   readonly initial: string
   readonly shown: string
 }
@@ -94,7 +95,7 @@ const prompt = ({ initial, message, name, required, schema, shown, width }: Ques
   )
 }
 
-/** Asks for each property of a schema that has no value yet: for required ones only, or for all. */
+/** Asks for each property that has no value in `given`: for required properties only, or for all properties. Returns all values. */
 export const complete = (
   schema: JsonObject,
   given: JsonObject,

@@ -1,7 +1,7 @@
 /**
  * Asks the user before an entry from a file of the current folder runs, for `Configured`: anybody who can write to the folder may have
- * written the entry. The user sees the whole entry, without the values of variables, and is asked once for each content. `--trust` answers
- * in a script. Without a terminal and without `--trust` nothing runs.
+ * written the entry. The user sees the whole entry, without the values of variables, and is asked once for each content. `--trust` takes
+ * the place of the answer in a script. Without a terminal and without `--trust`, only an entry runs to which the user has agreed before.
  */
 import * as Prompt from "@effect/cli/Prompt"
 import * as FileSystem from "@effect/platform/FileSystem"
@@ -14,7 +14,7 @@ import { refused } from "./CommandFailure.js"
 import { Output, paint, type Styled } from "./CommandOutput.js"
 import { fit, jsonText, line } from "./Escape.js"
 
-/** The most characters of an entry: what scrolls away is not read. */
+/** The most characters of an entry that the user is asked about: nobody reads what scrolls away. */
 const MAX_SHOWN = 5000
 
 const PLAIN = /^[\w@%+=:,./-]+$/
@@ -22,7 +22,7 @@ const PLAIN = /^[\w@%+=:,./-]+$/
 /** A word as it stands in a command line. */
 const word = (text: string): string => PLAIN.test(text) ? text : jsonText(text, 0)
 
-/** What a program gets of the file of variables that its entry names. */
+/** The variables that a program gets from the `envFile` of its entry. */
 const ofEnvFile = (
   { server }: ServersConfig.ServerEntry,
   filled: ServersConfig.Program | ServersConfig.Address
@@ -35,7 +35,7 @@ const ofEnvFile = (
       )
     )
 
-/** Everything that an entry does, a line each. */
+/** Everything that an entry does, one line each. */
 const described = (
   name: string,
   file: string,
@@ -49,7 +49,7 @@ const described = (
   const settings = (title: string, values: Readonly<Record<string, string>> = {}): ReadonlyArray<Styled> =>
     Object.entries(values).flatMap(([key, value]) => row(title, `${word(key)}=${word(value)}`))
   return [
-    `The server ${word(name)} is of a file of this folder:`,
+    `The server ${word(name)} comes from a file of this folder:`,
     ...row("file", file),
     ...(ServersConfig.isAddress(server)
       ? [...row("connects to", server.url), ...settings("header", server.headers)]
@@ -66,7 +66,7 @@ const described = (
   ]
 }
 
-/** The file that says that the user has agreed to an entry with this content. */
+/** The path of the empty file that stands for the user's agreement to an entry with this content. */
 const mark = (
   name: string,
   file: string,
@@ -87,7 +87,10 @@ const remember = (path: string) =>
     yield* files.writeFileString(path, "", { mode: 0o600 })
   })
 
-/** Succeeds when the user agrees, or has agreed, that an entry of a folder's file is used, which is `filled` with its variables. */
+/**
+ * Succeeds when the user agrees, or has agreed before, to the use of an entry of a folder's file. `filled` is the entry with its variables
+ * filled in. Fails when the user does not agree, when nobody can be asked, and when the entry is too long to be shown.
+ */
 export const ask = (
   name: string,
   file: string,

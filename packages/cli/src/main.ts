@@ -8,12 +8,12 @@ import * as Exit from "effect/Exit"
 import { run } from "./Cli.js"
 import { guard, say } from "./CommandOutput.js"
 
-// `effect-mcp inspect … | head` ends a reader before the command: the command still closes its connections.
+// In `effect-mcp inspect … | head` the reader ends before the command, which must still close its connections.
 process.stdout.on("error", () => {})
 process.stderr.on("error", () => {})
 guard()
 
-// Node itself would print the error as it is.
+// Node itself would print the error without escaping it.
 process.on("uncaughtException", (error) => {
   say(
     process.stderr,

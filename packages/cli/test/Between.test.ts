@@ -39,7 +39,7 @@ describe("trace", () => {
       const answered = `{"jsonrpc":"2.0","id":1,"result":{"token":"t0p"}}`
       const running = yield* launch(["trace", "--", process.execPath, "-e", script, answered])
       running.write(`{"jsonrpc":"2.0","id":1,"method":"who","params":{"password":"s3cret"}}\n`)
-      yield* running.sees(/no message: hello/)
+      yield* running.sees(/not a message: hello/)
       yield* running.sees(/"token"/)
       running.end()
       const { code, err, out } = yield* running.ended

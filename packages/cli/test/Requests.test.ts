@@ -123,7 +123,7 @@ describe("The command line", () => {
         [2, /no tool "gret"\. Did you mean "greet"\?/, ...call, "gret", "name=Ada"],
         [2, /no tool "nonesuch"\. It has: .*greet/, ...call, "nonesuch"],
         [2, /An argument is missing: name \(string\)/, ...call, "greet"],
-        [2, /"name" is no argument: write name=text/, ...call, "greet", "name"],
+        [2, /"name" is not an argument: write name=text/, ...call, "greet", "name"],
         [2, /The value of "name" is not JSON: \{/, ...call, "greet", "name:={"],
         [2, /The argument is not JSON/, ...call, "greet", "{name"],
         [2, /"seconds", which must be number, is not JSON: soon/, ...call, "slow_compute", "seconds=soon"],

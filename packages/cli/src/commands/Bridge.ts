@@ -1,7 +1,7 @@
 /**
- * `bridge`: a server behind another transport. Without `--port`, a server that a host launches: it speaks over standard input and output
- * what a server with a URL speaks over HTTP, with its login. With `--port`, an HTTP server for a server of a pipe. `Cli` runs the command;
- * `Dev` serves a host over standard input and output by `overStdio`.
+ * `bridge`: serves a server over another transport. Without `--port`, a host launches the command, which serves a server with a URL over
+ * standard input and output, and logs in there. With `--port`, the command serves any server over HTTP, for example a server of a pipe.
+ * `Cli` runs the command; `Dev` serves a host over standard input and output by `overStdio`.
  */
 import * as Args from "@effect/cli/Args"
 import * as Command from "@effect/cli/Command"
@@ -19,7 +19,7 @@ import { ofConnect, refused } from "../CommandFailure.js"
 import { layer as outputLayer, Output } from "../CommandOutput.js"
 import * as Target from "../Target.js"
 
-/** The server at a connector, as a server of this process. */
+/** A server of this process that passes everything on to the server of the connector. Fails when the connection fails. */
 export const proxied = <R>(connector: Connector<R>) =>
   McpServer.layer(CommandClient.info, Proxy.layerConnected(connector)).pipe(
     Layer.catchAll((error) => Layer.fail(ofConnect(connector.name, error)))

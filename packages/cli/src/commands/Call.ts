@@ -1,7 +1,7 @@
 /**
  * The commands that send one request: `call` a tool, `read` a resource, get a `prompt`, `complete` an argument, and `ping`.
- * `ArgumentWords` reads arguments, `TerminalQuestions` asks the user for those that are missing. `Cli` runs the commands; `Tasks` shows
- * progress and results with functions of this module.
+ * `ArgumentWords` reads arguments, `TerminalQuestions` asks the user for missing arguments. `Cli` runs the commands; `Tasks` finds tools,
+ * reads arguments and shows results with functions of this module.
  */
 import * as Args from "@effect/cli/Args"
 import * as Command from "@effect/cli/Command"
@@ -41,7 +41,7 @@ const out = Options.directory("out").pipe(
 
 const WIDTH = 24
 
-/** Shows the progress of a call as a bar. */
+/** Shows the progress of a call: as a bar, or as a number when the server does not tell the total. */
 export const progressOf = (output: OutputService): Pick<CallToolOptions, "onProgress"> => ({
   onProgress: ({ message = "", progress, total }) => {
     const share = total === undefined || total <= 0 ? undefined : Math.min(1, Math.max(0, progress / total))
@@ -53,7 +53,7 @@ export const progressOf = (output: OutputService): Pick<CallToolOptions, "onProg
   }
 })
 
-/** The extensions of media types that programs only show; a file of another type cannot be opened by mistake. */
+/** The extensions for files that a program only shows. A file of another media type gets `bin`, so that nobody runs it by mistake. */
 const EXTENSIONS: Readonly<Record<string, string>> = {
   ...{
     "image/png": "png",
@@ -89,7 +89,7 @@ const extensionOf = (mimeType = ""): string => {
 
 const MAX_FILES = 1000
 
-/** Writes a file of a name that no other file has, and gives its path. */
+/** Writes the bytes to a new file, and returns its path. Takes another name while a file has the name, up to `MAX_FILES` names. */
 const writeNew = (
   folder: string,
   index: number,
@@ -108,7 +108,7 @@ const writeNew = (
       : Places.written(folder, Effect.fail(error))
   ))
 
-/** Writes what is not text to files, and says where. */
+/** Writes images, audio and blobs to files of the folder, and says where. Does nothing without a folder. */
 const save = (folder: Option.Option<string>, blocks: ReadonlyArray<ContentBlock>, output: OutputService) =>
   Effect.gen(function*() {
     if (Option.isNone(folder)) return
@@ -124,7 +124,7 @@ const save = (folder: Option.Option<string>, blocks: ReadonlyArray<ContentBlock>
     }
   })
 
-/** Prints the result of a tool; one with `isError` fails the command. */
+/** Prints the result of a tool. A result with `isError` fails the command, with `refused`. */
 export const showResult = (result: CallToolResult, folder: Option.Option<string>, output: OutputService) =>
   Effect.gen(function*() {
     const { content = [], isError, structuredContent } = result
@@ -154,10 +154,13 @@ const named = <A extends { readonly name: string }>(
       ))
   })
 
-/** The tool of this name. */
+/** The tool of this name. Fails with `usage` when the server does not list the tool. */
 export const findTool = (client: ClientSessionService, name: string | undefined) => named("tool", name, client.tools)
 
-/** The arguments that words give, with the user's answers for required ones that the words leave out. */
+/**
+ * The arguments that the words give. At a terminal, the user is asked for required arguments that are missing; the time of the command
+ * stands still meanwhile. Fails with `usage` when a required argument is missing.
+ */
 export const argumentsOf = (
   schema: JsonObject,
   words: ReadonlyArray<string>,

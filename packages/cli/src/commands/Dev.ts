@@ -32,7 +32,7 @@ export const command = (after: ReadonlyArray<string>) =>
   Command.make("dev", {
     watch: Options.directory("watch", { exists: "yes" }).pipe(
       Options.withDescription(
-        "A folder whose changes launch the server anew; by default that of the first file in the command line"
+        "A folder whose changes launch the server anew; by default the folder of the first file in the command line"
       ),
       Options.repeated
     )
@@ -55,7 +55,9 @@ export const command = (after: ReadonlyArray<string>) =>
             SubscriptionRef.update(changes, (count) => count + 1)
           )
         ),
-        Effect.catchAll((error) => note(`Changes are not seen: ${error.message}`)),
+        Effect.catchAll((error) =>
+          note(`The files cannot be watched, so that no change launches the server anew: ${error.message}`)
+        ),
         Effect.forkScoped
       )
       // The count of changes at the last launch.

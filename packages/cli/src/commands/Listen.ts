@@ -1,6 +1,6 @@
 /**
- * `listen`: what a server sends by itself, line by line until the command is interrupted: changes of lists, log messages, updates of the
- * resources that are named. `Cli` runs the command.
+ * `listen`: prints what a server sends by itself, line by line: changes of lists, log messages, updates of the resources that are named,
+ * and ends of elicitations. The command goes on until it is interrupted or the server ends the session. `Cli` runs the command.
  */
 import * as Args from "@effect/cli/Args"
 import * as Command from "@effect/cli/Command"

@@ -1,6 +1,6 @@
 /**
- * `login` and `logout`: the login of the user at a server with a URL, before a command needs it, and its end. Both use the credentials that
- * `Target` stores for all commands. `Cli` runs the commands.
+ * `login` logs the user in at a server with a URL, before another command needs the login. `logout` ends the login. Both use the
+ * credentials that `Target` stores for all commands. `Cli` runs the commands.
  */
 import * as Args from "@effect/cli/Args"
 import * as Command from "@effect/cli/Command"
@@ -30,7 +30,7 @@ type Given = Pick<Target.Given, "config" | "trust" | "privateHosts" | "allowOthe
   readonly words: ReadonlyArray<string>
 }
 
-/** The URL of the server. */
+/** The URL of the server. Fails with `usage` for a server that is launched. */
 const urlOf = ({ words, ...given }: Given, after: ReadonlyArray<string>) =>
   Effect.gen(function*() {
     const { entry } = yield* Target.entryOf(words, after, given)

@@ -22,7 +22,7 @@ const MAX_SIZE = 64 * 1024 * 1024
 
 const note = (text: string) => say(process.stderr, paint("dim", text))
 
-/** Adds what passes to a transcript. A recording begins at the beginning, so it ends at its limits. */
+/** Adds each message that passes to the transcript, until the recording is full. A replay needs the first messages, not the last. */
 const watcher = (transcript: Transcript.Transcript): PassThrough.Watcher => {
   let size = 0
   let isFull = false

@@ -51,7 +51,7 @@ const start = (after: ReadonlyArray<string>) =>
     "start",
     {
       ...CommandClient.options,
-      words: words("server, tool and arguments", "the tool and its arguments, as those of `call`")
+      words: words("server, tool and arguments", "the tool and its arguments, as for `call`")
     },
     ({ words, ...given }) =>
       CommandClient.use(given, words, after, ({ client, output, time, words: [name, ...rest] }) =>
@@ -82,7 +82,7 @@ const list = (after: ReadonlyArray<string>) =>
     Command.withDescription("Lists the tasks of a server of 2025-11-25")
   )
 
-/** The command, and the pages of its parts. */
+/** The command, and the parts of its help: one for each command below it. */
 export const commands = (after: ReadonlyArray<string>) => {
   const first = start(after)
   const all = list(after)

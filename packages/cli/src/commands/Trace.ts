@@ -57,7 +57,7 @@ const make = (write: (line: Styled) => void, json: boolean, now: () => number): 
       [" ", arrow, " "],
       Predicate.isRecord(message)
         ? describe(direction, message)
-        : [paint("yellow", "no message:"), ` ${Redaction.text(text).slice(0, MAX)}`]
+        : [paint("yellow", "not a message:"), ` ${Redaction.text(text).slice(0, MAX)}`]
     ])
   }
   return {
