@@ -1,6 +1,7 @@
 /**
- * The engine of durable tools for several processes, on the same machine or on several: `@effect/cluster` over one PostgreSQL. A task goes on
- * at another process when its process was killed, was shut down, or has stopped. A process takes part as soon as it has this layer.
+ * The engine of durable tools for several processes, on the same machine or on several: `@effect/cluster` over one PostgreSQL. When the
+ * process of a task was killed, was shut down, or hangs, the task goes on at another process. A process takes part as soon as it has this
+ * layer.
  *
  * The processes talk through PostgreSQL only: no process opens a port for the others.
  *
@@ -28,22 +29,23 @@ import * as PatientStorage from "./runtime/PatientStorage.js"
 
 /** @category models */
 export interface Options {
-  /** What the names of the tables begin with. Equal at all processes. Default: `mcp_workflow`. */
+  /** What the names of the tables begin with. It must be equal at all processes. Default: `mcp_workflow`. */
   readonly prefix?: string | undefined
   /**
-   * How long PostgreSQL may hear nothing of a process until the others run its tasks. A process renews it three times meanwhile, and each
-   * renewal may take a third of it: a shorter lease finds a dead process sooner, and interrupts more steps when PostgreSQL is slow. After
-   * `kill -9` a task goes on at another process after this time and up to 3 seconds. Equal at all processes. Default: 7 seconds.
+   * How long a process keeps its tasks without renewing its lease in PostgreSQL; then other processes run the tasks. A process renews its
+   * lease after each third of this time, and a renewal may take another third. With a shorter lease a dead process is found sooner, and
+   * more steps are interrupted when PostgreSQL is slow. After `kill -9` a task goes on at another process after this time and up to 3
+   * seconds. The lease must be equal at all processes. Default: 7 seconds.
    */
   readonly lease?: Duration.DurationInput | undefined
   /**
-   * How often a process looks for what others have left for it: an answer or a cancellation that came to another process, a wait that is
-   * over. Default: 1 second.
+   * How often a process looks in PostgreSQL for news of its tasks: an answer or a cancellation that came to another process, or the end of
+   * a wait. Default: 1 second.
    */
   readonly pollInterval?: Duration.DurationInput | undefined
   /**
-   * How long a process that shuts down lets its steps go on. Then it interrupts them, and they begin again at another process. The tasks of
-   * the process do not go on meanwhile. Default: 3 seconds.
+   * How long a process that shuts down lets its steps go on. Then it interrupts the steps, and they begin again at another process.
+   * Meanwhile the tasks of the process begin no other step, here or at another process. Default: 3 seconds.
    */
   readonly stopTimeout?: Duration.DurationInput | undefined
 }
@@ -60,17 +62,17 @@ export const layerWith = (
     ShardingConfig.ShardingConfig,
     Effect.sync(() => ({
       ...ShardingConfig.defaults,
-      // A name: nothing listens there.
+      // Only a name: the process does not listen at this address.
       runnerAddress: Option.some(RunnerAddress.make(globalThis.crypto.randomUUID(), 0)),
       shardsPerGroup: ClusterRows.SHARDS,
       shardLockRefreshInterval: Duration.unsafeDivide(lease, 3),
       shardLockExpiration: lease,
-      // An advisory lock is held as long as its connection: a stopped process would keep its tasks.
+      // PostgreSQL keeps an advisory lock as long as its connection is open: a process that hangs would keep its tasks.
       shardLockDisableAdvisory: true,
       entityMessagePollInterval: pollInterval,
       refreshAssignmentsInterval: pollInterval,
       entityTerminationTimeout: stopTimeout,
-      // A process without durable tools fails no task: the task waits until another process has it.
+      // A process without durable tools does not fail a task: the task waits until another process takes it.
       entityRegistrationTimeout: Duration.infinity
     }))
   )
@@ -90,9 +92,9 @@ export const layerWith = (
 }
 
 /**
- * The engine, over PostgreSQL 15 or later. It creates its tables, and fails when it cannot. One connection of the client is for the lease
- * alone: the client needs three at least. The tables hold the arguments of tasks and what their steps gave, and, on a server without users,
- * the ids with which a task can be read, answered and cancelled.
+ * The engine, over PostgreSQL 15 or later. The layer creates its tables, and fails when it cannot. The lease takes one connection of the
+ * client for itself, so the client needs at least three connections. The tables hold the arguments of tasks and the results of their steps.
+ * They also hold the ids of tasks: on a server without users, anyone who knows an id can read, answer and cancel the task.
  *
  * @example
  * ```ts

@@ -1,6 +1,6 @@
 /**
- * A step of the body of a durable tool, as a value: the body yields it, and gets what it gives. It is no `Effect`, on purpose: a body that
- * ran other effects, or two steps at a time, could go another way when it runs again.
+ * A step of the body of a durable tool, as a value: the body yields the step, and gets its result. A step is not an `Effect`, on purpose: a
+ * body that ran other effects, or two steps at a time, could take another way when the body runs again.
  *
  * `DurableTask` makes steps. `runtime/Body` runs them.
  *
@@ -13,13 +13,13 @@ import type * as Either from "effect/Either"
 /** @category models */
 export class Durable<out A, out E = never, out R = never> {
   constructor(
-    /** The name, which is unique in its body. */
+    /** The name of the step, which is unique in its body. */
     readonly name: string,
-    /** What runs it, inside of a workflow. */
+    /** The effect that runs the step, inside of a workflow. */
     readonly effect: Effect.Effect<A, E, R | WorkflowEngine | WorkflowInstance>
   ) {}
 
-  /** The same step, whose failure the body gets as a value. */
+  /** The same step, except that a failure does not end the body: the body gets the failure as a `Left`. */
   get either(): Durable<Either.Either<A, E>, never, R> {
     return new Durable(this.name, Effect.either(this.effect))
   }
@@ -31,7 +31,7 @@ export class Durable<out A, out E = never, out R = never> {
 
 /** @category models */
 export declare namespace Durable {
-  /** How a step fails. */
+  /** The failures of a step. */
   export type Error<D> = D extends Durable<any, infer E, any> ? E : never
 
   /** What a step requires. */

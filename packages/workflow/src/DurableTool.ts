@@ -1,11 +1,10 @@
 /**
- * Tools whose tasks go on after their node has ended, as long as the engine keeps them. The body of such a tool is a workflow of
- * `@effect/workflow`: an engine stores what its steps gave, and runs the body again from its beginning until the body has ended. `layer`
- * stands beside `McpServer.tool`.
+ * Tools whose tasks go on after their node has ended, as long as the engine keeps the tasks. The body of such a tool is a workflow of
+ * `@effect/workflow`: an engine stores the results of its steps, and runs the body again from its beginning until the body has ended.
+ * `layer` serves such a tool, as `McpServer.tool` serves any other tool.
  *
  * **A step that has ended is never repeated. A step that was under way when its process ended begins again**: it runs at least once, so it
- * must be idempotent. That is the opposite of what a call without a task promises, which never runs twice. `runtime/Tasks` attaches the
- * engine to the server.
+ * must be idempotent. A call without a task promises the opposite: it never runs twice. `runtime/Tasks` attaches the engine to the server.
  *
  * @since 0.1.0
  */
@@ -21,13 +20,13 @@ import type { DurableTask } from "./DurableTask.js"
 import * as Tasks from "./runtime/Tasks.js"
 
 /**
- * A tool whose calls are durable tasks. The body is a generator: it yields the steps of its task, and nothing else. An effect that is
- * no step does not compile there, and neither do two steps at a time: what the body decides between steps must follow from its
- * arguments and from what its steps gave, because the body runs again from its beginning whenever it goes on.
+ * A tool whose calls are durable tasks. The body is a generator: it yields the steps of its task, one at a time, and nothing else. Another
+ * effect does not compile there. The body runs again from its beginning whenever it goes on. So what it decides between steps must follow
+ * from its arguments and from the results of its steps.
  *
- * The definition needs `task: "required"`, and the server `TasksServer.layer`. The engine finds a task by a
- * digest of its id, and stores the id, the arguments and what its steps gave. A node that does not know the tool of a task, in the middle
- * of a rolling update, waits until the node, or another, does.
+ * The definition needs `task: "required"`, and the server needs `TasksServer.layer`. The engine finds a task by a digest of its id, and
+ * stores the id, the arguments and the results of the steps. In the middle of a rolling update, a node may not know the tool of a task:
+ * then the task waits until this node or another node knows the tool.
  *
  * A cancellation at any node interrupts the step under way, and so does the end of the time to live.
  *

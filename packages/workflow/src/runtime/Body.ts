@@ -1,6 +1,6 @@
 /**
- * Runs the steps of the body of a durable tool one after another, for `Tasks`, and makes the steps that `DurableTask` describes: activities,
- * clocks and deferred values of `@effect/workflow`.
+ * Runs the steps of the body of a durable tool one after another, for `Tasks`, and makes the steps that `DurableTask` describes:
+ * activities, clocks and deferred values of `@effect/workflow`.
  */
 import * as Activity from "@effect/workflow/Activity"
 import * as DurableClock from "@effect/workflow/DurableClock"
@@ -23,7 +23,10 @@ import type { DurableTask } from "../DurableTask.js"
 
 type Engine = WorkflowEngine | WorkflowInstance
 
-/** Runs a body: gives each step what the engine has of it, or runs it. Dies where two steps have one name. */
+/**
+ * Runs a body to its end. A step that has ended gets its stored result from the engine; another step runs. Fails with the failure of a
+ * step, and dies when two steps have the same name.
+ */
 export const run = <A, R>(body: Generator<Durable<any, any, R>, A, any>): Effect.Effect<A, unknown, R | Engine> =>
   Effect.gen(function*() {
     const names = new Set<string>()
@@ -42,21 +45,21 @@ export const run = <A, R>(body: Generator<Durable<any, any, R>, A, any>): Effect
     return next.value
   })
 
-/** Tries again while the store of tasks is away. */
+/** Repeats the effect while the store of tasks refuses it or does not answer. Another error of the store is a defect. */
 export const untilStored = <A, R>(effect: Effect.Effect<A, TaskStoreError, R>): Effect.Effect<A, never, R> =>
   Effect.orDie(Effect.retry(effect, {
     schedule: Schedule.union(Schedule.exponential("100 millis"), Schedule.spaced("1 second")),
     while: ({ reason }) => reason === "Refused" || reason === "Unavailable"
   }))
 
-/** Is done when the client answers the question with this key. */
+/** The deferred value that is done when the client has answered the question with this key. */
 export const answerOf = (key: string): DurableDeferred.DurableDeferred<typeof Schema.Void> =>
   DurableDeferred.make(`answer/${key}`)
 
-/** How long an answer that was announced may take until the store has it. */
+/** How long a body waits until the store has an answer that a node has announced. */
 const STORING = Duration.seconds(10)
 
-/** What the client has sent, as the engine stores it; `null` where the store of tasks did not get it. */
+/** An answer of the client, as the engine stores it; `null` when the store of tasks did not get the answer. */
 const Answer = Schema.NullOr(Schema.Union(
   Schema.Struct({ result: Schema.Record({ key: Schema.String, value: Schema.Unknown }) }),
   Schema.Struct({
@@ -96,7 +99,10 @@ export const task = (tasks: DetachedTask.DetachedTasks, reference: DetachedTask.
     )
 })
 
-/** Asks until an answer fits to the question. A key is never used twice in a task. */
+/**
+ * Asks until an answer fits the question, each time with a key that the task has not used before. Fails when the client cannot be asked,
+ * and when the client has answered with an error.
+ */
 const ask = Effect.fnUntraced(function*<A>(
   tasks: DetachedTask.DetachedTasks,
   reference: DetachedTask.Reference,
@@ -125,7 +131,7 @@ const ask = Effect.fnUntraced(function*<A>(
   }
 })
 
-/** Asks a question. Gives why the client cannot be asked. */
+/** Asks a question. Returns why the client cannot be asked, or `null`. Tries again while the store of tasks is away. */
 const put = (
   tasks: DetachedTask.DetachedTasks,
   reference: DetachedTask.Reference,
@@ -146,7 +152,10 @@ const put = (
     }
   )
 
-/** What the client has sent, when the store has it: the node that announced it may have ended before. */
+/**
+ * The answer of the client, as soon as the store has it. `null` after the time `STORING`: the node that announced the answer may have ended
+ * before it stored the answer.
+ */
 const taken = (
   tasks: DetachedTask.DetachedTasks,
   reference: DetachedTask.Reference,

@@ -1,10 +1,12 @@
 /**
- * The rows of durable tasks in the tables of `@effect/cluster`, for `ClusterEngine`. Two things that `@effect/cluster` 0.60 leaves open:
+ * The rows of durable tasks in the tables of `@effect/cluster`, for `ClusterEngine`. This module corrects two things of `@effect/cluster`
+ * 0.60:
  *
- * - **A wake-up may be lost.** A process claims a message, and leaves it when the message is one that it has just processed, or when it has
- *   just lost its shard. Nobody looks at the message again for ten minutes. So each process gives back the messages of its shards that were
- *   claimed a while ago and have no end. A process that reads a message on which it works skips the message.
- * - **Nothing is ever removed.** A table of our own says when each task ends. Its rows are removed then.
+ * - **A wake-up may be lost.** A process that has claimed a message may leave the message: because it has just processed the message, or
+ *   because it has just lost the shard of the message. Then nobody looks at the message for ten minutes. So each process gives back the
+ *   messages of its shards that were claimed a while ago and have no end. A process skips a message that it reads while it works on the
+ *   message.
+ * - **Nothing is ever removed.** A table of our own says when the time to live of each task ends. The rows of the task are removed then.
  */
 import * as MachineId from "@effect/cluster/MachineId"
 import * as ShardId from "@effect/cluster/ShardId"
@@ -21,28 +23,34 @@ import * as Layer from "effect/Layer"
 import * as Schedule from "effect/Schedule"
 import { McpTask } from "./McpTask.js"
 
-/** Into how many parts the tasks are divided, which the processes share. Each lease writes a row for each. Equal at all processes. */
+/**
+ * The number of shards. The processes share the shards, and each task is in one shard. A renewal of a lease writes a row for each shard.
+ * The number must be equal at all processes.
+ */
 export const SHARDS = 60
 
 /** How often a process looks for claimed messages. */
 const LOOK = Duration.seconds(2)
 
-/** How long a message may be claimed until it is given back. A step of many minutes costs one row in this time. */
+/** How long a message may be claimed until it is given back. For a step of many minutes, one row is written in each such time. */
 const CLAIMED = "4 seconds"
 
 /** How often the rows of ended tasks are removed. */
 const SWEEP = Duration.seconds(10)
 
-/** How many milliseconds after its time to live the rows of a task are removed: its step is interrupted before. */
+/** How many milliseconds after the end of its time to live the rows of a task are removed. A step that still runs is interrupted before. */
 const GRACE = 10_000
 
-/** How long a process may have been away that wrote rows of a task that was removed, in milliseconds. */
+/** How long a process may hang, in milliseconds, and then still write rows of a task that was removed: such rows are removed, too. */
 const AWAY = 600_000
 
-/** The first half of the advisory lock; the second one is made of the prefix. */
+/** The first number of the advisory lock. The second number is a hash of the prefix. */
 const LOCK = 0x6d6371
 
-/** Builds stores, and our own table, while no other process does: two that create a table at once fail. */
+/**
+ * Builds the stores, and creates our own table, under an advisory lock: when two processes create the same table at once, one of them
+ * fails. Dies without PostgreSQL.
+ */
 export const stores = <A, E, R>(
   prefix: string,
   layer: Layer.Layer<A, E, R>
@@ -79,7 +87,7 @@ export const stores = <A, E, R>(
     }))
   }))
 
-/** The engine, which writes down when its tasks end. */
+/** The engine, which also stores when the time to live of each task ends, gives back messages, and removes rows. */
 export const layer = (
   prefix: string
 ): Layer.Layer<WorkflowEngine, never, WorkflowEngine | Sharding.Sharding | SqlClient> =>
@@ -124,7 +132,7 @@ const shards = Array.from(
   (_, n) => ShardId.make("default", n + 1)
 )
 
-/** Again and again: the database may be away. */
+/** Repeats the effect for ever. A failure is logged at level Debug, because the database may be away. */
 const inBackground = <E, R>(
   effect: Effect.Effect<unknown, E, R>,
   every: Duration.Duration
@@ -144,7 +152,10 @@ const makeRows = (sql: SqlClient, prefix: string) => {
     add: (executionId: string, endsAt: number) =>
       sql`INSERT INTO ${tasks} (execution_id, ends_at) VALUES (${executionId}, ${endsAt}) ON CONFLICT DO NOTHING`,
 
-    /** Gives back what was claimed in these shards. A body that runs here is not read again: its message holds its arguments. */
+    /**
+     * Gives back the claimed messages of these shards, and returns how many. The message of a body that runs in this process stays claimed:
+     * it holds the arguments, and nobody needs to read them again.
+     */
     giveBack: (shards: ReadonlyArray<string>, running: ReadonlyArray<string>): Effect.Effect<number, SqlError> =>
       shards.length === 0 ? Effect.succeed(0) : Effect.map(
         sql`UPDATE ${messages} SET last_read = NULL
@@ -157,7 +168,7 @@ const makeRows = (sql: SqlClient, prefix: string) => {
         (rows) => rows.length
       ),
 
-    /** Removes the rows of tasks whose time has passed, and what a process has written since that was away meanwhile. */
+    /** Removes the rows of tasks whose time to live has passed, and rows that a process has written after the removal of their task. */
     remove: Effect.gen(function*() {
       const now = yield* Clock.currentTimeMillis
       const removed = (which: Fragment) =>

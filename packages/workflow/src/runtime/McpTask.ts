@@ -1,6 +1,6 @@
 /**
- * The workflow of all durable tools, for `Tasks` and `ClusterRows`: the engine finds it by the id of its task alone. `Tasks` has what it
- * does.
+ * The one workflow of all durable tools, for `Tasks` and `ClusterRows`: the engine finds an execution by the id of its task alone. `Tasks`
+ * has the function that the workflow runs.
  */
 import * as Workflow from "@effect/workflow/Workflow"
 import * as DetachedTask from "@effect-mcp/core/DetachedTask"
@@ -20,7 +20,7 @@ export const McpTask = Workflow.make({
   idempotencyKey: ({ reference }) => reference.taskId
 })
 
-/** The execution of a task: a digest of its id. */
+/** The id of the execution of a task: a digest of the task's id. */
 export const executionOf = (taskId: string): Effect.Effect<string> =>
   McpTask.executionId({
     reference: { taskId, owner: null, revision: "2026-07-28", capabilities: {} },

@@ -1,11 +1,11 @@
 /**
- * The messages of `@effect/cluster`, for `ClusterEngine`, where the database is away now and then and processes stop and wake. Two things that
- * `@effect/cluster` 0.60 leaves open:
+ * The storage of messages of `@effect/cluster`, for `ClusterEngine`, for a database that is away now and then, and for processes that hang
+ * and go on. This module corrects two things of `@effect/cluster` 0.60:
  *
- * - **It gives up after a second.** A step whose end was not stored is under way for ever then, and a body whose next step was not stored ends
- *   as failed.
- * - **The first reply stays.** A process that has lost a task suspends the step of the task, maybe after another process began the step. The
- *   end of the step was not stored then, and the task waited for nothing.
+ * - **The storage gives up after a second.** When it has not stored the end of a step, the step is under way for ever; when it has not
+ *   stored the next step, the body ends as failed. This module tries again until the database is there.
+ * - **The first reply stays.** A process that has lost a task stores that the step of the task is suspended, maybe after another process
+ *   began the step. Then the end of the step was not stored, and the task waited for ever. This module replaces a suspension by the end.
  */
 import type { MalformedMessage, PersistenceError } from "@effect/cluster/ClusterError"
 import * as Message from "@effect/cluster/Message"
@@ -16,13 +16,13 @@ import * as Layer from "effect/Layer"
 import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
 
-/** Tries again until the database is there, or the process has lost its lease. */
+/** Repeats the effect until the database is there. The engine interrupts it when the process has lost its lease. */
 const untilThere = <A, E extends { readonly _tag: string }, R>(
   effect: Effect.Effect<A, E, R>
 ): Effect.Effect<A, E, R> =>
   Effect.retry(effect, { while: ({ _tag }) => _tag === "PersistenceError", schedule: Schedule.spaced("500 millis") })
 
-/** Whether a reply, as it is stored or before, says that a body or a step has stopped before its end. */
+/** Whether a reply, stored or not yet stored, says that a body or a step has stopped before its end. */
 const isSuspension = (reply: object): boolean => "exit" in reply && isSuspended(reply.exit)
 
 const isSuspended = Schema.is(
@@ -45,12 +45,12 @@ export const layer: Layer.Layer<MessageStorage, never, MessageStorage> = Layer.e
             if (isSuspension(before) && !isSuspension(reply.reply)) {
               return Effect.zipRight(storage.clearReplies(requestId), save)
             }
-            // It was stored before, here or at another process: who waits for it reads it.
+            // The reply was stored before, by this process or another: who waits for the reply reads it from the storage.
             return storage.unregisterReplyHandler(requestId)
           }))
       )
     }
-    /** What has ended meanwhile stays. */
+    /** Removes a suspension. The reply of a step that has ended meanwhile stays. */
     const clearReplies = (requestId: Snowflake): Effect.Effect<void, PersistenceError> =>
       Effect.flatMap(
         Effect.catchTag(stored(requestId), "MalformedMessage", (error) => Effect.die(error)),

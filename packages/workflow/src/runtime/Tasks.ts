@@ -1,6 +1,6 @@
 /**
- * The durable tasks of a server, for `DurableTool`: one workflow for the tools of all names, which the engine finds by the id of its task
- * alone, and the engine of `DetachedTask` that wakes and interrupts the workflows. `Body` makes the steps of one body.
+ * The durable tasks of a server, for `DurableTool`: registers the one workflow of all durable tools (`McpTask`), starts it for each call,
+ * and makes the `DetachedTasks` that wakes and interrupts it. `Body` makes the steps of one body.
  */
 import * as Activity from "@effect/workflow/Activity"
 import * as DurableClock from "@effect/workflow/DurableClock"
@@ -39,7 +39,10 @@ interface Server {
   readonly tools: Map<string, Registered>
 }
 
-/** The servers of an engine, the newest first: an engine may call the function that a server has registered after that server has closed. */
+/**
+ * The open servers of an engine, the newest first. All servers register the same function with this list, because an engine may still call
+ * the function of a server that has closed.
+ */
 const serversOf = (engine: WorkflowEngine["Type"]): Array<Server> => {
   const known = serversByEngine.get(engine) ?? []
   serversByEngine.set(engine, known)
@@ -78,7 +81,7 @@ export const layer: Layer.Layer<Tasks, never, Registry | WorkflowEngine> = Layer
           Effect.forEach(keys, (key) => {
             const answer = Body.answerOf(key)
             const token = DurableDeferred.tokenFromExecutionId(answer, { workflow: McpTask, executionId })
-            // It tells that there is an answer. The store of tasks has the answer.
+            // This only tells that there is an answer. The store of tasks has the answer.
             return DurableDeferred.succeed(answer, { token, value: undefined })
           }, { discard: true })).pipe(Effect.provideService(WorkflowEngine, engine)),
       stopped: ({ taskId }) => Effect.flatMap(executionOf(taskId), (id) => engine.interrupt(McpTask, id))
@@ -110,7 +113,7 @@ export const layer: Layer.Layer<Tasks, never, Registry | WorkflowEngine> = Layer
 /** How long a node that does not know the tool of a task waits before it looks again. */
 const LOOK = Duration.seconds(10)
 
-/** Runs a task from its beginning: the engine gives what the steps have given that have ended. */
+/** Runs the body of a task from its beginning. The engine has the results of the steps that have ended. */
 const run = (servers: ReadonlyArray<Server>) =>
 (
   { arguments: args, reference, tool: name }: typeof McpTask.payloadSchema.Type
@@ -142,8 +145,8 @@ const run = (servers: ReadonlyArray<Server>) =>
   })
 
 /**
- * The tool of this name, and the server that has it. Where no server of this process has it, the workflow waits: the tool may be one of a
- * newer version. `undefined` where the task has ended, or is gone.
+ * The tool of this name, and the server that has the tool. Where no server of this process has the tool, the workflow waits: a newer
+ * version of the program may have it. `undefined` where the task has ended, or is gone.
  */
 const known = Effect.fnUntraced(function*(
   servers: ReadonlyArray<Server>,
@@ -167,7 +170,7 @@ const known = Effect.fnUntraced(function*(
   }
 })
 
-/** Wakes a workflow that waits when the store has removed its task. */
+/** Sets a clock that wakes the workflow at the end of its task's time to live, when the store has removed the task. */
 const wakeAtEnd = Effect.fnUntraced(function*({ createdAt, ttl }: StoredTask) {
   const engine = yield* WorkflowEngine
   const { executionId } = yield* WorkflowInstance
@@ -179,8 +182,8 @@ const wakeAtEnd = Effect.fnUntraced(function*({ createdAt, ttl }: StoredTask) {
 })
 
 /**
- * Interrupts a body whose task has ended or is gone: an interruption of the engine reaches a workflow only when it waits. Not a race, because
- * a workflow that waits interrupts its own fiber.
+ * Runs a body, and interrupts it when its task has ended or is gone: an interruption by the engine reaches a workflow only while it waits.
+ * This is not a race of two effects, because a workflow that waits interrupts its own fiber.
  */
 const whileOpen = <R>(
   detached: DetachedTask.DetachedTasks,
