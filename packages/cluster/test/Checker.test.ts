@@ -120,7 +120,7 @@ describe("the checker of histories", () => {
     assert.deepStrictEqual(
       broken([...pace, fault("bulk uploads", 10_000), claimed(2, 12_000)]).map(([promise]) => promise),
       [
-        "what is sent or stored costs no node its sessions"
+        "no node loses its sessions because of what is sent or stored"
       ]
     )
     assert.deepStrictEqual(broken([...pace, fault("kill", 9000), fault("flood", 10_000), claimed(2, 12_000)]), [])
@@ -134,7 +134,7 @@ describe("the checker of histories", () => {
       broken([{ _tag: "Flooded", at: 1, status: 401 }, { _tag: "Flooded", at: 2, status: 503 }]).map(([, message]) =>
         message
       ),
-      ["a request without a token was answered with 503"]
+      ["a request with a wrong token was answered with 503"]
     )
   })
 

@@ -1,6 +1,6 @@
 /**
- * Mistakes that others have made, built into a node on purpose: a store that ignores epochs, and messages that are nowhere but on their
- * way. A run that does not find them proves nothing.
+ * Mistakes that others have made, built into a node on purpose: a store that ignores epochs, and messages that nothing stores. A run that
+ * does not find such a mistake proves nothing.
  */
 import { type Change, ChangeBus, type ChangeBusService } from "@effect-mcp/core/ChangeBus"
 import { EventStore } from "@effect-mcp/core/EventStore"
@@ -16,7 +16,7 @@ import * as Stream from "effect/Stream"
 import { connect, type Socket } from "node:net"
 import { createInterface } from "node:readline"
 
-/** A store to which every epoch is the present one. */
+/** A store that ignores epochs: it takes the writes of former owners. */
 export const withoutFencing = <E, R>(store: Layer.Layer<EventStore, E, R>): Layer.Layer<EventStore, E, R> =>
   Layer.effect(
     EventStore,
@@ -31,8 +31,8 @@ export const withoutFencing = <E, R>(store: Layer.Layer<EventStore, E, R>): Laye
   ).pipe(Layer.provide(store))
 
 /**
- * The messages of a channel, as long as the connection lasts; those that come while it is broken are lost. Each message is one line in
- * the answer of Redis, the fourth after the line "message".
+ * The messages of a channel. A broken connection is opened again after 200 ms, and the messages of that time are lost. In the answer of
+ * Redis, each message is the fourth line after the line "message".
  */
 const subscribed = (url: string, channel: string) =>
   Effect.gen(function*() {
@@ -61,7 +61,7 @@ const subscribed = (url: string, channel: string) =>
     return Stream.fromQueue(texts)
   })
 
-/** Inboxes and a bus whose messages are nowhere but on their way. */
+/** Inboxes and a bus over the channels of Redis, which do not store messages. */
 export const publishAndSubscribe = (url: string): Layer.Layer<ChangeBus | Inbox, RedisError> => {
   const services = Effect.gen(function*() {
     const { command } = yield* RedisConnection.RedisConnection

@@ -1,6 +1,6 @@
 /**
- * Decides from the history of a run whether the server has kept its promises. Pure: the same history has the same violations. The modules
- * in `checks` have one promise each.
+ * Decides from the history of a run whether the server has kept its promises: the same history always has the same violations. Each module
+ * in `checks` checks some promises. This module checks the canaries, and whether the run has tested anything.
  */
 import * as Calls from "./checks/Calls.js"
 import * as Data from "./checks/Data.js"
@@ -13,12 +13,15 @@ import type { Violation } from "./checks/Violation.js"
 import { type Canary, type History, only } from "./History.js"
 
 export interface Limits {
-  /** Milliseconds from the end of a process to the answer of another node. More on a machine that is slow at that time. */
+  /**
+   * The most milliseconds from the end of a process to the answer of another node. The limit is higher while the machine is slow (`Pace`).
+   */
   readonly maxTakeover: number
-  /** The share of canaries that may get no answer. More on a machine that is slow during the whole run. */
+  /** The largest share of canaries without an answer. The limit is higher when the machine is slow during the run. */
   readonly maxCanaryErrors: number
-  /** How many calls must have had a result, and how many faults there must have been, for the run to count. */
+  /** How many calls must have had a result for the run to count. */
   readonly minResults: number
+  /** How many faults there must have been for the run to count. */
   readonly minFaults: number
 }
 
@@ -27,8 +30,8 @@ export const LIMITS: Limits = { maxTakeover: 5000, maxCanaryErrors: 0.01, minRes
 const isLost = ({ outcome }: Canary): boolean => outcome?.type !== "result"
 
 /**
- * How many canaries a fault may cost in any case: those that are at the node when it is killed or stopped. A slow machine does not have
- * more of them, but fewer others.
+ * How many canaries a fault may cost on any machine: the canaries that are at the node when it is killed or stopped. On a slow machine a
+ * fault costs as many, but there are fewer canaries in all, so that the share is larger.
  */
 const LOST_BY_FAULT = 0.3
 
@@ -51,7 +54,7 @@ const canary = (history: History, { maxCanaryErrors }: Limits): Array<Violation>
   }]
 }
 
-/** What each run with sessions has: without one of them a check finds nothing, whatever the server does. */
+/** The kinds of entries that each run with sessions must have: without one of these kinds, a check cannot find anything. */
 const WITNESSES = ["Claimed", "Followed", "Heard", "Published", "Received", "Started", "Written"] as const
 
 const coverage = (history: History, { minFaults, minResults }: Limits): Array<Violation> => {
@@ -59,7 +62,7 @@ const coverage = (history: History, { minFaults, minResults }: Limits): Array<Vi
   const faults = only(history, "Fault")
   const untested = (message: string): Violation => ({ promise: "the run has tested something", at: 0, message })
   const missing = minResults === 0 ? [] : WITNESSES.filter((tag) => only(history, tag).length === 0)
-  // Faults of data move no session, and make no former owner.
+  // Faults of data do not move sessions, so that there is no former owner.
   const isStill = faults.length > 0 && faults.every(({ kind }) => Data.KINDS.has(kind))
   const isTaken = !faults.some(({ kind }) => kind === "kill") || Owners.takeovers(history).length > 0
   return [

@@ -1,6 +1,6 @@
 /**
- * The faults of a run, one after another, in an order that a seed decides. Each fault heals before the next one begins; what follows from
- * it may last longer.
+ * The faults of a run, one after another, in an order that a seed decides. Each fault ends before the next fault begins; the effects of a
+ * fault may last longer.
  */
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -22,7 +22,7 @@ export interface Store extends StoreFaults {
 /** How long a stopped process or a cut connection must last so that the lease of the node expires, in milliseconds. */
 const BEYOND_LEASE = 3700
 
-/** How long after a node was killed it starts again: another node has taken over by then, also on a machine that a start keeps busy. */
+/** After how many milliseconds a killed node starts again: another node has taken over by then, also on a machine that is busy. */
 const AFTER_KILL = 4500
 
 /** How long a node may take to shut down, also on a slow machine. */
@@ -31,7 +31,7 @@ const ENDING = Duration.seconds(60)
 export interface Fault {
   readonly kind: string
   readonly node: NemesisNode | undefined
-  /** The fault, and its end. */
+  /** Begins the fault, and ends it. */
   readonly run: Effect.Effect<void, ProcessError, Run>
 }
 
@@ -54,13 +54,13 @@ export type Kind =
   | "bulk uploads"
   | "odd entry"
 
-/** 10 faults of what clients send and what stands in the store. No node may lose its sessions by them. */
+/** 10 faults in what clients send, or in what the store has. No node may lose a session because of these faults. */
 export const DATA: ReadonlyArray<Kind> = [
   ...["full store", "full store", "read-only store", "read-only store", "flood", "flood"] as const,
   ...["bulk uploads", "bulk uploads", "odd entry", "odd entry"] as const
 ]
 
-/** 20 faults: each kind as often as it is here. A run has them once or several times. */
+/** 20 faults. A run has the whole list once or several times. */
 export const ALL: ReadonlyArray<Kind> = [
   ...["kill", "kill", "stop beyond the lease", "cut beyond the lease", "drain", "drain"] as const,
   ...["stop", "stop", "cut", "cut", "cut all beyond the lease", "stall", "stall", "swallow", "delay", "delay"] as const,
@@ -111,12 +111,12 @@ const make = (
   return { kind, node: isOfAll ? undefined : node, run: runs[kind] }
 }
 
-/** A session must have a former owner, or one that has ended. */
+/** These faults must hit a node with sessions: then a session has a former owner, or an owner whose process has ended. */
 const AT_OWNER: ReadonlySet<Kind> = new Set(["kill", "stop beyond the lease", "cut beyond the lease"])
 
 /**
- * These faults in an order that the seed alone decides, at the nodes in turn, or at the one that serves most sessions when the
- * fault begins.
+ * These faults in an order that the seed alone decides. The faults hit the nodes in turn, except for the kinds in `AT_OWNER`: these hit the
+ * node that `busiest` names when the fault begins.
  */
 export const schedule = (
   kinds: ReadonlyArray<Kind>,

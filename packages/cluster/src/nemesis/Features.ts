@@ -1,6 +1,6 @@
 /**
- * What the server of a run offers. Each call has a name of its own, `nonce`, which says whose it is; the answer repeats it, and so does all
- * that the handler sends.
+ * What the server of a run offers. Each call has a unique name, `nonce`, which begins with the name of its client. The answer of the
+ * handler and everything else that the handler sends repeat the name.
  */
 import * as Ask from "@effect-mcp/core/Ask"
 import * as Authenticator from "@effect-mcp/core/Authenticator"
@@ -23,7 +23,7 @@ const nonce = { nonce: Schema.String }
 
 class Known extends Context.Tag("Known")<Known, "known">() {}
 
-/** Lets those in that have the token of the clients of a run. All of them are anonymous. */
+/** Accepts a request with the token that the clients of a run have. All clients are anonymous. */
 export const authenticator = Authenticator.make(Known, {
   id: () => undefined,
   http: ({ headers }) =>
@@ -33,13 +33,13 @@ export const authenticator = Authenticator.make(Known, {
 /** The call, the name of the client as the server knows it, and the node. */
 const success = Schema.Struct({ echo: Schema.String, served: Schema.String, node: Schema.String })
 
-/** Notifies its client of so many steps, with a pause of `millis` before each. */
+/** Sends its client the progress of `steps` steps, after a pause of `millis` milliseconds before each step. */
 const Work = Tool.make("work", {
   parameters: { ...nonce, steps: Schema.Int, millis: Schema.Int, padding: Schema.optional(Schema.String) },
   success
 })
 
-/** The same as a task, without notifications. */
+/** Waits `millis` milliseconds, as a task when the client wants a task, and sends no notifications. */
 const Report = Tool.make("report", { parameters: { ...nonce, millis: Schema.Int }, success, task: "optional" })
 
 /** Asks the user of its client. */

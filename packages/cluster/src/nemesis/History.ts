@@ -16,7 +16,7 @@ export type Outcome =
   | { readonly type: "refused"; readonly status: number }
   /** The connection was lost before the client had an event that it could resume from. */
   | { readonly type: "broken" }
-  /** The server has refused to resume the stream of the call: it has lost an event, and says so. */
+  /** The server has refused to resume the stream of the call, which says that it has lost an event. */
   | { readonly type: "gap" }
 
 /** A client has sent a request. `call` is unique in a run, and the handler sees it. */
@@ -53,7 +53,7 @@ export interface Received {
   readonly answers: number | undefined
 }
 
-/** A client has received a message that is no event of a stream that it can resume. */
+/** A client has received a message outside of the streams that it can resume. */
 export interface Seen {
   readonly _tag: "Seen"
   readonly at: Time
@@ -108,18 +108,18 @@ export interface Canary {
   readonly at: Time
   readonly client: string
   readonly call: string
-  /** `undefined` when there was none in time. */
+  /** How the request ended; `undefined` when it had no answer in time. */
   readonly outcome: Outcome | undefined
 }
 
-/** The client of a session reads no standalone stream. */
+/** The client of a session does not read its standalone stream. */
 export interface Unread {
   readonly _tag: "Unread"
   readonly at: Time
   readonly session: string
 }
 
-/** A request without a token was answered. */
+/** A request with a wrong token was answered. */
 export interface Flooded {
   readonly _tag: "Flooded"
   readonly at: Time
@@ -143,7 +143,7 @@ export interface Claimed {
   readonly epoch: number
 }
 
-/** A node has written to a store on behalf of a session: an event of a stream, the beginning of one, or the facts of the session. */
+/** A node has written to a store on behalf of a session: an event of a stream, the beginning of a stream, or the facts of the session. */
 export interface Written {
   readonly _tag: "Written"
   readonly begin: Time
@@ -151,9 +151,9 @@ export interface Written {
   readonly node: string
   readonly session: string
   readonly epoch: number
-  /** `undefined` for anything else. */
+  /** The event; `undefined` when the node has not written an event. */
   readonly event: { readonly stream: string; readonly position: number; readonly data: string } | undefined
-  /** `unknown`: the store did not answer, so that the write may have happened, or happens later. */
+  /** `unknown`: the store did not answer, so that the write may have happened, or may happen later. */
   readonly answer: "stored" | "refused" | "unknown"
 }
 
@@ -176,7 +176,7 @@ export interface Published {
   readonly isAcknowledged: boolean
 }
 
-/** The process of a node has ended: with an exit code, or by a signal. The other one is `null`. */
+/** The process of a node has ended: with an exit code, or by a signal. The one that does not apply is `null`. */
 export interface Exited {
   readonly _tag: "Exited"
   readonly at: Time
@@ -185,7 +185,7 @@ export interface Exited {
   readonly signal: string | null
 }
 
-/** The nemesis has begun a fault. `node` is undefined for one of the store. */
+/** The nemesis has begun a fault. `node` is `undefined` for a fault of the store, of all nodes, or of what clients send. */
 export interface Fault {
   readonly _tag: "Fault"
   readonly at: Time

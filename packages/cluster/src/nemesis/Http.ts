@@ -1,6 +1,6 @@
 /**
- * Plain HTTP requests with Node's own client, one connection each: what a client sees must not depend on the library that is tested. It reads
- * event streams, and knows nothing of JSON-RPC.
+ * Plain HTTP requests with Node's own client, one connection each: what a client sees must not depend on the library that is tested. The
+ * module reads event streams, and knows nothing of JSON-RPC.
  */
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
@@ -59,7 +59,7 @@ export const send = (
     })
   })
 
-/** Not the async iterator of the response: it ends only when the connection does, also when its reader has left. */
+/** The texts of a body. (The async iterator of the response would end only with the connection, also when nobody reads any more.) */
 const texts = (response: IncomingMessage): Stream.Stream<string, HttpFault> =>
   Stream.asyncPush<string, HttpFault>((emit) =>
     Effect.sync(() => {

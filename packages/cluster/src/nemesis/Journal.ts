@@ -1,6 +1,6 @@
 /**
- * The file where a node writes down what it has done: one entry of the history a line. Each line is in the file before the node goes
- * on, so that nothing is missing when the process is killed, but a line that it was writing.
+ * The file where a node writes down what it has done: one entry of the history on each line. Each line is in the file before the node goes
+ * on. So when the process is killed, only the line is missing that the process was writing.
  */
 import { openSync, readFileSync, writeSync } from "node:fs"
 import type { Entry } from "./History.js"

@@ -1,13 +1,13 @@
 /**
- * Effect's clock, which a node of a run sets forward and back on signals of the nemesis. Timers run on: a sleep lasts as long as it
- * would.
+ * Effect's clock, which a node of a run sets forward and back on signals of the nemesis. A jump does not change timers: a sleep lasts as
+ * long as before.
  */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 
 export interface JumpingClock {
   readonly clock: Clock.Clock
-  /** Sets the clock forward by so many milliseconds, or back. */
+  /** Sets the clock forward by so many milliseconds; a negative number sets it back. */
   readonly jump: (millis: number) => void
 }
 

@@ -1,6 +1,6 @@
 /**
- * A client up to 2025-11-25 with one session: it calls tools, several at a time, answers questions, reads its standalone stream, and resumes
- * every stream that was cut, wherever the balancer sends it. It cuts some streams itself.
+ * A client up to 2025-11-25 with one session: it calls tools, several at a time, answers questions, and reads its standalone stream. It
+ * resumes every stream that was cut, at the node that the balancer chooses. It cuts some streams itself.
  */
 import * as Effect from "effect/Effect"
 import * as FiberSet from "effect/FiberSet"
@@ -29,13 +29,16 @@ const positionOf = (id: string | undefined): Position | undefined => {
 const PAUSE = "100 millis"
 
 export interface LegacyClient {
-  /** Ends when the run is over and every call has ended. */
+  /** Calls tools. Ends when the run is over and every call has ended. */
   readonly calling: Effect.Effect<void>
-  /** Writes down that the client has read its standalone stream for as long as the run lasted. */
+  /**
+   * Writes down that the client has read its standalone stream for as long as the run lasted. Does nothing when the server has refused to
+   * resume the stream, and when no event came.
+   */
   readonly finish: Effect.Effect<void>
 }
 
-/** Opens a session. */
+/** Opens a session; tries again until a node has accepted the handshake. */
 export const open = (
   name: string,
   version: Version
@@ -80,7 +83,7 @@ export const make = (
     const scope = yield* Effect.scope
     const { headers, session } = yield* open(name, version)
 
-    /** Sends a message that is no call until it was accepted. */
+    /** Sends a message that is not a call, again and again until a node answers, and not with 503. */
     const deliver = (body: string): Effect.Effect<void> =>
       Effect.scoped(balancer.send({ method: "POST", headers, body })).pipe(
         Effect.filterOrFail(({ statusCode }) => statusCode !== 503, () => "try again"),
@@ -105,7 +108,7 @@ export const make = (
       return found
     }
 
-    /** Reads a stream until the response, and resumes it whenever it ends before. */
+    /** Reads a stream until the response, and resumes the stream whenever it ends before the response. */
     const read = (id: number, first: Request): Effect.Effect<Outcome> => {
       let last: Position | undefined
       let cutAfter = Math.random() < 0.2 ? 1 + Math.floor(Math.random() * 4) : Infinity
@@ -136,7 +139,7 @@ export const make = (
           const message = Message.parse(event.data)
           if (message.method === "elicitation/create") {
             const result = { action: "accept", content: { confirmed: true } }
-            // Longer than the stream that is read, and no longer than the client: no node may be left that takes it.
+            // Not in the scope of the stream, which may end first. The scope of the client ends the attempts: no node may be left then.
             yield* Effect.forkIn(deliver(JSON.stringify({ jsonrpc: "2.0", id: message.id, result })), scope)
           }
           if (!Message.isResponse(message) || message.id !== id) return Option.none()
@@ -178,7 +181,7 @@ export const make = (
     const next = Effect.suspend(() => {
       const chance = Math.random()
       if (chance < 0.55) {
-        // Some are so long that one runs nearly always, also when a fault begins.
+        // Some calls are so long that nearly always a call runs, also when a fault begins.
         const steps = Math.floor(Math.random() * (Math.random() < 0.3 ? 60 : 12))
         return call("work", { steps, millis: 10 + Math.random() * 60 | 0 })
       }
@@ -215,7 +218,7 @@ export const make = (
     const subscribed = boards.filter((_, n) => n % 12 === 0)
     for (const uri of subscribed) yield* deliver(Message.request(++calls, "resources/subscribe", { uri }))
 
-    // Calls that begin at their time, also while others wait for a node that does not answer.
+    // Calls that begin every 300 ms, also while other calls wait for a node that does not answer.
     const probing = Effect.gen(function*() {
       const probes = yield* FiberSet.make<void>()
       const probe = FiberSet.run(probes, call("work", { steps: 0, millis: 0 }))

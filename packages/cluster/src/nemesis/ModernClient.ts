@@ -1,6 +1,6 @@
 /**
  * A client of 2026-07-28: it calls tools, fetches the results of tasks, and listens to changes of boards. There are no sessions, so each
- * request is for any node; a stream that is cut cannot be resumed.
+ * request may go to any node. A stream that is cut cannot be resumed.
  */
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -80,7 +80,7 @@ const resultOf = (client: string, taskId: string): Effect.Effect<Outcome, never,
     Effect.map(Option.getOrThrow)
   )
 
-/** Calls a tool once. A call that could not be sent, or that a node did not take, is sent again. */
+/** Calls a tool once. A call that could not be sent, or that a node has refused with 503, is sent again. */
 const outcomeOf = (client: string, tool: string, args: object): Effect.Effect<Outcome, never, Run> =>
   Effect.gen(function*() {
     const request = requestOf(client, 1, "tools/call", tool, { name: tool, arguments: args })
@@ -142,7 +142,7 @@ export const listening = (name: string): Effect.Effect<never, never, Run> =>
     return yield* Effect.forever(Effect.delay(Effect.ignore(Effect.scoped(listen)), PAUSE))
   })
 
-/** Calls a tool again and again: the canary, whose requests no fault concerns but those that a load balancer cannot see at once. */
+/** The canary: calls a tool again and again. It loses a request only to a fault that a load balancer cannot see at once. */
 export const canary = (name: string): Effect.Effect<void, never, Run> =>
   Effect.gen(function*() {
     const { isOver, write } = yield* Run

@@ -1,6 +1,6 @@
 /**
- * One run: clients call a server on several nodes while faults happen, and the checker decides from what all of them have seen whether
- * the server has kept its promises.
+ * One run: clients call a server on several nodes while faults happen. `Checker` decides from the entries of clients and nodes whether the
+ * server has kept its promises.
  */
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
@@ -41,7 +41,7 @@ export interface Outcome {
 
 const VERSIONS: ReadonlyArray<LegacyClient.Version> = ["2025-03-26", "2025-06-18", "2025-11-25", "2025-11-25"]
 
-/** Between the end of a fault and the next one, in milliseconds. */
+/** The time between the end of a fault and the next fault, in milliseconds. */
 const PAUSE = 300
 
 const storeOf = (
@@ -73,7 +73,7 @@ const clients = (faults: Effect.Effect<void, ProcessError, Run>, over: Effect.Ef
     for (const { finish } of sessions) yield* finish
   })
 
-/** Starts everything, and ends it. */
+/** Starts the store, the nodes and the clients, and ends them after the last fault. Fails when a process cannot be started. */
 export const run = (
   { bug, faults, nodes: count, onStep = () => {}, seed, store: type }: Options
 ): Effect.Effect<Outcome, ProcessError> =>

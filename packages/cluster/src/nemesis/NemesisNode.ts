@@ -1,6 +1,6 @@
 /**
- * One node of a run with faults: its process, the proxy between it and the store, and its journals. Each process of a node has a name of
- * its own.
+ * One node of a run with faults: its processes, one after another, the proxy between the node and the store, and a journal for each
+ * process. Each process of a node has a name of its own, such as `n1.2`.
  */
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
@@ -64,7 +64,7 @@ export const start = (
         Effect.forkScoped(Effect.map(exit, (exit) => {
           exits.push({ _tag: "Exited", at: now(), node: options.name, ...exit })
         }))).pipe(
-          // A node does not start while its store is away: what supervises it starts it again.
+          // A node does not start while its store is away. A supervisor would start it again.
           Effect.retry({ times: 5 })
         )
     }))

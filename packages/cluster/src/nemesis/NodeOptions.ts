@@ -1,6 +1,6 @@
 /**
- * How the node of a run with faults is started: the only argument of `node.ts`, as JSON, and the signals that it listens to. `NemesisNode`
- * writes them, `node` reads them.
+ * What the programs of a run with faults agree on: the only argument of `node.ts`, which is JSON (`NemesisNode` writes it), the signals
+ * that set the clock of the node (`Faults` sends them), and the token of the clients.
  */
 import * as Schema from "effect/Schema"
 
@@ -15,7 +15,7 @@ export type Store = typeof Store.Type
 
 export const NodeOptions = Schema.parseJson(Schema.Struct({
   name: Schema.String,
-  /** On the loopback interface. */
+  /** The port that the node serves on the loopback interface. */
   port: Schema.Int,
   store: Store,
   /** The file of its journal. */
@@ -28,7 +28,7 @@ export type NodeOptions = typeof NodeOptions.Type
 /** What the clients of a run send as `Authorization`. */
 export const TOKEN = "Bearer known"
 
-/** The signals on which the node sets its clock forward, and back again, and by how many milliseconds. */
+/** The signals on which the node sets its clock forward and back, and by how many milliseconds it does so. */
 export const FORWARD = "SIGUSR2"
 export const BACK = "SIGHUP"
 export const JUMP = 60_000

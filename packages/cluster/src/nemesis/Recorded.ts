@@ -1,6 +1,6 @@
 /**
- * The services that the nodes share, each of which also writes down what it has done. A store that could not do it logs that, at level
- * Debug where it has failed before; so a write during which something was logged has no answer.
+ * Wraps the services that the nodes share, so that each writes down what it has done. A store that fails logs the failure, at level Debug
+ * when it has failed before. So a write during which something was logged counts as a write without an answer.
  */
 import { ChangeBus, type ChangeBusService } from "@effect-mcp/core/ChangeBus"
 import { EventStore, type StoredEvent, type StreamKey } from "@effect-mcp/core/EventStore"
@@ -16,7 +16,7 @@ import * as Option from "effect/Option"
 import { now, type Time, type Written } from "./History.js"
 import type { Write } from "./Journal.js"
 
-/** When an effect has begun, and whether it has logged anything. */
+/** The result of an effect, when the effect began, and whether it has logged anything. */
 const watched = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.suspend(() => {
     const begin = now()

@@ -1,6 +1,5 @@
 /**
- * What all clients of one run share: where they write down what they see, the way to the nodes, and the boards that their calls
- * change.
+ * What all clients of one run share: the function that writes down what they see, the balancer, and the boards that their calls change.
  */
 import * as Context from "effect/Context"
 import type { Balancer } from "./Balancer.js"
@@ -15,10 +14,10 @@ export interface RunService {
 
 export class Run extends Context.Tag("@effect-mcp/cluster/Run")<Run, RunService>() {}
 
-/** A call that takes longer has not ended. In milliseconds. */
+/** A call that takes more milliseconds counts as a call that has not ended. */
 export const CALL_LIMIT = 25_000
 
-/** The boards that change, one after another: so many that a change is checked before its board changes again. */
+/** The number of boards, which change one after another: so many that a change is checked before its board changes again. */
 const BOARDS = 240
 
 export const boards: ReadonlyArray<string> = Array.from({ length: BOARDS }, (_, n) => `board://${n}`)

@@ -1,6 +1,6 @@
 /**
- * Random numbers that depend on a seed alone, so that the same seed has the same schedule of faults. What clients choose is random, and does not
- * depend on it.
+ * Random numbers that depend on a seed alone, so that the same seed has the same schedule of faults. What clients choose is random, and
+ * does not depend on the seed.
  */
 
 export interface Seeded {

@@ -16,7 +16,9 @@ type Lasting = readonly [begin: Effect.Effect<unknown>, end: Effect.Effect<unkno
 export interface StoreFaults {
   /** The store refuses what needs room. */
   readonly full: Lasting
+  /** The store refuses all writes. */
   readonly readOnly: Lasting
+  /** Writes entries that no node would write, and that a node cannot read. */
   readonly litter: Effect.Effect<unknown>
 }
 
@@ -47,7 +49,7 @@ const redis = (url: string): Effect.Effect<StoreFaults, never, Scope.Scope> =>
     }
   })
 
-/** The tables that get rows. */
+/** The tables to which nodes add rows. */
 const TABLES = ["streams", "events", "sessions", "tasks", "texts", "changes", "uses"]
 
 const postgres = (url: string): Effect.Effect<StoreFaults, never, Scope.Scope> =>
@@ -70,7 +72,7 @@ const postgres = (url: string): Effect.Effect<StoreFaults, never, Scope.Scope> =
       const each = (statement: (name: string) => Effect.Effect<unknown, unknown>) =>
         Effect.orDie(Effect.forEach(TABLES, statement))
       return {
-        // As a disk without space does it: rows that are there can change.
+        // As on a disk without space: rows that are there can change.
         full: [
           each((name) =>
             sql`CREATE TRIGGER nemesis_full BEFORE INSERT ON ${table(name)} EXECUTE FUNCTION nemesis_full()`

@@ -2,8 +2,8 @@
  * A TCP proxy between one node and its store. It can cut all connections and accept no more, keep them open and pass nothing for a
  * time or for ever, or pass everything late.
  *
- * The connections are mutable state, because data passes them piece by piece: `pairs` holds those that are open, `lost` those of them
- * that pass nothing more, and `waiting` what the others hold back, in order, with the time when it passes.
+ * The class `Link` has the state of the connections, which changes with each piece of data. `pairs` holds the open connections, and `lost`
+ * the open connections that pass nothing more. `waiting` holds the data that has not passed yet, in order, with the time when it is due.
  */
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
@@ -15,7 +15,7 @@ export interface StoreProxy {
   readonly cut: Effect.Effect<void>
   /** Passes nothing in either direction; connections stay open, and what is sent waits. */
   readonly stall: Effect.Effect<void>
-  /** The connections stay open, and what is sent on them is lost, also when the proxy has healed. New ones pass. */
+  /** The connections stay open, and what is sent on them is lost, also when the proxy has healed. New connections pass everything. */
   readonly swallow: Effect.Effect<void>
   /** Passes everything so many milliseconds late. */
   readonly delay: (millis: number) => Effect.Effect<void>

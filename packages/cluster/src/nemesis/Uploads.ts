@@ -1,6 +1,6 @@
 /**
- * Clients that send much at once: calls with large bodies, of one session to all nodes, and requests that no node lets in. What they see is
- * written down; `checks/Data` decides from that.
+ * Clients that send much at once: calls with large bodies, of one session to all nodes, and requests with a wrong token. `checks/Data`
+ * decides from what these clients have written down.
  */
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -11,7 +11,10 @@ import * as LegacyClient from "./LegacyClient.js"
 import * as Message from "./Message.js"
 import { CALL_LIMIT, Run } from "./Run.js"
 
-/** How many requests there are at once, and how many characters each has. The program that sends them also carries the data of the nodes. */
+/**
+ * How many requests there are at once, and how many characters each has. There are not more, because the same process also passes the data
+ * between the nodes and their store.
+ */
 const COUNT = 16
 const PADDING = "x".repeat(2_000_000)
 
@@ -60,7 +63,7 @@ export const bulk: Effect.Effect<void, never, Run> = Effect.gen(function*() {
   })
 })
 
-/** The same without a token. */
+/** Requests with the same large bodies, and with a wrong token. */
 export const flood: Effect.Effect<void, never, Run> = Effect.gen(function*() {
   const { balancer, write } = yield* Run
   const { headers } = yield* opened(`c${100 + ++uploaders}`)

@@ -1,7 +1,7 @@
 /**
- * Runs with faults: `node main.js [part of a name] [seed, or "random"]`. Without a seed it is 1. Prints a summary of each run, and what
- * it has found. The exit code is 1 when a run has found that a promise is broken, or has not found a mistake that was built into
- * the server.
+ * Runs with faults: `node main.js [part of a name] [seed, or "random"]`. The default seed is 1. Prints a summary of each run, and what it
+ * has found. The exit code is 1 when no run has the name, when a run has found that a promise is broken, and when a run has not found a
+ * mistake that was built into the server. `NEMESIS_HISTORY` is the path of a file for the history.
  */
 import * as Command from "@effect/platform/Command"
 import * as NodeContext from "@effect/platform-node/NodeContext"
@@ -24,7 +24,7 @@ import * as Nemesis from "./Nemesis.js"
 const [part = "", seeded = "1"] = process.argv.slice(2)
 
 type Plan = Omit<Nemesis.Options, "seed"> & {
-  /** The promises of which the run must find one broken. */
+  /** The run must find that one of these promises is broken. */
   readonly finds?: ReadonlyArray<Violation["promise"]>
 }
 
@@ -59,13 +59,13 @@ const runs: ReadonlyArray<readonly [name: string, plan: Plan]> = [
   }]
 ]
 
-/** How often a mistake may hide: whether a run finds it depends on what clients do in a few moments. */
+/** How many runs may look for a built-in mistake: whether a run finds it depends on what clients do in a few moments. */
 const ATTEMPTS = 3
 
-/** So many violations of one run are printed. */
+/** How many violations of one run are printed at most. */
 const SHOWN = 10
 
-/** A run takes half as long at most. */
+/** When a run is ended. A run takes at most half of this time. */
 const LIMIT = Duration.minutes(5)
 
 const summary = ({ history }: Nemesis.Outcome): string => {
@@ -139,8 +139,8 @@ const attempted = ([name, plan]: typeof runs[number]) =>
 const itself = fileURLToPath(import.meta.url)
 
 /**
- * A process for each run: the proxies of one run would stand still, and with them all its stores, while this program checks the history
- * of the run beside it.
+ * Makes a run in a process of its own. In one process, the proxies of a run would stand still while the process checks the history of
+ * another run.
  */
 const apart = ([name]: typeof runs[number]) =>
   Command.make(process.execPath, itself, name, seeded).pipe(

@@ -1,6 +1,6 @@
 /**
- * A process that ends with its scope, also when this program ends first. Whatever it prints on standard output comes to this program line
- * by line; what it prints on standard error appears on that of this program.
+ * A process that ends with its scope, also when this program ends first. What the process prints on standard output comes to this program
+ * line by line; what it prints on standard error appears on the standard error of this program.
  */
 import * as Data from "effect/Data"
 import * as Deferred from "effect/Deferred"
@@ -35,7 +35,7 @@ export interface Options {
   readonly isReady?: ((line: string) => boolean) | undefined
   /** Gets every line of the output. Default: nothing. */
   readonly onLine?: ((line: string) => void) | undefined
-  /** What the finalizer of the scope sends: a process with children of its own needs SIGTERM. Default: SIGKILL. */
+  /** The signal that ends the process when the scope closes. A process with children of its own needs SIGTERM. Default: SIGKILL. */
   readonly lastSignal?: NodeJS.Signals | undefined
 }
 
@@ -44,18 +44,18 @@ const READY = Duration.seconds(60)
 
 const SETPRIV = "/usr/bin/setpriv"
 
-/** Linux sends the signal when the parent has ended, however. */
+/** The command line with `setpriv`, where the machine has it: then Linux sends the signal when this program ends, for any reason. */
 const endsWithParent = (signal: NodeJS.Signals, command: string, args: ReadonlyArray<string>) =>
   existsSync(SETPRIV)
     ? [SETPRIV, ["--pdeathsig", signal.slice("SIG".length), "--", command, ...args]] as const
     : [command, args] as const
 
-/** Kill what still runs when this program ends without its finalizers. */
+/** These functions end the processes that still run when this program ends without its finalizers. */
 const lasts = new Set<() => void>()
 // Before the folders of the processes are removed.
 process.prependOnceListener("exit", () => lasts.forEach((last) => last()))
 
-/** Starts a process, and waits until it is ready. */
+/** Starts a process, and waits until it is ready. Fails when the process cannot be started, or is not ready within 60 seconds. */
 export const start = (options: Options): Effect.Effect<Child, ProcessError, Scope.Scope> =>
   Effect.gen(function*() {
     const { args, command, isReady, lastSignal = "SIGKILL", onLine } = options
@@ -65,7 +65,7 @@ export const start = (options: Options): Effect.Effect<Child, ProcessError, Scop
       Effect.sync(() => {
         const last = () => void child.kill(lastSignal)
         const child = spawn(...endsWithParent(lastSignal, command, args), { stdio: ["pipe", "pipe", "inherit"] })
-        // It has ended and not read what it got.
+        // The process may have ended before it has read its input.
         child.stdin.on("error", () => {})
         lasts.add(last)
         child.once("error", ({ message }) => {
@@ -96,7 +96,7 @@ export const start = (options: Options): Effect.Effect<Child, ProcessError, Scop
         duration: READY,
         onTimeout: () => new ProcessError({ message: `${command} was not ready after ${Duration.format(READY)}` })
       }),
-      // The next one may need its port.
+      // The next attempt may need the same port.
       Effect.tapError(() => Effect.zipRight(signal(lastSignal), exit))
     )
     return { pid: child.pid!, exit, signal, kill: Effect.zipRight(signal("SIGKILL"), exit) }

@@ -32,7 +32,7 @@ export const folder = (name: string): Effect.Effect<string, never, Scope.Scope> 
 /** Linux gives clients ports from 32768 on: one of these could take the port of a server that restarts. */
 const PORTS = [10_000, 32_000] as const
 
-/** The ports that were given: one is free until its server listens, and while its server restarts. */
+/** The ports that were given before. Such a port looks free until its server listens, and while its server restarts. */
 const given = new Set<number>()
 
 /** A port that no program listens on at the moment. */

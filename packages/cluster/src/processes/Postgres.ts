@@ -1,6 +1,6 @@
 /**
- * Debian's PostgreSQL as a process, with its data in a folder of its own. It refuses to run as root: then it runs as the user
- * `postgres`, which its package creates.
+ * Debian's PostgreSQL as a process, with its data in a folder of its own. PostgreSQL refuses to run as root. So when this program runs as
+ * root, PostgreSQL runs as the user `postgres`, which its package creates.
  */
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
@@ -32,7 +32,7 @@ const programs: Effect.Effect<string, Child.ProcessError> = Effect.suspend(() =>
     : Effect.succeed(found)
 })
 
-/** Provides the programs. A machine may have those of the client, such as `psql`, without the server. */
+/** The folder with the programs, which are installed where they are missing. A machine may have only the programs of the client. */
 export const install: Effect.Effect<string, Child.ProcessError> = Effect.catchAll(
   programs,
   () => Effect.zipRight(Install.provide("pg_lsclusters", "postgresql", "--help"), programs)
@@ -54,7 +54,10 @@ const run = (command: string, args: ReadonlyArray<string>): Effect.Effect<void, 
       ))
   })
 
-/** The server ends at once on SIGTERM, and when its input ends: with the program that has started it. It prints what it logs. */
+/**
+ * Runs the server. The server ends at once on SIGTERM, and when the input of the script ends, which is when this program ends. What the
+ * server logs goes to standard output.
+ */
 const SCRIPT = `
   exec 3<&0
   "$@" 3<&- 2>&1 & server=$!
@@ -63,7 +66,7 @@ const SCRIPT = `
   wait $server
   wait $server`
 
-/** Starts a server. What was stored is there after the end of its processes, and may not be after that of the machine. */
+/** Starts a server. What was stored outlives the processes of the server, but may be lost when the machine goes down. */
 export const start: Effect.Effect<Postgres, Child.ProcessError, Scope.Scope> = Effect.gen(function*() {
   const bin = yield* install
   const folder = yield* Place.folder("postgres")

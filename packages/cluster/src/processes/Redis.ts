@@ -1,6 +1,6 @@
 /**
- * Debian's `redis-server` as a process, with its data in a folder of its own. It can be killed, suspended, and started again with what
- * it has on the disk.
+ * Debian's `redis-server` as a process, with its data in a folder of its own. The process can be killed, suspended, and started again with
+ * what is on the disk.
  */
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
@@ -16,7 +16,7 @@ export interface Redis extends Restartable.Restartable {
 /** Every acknowledged write is on the disk, and a key is never dropped for lack of memory. */
 const SETTINGS = ["--save", "", "--appendonly", "yes", "--appendfsync", "always", "--maxmemory-policy", "noeviction"]
 
-/** Provides the program. */
+/** Installs the program where it is missing. */
 export const install: Effect.Effect<void, Child.ProcessError> = Install.provide(
   "redis-server",
   "redis-server",

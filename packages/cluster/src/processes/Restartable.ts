@@ -1,6 +1,5 @@
 /**
- * A process that can be ended and started again within one scope, with the same ports and files. The last one ends with the
- * scope.
+ * A process that can be ended and started again within one scope, with the same ports and files. The last process ends with the scope.
  */
 import * as Effect from "effect/Effect"
 import * as ExecutionStrategy from "effect/ExecutionStrategy"

@@ -1,10 +1,10 @@
 /**
- * What a run with durable tasks must show, from what its clients have seen and what its steps have written down.
- * Pure: `main` reads what the steps have written, and prints.
+ * Checks a run with durable tasks, from what its clients have seen and what its steps have written to a table. These are pure functions:
+ * `main` reads the table, and prints.
  */
 import type { Seen } from "./Client.js"
 
-/** A line of the table `ran`. */
+/** A row of the table `ran`: a step has begun or ended. */
 export interface Ran {
   readonly job: string
   readonly step: number
@@ -25,19 +25,19 @@ export const KINDS: ReadonlyArray<Kind> = [
 
 export interface Fault {
   readonly kind: Kind
-  /** The process that it hit; `undefined` for PostgreSQL. */
+  /** The process that the fault hit; `undefined` for PostgreSQL. */
   readonly pid: number | undefined
   readonly at: number
   readonly until: number
 }
 
-/** A kill is over for a task after this time, in milliseconds. */
+/** Within this time after a kill, a task goes on at another process, in milliseconds. */
 export const RESUMED = 10_000
 
-/** A task may stand still so long, in milliseconds. */
+/** How long a task may stand still at most, in milliseconds. */
 export const STALLED = 30_000
 
-/** How long after a cancellation its step may go on, in milliseconds. */
+/** How long after the end of its task a step may still begin, in milliseconds. */
 export const CANCELLED = 2000
 
 export const byJob = (all: ReadonlyArray<Ran>): ReadonlyMap<string, ReadonlyArray<Ran>> => {
@@ -46,7 +46,7 @@ export const byJob = (all: ReadonlyArray<Ran>): ReadonlyMap<string, ReadonlyArra
   return jobs
 }
 
-/** The steps that were under way at the process of a fault, and what came next at another process. */
+/** The steps that were under way at the process of a fault, and the next entry of the same job at another process. */
 const underWay = (fault: Fault, jobs: ReadonlyMap<string, ReadonlyArray<Ran>>) =>
   [...jobs.values()].flatMap((ran) => {
     const before = ran.filter(({ at }) => at <= fault.at)
@@ -67,7 +67,7 @@ export const resumed = (faults: ReadonlyArray<Fault>, kind: Kind, jobs: Readonly
       )
   })
 
-/** A step begins after the next one has begun, or after the end of the task. */
+/** One sentence for each step that began after a later step had begun, or after the end of its task. */
 export const repeated = (
   jobs: ReadonlyMap<string, ReadonlyArray<Ran>>,
   seen: ReadonlyArray<Seen>
@@ -83,7 +83,7 @@ export const repeated = (
   })
 }
 
-/** For how long each task has stood still, and whether a process that had it was stopped meanwhile. */
+/** The longest time for which each task stood still, and whether a process that had the task was stopped meanwhile. */
 export const gaps = (
   seen: ReadonlyArray<Seen>,
   jobs: ReadonlyMap<string, ReadonlyArray<Ran>>,
@@ -108,7 +108,7 @@ export const gaps = (
     return all.reduce((most, gap) => gap.took > most.took ? gap : most)
   })
 
-/** What is wrong with the ends. */
+/** One sentence for each task that ended in a wrong way: with a wrong result, without a cancellation, or twice in different ways. */
 export const ends = (seen: ReadonlyArray<Seen>): ReadonlyArray<string> =>
   seen.flatMap(({ cancelled, isSame, plan, result, status }) => {
     const { structuredContent } = (result ?? {}) as { readonly structuredContent?: { readonly pages?: unknown } }
@@ -122,7 +122,7 @@ export const ends = (seen: ReadonlyArray<Seen>): ReadonlyArray<string> =>
 
 const millis = (value: number) => `${(value / 1000).toFixed(1)} s`
 
-/** The middle, the highest, and how many there are. */
+/** How many values there are, the median and the highest value. The values are milliseconds. */
 export const figures = (values: ReadonlyArray<number>): string => {
   const sorted = [...values].sort((a, b) => a - b)
   return sorted.length === 0

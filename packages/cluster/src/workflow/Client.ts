@@ -1,7 +1,7 @@
 /**
- * The client of one durable task of a run: it begins the task, answers its question, or cancels it, and waits for its end. Each request goes
- * to any node, and is sent again until a node has answered it. A call whose response was lost may have begun a task: its job is left alone,
- * and the next one has another name.
+ * The client of one durable task of a run: it begins the task, answers its question or cancels the task, and waits for the end of the task.
+ * Each request goes to any node, and is sent again until a node has answered. A call whose response was lost may have begun a task: that
+ * task is left alone, and the job of the next call has another name.
  */
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -16,7 +16,7 @@ import type { Job } from "./Report.js"
 export interface Plan extends Job {
   /** How many characters the answer has. */
   readonly answer: number
-  /** After how many milliseconds the client cancels it; `undefined` where it does not. */
+  /** After how many milliseconds the client cancels the task; `undefined` for a task that is not cancelled. */
   readonly cancel: number | undefined
 }
 
@@ -35,10 +35,10 @@ export interface Seen {
 
 const PAUSE = "1 second"
 
-/** How long a node may take to answer. A stopped one does not. */
+/** How long the client waits for the answer of a node: a node that is stopped does not answer. */
 const ANSWER = "8 seconds"
 
-/** The answer; `undefined` where there was none. */
+/** Sends a request, and returns the response; `undefined` where there was none. */
 const send = (balancer: Balancer, method: string, named: string, params: object) =>
   Effect.gen(function*() {
     const response = yield* balancer.send(requestOf("client", 1, method, named, params, { elicitation: { form: {} } }))
@@ -52,7 +52,7 @@ const ENDS: ReadonlyArray<unknown> = ["completed", "failed", "cancelled", "gone"
 
 const isOver = (status: unknown) => ENDS.includes(status)
 
-/** Begins the job, and follows its task to the end. `at` tells the time. */
+/** Begins the job, and follows its task to the end. `at` returns the present time in milliseconds since 1970. */
 export const follow = (balancer: Balancer, planned: Plan, at: () => number): Effect.Effect<Seen> =>
   Effect.gen(function*() {
     let plan = planned

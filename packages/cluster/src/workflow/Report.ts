@@ -1,6 +1,6 @@
 /**
- * The durable tool of a run, for its nodes and its clients: it makes steps, one after another, and asks after one of them.
- * `node` has its body.
+ * The durable tool of a run, for its nodes and its clients: it makes steps, one after another, and may ask a question after one of the
+ * steps. `node` has the body of the tool.
  */
 import * as Tool from "@effect-mcp/core/Tool"
 import * as Schema from "effect/Schema"
@@ -8,9 +8,9 @@ import * as Schema from "effect/Schema"
 export const Job = Schema.Struct({
   job: Schema.String,
   steps: Schema.Int,
-  /** How long a step takes. */
+  /** How many milliseconds a step takes. */
   millis: Schema.Int,
-  /** After which step it asks; 0 where it asks nothing. */
+  /** The number of the step after which the tool asks its question; 0 for no question. */
   ask: Schema.Int
 })
 
@@ -21,7 +21,7 @@ export const Report = Tool.make("report", {
   parameters: Job.fields,
   success: Schema.Struct({
     job: Schema.String,
-    /** One for each step, and the length of the answer. */
+    /** 1 for each step, plus the length of the answer. */
     pages: Schema.Int
   })
 })

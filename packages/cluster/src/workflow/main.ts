@@ -1,6 +1,6 @@
 /**
  * Durable tasks under faults: `node main.js [seed, or "random"]`. 200 tasks run at three processes over one PostgreSQL, while 40 faults hit
- * them. Prints one table, and what is broken. The exit code is 1 when something is. It takes nine minutes.
+ * them. Prints one table, and what is broken. The exit code is 1 when something is broken. The program takes nine minutes.
  */
 import * as Reactivity from "@effect/experimental/Reactivity"
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
@@ -35,10 +35,10 @@ const TTL = 80_000
 /** How long the processes are left alone after a fault, in milliseconds. */
 const CALM = 6000
 
-/** Of so many faults, one is followed by the next one at once, while its process starts again. */
+/** After each fault with a number that this number divides, the next fault follows at once, while the process starts again. */
 const FOLLOWED = 6
 
-/** How long a row may be there when the time to live of its task has passed, in milliseconds. */
+/** How long a row may stay after the time to live of its task, in milliseconds. */
 const ROWS = 60_000
 
 const repeat = (kind: Checks.Kind, count: number) => Array.from({ length: count }, () => kind)
@@ -79,13 +79,13 @@ const node = (url: string) =>
       isReady: (line) => line === "listening",
       onLine: process.env.WORKFLOW_LOG === undefined ? undefined : (line) => console.error(`${port}: ${line}`)
     })
-    // It does not start while PostgreSQL is away.
+    // The process does not start while PostgreSQL is away.
     return { port, ...yield* Restartable.make(Effect.retry(child, { times: 5 })) }
   })
 
 type Node = Effect.Effect.Success<ReturnType<typeof node>>
 
-/** The fault of this number. */
+/** Makes a fault, of this number in the run, at a node or at PostgreSQL. */
 const hit = (
   kind: Checks.Kind,
   number: number,
@@ -117,7 +117,7 @@ const run = Effect.gen(function*() {
     PgClient.make({ url: Redacted.make(postgres.url), maxConnections: 2 }),
     Reactivity.layer
   )
-  /** PostgreSQL restarts now and then. */
+  /** Repeats a statement that fails, because PostgreSQL restarts now and then. */
   const query = <A>(statement: Effect.Effect<A, unknown>) =>
     Effect.orDie(Effect.retry(statement, Schedule.intersect(Schedule.spaced("500 millis"), Schedule.recurs(40))))
   yield* query(sql`CREATE TABLE ran (job text, step int, event text, pid int, at float8)`)
@@ -131,7 +131,7 @@ const run = Effect.gen(function*() {
     { concurrency: "unbounded" }
   ))
 
-  // How long rows stay, at most.
+  // The longest time for which a row has stayed after the time to live of its task, in milliseconds.
   let late = 0
   const look = query(
     sql<{ readonly late: string | null }>`SELECT max(${now()} - ends_at) AS late FROM mcp_workflow_tasks`
@@ -155,7 +155,7 @@ const run = Effect.gen(function*() {
   return { hits, seen, late, ran: yield* jobs, rows: left }
 })
 
-/** A row of the table: what, what was found, and whether it is as promised. */
+/** Prints the table, and returns whether everything is as promised. A row has a name, what was found, and whether it is as promised. */
 const report = ({ hits, late, ran, rows, seen }: Effect.Effect.Success<typeof run>) => {
   const of = (kind: Checks.Kind) => Checks.resumed(hits, kind, ran)
   const alone = (kind: Checks.Kind) => of(kind).filter(({ isAlone }) => isAlone).map(({ took }) => took)

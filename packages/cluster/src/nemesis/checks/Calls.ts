@@ -1,6 +1,6 @@
 /**
- * Each call ends exactly once at its client, with an answer that is its own, and its handler runs at most once: not at all when
- * the server has refused the call. A node that was stopped until another node had its sessions says so to the clients of its calls.
+ * Each call ends exactly once at its client, with its own answer. Its handler runs at most once, and not at all when the server has refused
+ * the call. A session goes on at another node. A node that has lost a session to another node says so to the clients of its calls.
  */
 import { type Called, type Canary, type Ended, groupBy, type History, only } from "../History.js"
 import type { Violation } from "./Violation.js"
@@ -46,7 +46,7 @@ const repeated = (history: History, ended: Map<string, Array<Ended>>): Array<Vio
       : []
   })
 
-/** A session ends when its client deletes it, which no client of a run does. */
+/** A session ends only when its client deletes it, and no client of a run deletes its session. */
 const forgotten = (ended: ReadonlyArray<Ended>): Array<Violation> =>
   ended.flatMap(({ at, call, outcome, session }): Array<Violation> =>
     outcome.type !== "refused" || outcome.status !== 404 ? [] : [{
@@ -59,7 +59,7 @@ const forgotten = (ended: ReadonlyArray<Ended>): Array<Violation> =>
 /** How long before a call a node may have begun to shut down, in milliseconds. */
 const SHUTDOWN = 8000
 
-/** A node that shuts down closes its calls, too; only a node that has lost a session must know better. */
+/** A node that shuts down may answer its calls with "Connection closed". A node that has lost a session must give another answer. */
 const unexplained = (history: History, ended: ReadonlyArray<Ended>): Array<Violation> => {
   const began = new Map(only(history, "Called").map(({ at, call }) => [call, at]))
   const takeovers = only(history, "Claimed").filter(({ epoch }) => epoch > 1)

@@ -1,13 +1,13 @@
 /**
- * Three rules. What clients send, and what stands in the store, costs no node its sessions. When a call never ran, its client is not told
- * that the outcome is unknown. A request without a token gets 401. The rules hold where no other fault is near, because a fault that ends
- * a node or cuts it off has the same effects.
+ * Three rules. No node loses its sessions because of what clients send, or what the store has. When a call never ran, its client is not
+ * told that the outcome is unknown. A request with a wrong token gets 401. The first two rules are checked where no other fault is near,
+ * because a fault that ends a node or cuts it off has the same effects.
  */
 import { type History, only, type Time } from "../History.js"
 import { slowness } from "./Pace.js"
 import type { Violation } from "./Violation.js"
 
-/** The faults of the rules. */
+/** The faults to which the first rule applies. */
 export const KINDS: ReadonlySet<string> = new Set([
   "full store",
   "read-only store",
@@ -16,10 +16,10 @@ export const KINDS: ReadonlySet<string> = new Set([
   "odd entry"
 ])
 
-/** How long after another fault its effects last, and how long after one of these faults a session may move, in milliseconds. */
+/** For how many milliseconds another fault has effects, and for how many after one of these faults a takeover counts as its effect. */
 const NEAR = 8000
 
-/** A machine that is so many times as slow as usual keeps no leases, and takes a request over too late. */
+/** A node may lose its lease on a machine that is slower than usual by more than this factor: then the first two rules are not checked. */
 const SLOW = 1.5
 
 const isNear = (history: History, from: Time, until: Time): boolean =>
@@ -33,7 +33,7 @@ const moved = (history: History): Array<Violation> =>
     isNear(history, at, at + NEAR) || slowness(history, at, at + NEAR) > SLOW
       ? []
       : takeovers(history, at, at + NEAR).map(({ at, node, session }): Violation => ({
-        promise: "what is sent or stored costs no node its sessions",
+        promise: "no node loses its sessions because of what is sent or stored",
         at,
         message: `${node} has taken session ${session} over after the fault "${kind}"`
       }))
@@ -48,7 +48,7 @@ const doubted = (history: History): Array<Violation> => {
   return only(history, "Ended").flatMap(({ at, call, outcome }): Array<Violation> => {
     if (outcome.type !== "error" || outcome.code !== UNKNOWN || started.has(call)) return []
     const from = began.get(call) ?? at
-    // The node that had the call in its inbox has lost its place.
+    // The node that had the call in its inbox has lost the session, and cannot know more.
     const isLost = takeovers(history, from, at + NEAR).length > 0
     return isLost || isNear(history, from, at) || slowness(history, from, at) > SLOW
       ? []
@@ -63,9 +63,9 @@ const doubted = (history: History): Array<Violation> => {
 const admitted = (history: History): Array<Violation> =>
   only(history, "Flooded").flatMap(({ at, status }): Array<Violation> =>
     status === 401 ? [] : [{
-      promise: "a request without a token is refused for that",
+      promise: "a request with a wrong token is refused for that",
       at,
-      message: `a request without a token was answered with ${status}`
+      message: `a request with a wrong token was answered with ${status}`
     }]
   )
 

@@ -1,6 +1,6 @@
 /**
- * A process of a node ends when the nemesis kills it, or in order, with exit code 0. An error that ends the process has another exit
- * code, or a signal of its own: no fault around a node may do that.
+ * A process of a node ends because the nemesis kills it, or because it was shut down, with exit code 0. An error that ends the process has
+ * another exit code, or a signal of its own: no fault around a node may cause such an error.
  */
 import { type History, only } from "../History.js"
 import type { Violation } from "./Violation.js"

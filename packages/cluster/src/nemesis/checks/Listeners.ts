@@ -6,17 +6,22 @@ import { groupBy, type History, only, type Time } from "../History.js"
 import { slowness } from "./Pace.js"
 import type { Violation } from "./Violation.js"
 
-/** A change must arrive within so many milliseconds: longer than any fault lasts. More on a machine that is slow at that time. */
+/**
+ * A change must arrive within so many milliseconds: longer than any fault lasts. The limit is higher while the machine is slow (`Pace`).
+ */
 export const WITHIN = 12_000
 
-/** A node notifies its own clients before it publishes the change, which may wait for the store. In milliseconds. */
+/**
+ * How many milliseconds before the publication a client may hear of a change: a node notifies its own clients before it publishes the
+ * change, and the publication may wait for the store.
+ */
 const EARLY = 5000
 
 /** When the stream of each listener has ended. */
 const ends = (history: History): ReadonlyMap<string, Time> =>
   new Map(only(history, "Deaf").map(({ at, listener }) => [listener, at]))
 
-/** The changes that must reach a listener, and when. */
+/** The changes that must reach a listener, with the listener and the time. */
 export const expected = (history: History) => {
   const deaf = ends(history)
   const end = Math.max(0, ...history.map(({ at }) => at))

@@ -1,7 +1,7 @@
 /**
- * A session has one owner in each epoch. From the moment when a node serves a session in a later epoch, no write of an earlier
- * one is stored. When the process of an owner is killed, another node answers its clients within a few seconds, more of them where the
- * canaries, too, had to wait longer.
+ * A session has one owner in each epoch. From the moment when a node serves a session in a later epoch, no write of an earlier epoch is
+ * stored. When the process of an owner is killed, another node answers its clients within a few seconds. The limit is higher where the
+ * canaries had to wait longer, too.
  */
 import { type Claimed, groupBy, type History, only, type Time, type Written } from "../History.js"
 import { slowness } from "./Pace.js"
@@ -16,7 +16,7 @@ const shared = (session: string, claims: ReadonlyArray<Claimed>): Array<Violatio
     }]
   )
 
-/** The writes that have begun after a later epoch of their session had. */
+/** The writes that began after a later epoch of their session had begun. */
 export const stale = (history: History): Array<Written> => {
   const claims = groupBy(only(history, "Claimed"), ({ session }) => session)
   return [...groupBy(only(history, "Written"), ({ session }) => session)].flatMap(([session, writes]) => {
@@ -31,7 +31,10 @@ export const stale = (history: History): Array<Written> => {
   })
 }
 
-/** How long clients of each node that was killed have waited for another node, by session, in milliseconds. */
+/**
+ * For each node that was killed, and for each of its sessions with a call shortly after: how many milliseconds passed until another node
+ * answered. `took` is `undefined` when no node answered.
+ */
 export const takeovers = (history: History): Array<{ at: Time; session: string; took: number | undefined }> => {
   const claims = groupBy(only(history, "Claimed"), ({ session }) => session)
   const calls = groupBy(only(history, "Called"), ({ session }) => session ?? "")
@@ -55,7 +58,7 @@ const isAnswerOf = (
   after: Time
 ): boolean => outcome.type === "result" && claims.some(({ at, node }) => at > after && node === outcome.node)
 
-/** The node that has answered most sessions last. */
+/** The node that has given the latest answer of the most sessions. */
 export const busiest = (history: History): string | undefined => {
   const last = new Map(
     only(history, "Ended").flatMap(({ outcome, session }) =>

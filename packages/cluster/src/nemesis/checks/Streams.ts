@@ -1,7 +1,7 @@
 /**
- * What a client receives on a stream comes in order and once; and all that a store has acknowledged comes, when the client has followed
- * the stream to its end. No event that a store has refused has an id, and no two events have one id. A server that has lost events says so: it refuses to resume, and
- * the store has not answered a write or the beginning of the stream.
+ * What a client receives on a stream comes in order and once. When the client has followed the stream to its end, all events come that a
+ * store has acknowledged. No event that a store has refused has an id, and no two events have the same id. A server that has lost events
+ * says so: it refuses to resume the stream. It may refuse only when the store has not answered a write or the beginning of the stream.
  */
 import { groupBy, type History, only, type Received, type Written } from "../History.js"
 import type { Violation } from "./Violation.js"
@@ -41,7 +41,10 @@ const lost = (
   })
 }
 
-/** The events that a client can name, and that no node has. A node may write one again that the store has without an answer. */
+/**
+ * The events that a client has received and that the store has refused each time. One refusal is not enough: when the store has an event
+ * and its answer was lost, a node may write the event again.
+ */
 const refused = (
   name: string,
   written: ReadonlyArray<Written>,
@@ -69,7 +72,7 @@ const reused = (name: string, written: ReadonlyArray<Written>): Array<Violation>
     }))
   )
 
-/** One message at two places: two answers to one request, or a text of a handler twice, which has its call and its step in it. */
+/** The same message at two places: two answers to a request, or the same text of a handler (each text names its call and its step). */
 const repeated = (received: ReadonlyArray<Received>): Array<Violation> => {
   const messages = groupBy(
     received.filter(({ answers, madeFor }) => answers !== undefined || madeFor !== undefined),
@@ -86,7 +89,7 @@ const repeated = (received: ReadonlyArray<Received>): Array<Violation> => {
   )
 }
 
-/** A client reads its standalone stream until the end of the run: when it has got nothing of it, nothing of it is checked. */
+/** The stored events of a standalone stream from which the client has received nothing: `lost` checks only streams with events. */
 const unread = (name: string, written: ReadonlyArray<Written>): Array<Violation> => {
   const stored = written.filter(({ answer }) => answer === "stored")
   return stored.length === 0 ? [] : [{

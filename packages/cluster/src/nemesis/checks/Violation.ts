@@ -1,6 +1,6 @@
 /**
- * A promise of the server that one run shows to be broken: what was promised, when it was broken, and by what. Each module of this
- * folder finds some.
+ * A promise of the server that was broken in a run: what was promised, when it was broken, and by what. The modules of this folder and
+ * `Checker` find the violations.
  */
 import type { Time } from "../History.js"
 
@@ -16,9 +16,9 @@ export interface Violation {
     | "changes reach every listener"
     | "a node runs until it is ended"
     | "a client that no fault concerns is served"
-    | "what is sent or stored costs no node its sessions"
+    | "no node loses its sessions because of what is sent or stored"
     | "a call that never ran is refused"
-    | "a request without a token is refused for that"
+    | "a request with a wrong token is refused for that"
     | "a node that has lost a session says so"
     | "the run has tested something"
   readonly at: Time
