@@ -1,11 +1,11 @@
 /**
- * A well-behaved client on a session of its own: while a server is attacked, and after it, each of its calls must be
- * answered correctly.
+ * A well-behaved client on a session of its own: while a server is attacked, and afterwards, the server must answer each of its calls
+ * correctly. The suites also send single requests with the functions of this module.
  */
 import * as http from "node:http"
 
 export interface Canary {
-  /** Calls the tool `echo`; fails when the answer is wrong or takes longer than ten seconds. */
+  /** Calls the tool `echo`. Fails when the answer is wrong, or when nothing comes for ten seconds. */
   readonly sing: () => Promise<void>
   readonly session: string
   readonly close: () => Promise<void>
@@ -17,10 +17,10 @@ interface Answer {
   readonly text: string
 }
 
-/** Closes idle connections long before the server does: a request that leaves in that moment would be lost. */
+/** Closes idle connections long before the server closes them: a request that is sent in that moment would be lost. */
 export const keptAlive = (): http.Agent => new http.Agent({ keepAlive: true, timeout: 1000 })
 
-/** Sends a request. It is sent once more when the server has just closed the kept connection that it left on. */
+/** Sends a request to `/mcp`. When the server has just closed the kept connection, the request is sent once more, on a new connection. */
 export const post = (
   port: number,
   body: unknown,
@@ -75,14 +75,14 @@ export const open = async (port: number): Promise<string> => {
   return String(headers["mcp-session-id"])
 }
 
-/** How often the canary shows that it is there, in milliseconds. */
+/** How often the canary pings, in milliseconds. */
 const ALIVE = 5000
 
 export const make = async (port: number): Promise<Canary> => {
   const session = await open(port)
   const agent = keptAlive()
   let last = 0
-  // One attack may last longer than the server keeps an idle session. What goes wrong here, the next song says.
+  // One attack may last longer than the server keeps an idle session. When a ping fails, the next call of the canary shows why.
   const alive = setInterval(() => {
     const ping = { jsonrpc: "2.0", id: "alive", method: "ping" }
     post(port, ping, { "mcp-session-id": session }, agent).catch(() => {})

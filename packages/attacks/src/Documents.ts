@@ -1,6 +1,6 @@
 /**
- * Documents, metadata and messages that others wrote, given to the packages around the core: what is shown has no secret, what is handed
- * to a host is safe, and reading takes processor time in proportion to the text. `main` runs this suite in its own process.
+ * Documents, metadata and messages that others wrote, given to the packages around the core: what is shown has no secret, what a host gets
+ * is safe, and reading takes processor time in proportion to the text. The suite runs in the process of `main`.
  */
 import * as HttpClient from "@effect/platform/HttpClient"
 import * as Client from "@effect-mcp/core/Client"
@@ -220,7 +220,7 @@ const hosts = (): ReadonlyArray<string> =>
     ? ["a request with two hosts is let in"]
     : []
 
-/** Each attack, and the most milliseconds of processor time. */
+/** Each attack, and the most milliseconds of processor time that it may take. */
 const attacks: ReadonlyArray<readonly [string, () => ReadonlyArray<string> | Promise<ReadonlyArray<string>>, number]> =
   [
     ["secrets in messages and lines that are shown", redaction, 500],

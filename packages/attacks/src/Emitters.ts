@@ -1,6 +1,6 @@
 /**
  * A thousand handlers that emit for ever to clients that never read: SIGTERM ends the server within its deadline. Over HTTP
- * each client has a connection of its own; over standard streams one client has sent all calls.
+ * each call has a connection of its own; over standard streams one client sends all calls.
  */
 import * as net from "node:net"
 import { setTimeout as sleep } from "node:timers/promises"
@@ -11,7 +11,7 @@ import * as Victim from "./Victim.js"
 
 const EMITTERS = 1000
 
-/** As many calls as run at once in one session. */
+/** How many calls of one session run at once. */
 const PER_SESSION = 50
 
 const overHttp = async ({ port }: Victim.Victim): Promise<() => void> => {
@@ -38,14 +38,14 @@ const overStdio = async ({ child }: Victim.Victim): Promise<() => void> => {
   return () => {}
 }
 
-export const run = async (shell: Victim.Shell): Promise<Outcome> => {
+export const run = async (shape: Victim.Shape): Promise<Outcome> => {
   const faults: Array<string> = []
-  const victim = await Victim.start(shell, shell === "stdio" ? EMITTERS : undefined)
-  const release = await (shell === "stdio" ? overStdio : overHttp)(victim)
-  // The buffers of their sockets are full, and the stall timeout of the victim has passed.
+  const victim = await Victim.start(shape, shape === "stdio" ? EMITTERS : undefined)
+  const release = await (shape === "stdio" ? overStdio : overHttp)(victim)
+  // Then the buffers of the sockets are full, and the stall timeout of the victim has passed.
   await sleep(5000)
   const { code, millis } = await victim.stop()
-  if (code !== 0 || millis > 7000) faults.push(`SIGTERM ended it with ${code} after ${millis.toFixed(0)} ms`)
+  if (code !== 0 || millis > 7000) faults.push(`SIGTERM ended the server with ${code} after ${millis.toFixed(0)} ms`)
   release()
-  return { name: `${EMITTERS} handlers emit to clients that read nothing (${shell})`, faults, cost: millis }
+  return { name: `${EMITTERS} handlers emit to clients that read nothing (${shape})`, faults, cost: millis }
 }

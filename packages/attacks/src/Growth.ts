@@ -1,8 +1,8 @@
 /**
- * Plays an attack at its size and at a quarter of it, and says what has grown faster than the size: the processor time, which may grow
- * twice as much as the size does (four times, where it is quadratic); and the memory that the attacked side holds at the end, which may grow as much, or not at all where
- * the attack says so. There is no limit of absolute time, because the machine is shared. An attack without a quarter has no size that
- * could grow.
+ * Plays an attack at its size and at a quarter of its size, and says what has grown too fast. Processor time may be 8 times as much for 4
+ * times the size (quadratic work takes 16 times as much). The memory that the attacked side holds at the end may be 6.4 times as much; with
+ * `isBounded` it may not grow. There is no limit of absolute time, because the machine is shared. An attack without a quarter has no size
+ * that could grow.
  */
 import { setTimeout as sleep } from "node:timers/promises"
 import { setFlagsFromString } from "node:v8"
@@ -10,43 +10,49 @@ import { runInNewContext } from "node:vm"
 
 /** How an attack grows. */
 export interface Growing<A> {
-  /** The same with a quarter of the size. */
+  /** The same attack with a quarter of the size. */
   readonly quarter?: (() => A) | undefined
-  /** Whether the attacked side must hold as much memory as for a quarter. Default: it may hold what it has received. */
+  /** Whether the attacked side may hold no more memory than for the quarter. Default: it may hold what it has received. */
   readonly isBounded?: boolean | undefined
-  /** The transports that carry it. Default: all. */
+  /** The transports over which the attack is played. Default: all. */
   readonly over?: ReadonlyArray<string> | undefined
 }
 
-/** An attack of any size. `at` is called with the size, and with a quarter of it; both have the same name. */
+/** An attack of any size. `at` is called with the size, and with a quarter of the size; both attacks must have the same name. */
 export const grows = <A extends object>(size: number, at: (size: number) => A): A => ({
   ...at(size),
   quarter: () => at(Math.ceil(size / TIMES))
 })
 
 /**
- * Whether an attack is compared with a quarter of it over this transport. What a single value costs is the same over every transport:
- * that is compared in memory.
+ * Whether an attack is compared with its quarter over this transport. What a single value costs is the same over every transport, so it is
+ * compared in memory only.
  */
 export const isCompared = ({ isBounded, over, quarter }: Growing<unknown>, transport: string): boolean =>
   quarter !== undefined && (transport === "memory" || isBounded === true || over !== undefined)
 
-/** How many times as large the attack is. */
+/** How many times as large as its quarter an attack is. */
 const TIMES = 4
 
-/** How many times as much it may cost: the machine does other work meanwhile. */
+/** How many times the processor time of its quarter an attack may take: the machine does other work meanwhile. */
 const MAX = 2 * TIMES
 
-/** The same for memory, which other work does not change. */
+/** How many times the memory of its quarter an attack may hold: other work does not change memory. */
 const MAX_HELD = 1.6 * TIMES
 
-/** Processor time that says nothing, in milliseconds: less of it is what an attack costs whatever its size. */
+/** A quarter that takes fewer milliseconds counts as this many: every attack takes some time, whatever its size. */
 const NOISE = 30
 
-/** The same for memory, in bytes: what is compiled and cached meanwhile. */
+/**
+ * A quarter that holds fewer bytes counts as this many, and with `isBounded` so many more bytes may be held: code is compiled and values
+ * are cached meanwhile.
+ */
 const MARGIN = 1_500_000
 
-/** Other work of the machine, and what is compiled meanwhile, make single measures larger: the least of several counts. */
+/**
+ * How often an attack is played at most, while it seems to grow too fast. The least of the measures counts, because other work of the
+ * machine, and what is compiled meanwhile, make single measures larger.
+ */
 const ROUNDS = 6
 
 /** What one play of an attack cost: milliseconds of processor time, and the bytes held at the end, where they are counted. */
@@ -58,11 +64,11 @@ export interface Spent {
 export interface Outcome {
   readonly faults: ReadonlyArray<string>
   readonly cost: number
-  /** How much of what it may grow it has grown. */
+  /** How much the processor time has grown, as a share of the limit. */
   readonly share: number
 }
 
-/** Plays an attack at both sizes, again while it seems to grow too fast. */
+/** Plays an attack at both sizes, again while it seems to grow too fast. Plays it once without a quarter, or when `compares` is false. */
 export const measure = async <A extends Growing<A>>(
   attack: A,
   play: (attack: A, isFirst: boolean) => Promise<Spent>,
@@ -112,10 +118,10 @@ export const cpu = (): number => {
 
 let collect: (() => void) | undefined
 
-/** How often memory is collected: what ends between two collections is found by the next one. */
+/** How often memory is collected: the next collection finds what ends between two collections. */
 const COLLECTIONS = 3
 
-/** The bytes that this process holds, after collections, and after what has ended was taken apart. */
+/** The bytes that this process holds after several collections. Before each collection, work that has ended can release its memory. */
 export const held = async (): Promise<number> => {
   if (collect === undefined) {
     setFlagsFromString("--expose-gc")

@@ -1,6 +1,6 @@
 /**
- * Plays every hostile client against the server, over each transport that carries it, while a canary calls the server on
- * another session: over HTTP, also on the server that the attacker reaches over standard streams; in memory, on a pipe of its own.
+ * Plays every hostile client against the server, over each of its transports, while a canary calls the same server. The canary uses HTTP,
+ * also when the attacker uses standard streams; in memory it has a connection of its own.
  */
 import { setTimeout as sleep } from "node:timers/promises"
 import * as Sessions from "./Canary.js"
@@ -57,8 +57,8 @@ const answersTo = (attack: PeerAttack, send: (text: string) => void) => {
       if (message.method === undefined) {
         const more = attack.onAnswer?.(message)
         if (more !== undefined) void Promise.resolve(more).then((texts) => texts.forEach(send))
-        // Of several answers under one id, an error matters most. No other answer is kept: kept answers would count as memory of a server in
-        // this process.
+        // Of several answers under one id, an error matters most. No other answer is kept: kept answers would count as memory of a server
+        // in this process.
         if (wanted.has(id) && (!answers.has(id) || message.error !== undefined)) answers.set(id, message)
       } else if (message.id !== undefined) {
         for (const text of attack.onRequest?.(message) ?? []) send(text)
@@ -80,7 +80,7 @@ const answersTo = (attack: PeerAttack, send: (text: string) => void) => {
 /** In a function of its own: an async function that waits may hold what it has computed. */
 const sendAll = (attack: PeerAttack, send: (text: string) => void): void => attack.send().forEach(send)
 
-/** Plays an attack, counts the memory that the server holds for it, if asked to, and adds what went wrong. */
+/** Plays an attack, and adds what went wrong to `faults`. With `counts`, also measures the memory that the server holds for the attack. */
 const play = async (
   subject: Subject,
   attack: PeerAttack,
@@ -138,14 +138,14 @@ const runOver = async (
 
 export const overHttp = async (
   victim: Victim.Victim,
-  shell: string,
+  shape: string,
   canary: Canary,
   report: Report,
   only: string | undefined
 ): Promise<void> => {
   const { measure, port } = victim
   const over = (name: string, open: (port: number, onMessage: Wire.OnMessage) => Wire.Wire | Promise<Wire.Wire>) => ({
-    name: `${name} (${shell})`,
+    name: `${name} (${shape})`,
     open: async (onMessage: Wire.OnMessage) => ({ ...await open(port, onMessage), canary }),
     measure,
     isHttp: true
@@ -186,7 +186,7 @@ export const overStdio = async (report: Report, only: string | undefined): Promi
       }
     }
   }
-  // A process for each: parameters cost the same in memory.
+  // Each attack has a process of its own. The attacks of `Values` are left out: their parameters cost the same in memory.
   await runOver({ name: "stdio", open, measure: (collect) => victim!.measure(collect) }, report, only, [
     ...floods,
     ...handshakes,

@@ -74,20 +74,20 @@ const use = ({ use = "call" }: ServerAttack) =>
     if (use === "read") return client.readResource("test://a")
     if (use === "prompts") return client.listPrompts()
     if (use === "subscribe") return client.subscribeResource("test://a")
-    // As long as a client that hurries would need to send many requests.
+    // In this time, a client that does not pause sends many requests.
     if (use === "stay") return Effect.sleep("2 seconds")
     return Effect.zipRight(Effect.ignore(client.listTools()), client.callTool("echo", {}))
   })
 
 const healthy: ServerAttack = { name: "healthy" }
 
-/** Questions of a modern server are answered: a client that refused them would end the first round. */
+/** Answers the questions of a modern server: a client that refused the questions would end the call in the first round. */
 const features = ClientFeatures.elicitation(() => Effect.succeed({ action: "accept", content: {} }))
 
-/** Whether the call must end with a certain answer or error. It may take longer on a machine that has other work. */
+/** Whether the call must end with a certain answer or error: then its time limits are long, because the machine may have other work. */
 const isCertain = ({ expect, says }: ServerAttack): boolean => expect === "ok" || says !== undefined
 
-/** `spent` runs when the client has done what it does, and is still connected. */
+/** Connects a client, and lets it use the server. `spent` runs when the client has ended its work, and is still connected. */
 const meet = (connector: Connector.Connector, attack: ServerAttack, spent: Effect.Effect<void>) =>
   use(attack).pipe(
     Effect.timeout(isCertain(attack) ? "30 seconds" : "1500 millis"),
@@ -104,7 +104,7 @@ const meet = (connector: Connector.Connector, attack: ServerAttack, spent: Effec
 /** What the hostile server over HTTP has received. */
 type Seen = (attack: ServerAttack) => Promise<{ readonly requests: number; readonly stolen: number }>
 
-/** Lets the client meet an attack, and adds what went wrong. */
+/** Plays an attack, and adds what went wrong to `faults`. */
 const play = async (
   connector: Connector.Connector,
   attack: ServerAttack,
@@ -126,7 +126,7 @@ const play = async (
     if (counts) held = await Growth.held()
   })
   const outcome = await Effect.runPromise(meet(connector, attack, spent))
-  // The client may not have come so far.
+  // When the client has not connected, `spent` has not run.
   if (cpu === before.cpu) cpu = Growth.cpu()
   const song = await canary
   const ok = Either.isRight(outcome)

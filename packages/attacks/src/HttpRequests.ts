@@ -1,5 +1,5 @@
 /**
- * Sends every hostile request to a server over HTTP, one after another, while a canary calls it on a session of its own.
+ * Sends every hostile request to a server over HTTP, one after another, while a canary calls the server on a session of its own.
  * The requests themselves are data, in `requests`.
  */
 import type { Canary } from "./Canary.js"
@@ -13,13 +13,13 @@ import { attacks as modern } from "./requests/Modern.js"
 import type { HttpAttack } from "./requests/Request.js"
 import { attacks as sessions } from "./requests/Sessions.js"
 import * as Sockets from "./Sockets.js"
-import type { Shell, Victim } from "./Victim.js"
+import type { Shape, Victim } from "./Victim.js"
 
 export const attacks: ReadonlyArray<HttpAttack> = [...headers, ...framing, ...bodies, ...sessions, ...modern]
 
 /**
- * What the HTTP server below a web handler does before the handler: it reads Host and path as one URL, answers with 400 where
- * they are none, and resolves the dots of a path.
+ * What the HTTP server below a web handler does before the handler: it reads Host and path as one URL, answers with 400 where they are not
+ * a URL, and resolves the dots of a path.
  */
 const asUrl: ReadonlyMap<string, string> = new Map([
   ...[
@@ -48,19 +48,19 @@ const codeOf = (text: string): number | undefined => {
 
 export const run = async (
   victim: Victim,
-  shell: Shell,
+  shape: Shape,
   canary: Canary,
   report: Report,
   only: string | undefined
 ): Promise<void> => {
   for (const attack of attacks) {
     if (only !== undefined && !attack.name.includes(only)) continue
-    const instead = shell === "web" ? asUrl.get(attack.name) : undefined
+    const instead = shape === "web" ? asUrl.get(attack.name) : undefined
     report.add(await once(victim, canary, instead === undefined ? attack : { ...attack, expect: [instead] }))
   }
 }
 
-/** An answer that is expected may take long on a busy machine; what does not come is waited for briefly. */
+/** An expected answer has much time, because the machine may be busy. Where no answer is expected, the wait is short. */
 const patienceOf = ({ expect }: HttpAttack): Sockets.Patience => ({
   patience: expect.includes("waits") ? 300 : 10_000,
   rest: 3000,
@@ -71,7 +71,7 @@ const patienceOf = ({ expect }: HttpAttack): Sockets.Patience => ({
   }
 })
 
-/** Plays an attack, and adds what went wrong. */
+/** Plays an attack, and adds what went wrong to `faults`. */
 const play = async (
   victim: Victim,
   canary: Canary,

@@ -1,6 +1,6 @@
 /**
- * Thirty calls of nearly 4 MB that arrive at the same moment: the server reads them one after another, and serves the canary in between. What
- * is counted are the canary's calls, because how long they take depends on the machine.
+ * Thirty calls of nearly 4 MB that arrive at the same moment: the server reads them one after another, and serves the canary in between.
+ * The suite counts the canary's calls, and measures no time, because times depend on the machine.
  */
 import * as net from "node:net"
 import { call, type Canary, open } from "./Canary.js"
@@ -13,14 +13,14 @@ const CALLS = 30
 /** How many calls of the canary the server answers at least meanwhile. */
 const SONGS = 4
 
-/** Many values, which are checked one by one, and take much text. */
+/** A call with many values, which the server checks one by one, and with much text. */
 const body = (id: number): object =>
   call(id, "choose", {
     mode: "a",
     deep: Array.from({ length: 45_000 }, (_, n) => ({ n: n + 0.123456789012345, _: "x".repeat(55) }))
   })
 
-/** A connection with a call that lacks its last byte, and how to send that byte and wait for the answer. */
+/** Sends a call without its last byte. The function that it returns sends the last byte, and waits for the answer. */
 const begin = async (port: number, session: string, id: number): Promise<() => Promise<void>> => {
   const text = request(session, body(id))
   const socket = net.connect(port, "127.0.0.1")
@@ -39,7 +39,7 @@ const begin = async (port: number, session: string, id: number): Promise<() => P
     })
 }
 
-export const run = async (shell: string, { port }: Victim, canary: Canary): Promise<Outcome> => {
+export const run = async (shape: string, { port }: Victim, canary: Canary): Promise<Outcome> => {
   const faults: Array<string> = []
   const session = await open(port)
   const calls: Array<() => Promise<void>> = []
@@ -56,5 +56,5 @@ export const run = async (shell: string, { port }: Victim, canary: Canary): Prom
   }
   await answers
   if (songs < SONGS) faults.push(`the server answered ${songs} calls of the canary meanwhile`)
-  return { name: `${CALLS} calls of 4 MB at the same moment (${shell}): ${songs} songs`, faults }
+  return { name: `${CALLS} calls of 4 MB at the same moment (${shape}): ${songs} songs`, faults }
 }

@@ -10,8 +10,10 @@ import type { Victim } from "./Victim.js"
 
 const READERS = 40
 
-/** How much more memory may be held than before, and how much an endpoint may hold unsent, in bytes. */
+/** How many more bytes than before the attack the server may hold after the attack. */
 const MARGIN = 100 * 1024 * 1024
+
+/** How many bytes an endpoint may hold that it has not sent yet. */
 const BOUND = 256 * 1024 * 1024
 
 /** A call as an HTTP request. */
@@ -40,7 +42,7 @@ const stalled = async (port: number): Promise<net.Socket> => {
 
 const megabytes = (bytes: number): string => `${Math.round(bytes / 1024 / 1024)} MB`
 
-export const run = async (shell: string, victim: Victim, canary: Canary): Promise<Outcome> => {
+export const run = async (shape: string, victim: Victim, canary: Canary): Promise<Outcome> => {
   const faults: Array<string> = []
   const before = await victim.measure(true)
   const sockets: Array<net.Socket> = []
@@ -50,7 +52,7 @@ export const run = async (shell: string, victim: Victim, canary: Canary): Promis
     most = Math.max(most, (await victim.measure(true)).held)
     await canary.sing().catch((error: unknown) => faults.push(`the canary: ${String(error)}`))
   }
-  // The stall timeout of the victim is 3 seconds, and is checked from time to time; then five seconds pass.
+  // In these ten seconds the server cuts the clients: its stall timeout is 3 seconds, and is checked from time to time.
   for (let n = 0; n < 10; n++) {
     await sleep(1000)
     most = Math.max(most, (await victim.measure(true)).held)
@@ -63,11 +65,11 @@ export const run = async (shell: string, victim: Victim, canary: Canary): Promis
     faults.push(`${after.sockets} sockets are open, ${before.sockets} were before`)
   }
   for (const socket of sockets) socket.destroy()
-  return { name: `${READERS} readers of 20 MB that read nothing (${shell})`, faults }
+  return { name: `${READERS} readers of 20 MB that read nothing (${shape})`, faults }
 }
 
-/** What is left when all clients have gone, and how the server ends. */
-export const end = async (shell: string, victim: Victim): Promise<Outcome> => {
+/** Ends the server, and reports what is left of the attacks when all clients have gone. */
+export const end = async (shape: string, victim: Victim): Promise<Outcome> => {
   const faults: Array<string> = []
   // Idle sessions end after 30 seconds: also the sessions that attacks have left behind.
   let left = await victim.measure(true)
@@ -78,6 +80,6 @@ export const end = async (shell: string, victim: Victim): Promise<Outcome> => {
   if (left.conversations > 0) faults.push(`${left.conversations} conversations are left`)
   if (left.sockets > 0) faults.push(`${left.sockets} sockets are left`)
   const { code, millis } = await victim.stop()
-  if (code !== 0 || millis > 7000) faults.push(`SIGTERM ended it with ${code} after ${millis.toFixed(0)} ms`)
-  return { name: `what is left of the attacks (${shell})`, faults }
+  if (code !== 0 || millis > 7000) faults.push(`SIGTERM ended the server with ${code} after ${millis.toFixed(0)} ms`)
+  return { name: `what is left of the attacks (${shape})`, faults }
 }

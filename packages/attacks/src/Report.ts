@@ -1,6 +1,6 @@
 /**
- * One line for each attack, and what happened for each that did not end as expected.
- * The suites call it; `main` prints the sum.
+ * Prints one line for each attack, and what went wrong in each attack that did not end as expected. The suites add outcomes; `main` prints
+ * the sum. A class, because it counts the attacks.
  */
 
 export interface Outcome {
@@ -9,7 +9,7 @@ export interface Outcome {
   readonly faults: ReadonlyArray<string>
   /** Milliseconds of processor time that the attack cost. */
   readonly cost?: number | undefined
-  /** What part it took of what is limited. */
+  /** How much of its limit the attack took: 1 is the whole limit. */
   readonly share?: number | undefined
 }
 

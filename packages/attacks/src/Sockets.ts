@@ -1,6 +1,5 @@
 /**
- * Sends any bytes to a port and reads what comes back as HTTP responses, as far as they are some.
- * It judges nothing: `HttpRequests` does.
+ * Sends any bytes to a port, and reads HTTP responses from what comes back. `HttpRequests` decides whether the responses are right.
  */
 import * as net from "node:net"
 
@@ -38,7 +37,7 @@ export interface Patience {
   readonly isPart: (statuses: ReadonlyArray<number>) => boolean
 }
 
-/** Sends the pieces one after another. Ends when the server closes the connection, or when nothing has come for so long. */
+/** Sends the pieces one after another. Ends when the server closes the connection, or when nothing has come for the time in `Patience`. */
 export const send = (
   port: number,
   pieces: ReadonlyArray<string | Uint8Array>,

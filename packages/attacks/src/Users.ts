@@ -1,6 +1,6 @@
 /**
- * Clients with invented tokens at a server whose users have tokens, which an authorization server answers about: a user whom the server
- * knows is served meanwhile, and an invented token costs the authorization server few requests. `main` runs this suite in its own process.
+ * Clients with invented tokens at a server that asks an authorization server about each token. Meanwhile a user whom the server knows is
+ * served, and the server asks few times about the same invented token. The suite runs in the process of `main`.
  */
 import type { AccessToken } from "@effect-mcp/auth/AccessToken"
 import * as IntrospectionVerifier from "@effect-mcp/auth/IntrospectionVerifier"
@@ -29,8 +29,8 @@ const RESOURCE = "https://mcp.example.com/mcp"
 const METADATA = "/.well-known/oauth-protected-resource/mcp"
 
 /**
- * An authorization server: it knows the token `ada`, answers about tokens that begin with `late` when it is told to, and counts how often it
- * was asked about each token.
+ * An authorization server: it knows the token `ada`, answers about tokens that begin with `late` when it is told to, and counts how often
+ * it was asked about each token.
  */
 const authorizationServer = async () => {
   const asked = new Map<string, number>()
@@ -69,7 +69,7 @@ const protectedBy = (issuer: string) => {
     verify: IntrospectionVerifier.make({
       endpoint: `${issuer}/introspect`,
       client: { clientId: "server", clientSecret: Redacted.make("secret"), authMethod: "client_secret_basic" },
-      // Each request of a user is asked about anew, as after a time without requests.
+      // The server asks about the token of each request anew, as after a time without requests.
       cacheFor: 0
     })
   })
@@ -102,7 +102,7 @@ const invented = async ({ login, port }: Subject): Promise<ReadonlyArray<string>
   const { headers } = await post(port, initialize(), as("ada"))
   const session = String(headers["mcp-session-id"])
   const flood = Array.from({ length: SENDERS }, (_, n) => post(port, initialize(), as(`late-${n}`)))
-  // The authorization server is asked about some of them; the others are refused.
+  // The authorization server is asked about some of these tokens; the other requests are refused.
   while (login.waiting() < 64) await turn()
   const calls = []
   for (let id = 1; id <= 10; id++) calls.push(await post(port, call(id, "act"), as("ada", session)))
@@ -152,7 +152,7 @@ const heads = async ({ port }: Subject): Promise<ReadonlyArray<string>> => {
 const attacks: ReadonlyArray<readonly [string, (subject: Subject) => Promise<ReadonlyArray<string>>]> = [
   [`${SENDERS} invented tokens beside a user whom the server knows`, invented],
   ["one invented token 400 times", repeated],
-  ["HEAD of the metadata, and methods that it has not", heads]
+  ["HEAD of the metadata, and methods that the metadata does not have", heads]
 ]
 
 export const run = async (only: string | undefined): Promise<ReadonlyArray<Outcome>> => {

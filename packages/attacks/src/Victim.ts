@@ -1,6 +1,5 @@
 /**
- * Starts the server of `victim/server` as a process, and reads what it measures of itself.
- * It sends no attack.
+ * Starts the server of `victim/server` as a process, and reads what the server measures of itself. The suites send the attacks.
  */
 import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"
@@ -10,7 +9,7 @@ import { fileURLToPath } from "node:url"
 export interface Measure {
   /** Milliseconds of processor time since the start. */
   readonly cpu: number
-  /** The bytes that it holds after a collection, where the measure collects. */
+  /** The bytes that the process holds after a collection; 0 for a measure without a collection. */
   readonly held: number
   readonly conversations: number
   readonly sockets: number
@@ -21,7 +20,9 @@ export interface Victim {
   readonly child: ChildProcess
   readonly port: number
   readonly measure: (collect?: boolean) => Promise<Measure>
-  /** Sends SIGTERM; the milliseconds until the process has ended, and its exit code. */
+  /**
+   * Sends SIGTERM, and returns the exit code and the milliseconds until the end. Kills the process after 30 seconds: `code` is `null` then.
+   */
   readonly stop: () => Promise<{ readonly millis: number; readonly code: number | null }>
   readonly stderr: () => string
 }
@@ -29,7 +30,7 @@ export interface Victim {
 /** How long a process may take until it answers. */
 const LIMIT = 60_000
 
-/** The next message of a process. Fails when it ends before, or says nothing for a minute. */
+/** The next message of a process. Fails when the process ends before, and after a minute without a message; then the process is killed. */
 export const reported = <A>(child: ChildProcess, name: string, said: () => string = () => ""): Promise<A> =>
   new Promise((resolve, reject) => {
     const fail = (what: string): void => {
@@ -52,24 +53,27 @@ export const reported = <A>(child: ChildProcess, name: string, said: () => strin
     if (child.exitCode !== null || child.signalCode !== null) onExit(child.exitCode, child.signalCode)
   })
 
-export type Shell = "node" | "platform" | "web" | "stdio"
+/**
+ * What serves the server: `HttpServer` of the package node, an endpoint of `@effect/platform`, a web handler, or standard streams.
+ */
+export type Shape = "node" | "platform" | "web" | "stdio"
 
-/** `maxInFlight` is how many requests of one client run at once. Default: the library's default. */
-export const start = async (shell: Shell, maxInFlight?: number): Promise<Victim> => {
+/** Starts a server. `maxInFlight` is how many requests of one client run at once; by default it is the library's default. */
+export const start = async (shape: Shape, maxInFlight?: number): Promise<Victim> => {
   const program = fileURLToPath(new URL("victim/server.js", import.meta.url))
   const child = spawn(process.execPath, [
     program,
-    shell,
+    shape,
     ...(maxInFlight === undefined ? [] : [String(maxInFlight)])
   ], {
-    stdio: [shell === "stdio" ? "pipe" : "ignore", "pipe", "pipe", "ipc"]
+    stdio: [shape === "stdio" ? "pipe" : "ignore", "pipe", "pipe", "ipc"]
   })
   let stderr = ""
   child.stderr!.setEncoding("utf8").on("data", (text: string) => stderr = (stderr + text).slice(-4000))
-  if (shell !== "stdio") child.stdout!.resume()
-  const { port } = await reported<{ readonly port: number }>(child, `The victim (${shell})`, () => stderr)
+  if (shape !== "stdio") child.stdout!.resume()
+  const { port } = await reported<{ readonly port: number }>(child, `The victim (${shape})`, () => stderr)
   const measure = async (collect = false): Promise<Measure> => {
-    const answer = reported<Measure>(child, `The victim (${shell}), asked for its measures,`, () => stderr)
+    const answer = reported<Measure>(child, `The victim (${shape}), asked for its measures,`, () => stderr)
     child.send(collect ? "collect" : "measure")
     return await answer
   }

@@ -1,10 +1,10 @@
 /**
  * Runs the attackers' suite: `node main.js [suite] [part of a name]`. The suites: `requests`, `peers`, `readers`, `long`, `emitters`,
- * `hostile`, `documents`, `users`. Without a suite, three processes run them all at the same time: what they measure is processor time.
- * The exit code is 1 when an attack did not end as expected.
+ * `hostile`, `documents`, `users`. Without a suite, three processes run all suites at the same time, because the suites measure processor
+ * time. The exit code is 1 when an attack did not end as expected.
  *
- * The attackers are plain async functions on Node's sockets: what they send and count must not depend on the library that
- * they attack, nor on Effect, which it is built on.
+ * The attackers over HTTP and standard streams are plain async functions on Node's sockets: what they send and count must not depend on the
+ * library that they attack, nor on Effect, which the library uses.
  */
 import { spawn } from "node:child_process"
 import { once } from "node:events"
@@ -32,28 +32,28 @@ const PARTS: Readonly<Record<string, ReadonlyArray<string>>> = {
 
 const wants = (name: string): boolean => suite === name || PARTS[suite!]?.includes(name) === true
 
-/** Whether the suite is one of a part, as far as it runs over HTTP or on pipes. */
+/** Whether this part runs: it was named, or a single suite was named. */
 const isIn = (part: string): boolean => suite === part || (suite !== undefined && !(suite in PARTS))
 
 const report = new Report(process.env.CI !== undefined)
 
-const overHttp = async (shell: Victim.Shell): Promise<void> => {
-  const victim = await Victim.start(shell)
+const overHttp = async (shape: Victim.Shape): Promise<void> => {
+  const victim = await Victim.start(shape)
   const canary = await Canary.make(victim.port)
   const timed = async (name: string, run: () => Promise<void>): Promise<void> => {
     const begin = performance.now()
     await run()
-    report.group(`${name} (${shell})`, begin)
+    report.group(`${name} (${shape})`, begin)
   }
-  if (wants("requests")) await timed("requests", () => HttpRequests.run(victim, shell, canary, report, only))
-  if (wants("peers")) await timed("clients", () => HostileClients.overHttp(victim, shell, canary, report, only))
-  if (wants("long")) await timed("long calls", async () => report.add(await LongCalls.run(shell, victim, canary)))
-  if (wants("readers")) await timed("readers", async () => report.add(await Readers.run(shell, victim, canary)))
+  if (wants("requests")) await timed("requests", () => HttpRequests.run(victim, shape, canary, report, only))
+  if (wants("peers")) await timed("clients", () => HostileClients.overHttp(victim, shape, canary, report, only))
+  if (wants("long")) await timed("long calls", async () => report.add(await LongCalls.run(shape, victim, canary)))
+  if (wants("readers")) await timed("readers", async () => report.add(await Readers.run(shape, victim, canary)))
   await canary.close()
-  await timed("the end", async () => report.add(await Readers.end(shell, victim)))
+  await timed("the end", async () => report.add(await Readers.end(shape, victim)))
 }
 
-/** Runs each part in a process of its own; whether none of their attacks failed. */
+/** Runs each part in a process of its own, and returns whether no attack failed. */
 const all = async (): Promise<boolean> => {
   const ends = Object.keys(PARTS).map((part) =>
     once(spawn(process.execPath, [fileURLToPath(import.meta.url), part], { stdio: "inherit" }), "exit")
@@ -75,7 +75,7 @@ const parts = async (): Promise<boolean> => {
   }
   if (wants("emitters")) {
     const begin = performance.now()
-    for (const shell of ["node", "platform", "stdio"] as const) report.add(await Emitters.run(shell))
+    for (const shape of ["node", "platform", "stdio"] as const) report.add(await Emitters.run(shape))
     report.group("emitters", begin)
   }
   if (wants("hostile")) await HostileServers.run(report, only)

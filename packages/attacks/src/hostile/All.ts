@@ -1,6 +1,5 @@
 /**
- * All hostile servers. Their names differ: `program` finds the server that it plays by its name, and `HostileServers` meets them one after
- * another.
+ * All hostile servers, for `HostileServers` and `program`. Each server has a unique name, by which `program` finds it.
  */
 import { attacks as answers } from "./Answers.js"
 import { attacks as http } from "./Http.js"

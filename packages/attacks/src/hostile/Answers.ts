@@ -1,5 +1,5 @@
 /**
- * The hostile servers whose answers are hostile: none, too large, too deep or too many; handshakes that lie; lists and schemas
+ * The hostile servers whose answers are hostile: missing, too large, too deep or too many; handshakes that lie; lists and schemas
  * that cost work. `Noise` has the servers that send messages without a request.
  */
 import { grows } from "../Growth.js"
@@ -50,7 +50,7 @@ const pages = (name: string, cursor: (params: any) => string): ServerAttack => (
 const crowded = (count: number): string =>
   `{"tools":[${range(count).map((n) => `{"name":"t${n}","inputSchema":{"type":"object"}}`).join(",")}]`
 
-/** Pages that end after the last of so many: the client takes 64. */
+/** A list with this number of pages. (A client takes 64 pages at most.) */
 const chain = (count: number, tools: string): ServerAttack => ({
   name: "a chain of 60 pages of 200 tools",
   on: {
@@ -277,7 +277,7 @@ const schemas: ReadonlyArray<ServerAttack> = [
       `{"a":"${"a".repeat(size)}!"}`
     )),
   withSchema(
-    "a pattern that is none",
+    "a pattern that is not a regular expression",
     "{\"type\":\"object\",\"properties\":{\"a\":{\"type\":\"string\",\"pattern\":\"(\"}}}",
     "{\"a\":\"x\"}"
   ),

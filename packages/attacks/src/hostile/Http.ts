@@ -53,20 +53,20 @@ const redirects: ReadonlyArray<ServerAttack> = [
   attack("307 without a target", toCalls(({ response }) => void response.writeHead(307).end()), { expect: "fails" })
 ]
 
-/** A valid answer whose text is `size` bytes of one letter: it compresses a thousand times. */
+/** A valid answer whose text is `size` times the same letter: compressed, it is a thousand times smaller. */
 const bomb = (id: string, size: number): string =>
   result(id, `{"content":[{"type":"text","text":"${"a".repeat(size)}"}]}`)
 
 const json = { "content-type": "application/json" }
 const events = { "content-type": "text/event-stream", "cache-control": "no-cache" }
 
-/** Bytes that are much longer than the client takes; `begin` comes before them. Made before the server begins. */
+/** A compressed body that is much larger than the client takes when it is unpacked, where it begins with `begin`. */
 const large = (begin: string, pack: (bytes: Buffer, options: { level: number }) => Buffer): Buffer =>
   pack(Buffer.concat([Buffer.from(begin), Buffer.alloc(100_000_000, "a")]), { level: 1 })
 
 let packed: Record<"gzip" | "deflate" | "event", Buffer>
 
-/** Must be called before the attacks: the client would not wait for it. */
+/** Compresses the bodies. It must be called before the attacks, because a client would not wait so long. */
 export const prepare = (): void => {
   packed = { gzip: large("[\"", gzipSync), deflate: large("[\"", deflateSync), event: large("data: ", gzipSync) }
 }
@@ -83,7 +83,7 @@ const exploding = (
     ...more
   })
 
-/** An answer whose every byte is a chunk of its own. */
+/** An answer in chunks of one byte. */
 const inSingleBytes = (name: string, headers: Record<string, string>, text: (id: string) => string): ServerAttack =>
   attack(
     name,
@@ -91,7 +91,7 @@ const inSingleBytes = (name: string, headers: Record<string, string>, text: (id:
       response.writeHead(200, headers)
       response.flushHeaders()
       const chunks = Array.from(text(id), (character) => `1\r\n${character}\r\n`).join("")
-      // Without the response, which would not write so many chunks at once.
+      // Not by the response, which would not write so many chunks at once.
       response.socket!.end(`${chunks}0\r\n\r\n`)
     }),
     { expect: "ok" }
@@ -124,7 +124,7 @@ const bombs: ReadonlyArray<ServerAttack> = [
     { expect: "fails" }
   ),
   attack(
-    "an answer that says gzip and is none",
+    "an answer that says gzip and is not compressed",
     toCalls(({ response }, id) => {
       response.writeHead(200, { ...json, "content-encoding": "gzip" }).end(bomb(id, 100))
     })
@@ -137,7 +137,7 @@ const bombs: ReadonlyArray<ServerAttack> = [
   )
 ]
 
-/** A stream that begins so, and is then cut. A GET that would resume it gets the same. */
+/** A stream that begins with this text, and is then cut. A GET that would resume the stream gets a stream of the same kind. */
 const cut = (name: string, text: (n: number) => string, more: Partial<ServerAttack> = {}): ServerAttack => {
   let times = 0
   return attack(

@@ -128,7 +128,7 @@ const required = (more: string): string => `{"resultType":"input_required"${more
 const form = "{\"method\":\"elicitation/create\",\"params\":{\"mode\":\"form\",\"message\":\"?\",\"requestedSchema\":" +
   "{\"type\":\"object\",\"properties\":{}}}}"
 
-/** The size of the state that the client sends back, doubled. */
+/** A state that is twice as long as the state that the client has sent back, and at most `most` characters long. */
 const grown = (params: any, most: number): string =>
   `"${"s".repeat(Math.min(2 * (params.requestState?.length ?? most / 16), most))}"`
 
@@ -299,7 +299,7 @@ const subscriptions: ReadonlyArray<ServerAttack> = [
       ...range(size).map((n) => changed(`"f${n}"`))
     ])),
   grows(10_000, (size) =>
-    listening("10,000 updates of resources that it did not name", (id) => [
+    listening("10,000 updates of resources that the client did not name", (id) => [
       acknowledged(id, filter),
       ...range(size).map((n) =>
         notification("notifications/resources/updated", `{"uri":"test://${n}",${subscribed(id)}}`)

@@ -21,7 +21,7 @@ const progress = (params: any, value: number): string =>
     `{"progressToken":${JSON.stringify(params._meta?.progressToken ?? 0)},"progress":${value}}`
   )
 
-/** Many texts in a call, which succeeds. Nothing of them is kept. */
+/** Many texts during a call. The call succeeds, and the client keeps none of the texts. */
 const floods: ReadonlyArray<
   readonly [name: string, count: number, text: (n: number, params: any) => string]
 > = [

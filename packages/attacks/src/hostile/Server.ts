@@ -1,6 +1,6 @@
 /**
- * How a hostile server is written down: what it sends instead of the answers of a well-behaved server. It is the same over
- * every transport; `HostileServers` and `program` carry it.
+ * A hostile server as data: what it sends instead of the answers of a well-behaved server. The data is the same for every transport:
+ * `HostileServers` plays the server in memory, and `program` plays it over standard streams and HTTP.
  */
 import type { IncomingMessage, ServerResponse } from "node:http"
 import type { Growing } from "../Growth.js"
@@ -10,28 +10,29 @@ export interface Exchange {
   readonly request: IncomingMessage
   readonly response: ServerResponse
   readonly body: string
-  /** The origin of the server, and another origin that records what it receives. */
+  /** The origin of the server. */
   readonly origin: string
+  /** Another origin, which counts its requests. */
   readonly other: string
 }
 
 export interface ServerAttack extends Growing<ServerAttack> {
   readonly name: string
-  /** The texts that it sends when it receives a request of this method. Default: a well-behaved answer. */
+  /** The texts that the server sends when it receives a request of this method. Default: a well-behaved answer. */
   readonly on?: Readonly<Record<string, (id: string, params: any) => ReadonlyArray<string>>> | undefined
-  /** What it sends before anything else. */
+  /** What the server sends before anything else, over standard streams only. */
   readonly first?: ReadonlyArray<string> | undefined
   /** The era of the server. Default: legacy. */
   readonly era?: "modern" | undefined
-  /** Answers an HTTP request itself. `false`: it is answered as any other. */
+  /** Answers an HTTP request itself. When it returns `false`, the request is answered as over every transport. */
   readonly http?: ((exchange: Exchange) => boolean) | undefined
   /** How many HTTP requests the client may send. Default: any number. */
   readonly atMost?: number | undefined
   /** What the client does. Default: it calls the tool `echo`. */
   readonly use?: "call" | "calls" | "list" | "all" | "connect" | "read" | "prompts" | "subscribe" | "stay" | undefined
-  /** Whether the client's effect may succeed, or may fail. Default: both may be. */
+  /** How the client's effect must end. Default: it may succeed or fail. */
   readonly expect?: "ok" | "fails" | undefined
-  /** What the error says with which the client's effect fails. */
+  /** What the error of the client's effect must say. */
   readonly says?: RegExp | undefined
 }
 

@@ -1,7 +1,8 @@
 /**
- * A hostile server as a process: `node program.js stdio <name> [quarter]`, or `http` for a server that plays the attack that the path
- * names: `/<name>`, or `/<name>/quarter`. It reports its port to the process that forked it. At `/seen/<name>` it
- * answers how many requests it has received for this attack, and how many the other origin has received for all attacks.
+ * A hostile server as a process. `node program.js stdio <name> [quarter]` plays one attack over standard streams. `node program.js http`
+ * plays the attack that the path names: `/<name>`, or `/<name>/quarter`; it reports its port to the process that forked it. At
+ * `/seen/<name>` it answers how many requests it has received for this attack, and how many requests the other origin has received for all
+ * attacks.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
@@ -29,7 +30,7 @@ const overStdio = (attack: ServerAttack): void => {
 const portOf = (server: { readonly address: () => unknown }): number => (server.address() as AddressInfo).port
 
 const overHttp = (): void => {
-  // It ends with the process that forked it.
+  // This process ends with the process that forked it.
   process.on("disconnect", () => process.exit(1))
   prepare()
   const received = new Map<string, number>()
@@ -54,7 +55,7 @@ const overHttp = (): void => {
     }
     response.writeHead(200, { ...headers, "content-type": "text/event-stream" })
     const events = texts.map((text) => `data: ${text}\n\n`).join("")
-    // A subscription stays open until its answer.
+    // The response to a subscription stays open until the result or the error.
     if (body.includes("\"subscriptions/listen\"") && !/"result":|"error":/.test(events)) response.write(`${events}:\n`)
     else response.end(events)
   }

@@ -1,7 +1,6 @@
 /**
- * Many messages at once: requests, notifications, answers, cancels, subscriptions. A `ping` after them is answered, and what they cost
- * grows as their number does.
- * `Values` has single messages that cost much.
+ * Many messages at once: requests, notifications, answers, cancels, subscriptions. The server must answer a `ping` after these messages,
+ * and their cost may grow only as their number does. `Values` has single messages that cost much.
  */
 import { grows } from "../Growth.js"
 import { call, flood, large, many, notification, type PeerAttack, range, request, wide } from "./Peer.js"
@@ -38,7 +37,7 @@ export const attacks: ReadonlyArray<PeerAttack> = [
   flood("a list of tools", 2000, (n) => request(n, "tools/list")),
   flood("a cursor", 2000, (n) => request(n, "tools/list", { cursor: String(n) })),
   flood("a log level", 2000, (n) => request(n, "logging/setLevel", { level: n % 2 === 0 ? "debug" : "emergency" })),
-  flood("a message that is none", 5000, (n) => JSON.stringify({ jsonrpc: "2.0", id: {}, n })),
+  flood("an object that is not a message", 5000, (n) => JSON.stringify({ jsonrpc: "2.0", id: {}, n })),
   flood("text that is not JSON", 5000, (n) => `this is not a message ${n}`),
   flood("almost JSON", 5000, () => "{\"jsonrpc\":\"2.0\",}"),
   {

@@ -135,7 +135,7 @@ const batches: ReadonlyArray<PeerAttack> = [
     version: "2025-03-26"
   })),
   {
-    name: "a batch where there are none",
+    name: "a batch at a revision without batches",
     send: () => [batch([request(1, "ping")]), request("last", "ping")],
     expect: { last: "result", 1: "none" }
   }

@@ -29,7 +29,7 @@ const meta = (
   more?: Partial<PeerAttack>
 ) => whole(name, () => envelope(members), expected, more)
 
-/** The same with this `_meta`, which is made when it is sent. */
+/** One call of `echo` with this `_meta`, which is made when the call is sent. */
 const whole = (name: string, _meta: () => unknown, expected: Expected, more: Partial<PeerAttack> = {}): PeerAttack =>
   plain(
     name,
@@ -58,7 +58,7 @@ const flood = (
   }), { version: "none", ...more })
 
 const envelopes: ReadonlyArray<PeerAttack> = [
-  // What names no revision belongs to the legacy era, whose handshake is missing.
+  // A request that names no revision belongs to the legacy era, and its handshake is missing.
   whole("no envelope", () => undefined, "error"),
   whole("an envelope that is a list", () => [], "error"),
   grows(90_000, (size) => whole("an envelope of 90,000 members", () => ({ ...envelope(), ...wide(size) }), "answer")),
@@ -98,7 +98,7 @@ const envelopes: ReadonlyArray<PeerAttack> = [
     ))
 ]
 
-/** Sends the state of the first answer again, changed, and the answers that go with it. */
+/** Sends the state of the first answer back with a change, and with answers to the questions of the server. */
 const changed = (
   name: string,
   change: (state: string) => unknown,
@@ -157,7 +157,7 @@ const states: ReadonlyArray<PeerAttack> = [
         )
         : []
   }),
-  // What a state belongs to is made of all arguments, in the order of their names.
+  // To check a state, the server needs all arguments in the order of their names.
   grows(90_000, (size) =>
     plain(
       "a forged state of 90,000 arguments in no order",
@@ -335,7 +335,7 @@ const floods: ReadonlyArray<PeerAttack> = [
   )
 ]
 
-/** Those of several messages. */
+/** The attacks of several messages. */
 export const conversations: ReadonlyArray<PeerAttack> = [...states, ...subscriptions, ...floods]
 
 export const attacks: ReadonlyArray<PeerAttack> = [...envelopes, ...conversations]

@@ -1,17 +1,17 @@
 /**
- * How a hostile client is written down: the texts that it sends after a handshake, and the answers that it must get. The
- * texts are the same over every transport; `Wire` says how they travel.
+ * A hostile client as data: the texts that it sends after a handshake, and the answers that it must get. The texts are the same for every
+ * transport; `Wire` sends them.
  */
 import { type Growing, grows } from "../Growth.js"
 
-/** The code of an error, or that there is a result, an error, any answer, or none. */
+/** What must come: an error with this code, a result, any error, any answer, or no answer. */
 export type Expected = number | "result" | "error" | "answer" | "none"
 
 export interface PeerAttack extends Growing<PeerAttack> {
   readonly name: string
   /** The messages, as text. */
   readonly send: () => ReadonlyArray<string>
-  /** What is sent over HTTP instead, where each message is a request of its own. */
+  /** The attack that is played over HTTP instead, where each message is a request of its own. */
   readonly overHttp?: (() => PeerAttack) | undefined
   /** The answers, by id. */
   readonly expect: Readonly<Record<string, Expected>>
@@ -53,7 +53,7 @@ export const large = (
 /** How many messages of a flood are sent over HTTP. */
 const OVER_HTTP = 200
 
-/** Many messages, and then a last one, which must be answered. */
+/** Many messages, and then a message with the id `last`, which must be answered. `at` makes all of these messages. */
 export const many = (
   count: number,
   at: (count: number) => Pick<PeerAttack, "name" | "send">,

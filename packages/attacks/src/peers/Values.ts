@@ -1,6 +1,6 @@
 /**
- * Hostile values in the parameters of every method, each a single request. The server refuses them without describing them.
- * `HostileClients` plays them.
+ * Hostile values in the parameters of every method, each in a single request. A server that refuses such a value must not spend time on a
+ * description of the value. `HostileClients` plays these attacks.
  */
 import { deep, large, one, type PeerAttack, request, wide } from "./Peer.js"
 
@@ -10,7 +10,7 @@ const values: ReadonlyArray<readonly [name: string, size: number, value: (size: 
   ["an array of 55 levels", 55, deep]
 ]
 
-/** For each method, parameters with the value in the place of a text. */
+/** For each method, parameters with the value in the place of a string. */
 const methods: ReadonlyArray<readonly [method: string, params: (value: unknown) => object]> = [
   ["tools/call", (name) => ({ name })],
   ["prompts/get", (name) => ({ name })],

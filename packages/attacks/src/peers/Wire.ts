@@ -1,6 +1,6 @@
 /**
- * The transports on which hostile clients send their texts, each with the same face: standard streams of a process, a pair
- * in memory, HTTP with a session, and HTTP+SSE.
+ * The transports over which hostile clients send their texts, all as a `Wire`: standard streams of a process, a pair in memory, HTTP with a
+ * session, HTTP of 2026-07-28, and HTTP+SSE.
  */
 import { Dispatcher } from "@effect-mcp/core/Dispatcher"
 import type { Message } from "@effect-mcp/core/Message"
@@ -17,7 +17,7 @@ import type { Victim } from "../Victim.js"
 import * as Features from "../victim/Features.js"
 
 export interface Wire {
-  /** Sends one text. `session` headers are added over HTTP. */
+  /** Sends one text. Over HTTP it gets the headers that its transport needs. */
   readonly send: (text: string) => void
   readonly close: () => Promise<void>
 }
@@ -41,7 +41,7 @@ const deliver = (text: string, onMessage: OnMessage): void => {
   else onMessage(value)
 }
 
-/** The standard streams of the victim itself: all attacks share one conversation, or begin one each. */
+/** The standard streams of a victim, which carry one conversation. */
 export const stdio = ({ child }: Victim, onMessage: OnMessage): Wire => {
   let rest = ""
   const read = (chunk: string): void => {
@@ -59,7 +59,7 @@ export const stdio = ({ child }: Victim, onMessage: OnMessage): Wire => {
   }
 }
 
-/** How many characters arrive in one turn, at least: what one read of a pipe gives. */
+/** How many characters arrive at least in one turn: as many as one read of a pipe gives. */
 const READ = 65_536
 
 /** Writes texts that arrive as on a pipe: in later turns of the event loop. */
@@ -82,7 +82,7 @@ export const inTurns = (arrive: (text: string) => void): (text: string) => void 
   }
 }
 
-/** A server in this process, and the clients of it: the attacker, and others. */
+/** A server in this process. `connect` adds a client: the attacker, or the canary. */
 export const memoryServer = async () => {
   const scope = await Effect.runPromise(Scope.make())
   const quiet = Layer.merge(Features.server(undefined), Logger.remove(Logger.defaultLogger))
@@ -179,7 +179,7 @@ export const modern = (port: number, onMessage: OnMessage): Wire => {
   }
 }
 
-/** Sends each message as a POST of its own, and knows the POSTs whose response has not ended. */
+/** Sends each message as a POST of its own. `destroy` ends the POSTs whose response has not ended. */
 const postsTo = (port: number, onMessage: OnMessage) => {
   const open = new Set<http.ClientRequest>()
   return {
@@ -206,7 +206,7 @@ const postsTo = (port: number, onMessage: OnMessage) => {
   }
 }
 
-/** The headers that repeat what the body says, as far as it is fit for a header. A handshake has none. */
+/** The headers that repeat parts of the body, where a part fits into a header. A handshake has no such headers. */
 const repeated = (text: string): Record<string, string> => {
   const { method, params } = JSON.parse(text)
   if (method === "initialize") return {}

@@ -1,6 +1,6 @@
 /**
  * Requests with hostile bodies: bytes that are not text, text that is not JSON, JSON that is not a message, messages that are deep, wide or
- * long, and values in the place of others.
+ * long, and values of a wrong kind.
  */
 import { grows } from "../Growth.js"
 import { attack, echo, type HttpAttack, request } from "./Request.js"
@@ -85,7 +85,7 @@ const noMessage: ReadonlyArray<readonly [name: string, body: string]> = [
   ["a string as error", "{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":\"x\"}"]
 ]
 
-/** Requests that are messages: served, or refused with an error in a 200. */
+/** Requests that are messages: the server serves them, or refuses them with an error in a 200 or a 400. */
 const served: ReadonlyArray<readonly [name: string, body: string, code?: number]> = [
   ["an unknown method", echo.replace("tools/call", "x/y"), -32601],
   ["the method constructor", echo.replace("tools/call", "constructor"), -32601],
@@ -129,7 +129,7 @@ const level = (value: string): string =>
 
 const members = (size: number): string => `{${Array.from({ length: size }, (_, n) => `"k${n}":0`).join(",")}}`
 
-/** Bodies of any size: each is sent at this size and at a quarter of it. */
+/** Bodies of any size: each body is sent at this size and at a quarter of this size. */
 const growing: ReadonlyArray<
   readonly [name: string, size: number, body: (size: number) => string, expect: ReadonlyArray<string>, code?: number]
 > = [

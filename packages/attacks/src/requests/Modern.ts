@@ -1,6 +1,6 @@
 /**
- * Requests of 2026-07-28 whose headers are hostile: missing, different from the body, repeated, too many, or none of this
- * revision. `peers/Modern` has hostile bodies; `Sessions` has the storms of resumptions that only older revisions know.
+ * Requests of 2026-07-28 with hostile headers: missing, different from the body, repeated, too many, or of another revision.
+ * `peers/Modern` has hostile bodies; `Sessions` has the floods of resumptions, which only older revisions have.
  */
 import { envelope } from "../peers/Peer.js"
 import { attack as legacy, type HttpAttack, type Parts } from "./Request.js"
@@ -66,7 +66,7 @@ export const attacks: ReadonlyArray<HttpAttack> = [
   }),
   attack("an Mcp-Param for an argument that has no mark", "200", { lines: ["mcp-param-text: other"] }),
   attack("a session of the other era", "200", { headers: { "mcp-session-id": "unknown" } }),
-  attack("a Last-Event-ID, for there is nothing to resume", "200", { headers: { "last-event-id": "unknown" } }),
+  attack("a Last-Event-ID, although nothing can be resumed", "200", { headers: { "last-event-id": "unknown" } }),
   attack("GET", ["400", "405"], get),
   attack("DELETE", ["400", "405"], { ...get, method: "DELETE" }),
   attack("a batch", "400", { body: `[${call}]` }),

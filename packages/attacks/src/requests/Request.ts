@@ -1,6 +1,6 @@
 /**
- * How a hostile HTTP request is written down: its bytes, and what the server must do with them.
- * `HttpRequests` sends them and compares.
+ * A hostile HTTP request as data: its bytes, and what the server must do with them. `HttpRequests` sends the bytes, and compares what the
+ * server does.
  */
 import type { Growing } from "../Growth.js"
 

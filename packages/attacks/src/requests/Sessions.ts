@@ -128,7 +128,7 @@ export const attacks: ReadonlyArray<HttpAttack> = [
     })
   ),
   ...lastIds.map((id) => attack(`Last-Event-ID ${JSON.stringify(id.slice(0, 40))}`, ["400", "404"], get(id))),
-  // All on one connection: the server reads the next one when it has answered the last.
+  // All on one connection: the server reads the next request when it has answered the last.
   ...["0", "x".repeat(4000)].map((id) =>
     grows(200, (size): HttpAttack => ({
       name: `200 resumptions after ${id.slice(0, 10)}`,

@@ -1,5 +1,5 @@
 /**
- * The server that the attacks go to: over standard streams, or over HTTP in one of the three shells (`node`, `platform`, `web`). It
+ * The server that is attacked: over standard streams (`stdio`), or over HTTP in one of three shapes (`node`, `platform`, `web`). It
  * reports its port, and on request its processor time and what it holds, to the process that forked it.
  */
 import * as PlatformServer from "@effect/platform/HttpServer"
@@ -19,15 +19,15 @@ import type { AddressInfo } from "node:net"
 import * as Growth from "../Growth.js"
 import * as Features from "./Features.js"
 
-const shell = process.argv[2]
+const shape = process.argv[2]
 
 const maxInFlight = process.argv[3] === undefined ? undefined : Number(process.argv[3])
 
-// It ends with the process that forked it.
+// This process ends with the process that forked it.
 process.on("disconnect", () => process.exit(1))
 
 const http = {
-  limits: { stallTimeout: "3 seconds", sessionIdleTimeout: shell === "stdio" ? "5 minutes" : "30 seconds" },
+  limits: { stallTimeout: "3 seconds", sessionIdleTimeout: shape === "stdio" ? "5 minutes" : "30 seconds" },
   legacy: { ssePath: "/sse" }
 } as const
 
@@ -75,14 +75,14 @@ const OverWeb = Layer.scopedDiscard(Effect.gen(function*() {
   yield* serving((server.address() as AddressInfo).port)
 }))
 
-// Over HTTP it serves the canary.
+// The canary uses HTTP.
 const OverStdio = Layer.merge(StdioServer.layer, OverNode)
 
-const Listener: Layer.Layer<never, unknown, Dispatcher.Dispatcher> = shell === "stdio"
+const Listener: Layer.Layer<never, unknown, Dispatcher.Dispatcher> = shape === "stdio"
   ? OverStdio
-  : shell === "platform"
+  : shape === "platform"
   ? OverPlatform
-  : shell === "web"
+  : shape === "web"
   ? OverWeb
   : OverNode
 
