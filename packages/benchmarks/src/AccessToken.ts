@@ -1,6 +1,6 @@
 /**
- * An access token for the protected server, as authorization servers issue it, and the key that it is verified with. The private
- * key is part of the benchmark: the client signs a token with it in another process than the server's.
+ * An access token for the protected server, as authorization servers issue access tokens, and the public key that verifies the token. The
+ * private key is part of the benchmark: the process of the client signs the token, and the process of the server verifies it.
  */
 import { createPrivateKey, sign as signature } from "node:crypto"
 
@@ -23,7 +23,7 @@ const privateKey = createPrivateKey({
 
 const encode = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString("base64url")
 
-/** A token for an hour. */
+/** A token that is valid for an hour. */
 export const sign = (): string => {
   const now = Math.floor(Date.now() / 1000)
   const claims = {

@@ -1,6 +1,6 @@
 /**
- * The server of Effect MCP for all subjects, with the tools that `offered` names; it serves both eras. How it is reached is up to the
- * subject: over HTTP, over a pair of transports, or in process.
+ * The server of Effect MCP for all subjects, with the tools that `offered` names, in both eras. Each subject decides how it reaches the
+ * server: over HTTP, over a pair of transports, or in process.
  */
 import * as McpServer from "@effect-mcp/core/McpServer"
 import * as ServerSession from "@effect-mcp/core/ServerSession"
@@ -66,5 +66,5 @@ const Features = Layer.mergeAll(
 
 export const Server = McpServer.layer(info, Features)
 
-/** The same for more calls in flight than one client may have by default. */
+/** The same server, which accepts more calls in flight than one client may have by default. */
 export const WideServer = McpServer.layer(info, Features, { limits: { maxInFlight: 100_000 } })

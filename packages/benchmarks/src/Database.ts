@@ -1,6 +1,6 @@
 /**
- * A PostgreSQL server for the benchmarks, and the processor time that its processes have used. It is Debian's, with its data in a
- * folder of its own.
+ * A PostgreSQL server for the benchmarks, and the processor time that its processes have used. The server is Debian's package, with its
+ * data in a folder of its own.
  */
 import { SqlClient } from "@effect/sql"
 import * as Postgres from "@effect-mcp/cluster/Postgres"
@@ -10,14 +10,14 @@ import { readFileSync } from "node:fs"
 
 export interface Database {
   readonly url: string
-  /** Processor time of all processes since it began, in microseconds. */
+  /** Processor time of all processes of the server since its start, in microseconds. */
   readonly used: Effect.Effect<number>
 }
 
-/** Microseconds of a tick of Linux, in which it counts the time of a process. */
+/** How many microseconds a tick has: Linux counts the processor time of a process in ticks. */
 const TICK = 10_000
 
-/** The ticks of a process, and of its children that have ended. It may have ended itself. */
+/** The ticks of a process, and of its children that have ended. 0 for a process that has ended itself. */
 const ticksOf = (id: string): number => {
   try {
     const text = readFileSync(`/proc/${id}/stat`, "utf8")

@@ -1,13 +1,13 @@
 /**
- * Calls of the tool "park", which does not answer until it is cancelled: client and server are in one process. Two rows are about them, the time
- * of cancelling and the memory of a call in flight.
+ * Calls of the tool "park", which does not answer until it is cancelled; client and server are in one process. Two rows are about these
+ * calls: the time that cancelling takes, and the memory of a call in flight.
  */
 import type { Holder, Subject } from "./Workload.js"
 
-/** How many handlers of "park" have begun, and how many have ended. Only they change it. */
+/** How many handlers of "park" have begun, and how many have ended. Only the handlers change these numbers. */
 export const parked = { begun: 0, ended: 0 }
 
-/** Begins so many calls; gives what cancels them, and waits until they have ended at the client. */
+/** Begins so many calls. The function that it returns cancels the calls, and waits until they have ended at the client. */
 export type Park = (count: number) => Promise<() => Promise<void>>
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
@@ -21,7 +21,7 @@ const begin = async (park: Park, count: number): Promise<() => Promise<void>> =>
 
 const TOGETHER = 1000
 
-/** Cancels 1,000 calls at once, whose handlers all run. Only the cancelling counts. */
+/** Cancels 1,000 calls at once, when all their handlers run. Only the time of cancelling counts. */
 export const cancelling = (park: Park, close: () => Promise<void>): Subject => {
   let microseconds = 0
   return {
@@ -52,7 +52,7 @@ export const holding = (park: Park, close: () => Promise<void>): Holder => ({
   close
 })
 
-/** Calls from promises, each with a signal that aborts it: how the official SDKs cancel. */
+/** Makes calls that are promises and that end with a signal, as the official SDKs cancel calls. */
 export const parkWith = (call: (signal: AbortSignal) => Promise<unknown>): Park => (count) => {
   const controllers = Array.from({ length: count }, () => new AbortController())
   const calls = controllers.map(({ signal }) =>
@@ -66,7 +66,7 @@ export const parkWith = (call: (signal: AbortSignal) => Promise<unknown>): Park 
   })
 }
 
-/** A handler of "park" for servers that give a signal. */
+/** A handler of "park" for servers that hand a signal to their handlers. */
 export const untilAborted = (signal: AbortSignal): Promise<never> => {
   parked.begun++
   return new Promise((_, reject) =>

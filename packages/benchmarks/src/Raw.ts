@@ -1,6 +1,6 @@
 /**
- * A client of no library: it writes requests as they are on the wire, and takes what the server sends. It is the same for all servers over a
- * pipe, so that it costs them all the same.
+ * A client without a library: it makes the messages of requests itself, and reads what the server sends. It is the same for all servers
+ * over stdio and in memory, so that it costs each of them the same.
  */
 import { BURST, checkResult, inTurn, isRecord, reporting, type Subject } from "./Workload.js"
 
@@ -25,7 +25,7 @@ export interface Raw {
   readonly run: Subject["run"]
   /** Calls "report". */
   readonly reports: Pick<Subject, "run" | "step">
-  /** Lists the tools, one page, and checks how many there are. */
+  /** Lists one page of tools, and checks how many tools it has. */
   readonly lists: (tools: number) => Subject["run"]
 }
 

@@ -1,6 +1,6 @@
 /**
- * A Redis server for the benchmarks, on a port that is free, with its data in a folder of its own. It is Debian's
- * `redis-server`, which the tests of the package `redis` install.
+ * A Redis server for the benchmarks, on a free port, with its data in a folder of its own. The program is Debian's `redis-server`, which
+ * must be installed.
  */
 import * as RedisConnection from "@effect-mcp/redis/RedisConnection"
 import { Effect } from "effect"
@@ -14,11 +14,11 @@ import { join } from "node:path"
 export interface Redis {
   readonly url: string
   readonly command: RedisConnection.RedisConnectionService["command"]
-  /** Processor time since it began, in microseconds. */
+  /** Processor time since its start, in microseconds. */
   readonly used: Effect.Effect<number>
 }
 
-/** Below the ports that Linux gives to whatever asks for any, so that none takes it meanwhile. */
+/** A free port below the ports that Linux gives to programs that ask for any port: no other program takes it meanwhile. */
 const freePort = Effect.async<number, Error>((resume) => {
   const port = randomInt(10_000, 32_000)
   const server = createServer()
@@ -35,7 +35,15 @@ const start = (port: number, folder: string) =>
       text += String(chunk)
       if (text.includes("Ready to accept connections")) resume(Effect.succeed(child))
     })
-    child.once("error", (error) => resume(Effect.fail(new Error("Install redis-server", { cause: error }))))
+    child.once(
+      "error",
+      (error) =>
+        resume(
+          Effect.fail(
+            new Error("Cannot start redis-server: install it (Debian: apt install redis-server)", { cause: error })
+          )
+        )
+    )
     child.once("exit", (code) => resume(Effect.fail(new Error(`redis-server has ended with ${code}: ${text}`))))
     process.once("exit", () => child.kill("SIGKILL"))
   })

@@ -1,6 +1,6 @@
 /**
- * What a run has found out: the figures of each row, how ours compare with those of others, and whether a comparison is over its budget. Each row
- * prints itself when it is added; `page.ts` makes a page of the results of a run.
+ * What a run has found out: the figures of each row, how our figures compare with the figures of others, and whether a comparison is over
+ * its budget. The report prints each row when it is added; `page.ts` makes a page of the results of a run.
  */
 import { cpus } from "node:os"
 
@@ -15,8 +15,9 @@ export interface Figure {
 }
 
 export interface Comparison {
-  /** What is compared, and with what: names of subjects. */
+  /** The name of our subject. */
   readonly own: string
+  /** The name of the subject that ours is compared with. */
   readonly other: string
   /** The median of the ratios of the rounds. */
   readonly ratio: number
@@ -39,7 +40,7 @@ export interface Result {
   readonly comparisons: ReadonlyArray<Comparison>
 }
 
-/** The machine and the effort. Figures of two runs do not compare. */
+/** The machine and the number of rounds. Figures of two runs cannot be compared. */
 export interface Circumstances {
   readonly node: string
   readonly cores: number
@@ -48,7 +49,7 @@ export interface Circumstances {
 }
 
 export interface Row extends Omit<Result, "figures" | "comparisons"> {
-  /** The figures of each subject, one of each round. */
+  /** The figures of each subject, one for each round. */
   readonly samples: ReadonlyMap<string, ReadonlyArray<number>>
   /** The pairs of subjects that are compared, with their budgets. */
   readonly compared: ReadonlyArray<Omit<Comparison, "ratio">>
@@ -64,7 +65,7 @@ export interface Report {
 
 /** How a run was started. */
 export interface Options {
-  /** Only the rows whose names contain it. */
+  /** Only rows with this text in their names run. */
   readonly text: string
   /** Few calls, on a machine that may be busy. */
   readonly smoke: boolean

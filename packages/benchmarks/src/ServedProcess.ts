@@ -16,19 +16,19 @@ export type Headers = Readonly<Record<string, string>>
 
 /** What the process of a server has used. */
 export interface Usage {
-  /** Processor time since it began. */
+  /** Processor time since the start of the process. */
   readonly microseconds: number
-  /** After a collection of garbage. */
+  /** The heap after a collection of garbage; 0 when no garbage was collected. */
   readonly heapBytes: number
 }
 
 export interface Served {
   readonly post: (message: object, headers: Headers) => Promise<Response>
-  /** Opens a stream that has events already, and reads it to its end. */
+  /** Opens a stream that has its events already, and reads the stream to its end. */
   readonly get: (headers: Headers) => Promise<Response>
   /** Opens a stream, of a session or of a call, that stays open until the process ends. */
   readonly open: (headers: Headers, message?: object) => Promise<void>
-  /** `collects` frees garbage first. */
+  /** What the process has used so far. `collects` collects garbage first. */
   readonly used: (collects?: boolean) => Promise<Usage>
   readonly close: () => void
 }
@@ -36,7 +36,7 @@ export interface Served {
 /** How long a server may take to start, or to answer how much it has used: in milliseconds. */
 const LIMIT = 60_000
 
-/** Starts `served.js` with a server, and with values that it finds in its environment. */
+/** Starts `served.js` with a server, and with these variables in its environment. Fails when the server ends or is late. */
 export const start = async (server: string, environment: Readonly<Record<string, string>> = {}): Promise<Served> => {
   const child = fork(fileURLToPath(new URL("served.js", import.meta.url)), [server], {
     execArgv: ["--expose-gc"],
@@ -120,7 +120,7 @@ export const start = async (server: string, environment: Readonly<Record<string,
 
 const clientInfo = { name: "bench", version: "1.0.0" }
 
-/** What the calls of one client have in addition: their headers and the `_meta` of their parameters. */
+/** What each call of one client has: its headers, and the `_meta` of its parameters. */
 export interface Additions {
   readonly headers: Headers
   readonly _meta?: object
@@ -139,14 +139,14 @@ export const legacy = async (post: Served["post"], capabilities: object = {}): P
   }, {})
   const headers = {
     "mcp-protocol-version": protocolVersion,
-    // A server without sessions sends none.
+    // A server without sessions sends no session id.
     ...(sessionId === "" ? {} : { "mcp-session-id": sessionId })
   }
   await post({ jsonrpc: "2.0", method: "notifications/initialized" }, headers)
   return { headers }
 }
 
-/** Each call has all that the server needs to know. */
+/** Calls of 2026-07-28: each call has all that the server needs to know. */
 export const modern = (tool = "add"): Begin => () => {
   const version = "2026-07-28"
   return Promise.resolve({
@@ -159,7 +159,7 @@ export const modern = (tool = "add"): Begin => () => {
   })
 }
 
-/** The message that ends what the server has sent: a JSON body, or the last event of a stream. */
+/** The last message that the server has sent: a JSON body, or the last event of a stream. */
 const last = (body: string): unknown => {
   if (/^[{[]/.test(body)) {
     const message: unknown = JSON.parse(body)
@@ -168,7 +168,7 @@ const last = (body: string): unknown => {
   return JSON.parse(body.slice(body.lastIndexOf("data: ") + "data: ".length))
 }
 
-/** Sends a request, and gives its result. */
+/** Sends a request, and returns its result and the whole body. */
 export const ask = async (
   { post }: Pick<Served, "post">,
   headers: Headers,

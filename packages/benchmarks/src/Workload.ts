@@ -3,13 +3,13 @@
  * `subjects`.
  */
 
-/** One implementation under test. `cell.ts` runs one in a process of its own. */
+/** One implementation under test. `cell.ts` runs each subject in a process of its own. */
 export interface Subject {
   /** Makes `calls` calls, `inFlight` of them concurrently. Fails on a wrong result. */
   readonly run: (calls: number, inFlight: number) => Promise<void>
   /** How many calls belong together: `calls` is a multiple of this number. Default: as many as are in flight. */
   readonly step?: number
-  /** Processor time so far, in microseconds. Default: that of this process. */
+  /** Processor time so far, in microseconds. Default: the processor time of this process. */
   readonly used?: () => Promise<number>
   readonly close: () => Promise<void>
 }
@@ -18,7 +18,7 @@ export interface Subject {
 export interface Holder {
   /** Opens so many more of what is measured, and keeps them open. */
   readonly hold: (count: number) => Promise<void>
-  /** The heap of the process that holds them, after a collection of garbage. */
+  /** The heap of the process that is measured, after a collection of garbage. */
   readonly heapBytes: () => Promise<number>
   readonly close: () => Promise<void>
 }
@@ -42,7 +42,7 @@ export const check = (sum: unknown, a: number, b: number): void => {
   if (sum !== a + b) throw new Error(`${a} + ${b} is not ${String(sum)}`)
 }
 
-/** Checks the result of a call: the structured content, or the JSON in the text of servers that send none. */
+/** Checks the result of a call: its structured content, or the JSON in its text when a server sends no structured content. */
 export const checkResult = (result: unknown, a: number, b: number): void => {
   const { content, structuredContent } = isRecord(result) ? result : {}
   if (isRecord(structuredContent)) return check(structuredContent.sum, a, b)
@@ -51,7 +51,7 @@ export const checkResult = (result: unknown, a: number, b: number): void => {
   check(isRecord(value) ? value.sum : undefined, a, b)
 }
 
-/** Makes calls from promises: so many at once, each with a number of its own. */
+/** Makes `calls` calls that are promises, `inFlight` of them at once. Each call gets a number of its own, from 1 on. */
 export const inTurn = async (
   calls: number,
   inFlight: number,
@@ -63,7 +63,7 @@ export const inTurn = async (
   }))
 }
 
-/** What both versions of the official client have. */
+/** What the official clients of both versions have. */
 interface OfficialClient {
   readonly callTool: (params: { name: string; arguments: Record<string, unknown> }) => Promise<unknown>
   readonly close: () => Promise<void>
@@ -80,9 +80,9 @@ export const calling = (client: OfficialClient, close = (): Promise<void> => cli
   close
 })
 
-/** Calls the tool "report", whose notifications are counted: the cost is that of one notification. */
+/** Calls the tool "report", and counts its notifications: the figure is the cost of one notification. */
 export const reporting = (
-  /** Makes one call; `onProgress` runs for each notification. Gives the result. */
+  /** Makes one call, and returns its result. It must call `onProgress` for each notification. */
   report: (onProgress: () => void) => Promise<unknown>
 ): Pick<Subject, "run" | "step"> => ({
   step: BURST,

@@ -1,11 +1,12 @@
 /**
  * One measurement, in a process of its own: `node --expose-gc cell.js <kind> <subject> <in flight> <amount>` prints one figure.
  *
- * Of a subject that makes calls, it is the processor time of one call, in microseconds. The amount is how many milliseconds of processor time the
- * calls take, of both sides together. First the subject makes calls for at least the same time, so that its code is compiled. So a slow subject makes
- * fewer calls than a fast one, and load on the machine shortens no measurement.
+ * For a subject that makes calls, the figure is the processor time of one call, in microseconds. The amount is how many milliseconds of
+ * processor time the calls take, of both sides together: a slow subject makes fewer calls than a fast subject, and load on the machine does
+ * not shorten a measurement. Before it is measured, the subject makes calls for at least the same time, so that its code is compiled.
  *
- * Of a subject that holds something open, it is the heap that one of it takes, in bytes; the amount is how many there are.
+ * For a subject that holds something open (sessions, streams, calls), the figure is the heap that one of them takes, in bytes. The amount
+ * is how many are held open.
  */
 import type { Holder, Subject } from "./Workload.js"
 
@@ -32,7 +33,7 @@ const [memory, own, sdk1, sdk2] = [
 const decoding = (work: string): Open =>
   named(async () => (await import("./subjects/decoding.js")).decoding[work] ?? {})
 
-/** What is measured, and of whom. */
+/** The kinds of measurements, and how each opens a subject. */
 const kinds: Readonly<Record<string, Open>> = {
   decode: decoding("decode"),
   "validate-list": decoding("validate-list"),
@@ -94,23 +95,26 @@ const ownUsage = () => {
   return Promise.resolve(user + system)
 }
 
-/** By how much longer a server in another process has to warm up: its client takes a part of the time, and Node's own HTTP server is slow at first. */
+/**
+ * How many times as long a server in another process warms up: its client takes a part of the time, and Node's HTTP server is slow at
+ * first.
+ */
 const LONGER = 6
 
-/** How many calls are made at least before the measurement, or a slow subject would be measured before its code is compiled. */
+/** How many calls a subject makes at least before it is measured: otherwise the code of a slow subject would not be compiled yet. */
 const FEWEST = 6000
 
-/** How many milliseconds of processor time it takes to warm up at most, for the sake of the fewest calls. */
+/** After how many milliseconds of processor time a subject is measured although it has made fewer calls than `FEWEST`. */
 const LONGEST = 6000
 
-/** A measurement that takes fewer milliseconds says nothing about speed. */
+/** A measurement that takes fewer milliseconds says nothing about speed, so that it needs no `FEWEST` calls before. */
 const BRIEF = 100
 
 /** The processor time of one call. */
 const time = async (subject: Subject, inFlight: number, milliseconds: number): Promise<number> => {
   const step = subject.step ?? inFlight
   const { used } = subject
-  /** Both sides: the process of the server may be another one. */
+  /** The processor time of both sides: the server may have a process of its own. */
   const spent = async () => await ownUsage() + (used === undefined ? 0 : await used())
   const run = async (calls: number): Promise<number> => {
     const before = await spent()
@@ -119,13 +123,13 @@ const time = async (subject: Subject, inFlight: number, milliseconds: number): P
   }
   let calls = step
   let took = await run(calls)
-  /** So many calls take so long, as far as the last ones tell. */
+  /** How many calls take this time, if they are as fast as the last calls. */
   const callsIn = (milliseconds: number) => Math.max(1, Math.ceil(calls * milliseconds / took / step)) * step
   const warm = milliseconds * (used === undefined ? 1 : LONGER)
   const fewest = milliseconds < BRIEF ? 0 : FEWEST
   let made = calls
   for (let all = took; all < warm || (made < fewest && all < LONGEST); all += took, made += calls) {
-    // The first calls are slow; the more are made, the better they tell how many there can be.
+    // The first calls are slow. The more calls were made, the better the estimate of the next number is.
     calls = Math.min(callsIn(milliseconds / 4), 4 * calls)
     took = await run(calls)
   }
@@ -136,7 +140,7 @@ const time = async (subject: Subject, inFlight: number, milliseconds: number): P
   return (await count() - before) / measured
 }
 
-/** The heap that one takes. */
+/** The bytes of heap that one thing takes that the subject holds open. */
 const weigh = async (holder: Holder, count: number): Promise<number> => {
   const first = Math.ceil(count / 10)
   await holder.hold(first)

@@ -1,10 +1,10 @@
 /**
  * The benchmarks: `npm run bench`. Each row compares Effect MCP with other libraries at the same work, and with what the same work costs
- * without a library. Compare the ratios of one run; the figures depend on the machine. Each row over its budget ends with exit code 1.
+ * without a library. Compare the ratios of one run; the figures depend on the machine. The exit code is 1 when a row is over its budget.
  *
  * - With a text, only the rows run whose names contain it: `npm run bench -- 2026-07-28`. `--json FILE` writes the results.
  * - `--markdown FILE` makes a page of up to three such files instead: `npm run bench -- --markdown docs/performance.md one.json two.json`.
- * - `--smoke` makes few calls: it checks that everything runs, and that the ratios hold which hold on a busy machine.
+ * - `--smoke` makes few calls: it checks that everything runs, and checks only the ratios that hold on a busy machine.
  */
 import { readFileSync, writeFileSync } from "node:fs"
 import { parseArgs } from "node:util"
@@ -37,7 +37,7 @@ const measureAll = async (): Promise<boolean> => {
   const calls = () => measure.run(report, options)
   const starts = () => startup.run(report, options)
   const types = () => typecheck.run(report, options)
-  // In a smoke run, what has no narrow limits may run beside each other.
+  // A smoke run has no narrow limits, so that these parts may run at the same time.
   for (const beside of values.smoke ? [[calls, starts, types]] : [[calls], [starts], [types]]) {
     await Promise.all(beside.map((run) => run()))
   }
@@ -53,6 +53,6 @@ if (values.markdown !== undefined) {
   writePage(values.markdown, positionals)
 } else {
   const isOver = await measureAll()
-  // What a row has left behind, such as a connection, keeps no verdict waiting.
+  // The exit does not wait for what a row has left behind, such as a connection.
   process.exit(isOver ? 1 : 0)
 }

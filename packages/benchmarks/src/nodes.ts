@@ -1,7 +1,7 @@
 /**
- * The rows about several nodes: what the state that they share costs, in memory, in Redis and in PostgreSQL. The servers of a row run beside
- * each other and get the same calls in turn, so that load on the machine affects all of them; a ratio compares two turns that
- * follow each other, and each row prints the median.
+ * The rows about several nodes: what the state that they share costs, in memory, in Redis and in PostgreSQL. The servers of a row run at
+ * the same time and get the same calls in turn, so that load on the machine affects all of them. A ratio compares two turns of the same
+ * round, and each row prints the median of the rounds.
  */
 import { Effect } from "effect"
 import * as Database from "./Database.js"
@@ -21,11 +21,11 @@ interface Variant {
 
 interface Row {
   readonly calls: number
-  /** The first is what the others are compared with. */
+  /** The other variants are compared with the first. */
   readonly variants: ReadonlyArray<Variant>
-  /** The limit of the time of a variant, as a multiple of the first one's. */
+  /** How many times the processor time of the first variant the other variants may take, by their names. */
   readonly budget: Readonly<Record<string, number>>
-  /** Whether only the node counts that was busiest: on processors of their own, it limits how many calls there can be. */
+  /** Whether only the busiest node counts: on processors of its own, this node limits how many calls there can be. */
   readonly busiest?: boolean
 }
 
@@ -48,16 +48,16 @@ const ROUNDS = 11
 /** In a smoke run, a ratio may be over its budget by this factor: there are few calls. */
 const MARGIN = 1.3
 
-/** What it costs a store to tell its usage, in microseconds a call: less says nothing. */
+/** How many microseconds a call it costs a store to tell its processor time: a figure of a store that is lower is left out. */
 const READING = 10
 
-/** In a smoke run, how often a row is measured that is over its budget: other processes may have slowed one variant down. */
+/** How often a smoke run measures a row that is over its budget: other processes may have slowed down one variant. */
 const ATTEMPTS = 3
 
 /** How many sessions call one node, each one call at a time. */
 const IN_FLIGHT = 16
 
-/** The order of the sessions in which calls are made: the next session, and the next node. */
+/** Makes calls in all sessions at the same time, one call at a time in each session. */
 const spread = (
   nodes: ReadonlyArray<ServedProcess.Served>,
   clients: ReadonlyArray<ServedProcess.Additions>,
@@ -79,7 +79,7 @@ async (calls: number): Promise<void> => {
 const begin = (nodes: ReadonlyArray<ServedProcess.Served>, era: ServedProcess.Begin) =>
   Promise.all(Array.from({ length: IN_FLIGHT * nodes.length }, (_, at) => era(nodes[at % nodes.length]!.post)))
 
-/** Calls that arrive at the node that serves the session. */
+/** A variant in which each call arrives at the node that serves its session. */
 const affine = async (
   name: string,
   nodes: ReadonlyArray<ServedProcess.Served>,
@@ -141,7 +141,7 @@ const measure = async (
   })
 }
 
-/** Starts a server, or finds the one of this name and number: the rows share them. */
+/** Starts a server, or finds the server of this name and number that was started before: the rows share the servers. */
 type Start = (
   server: "nodes-alone" | "nodes-memory" | "nodes-redis" | "nodes-postgres",
   number?: number
@@ -256,7 +256,7 @@ const rowsOf = (smoke: boolean): ReadonlyArray<NamedRow> => {
   ]
 }
 
-/** Resumes streams of the first node that have finished, at the last node. */
+/** A variant that resumes finished streams of the first node at the last node. */
 const resuming = async (
   name: string,
   count: number,

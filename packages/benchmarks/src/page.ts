@@ -1,6 +1,6 @@
 /**
- * Makes the page about performance, `docs/performance.md`, of the results of up to three runs. The texts are here, the figures come from the
- * runs. Without a run, the page has the texts only.
+ * Makes the page about performance, `docs/performance.md`, of the results of up to three runs. This module has the texts, and the figures
+ * come from the runs. Without a run, the page has the texts only.
  */
 import {
   type Circumstances,
@@ -23,7 +23,7 @@ export interface Run extends Circumstances {
 interface Section {
   readonly topic: Topic
   readonly title: string
-  /** What the second column is: what the work costs without a library, or what ours is compared with. */
+  /** The title of the second column: what the work costs without a library, or what ours is compared with. */
   readonly floor: string
   readonly own: string
   readonly peers: string
@@ -162,7 +162,7 @@ What the rows do not say: what the network between machines costs, because all p
   }
 ]
 
-/** What is printed of a subject. Others are printed as they are called. */
+/** How subjects are printed. The other subjects are printed with their own names. */
 const labels: ReadonlyArray<readonly [RegExp, string]> = [
   [/^sdk1 imports$/, "SDK 1, imports"],
   [/^sdk2 imports$/, "SDK 2, imports"],
@@ -197,7 +197,7 @@ const mergeComparisons = (results: ReadonlyArray<Result>, { other, own, ...rest 
   )
 })
 
-/** One row of the same rows of several runs. */
+/** Makes one row of the same row of several runs. */
 const merge = (results: ReadonlyArray<Result>): Result => {
   const [first] = results
   if (first === undefined) throw new Error("There is no row to merge")
@@ -211,7 +211,7 @@ const merge = (results: ReadonlyArray<Result>): Result => {
 const figure = ({ highest, lowest, median }: Figure): string =>
   lowest === highest ? digits(median) : `${digits(median)} (${digits(lowest)} to ${digits(highest)})`
 
-/** What is compared with ours, but is no other library. */
+/** Subjects that ours is compared with, and that are not other libraries for MCP. */
 const noPeers = ["node", "effect", "effect-modules"]
 
 /** The ratio to the peer with the lowest figure. */

@@ -1,6 +1,6 @@
 /**
- * One HTTP server in a process of its own, to measure its processor time alone: `served.js <server>` sends its URL to the
- * parent process, and answers each message with the processor time so far. `ServedProcess` calls it.
+ * One HTTP server in a process of its own, so that its processor time and its heap can be measured alone: `served.js <server>` sends its
+ * URL to the parent process, and answers each message with what it has used so far. `ServedProcess` starts this program.
  */
 import type { Start } from "./servers/Start.js"
 

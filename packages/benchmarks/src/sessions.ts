@@ -1,5 +1,5 @@
 /**
- * The rows about idle sessions: how much memory one costs in Redis and on its node, and whether the directory in Redis is as fast
+ * The rows about idle sessions: how much memory a session costs in Redis and on its node, and whether the directory in Redis is as fast
  * with 100,000 sessions as with 1,000.
  */
 import type * as SessionDirectory from "@effect-mcp/core/SessionDirectory"
@@ -82,7 +82,7 @@ const facts = {
   clientCapabilities: capabilities
 }
 
-/** By how much an operation may cost more with 100,000 sessions than with 1,000. */
+/** How many times as much as with 1,000 sessions an operation may cost with 100,000 sessions. */
 const MAX_GROWTH = 2
 
 interface Measured {

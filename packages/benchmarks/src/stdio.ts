@@ -32,7 +32,7 @@ const servers: Readonly<Record<string, () => Promise<void>>> = {
   "effect-ai": async () => (await import("./servers/others.js")).stdio.effectAi(),
   fastmcp: async () => (await import("./servers/others.js")).stdio.fastmcp(),
   tmcp: async () => (await import("./servers/others.js")).stdio.tmcp(),
-  /** The floor: reads lines, parses them, and answers with the same JSON. It checks nothing but what it adds. */
+  /** The floor: reads lines, parses them, and answers with the same JSON. It checks only that the arguments are numbers. */
   node: async () => {
     const { answerTo, progress, progressOf } = await import("./servers/node.js")
     const write = (message: object) => NodeStdio.stdout.write(`${JSON.stringify(message)}\n`)

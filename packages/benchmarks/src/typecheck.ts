@@ -1,6 +1,6 @@
 /**
- * The rows about the compiler: what `tsc` needs for a file with 50 tools, each with parameters, an output and a typed handler. Beside each file is
- * one that imports the same modules and defines nothing: the difference between the two is what the tools cost.
+ * The rows about the compiler: what `tsc` needs for a file with 50 tools, each with parameters, an output and a typed handler. For each
+ * file there is another file that imports the same modules and defines nothing: the difference between the two is what the tools cost.
  */
 import { spawn } from "node:child_process"
 import { mkdirSync, writeFileSync } from "node:fs"
@@ -13,19 +13,19 @@ const NAME = "type-check a file with 50 tools"
 
 const TOOLS = 50
 
-/** In a smoke run. */
+/** How many tools the file has in a smoke run. */
 const FEW_TOOLS = 5
 
 const ROUNDS = 3
 
-/** In milliseconds. */
+/** How long the compiler may take for one file, in milliseconds. */
 const LIMIT = 120_000
 
 const folder = fileURLToPath(new URL("../build/types", import.meta.url))
 
 const compiler = createRequire(import.meta.url).resolve("typescript/lib/tsc.js")
 
-/** A library: its imports, and what a file says for each tool and at its end. */
+/** The source text for a library: its imports, the text for each tool, and the end of the file. */
 interface Library {
   readonly imports: string
   readonly each: (at: number) => string
@@ -93,7 +93,7 @@ server.registerTool("tool${at}", {
   }
 }
 
-/** Writes the files; their names without the extension. */
+/** Writes the files, and returns their names without the extension. */
 const write = (tools: number): ReadonlyArray<string> => {
   mkdirSync(folder, { recursive: true })
   return Object.entries(libraries).flatMap(([name, { each, end, imports }]) => {
@@ -165,7 +165,7 @@ export const run = async (report: Report, { smoke, text }: Options): Promise<voi
       own: "own",
       floor: "own imports",
       samples: new Map([...found].map(([file, values]) => [file, values.map((one) => one[name])])),
-      // The imports alone instantiate nothing, and are checked in no time.
+      // A file of imports has no instantiations and nearly no check time, so that a ratio would say nothing.
       compared: [...(name === "Memory used" ? ["own imports"] : []), "sdk1", "sdk2"]
         .map((other) => ({ own: "own", other }))
     }))

@@ -1,6 +1,6 @@
 /**
- * The calls that scripts/walk.mjs follows. One side of each is this library with its default options. The other side sends
- * and receives text and has no code of ours, so that what runs belongs to one side. Each call checks its answer.
+ * The calls that scripts/walk.mjs follows. One side of each call is this library with its default options. The other side sends and
+ * receives text and has no code of ours, so that everything that the script counts belongs to one side. Each call checks its answer.
  */
 import * as FetchHttpClient from "@effect/platform/FetchHttpClient"
 import * as Client from "@effect-mcp/core/Client"
@@ -53,7 +53,7 @@ const stdio: Walk = async () => {
   return async (id) => check(await ask(call(id)), sum(id))
 }
 
-/** The results of a server of one era, by method; a method that is not here is unknown to it. */
+/** The results of a server of one era, by method. The server does not know other methods. */
 const results = (era: Era): Readonly<Record<string, (params: any) => object>> => {
   const modern = era === "modern"
   const promise = { capabilities: { tools: {} }, serverInfo: { name: "raw", version: "1.0.0" } }
@@ -72,7 +72,7 @@ const results = (era: Era): Readonly<Record<string, (params: any) => object>> =>
   }
 }
 
-/** A server of one era, over HTTP; its URL. */
+/** Starts a server of one era over HTTP, and returns its URL. */
 const listen = (era: Era): Promise<string> =>
   new Promise((resolve) => {
     const methods = results(era)

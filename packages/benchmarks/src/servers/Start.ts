@@ -1,6 +1,6 @@
 /**
  * How the servers in this folder start: each serves the tool "add" at one URL, and listens on a port that the system
- * chooses. `served.ts` starts one in a process of its own.
+ * chooses. `served.ts` starts each server in a process of its own.
  */
 import { getRequestListener } from "@hono/node-server"
 import { createServer, type RequestListener } from "node:http"

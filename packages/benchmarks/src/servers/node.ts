@@ -1,6 +1,6 @@
 /**
  * `node:http` alone, the floor of what an HTTP server can cost: it reads the body, parses it, and answers with the same JSON
- * as the other servers at 2026-07-28. It checks nothing but what it adds.
+ * as the other servers at 2026-07-28. It checks only that the arguments are numbers.
  */
 import { randomUUID } from "node:crypto"
 import type { IncomingMessage, ServerResponse } from "node:http"
@@ -58,7 +58,7 @@ const tools = offered.map((name) => ({
   outputSchema: { type: "object", properties: { sum: number }, required: ["sum"] }
 }))
 
-/** The same, and the answer to a list. */
+/** The answer to a call, to a handshake, or to a list of tools. */
 export const answerTo = (id: number | string, { method, params }: Message): Answer =>
   method === "tools/list" ? { jsonrpc: "2.0", id, result: { tools } } : answer(id, params)
 
@@ -108,7 +108,7 @@ const STREAM = { "content-type": "text/event-stream", "cache-control": "no-cache
 
 const event = (message: object): string => `event: message\ndata: ${JSON.stringify(message)}\n\n`
 
-/** The same with events of progress before the answer; "park" has no answer. A GET opens a stream. */
+/** Answers with a stream: events of progress, and then the answer, except for "park". A GET opens a stream, too. */
 export const streamed: Start.Start = onRequest((message, id, response) => {
   response.writeHead(200, STREAM)
   const notifications = progressOf(message)
@@ -126,7 +126,7 @@ export const inSessions: Start.Start = onRequest((message, id, response) => {
   json(response, answer(id, message.params), { "mcp-session-id": session })
 })
 
-/** The same on Hono's adapter, as a function of web requests. */
+/** The same as `start`, as a function of web requests on Hono's adapter. */
 export const web: Start.Start = Start.onWeb(async (request) => {
   if (request.method !== "POST") return new Response(null, { status: 405 })
   const message: Message = await request.json()

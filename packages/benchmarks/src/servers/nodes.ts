@@ -1,6 +1,6 @@
 /**
- * A node of a server whose nodes share their state: in memory, so that there is one, in Redis or in PostgreSQL. It has a tool that
- * answers at once, one that answers later, and one that sends progress before.
+ * A node of a server with nodes that share their state: in Redis, in PostgreSQL, or in memory, where there is only one node. It has a tool
+ * that answers at once, a tool that answers later, and a tool that sends progress before its answer.
  */
 import * as ChangeBus from "@effect-mcp/core/ChangeBus"
 import * as EventStore from "@effect-mcp/core/EventStore"

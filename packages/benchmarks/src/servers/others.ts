@@ -1,6 +1,6 @@
 /**
- * Other libraries, as their documentation shows: `McpServer` of `@effect/ai`, `fastmcp` and `tmcp`, each over HTTP and over stdio. `fastmcp`
- * runs on the official SDK, version 1.
+ * Other libraries, as their documentation shows: `McpServer` of `@effect/ai`, `fastmcp` and `tmcp`, each over HTTP and over stdio.
+ * `fastmcp` runs on the official SDK, version 1.
  */
 import { McpServer as AiServer, Tool, Toolkit } from "@effect/ai"
 import { HttpRouter } from "@effect/platform"
@@ -37,7 +37,7 @@ const makeFast = (): FastMCP => {
     name: "add",
     description: "Adds two numbers",
     parameters: inputs,
-    // It has no structured content.
+    // `fastmcp` has no structured content.
     execute: ({ a, b }) => Promise.resolve(JSON.stringify({ sum: a + b }))
   })
   return server
@@ -59,7 +59,7 @@ const makeTmcp = () => {
   return server
 }
 
-/** A port that nothing listens on: `fastmcp` does not tell which one the system has chosen. */
+/** A port that nothing listens on: `fastmcp` does not tell which port the system has chosen. */
 const freePort = (): Promise<number> =>
   new Promise((resolve, reject) => {
     const server = createServer().listen(0, "127.0.0.1", () => {

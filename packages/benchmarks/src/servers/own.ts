@@ -1,6 +1,6 @@
 /**
- * Effect MCP over HTTP: on Node's HTTP server, on that of `@effect/platform`, and as a function of web requests. All serve
- * the same layer, with default options.
+ * Effect MCP over HTTP: on Node's HTTP server, on the HTTP server of `@effect/platform`, and as a function of web requests. All serve the
+ * same layer, with default options, except for `wide` and `stateless`.
  */
 import * as HttpEndpoint from "@effect-mcp/core/HttpEndpoint"
 import * as WebHandler from "@effect-mcp/core/WebHandler"
@@ -10,7 +10,7 @@ import { Server } from "../AddServer.js"
 import * as Platform from "./platform.js"
 import * as Start from "./Start.js"
 
-/** The same adapter as that of the official SDK, version 2. */
+/** On the adapter on which the official SDK, version 2, is measured, too. */
 export const onHono: Start.Start = Start.onWeb(WebHandler.fromLayer(Server).handler)
 
 const listening = (options: Omit<HttpServer.Options, "port">): Start.Start => (onListening) =>
@@ -23,7 +23,7 @@ const listening = (options: Omit<HttpServer.Options, "port">): Start.Start => (o
 
 export const onNode: Start.Start = listening({})
 
-/** For more sessions than there may be by default. */
+/** Accepts more sessions than a server accepts by default. */
 export const wide: Start.Start = listening({ limits: { maxSessions: 1_000_000 } })
 
 export const stateless: Start.Start = listening({ legacy: { sessions: false } })

@@ -1,6 +1,6 @@
 /**
- * The least that an application on `@effect/platform` does: it reads the body as JSON and answers with JSON. The floor of what an endpoint in
- * such an application can cost.
+ * The least that an application on `@effect/platform` does: it reads the body as JSON and answers with JSON. This is the floor of what an
+ * endpoint in such an application can cost.
  */
 import { HttpServer, HttpServerRequest, HttpServerResponse } from "@effect/platform"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"

@@ -1,6 +1,6 @@
 /**
- * The same server as that of `own.ts` on Node's HTTP server, but protected: it verifies an access token with every request. It
- * has the key of the issuer, as a server has it after the first request.
+ * The server of `own.ts` on Node's HTTP server, but protected: it verifies an access token with every request. It has the key of the issuer
+ * from the beginning, as every server has the key after the first request.
  */
 import * as FetchHttpClient from "@effect/platform/FetchHttpClient"
 import type * as AccessToken from "@effect-mcp/auth/AccessToken"

@@ -1,7 +1,7 @@
 /**
- * The official SDK, version 2, over HTTP, as its documentation shows: at 2026-07-28 `createMcpHandler` with a factory, which
- * makes a server for each request, and before a transport and a server for each session. Hono's adapter mounts both on `node:http`; the
- * SDK's own adapter costs more.
+ * The official SDK, version 2, over HTTP, as its documentation shows. At 2026-07-28 it is `createMcpHandler` with a factory that makes a
+ * server for each request. At older revisions it is a transport and a server for each session. Hono's adapter mounts both on `node:http`,
+ * because the SDK's own adapter costs more.
  */
 import { createMcpHandler, WebStandardStreamableHTTPServerTransport } from "@modelcontextprotocol/server"
 import { randomUUID } from "node:crypto"

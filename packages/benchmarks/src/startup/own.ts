@@ -1,6 +1,6 @@
 /**
- * The smallest server over stdio, as an application of Effect MCP writes it: one tool, and no options. `startup.ts` starts it,
- * unbundled and bundled.
+ * The smallest server over stdio, as an application with Effect MCP has it: one tool, and no options. `startup.ts` starts it, unbundled and
+ * bundled.
  */
 import * as McpServer from "@effect-mcp/core/McpServer"
 import * as Tool from "@effect-mcp/core/Tool"

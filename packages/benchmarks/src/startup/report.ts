@@ -1,6 +1,6 @@
 /**
- * Loaded before each program of this folder: reports what its process has used, on the descriptor 3, when the process exits.
- * `startup.ts` reads the report.
+ * `startup.ts` loads this module before each of its programs. When the process exits, the module writes what the process has used to the
+ * file descriptor 3, and `startup.ts` reads it.
  */
 import { writeSync } from "node:fs"
 

@@ -1,7 +1,7 @@
 /**
- * Validates the parameters of a `tools/call`, narrows its result to an older revision, and validates a list of tools, all
- * of them right or some to be mended: by Effect MCP, by hand-written code, and by the schemas of the official SDKs. No
- * transport and no fiber.
+ * Validates the parameters of a `tools/call`, narrows its result to an older revision, and validates a list of tools, without and with
+ * tools that must be mended. Effect MCP, code written by hand, and the schemas of the official SDKs do this work, without a transport and
+ * without a fiber.
  */
 import * as Methods from "@effect-mcp/core/protocol/legacy/Methods"
 import type * as Tools from "@effect-mcp/core/protocol/Tools"
@@ -14,7 +14,7 @@ import { specTypeSchemas } from "@modelcontextprotocol/server"
 import { Either } from "effect"
 import type { Subject } from "../Workload.js"
 
-// Several, so that the compiler cannot optimize a constant.
+// Several inputs, so that the compiler cannot treat the input as a constant.
 const variants = Array.from({ length: 16 }, (_, i) => i)
 
 const params = variants.map((i) => ({ name: `add${i}`, arguments: { a: i, b: 2 }, _meta: { progressToken: i } }))
@@ -36,7 +36,7 @@ const lists = variants.map(() => list(() => false))
 
 const mendable = variants.map(() => list((i) => i % 10 === 0))
 
-/** The check of a decoder that mends nothing. */
+/** The check of a list without mending. */
 const isList = Methods.listTools.isResult
 
 const isObject = (u: unknown): u is Record<string, unknown> => typeof u === "object" && u !== null && !Array.isArray(u)
@@ -74,7 +74,7 @@ const subject = <A>(inputs: ReadonlyArray<A>, once: (input: A) => boolean): Subj
 
 const passes = (checked: object): boolean => !("issues" in checked) || checked.issues === undefined
 
-/** Subjects by what they do, and by who does it. */
+/** Subjects by the work that they do, and by the implementation. */
 export const decoding: Readonly<Record<string, Readonly<Record<string, () => Subject>>>> = {
   decode: {
     own: () => subject(params, (input) => Either.isRight(Methods.callTool.decodeParams(input))),

@@ -1,6 +1,6 @@
 /**
- * A server over HTTP, in a process of its own, and one client; each call is a POST. The processor time is that of the server's
- * process, and so is the memory.
+ * A server over HTTP, in a process of its own, and one client; each call is a POST. Only the processor time and the memory of the server's
+ * process count.
  */
 import { sign } from "../AccessToken.js"
 import { checkTools } from "../Raw.js"
@@ -80,10 +80,10 @@ export const list = async (server: string): Promise<Subject> => {
 
 const AT_ONCE = 16
 
-/** How many requests a server has served before, with any number of sessions: half of them. */
+/** Every server has served twice as many requests before it is measured, with any number of sessions. */
 const MOST = 5000
 
-/** Calls in one session, while so many others are idle. */
+/** Calls in one session, while so many other sessions are idle. */
 export const amongSessions = async (server: string, sessions: number): Promise<Subject> => {
   const { additions, rest, served } = await open(server, eras.legacy)
   await inTurn(sessions, AT_ONCE, async () => void await eras.legacy(served.post))
@@ -99,7 +99,7 @@ export const amongSessions = async (server: string, sessions: number): Promise<S
   }
 }
 
-/** Calls of one tool, beside so many others. */
+/** Calls of one tool of a server that has so many tools. */
 export const amongTools = async (server: string, tools: string): Promise<Subject> => {
   const { additions, rest, served } = await open(server, eras.legacy, { TOOLS: tools })
   return {
@@ -124,11 +124,11 @@ const holding = async (server: string, ready: number, hold: Hold): Promise<Holde
 /** Sessions whose client has made the handshake, and nothing else. */
 export const holdSessions = (server: string): Promise<Holder> => holding(server, 0, () => Promise.resolve())
 
-/** The stream of a session, which the client opens with a GET. The sessions are there before. */
+/** The stream of a session, which the client opens with a GET. The sessions are opened before. */
 export const holdStreams = (server: string, count: number): Promise<Holder> =>
   holding(server, count, (served, { headers }) => served.open(headers))
 
-/** The streamed answer to a call that has sent progress, but no result. The sessions are there before. */
+/** The streamed answer to a call that has sent progress, but no result. The sessions are opened before. */
 export const holdAnswers = (server: string, count: number): Promise<Holder> =>
   holding(server, count, (served, { headers }) =>
     served.open(headers, {

@@ -1,6 +1,7 @@
 /**
- * One side alone, in memory: a server of a library and a client of none, or a client of a library and a function that answers. Both sides pass
- * each other objects, over a pair without a queue: sending calls the other side. The floor has no library on either side.
+ * One side alone, in memory: a server of a library and a client without a library, or a client of a library and a function that answers.
+ * Both sides pass each other objects, over a pair without a queue: a side that sends calls the other side. The floor has no library on
+ * either side.
  */
 import * as Client from "@effect-mcp/core/Client"
 import * as Connector from "@effect-mcp/core/Connector"
@@ -118,7 +119,7 @@ export const clients: Readonly<Record<string, () => Promise<Subject>>> = {
   bare: servers.bare!
 }
 
-/** The floor of the rows about pairs: no library, client and server are one object each. */
+/** The floor of the rows about pairs: a call is a promise, an `AbortController` and an entry of a map, without a library. */
 const call = (id: number, signal: AbortSignal): Promise<never> => {
   waiting.set(id, signal)
   return Parked.untilAborted(signal).finally(() => waiting.delete(id))

@@ -1,6 +1,5 @@
 /**
- * Effect MCP: client and server over a pair of transports, or in process.
- * The code is that of an ordinary application.
+ * Effect MCP: client and server over a pair of transports, or in process. An ordinary application has the same code.
  */
 import * as Client from "@effect-mcp/core/Client"
 import type * as ClientSession from "@effect-mcp/core/ClientSession"
@@ -24,7 +23,7 @@ const pair = Effect.map(Dispatcher.Dispatcher, (dispatcher) =>
     })
   ))
 
-// The official client validates results by output schemas only after it has listed the tools, which this one does not.
+// `checkOutputs` is false, because the official client checks outputs only after it has listed the tools, and it does not list them here.
 const connect = async (makeConnector: typeof pair, version: Version.Version, server = Server) => {
   const options = { checkOutputs: false, versions: [version], limits: { maxCalls: 100_000 } } as const
   const runtime = ManagedRuntime.make(
@@ -58,7 +57,7 @@ export const overPair = start(pair)
 
 export const overDirect = start(InProcess.connector)
 
-/** Each call is run by itself, by a program that is made of promises. */
+/** A program made of promises, which runs each call by itself. */
 export const fromPromises = async (): Promise<Subject> => {
   const { client, close, runtime } = await connect(InProcess.connector, "2025-11-25")
   return {

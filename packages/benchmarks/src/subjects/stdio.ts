@@ -1,6 +1,6 @@
 /**
- * A server over stdio, in a process of its own, and one client that writes lines and reads answers. The processor time is that of the
- * server's process.
+ * A server over stdio, in a process of its own, and one client that writes lines and reads answers. Only the processor time of the server's
+ * process counts.
  */
 import { fork } from "node:child_process"
 import { once } from "node:events"

@@ -1,6 +1,6 @@
 /**
- * The walks of a server that asks its client, in both eras, and of a call that becomes a task. All go over standard streams, so that
- * they show the questions and the task and nothing of HTTP.
+ * The walks of a server that asks its client, in both eras, and of a call that becomes a task. All walks use standard streams, so that they
+ * show the work for the questions and the task, and no work for HTTP.
  */
 import * as McpServer from "@effect-mcp/core/McpServer"
 import * as ServerSession from "@effect-mcp/core/ServerSession"

@@ -1,6 +1,6 @@
 /**
- * The walk of a client whose access token is refused: it gets other tokens with its refresh token, and sends the call again. One
- * HTTP server is both the MCP server and the authorization server. Each call begins with a token that is no longer valid.
+ * The walk of a client whose access token is refused: the client gets new tokens with its refresh token, and sends the call again. One HTTP
+ * server is both the MCP server and the authorization server. Each call begins with a token that is no longer valid.
  */
 import * as FetchHttpClient from "@effect/platform/FetchHttpClient"
 import * as Authorization from "@effect-mcp/auth/Authorization"
@@ -18,7 +18,7 @@ import { built, check, text, versions, type Walk } from "./Wire.js"
 
 const REDIRECT = "http://127.0.0.1/callback"
 
-/** The JSON that the server answers a GET or a form with, by path. */
+/** The JSON with which the server answers a GET or a form, by path. */
 const documents = (origin: string, newToken: () => string): Readonly<Record<string, () => object>> => ({
   "/.well-known/oauth-protected-resource/mcp": () => ({ resource: `${origin}/mcp`, authorization_servers: [origin] }),
   "/.well-known/oauth-authorization-server": () => ({
@@ -52,7 +52,7 @@ const results: Readonly<Record<string, (params: any) => object>> = {
   }
 }
 
-/** Serves; `revoke` makes the tokens that are in use invalid. */
+/** Starts the server. `revoke` makes the tokens that are in use invalid. */
 const listen = (): Promise<{ readonly origin: string; readonly revoke: () => void }> =>
   new Promise((resolve) => {
     let count = 0

@@ -1,6 +1,6 @@
 /**
- * The other side of a walk: it sends and receives text, over HTTP or over standard streams, and has no code of ours. The walks
- * say what is sent, and look at the answers.
+ * What the walks share: `serve` and `serveLines` start a server of ours, over HTTP or standard streams, and return functions that send text
+ * and receive text without code of ours. The walks say what is sent, and look at the answers.
  */
 import type { Dispatcher } from "@effect-mcp/core/Dispatcher"
 import * as HttpServer from "@effect-mcp/node/HttpServer"
@@ -10,7 +10,7 @@ import { Agent, request } from "node:http"
 import { createInterface } from "node:readline"
 import { PassThrough } from "node:stream"
 
-/** Makes one side ready; gives a function that makes one call with an id that was not used before. */
+/** Makes both sides ready, and returns a function that makes one call. The function needs an id that was not used before. */
 export type Walk = () => Promise<(id: number) => Promise<void>>
 
 export const clientInfo = { name: "raw", version: "1.0.0" }
@@ -30,7 +30,7 @@ export const envelope = (clientCapabilities: object = {}): object => ({
   "io.modelcontextprotocol/clientCapabilities": clientCapabilities
 })
 
-/** Fails when an answer has not the text that it must have. */
+/** Fails when an answer does not have the text that it must have. */
 export const check = (answer: string, expected: string): void => {
   if (!answer.includes(expected)) throw new Error(`the answer has no ${expected}: ${answer}`)
 }
@@ -43,7 +43,7 @@ export interface Answer {
   readonly session: string
 }
 
-/** Serves over HTTP; gives a function that sends a POST. */
+/** Starts the server over HTTP, and returns a function that sends a POST. */
 export const serve = async (server: Layer.Layer<Dispatcher>) => {
   const layer = Layer.provide(HttpServer.layer({ port: 0 }), server)
   const { url } = await built(Effect.provide(HttpServer.HttpServer, await built(Layer.build(layer))))
@@ -60,7 +60,7 @@ export const serve = async (server: Layer.Layer<Dispatcher>) => {
     })
 }
 
-/** Serves over standard streams; gives a function that sends a line and waits for the next line of the server. */
+/** Starts the server over standard streams. `send` sends a line, and `ask` also waits for the next line of the server. */
 export const serveLines = async (server: Layer.Layer<Dispatcher>) => {
   const input = new PassThrough()
   const output = new PassThrough()

@@ -1,6 +1,6 @@
 /**
- * The rows as data. A work is measured once: all its subjects take turns, each time in a new process. A row is what one of our subjects costs
- * at this work, beside those of others.
+ * The rows as data. A work is measured once for all its rows: its subjects take turns, each time in a new process. A row compares what one
+ * of our subjects costs at this work with what the subjects of others cost.
  */
 import type { Topic } from "../Report.js"
 
@@ -8,11 +8,11 @@ export interface Own {
   /** What this row adds to the name of the work. */
   readonly name?: string
   readonly subject: string
-  /** What the same work costs without a library. */
+  /** The subject that does the same work without a library. */
   readonly floor?: string
-  /** What this row is compared with, in place of the peers of the work. */
+  /** The subjects that this row is compared with, in place of the peers of the work. */
   readonly peers?: ReadonlyArray<string>
-  /** The highest ratios of ours to others, by their names. */
+  /** The highest ratios of our figure to the figures of other subjects, by their names. */
   readonly budget?: Readonly<Record<string, number>>
   /** The highest figure of ours, in the unit of the work. */
   readonly most?: number
@@ -30,7 +30,7 @@ export interface Work {
   readonly inFlight?: number
   /** How many calls a figure is about. Default: one. */
   readonly calls?: number
-  /** How many are held open, for works about memory. */
+  /** How many sessions, streams or calls are held open, for works about memory. */
   readonly count?: number
   /** A tool that the servers have besides "add". */
   readonly tool?: string

@@ -1,12 +1,12 @@
 /**
- * A call of a tool, over each transport: client and server together, or the server alone. What is more than one answer to one call stands in
- * `streams.ts`.
+ * A call of a tool, over each transport: client and server together, or the server alone. `streams.ts` has the works with more than one
+ * answer to a call.
  */
 import { A_CALL, type Work } from "./Work.js"
 
 const SERVER = "the server alone"
 
-/** Where we are at least four times as fast, we are not slower on a busy machine either. */
+/** The limit of a smoke run where we are usually four times as fast: also on a busy machine we are not slower. */
 const NOT_SLOWER = { sdk2: 1 }
 
 export const calls: ReadonlyArray<Work> = [
@@ -63,7 +63,7 @@ export const calls: ReadonlyArray<Work> = [
     unit: A_CALL,
     kind: "stdio",
     inFlight,
-    // Wanted is 1.5, and 1.53 to 1.6 is reached with 64 in flight: the fiber of the handler takes a third of our time.
+    // We want 1.5, and reach 1.53 to 1.6 with 64 in flight: the fiber of the handler takes a third of our time.
     owns: [{ subject: "own", floor: "node", budget: { node: 1.65 } }],
     peers: ["sdk1", "sdk2", "effect-ai", "fastmcp", "tmcp"]
   })),
@@ -134,7 +134,7 @@ export const calls: ReadonlyArray<Work> = [
     unit: A_CALL,
     kind: "http-bearer",
     inFlight: 16,
-    // The server beside it reads no token.
+    // The floor is our server without protection, which does not read the token.
     owns: [{ subject: "protected", floor: "own", budget: { own: 1.5 } }],
     peers: []
   }

@@ -1,6 +1,6 @@
 /**
- * Whether a call costs more where there is more of something else: the same server, once with few and once with many of it. No other library is
- * measured here, because the question is how we grow, not how fast we are.
+ * Whether a call costs more when a server has more sessions or more tools: the same server is measured with few and with many. No other
+ * library is measured here, because the question is how our cost grows, not how fast we are.
  */
 import { A_CALL, type Work } from "./Work.js"
 

@@ -1,6 +1,6 @@
 /**
- * Measures works: every subject of a work in a process of its own, in rounds, so that load on the machine affects all of them. What a work is, and
- * which there are, stands beside this module.
+ * Measures works: every subject of a work in a process of its own, in rounds, so that load on the machine affects all subjects. `Work` says
+ * what a work is, and the other modules of this folder have the works.
  */
 import { spawn } from "node:child_process"
 import { fileURLToPath } from "node:url"
@@ -21,19 +21,19 @@ export const ROUNDS = 3
 /** How many milliseconds of processor time one measurement takes, after as many or more to warm up. */
 const MILLISECONDS = 700
 
-/** The same in a smoke run: the code of a subject is compiled only in part. */
+/** How many milliseconds of processor time one measurement takes in a smoke run: the code of a subject is compiled only in part. */
 const FEW_MILLISECONDS = 30
 
-/** The heap is the same each time. */
+/** How often the memory of a subject is measured: the heap is the same each time. */
 const ROUNDS_OF_MEMORY = 1
 
-/** How many are held open in a smoke run, of so many otherwise. */
+/** By how much a smoke run divides the number of things that are held open. */
 const SHARE = 20
 
-/** How long one measurement may last, which takes seconds: a call without an answer would hold up everything. In milliseconds. */
+/** How many milliseconds one measurement may last. It takes seconds, but a call without an answer would stop everything. */
 const LIMIT = 60_000
 
-/** In a smoke run, how often a work is measured that is over a limit: other processes may have slowed it down. */
+/** How often a smoke run measures a work that is over a limit: other processes may have slowed it down. */
 const ATTEMPTS = 3
 
 const cell = fileURLToPath(new URL("../cell.js", import.meta.url))
@@ -78,7 +78,7 @@ const subjectsOf = (own: Own, work: Work): ReadonlyArray<string> => [
   ...peersOf(own, work)
 ]
 
-/** A program that serves the same way in several works. */
+/** The name of the program that a subject runs. Subjects of several works may run the same program. */
 const programOf = ({ kind }: Work, subject: string): string =>
   `${/^(http|stdio|memory)/.exec(kind)?.[0] ?? kind} ${subject}`
 
@@ -95,7 +95,7 @@ interface ChosenWork {
 
 const choose = ({ smoke, text }: Options): ReadonlyArray<ChosenWork> => {
   const measured = new Set<string>()
-  /** A smoke run measures each peer once, and where it has a limit. */
+  /** A smoke run measures the program of a peer once, and again only where the row has a limit for the peer. */
   const isMeasured = (own: Own, work: Work) => (subject: string): boolean => {
     const isNeeded = subject === own.subject || subject === own.floor || own.smoke?.[subject] !== undefined
     const program = programOf(work, subject)
@@ -110,7 +110,7 @@ const choose = ({ smoke, text }: Options): ReadonlyArray<ChosenWork> => {
   })).filter(({ rows }) => rows.length > 0)
 }
 
-/** Measures all subjects of a work; gives its rows. */
+/** Measures all subjects of a work, and returns its rows. */
 const resultsOf = async ({ rows, work }: ChosenWork, smoke: boolean): Promise<ReadonlyArray<Result>> => {
   const subjects = new Set(rows.flatMap((row) => row.subjects))
   const samples = new Map<string, Array<number>>([...subjects].map((subject) => [subject, []]))

@@ -1,8 +1,9 @@
 /**
- * What is more than one answer: notifications before it, lists that are long, and calls that are cancelled.
+ * Works about more than one answer to a call: notifications before the answer, long lists, and cancelled calls.
  *
- * Notifications of progress stand for all that a handler sends: messages of the log and changes of resources take the same way through the server, the
- * transport and the client. Only what is sent to all clients at once is different: it is merged, and its cost depends on how much of it.
+ * Notifications of progress stand for all that a handler sends: log messages and changes of resources take the same way through the
+ * server, the transport and the client. Only notifications that are sent to all clients at once are different: several of them may be
+ * merged, and their cost depends on how many are merged.
  */
 import { A_CALL, A_NOTIFICATION, type Work } from "./Work.js"
 

@@ -1,5 +1,5 @@
 /**
- * Checks of messages alone, as functions: without a transport and without a fiber. The works about calls contain them; here they are measured by
+ * Checks of messages alone, as functions: without a transport and without a fiber. A call contains these checks; here they are measured by
  * themselves.
  */
 import { A_CALL, type Work } from "./Work.js"
@@ -19,7 +19,7 @@ export const validation: ReadonlyArray<Work> = [
     unit: "µs a list",
     kind: "validate-list",
     owns: [
-      // That it could have been mended costs nothing.
+      // A list in which nothing must be mended costs little more than a check without mending.
       { subject: "own", floor: "checked", budget: { checked: 1.3, sdk1: 0.5 } },
       // The official SDKs refuse the whole list.
       { name: "100 of which are mended", subject: "mended", peers: ["own"] }
