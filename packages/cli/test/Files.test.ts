@@ -75,7 +75,7 @@ describe("The name of a server", () => {
       foreign({ broken: leavingTrace, asks: leavingTrace, off: leavingTrace })
       for (
         const [name, sentence] of [
-          ["broken", `The server "broken" of ${file} cannot be read: args[1]: expected a text\n`],
+          ["broken", `The server "broken" of ${file} cannot be read: args[1]: expected a string\n`],
           [
             "asks",
             `The server "asks" of ${file} cannot be read: env.KEY: the variable "input:key" has neither a value nor a default\n`

@@ -144,7 +144,7 @@ describe("The servers of a configuration", () => {
       assert.deepStrictEqual(logged.filter((line) => line.includes("left out")), [
         "The server \"gone\" cannot be read: command: the variable \"NOWHERE\" has neither a value nor a default. " +
         "It is left out",
-        "The server \"odd\\u001b[2J\" cannot be read: env.K\\u{202e}: expected a text. It is left out"
+        "The server \"odd\\u001b[2J\" cannot be read: env.K\\u{202e}: expected a string. It is left out"
       ])
     }).pipe(Effect.provide(Layer.merge(overHttp, FetchHttpClient.layer))))
 

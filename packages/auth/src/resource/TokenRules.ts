@@ -44,18 +44,20 @@ export const accept = (
   if (!audiences.some((one) => rules.audiences.includes(one))) {
     return TokenVerifier.invalid("The access token is for another resource than this server")
   }
-  if (!isTime(exp) || !isTime(nbf)) return TokenVerifier.invalid("The access token has a time that is not a number")
+  if (!isTime(exp) || !isTime(nbf)) {
+    return TokenVerifier.invalid("The times of the access token (exp and nbf) must be numbers")
+  }
   const jkt = Predicate.isRecord(cnf) ? cnf["jkt"] : undefined
   if (cnf !== undefined && !(Predicate.isRecord(cnf) && Object.keys(cnf).length === 1 && typeof jkt === "string")) {
     return TokenVerifier.invalid("The access token is bound in a way that this server cannot check")
   }
   const subject = subjectOf(sub)
   if (subject === malformed) {
-    return TokenVerifier.invalid("The access token has a user (sub) that is not a text, or is empty")
+    return TokenVerifier.invalid("The user of the access token (sub) must be a string that is not empty")
   }
   const clients = [clientOf(client_id), clientOf(azp)]
   if (clients.includes(malformed)) {
-    return TokenVerifier.invalid("The access token has a client (client_id or azp) that is not a text, or is empty")
+    return TokenVerifier.invalid("The client of the access token (client_id or azp) must be a string that is not empty")
   }
   const [clientId, another] = (clients as ReadonlyArray<string | undefined>).filter(Predicate.isNotUndefined)
   if (another !== undefined && another !== clientId) {
@@ -64,7 +66,7 @@ export const accept = (
   const scopes = rules.scopeClaims.map((name) => scopesOf(claims[name]))
   if (scopes.includes(malformed)) {
     return TokenVerifier.invalid(
-      `The access token has scopes (${rules.scopeClaims.join(" or ")}) that are neither a text nor a list of texts`
+      `The scopes of the access token (${rules.scopeClaims.join(" or ")}) must be a string or a list of strings`
     )
   }
   // An issuer has no fragment and no query, so two different users never have the same id.

@@ -248,7 +248,7 @@ const serverOf = (entry: Source, options: DecodeOptions): Member.Read<Program | 
     if (type !== undefined && kind === undefined) {
       const spelled = typeof type === "string"
         ? `${quoted(type)} is not a transport that this client has`
-        : "expected a text"
+        : "expected a string"
       return yield* Member.flaw(place, spelled)
     }
     if (Member.own(entry, "sandboxEnabled") === true) {

@@ -127,7 +127,7 @@ describe("A host's configuration", () => {
       ["fine", "Server"]
     ])
     const error = ServersConfig.errorOf("broken", entries.get("broken") as ServersConfig.LeftOut)
-    assert.strictEqual(error.message, "The server \"broken\" cannot be read: args[1]: expected a text")
+    assert.strictEqual(error.message, "The server \"broken\" cannot be read: args[1]: expected a string")
   })
 
   for (
@@ -138,18 +138,18 @@ describe("A host's configuration", () => {
       [{ cmd: "a" }, undefined, "it has neither a command nor a URL"],
       [{ command: "" }, "command", "is empty"],
       [{ command: [] }, "command", "is empty"],
-      [{ command: { path: "a" } }, "command", "expected a text"],
-      [{ command: "a", args: "b c" }, "args", "expected a list of texts"],
-      [{ command: "a", env: { A: { b: "secret" } } }, "env.A", "expected a text"],
-      [{ command: "a", env: ["A=b"] }, "env", "expected an object of texts"],
+      [{ command: { path: "a" } }, "command", "expected a string"],
+      [{ command: "a", args: "b c" }, "args", "expected a list of strings"],
+      [{ command: "a", env: { A: { b: "secret" } } }, "env.A", "expected a string"],
+      [{ command: "a", env: ["A=b"] }, "env", "expected an object of strings"],
       [{ command: "a", cwd: "" }, "cwd", "is empty"],
       [{ type: "stdio", url: "http://a" }, "command", "is missing"],
       [{ type: "http", command: "a" }, "url", "is missing"],
-      [{ url: [] }, "url", "expected a text"],
-      [{ url: "http://a", headers: { A: null, B: [] } }, "headers.B", "expected a text"],
+      [{ url: [] }, "url", "expected a string"],
+      [{ url: "http://a", headers: { A: null, B: [] } }, "headers.B", "expected a string"],
       [{ type: "ws", url: "ws://a" }, "type", "\"ws\" is not a transport that this client has"],
       [{ type: "constructor", url: "ws://a" }, "type", "\"constructor\" is not a transport that this client has"],
-      [{ type: 5, url: "ws://a" }, "type", "expected a text"],
+      [{ type: 5, url: "ws://a" }, "type", "expected a string"],
       [{ command: "a", sandboxEnabled: true }, "sandboxEnabled", "only its host has the sandbox that it asks for"],
       [{ command: "a", versions: ["2020-01-01"] }, "versions", "expected a list of revisions"],
       [{ command: "a", timeout: "soon" }, "timeout", "expected a duration"],

@@ -21,7 +21,7 @@ export const environment = {
   REGION: "eu"
 }
 
-const text = "expected a text"
+const text = "expected a string"
 
 export const hostFiles: Readonly<Record<ConfiguredServers.Host, HostFile>> = {
   "claude-code": {
@@ -62,7 +62,7 @@ export const hostFiles: Readonly<Record<ConfiguredServers.Host, HostFile>> = {
       filesystem: { command: "npx", args: ["-y", "server-filesystem", "/Users/ada/Desktop"] },
       weather: { command: "uv", args: ["--directory", "/weather", "run", "weather.py"], env: { PORT: "8080" } }
     },
-    broken: { member: "args", reason: "expected a list of texts" }
+    broken: { member: "args", reason: "expected a list of strings" }
   },
   "vscode": {
     path: ".config/Code/User/mcp.json",

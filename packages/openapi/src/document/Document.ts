@@ -102,7 +102,9 @@ export const resolve = (document: Document, at: Part): Part => {
 
 /** The part that a reference names. `pointer` is the place of the reference. */
 export const lookUp = ({ root }: Document, reference: unknown, pointer: string): Part => {
-  if (typeof reference !== "string") return refuse(`${pointer}/$ref`, "is not a text")
+  if (typeof reference !== "string") {
+    return refuse(`${pointer}/$ref`, `must be a string${typeof reference === "number" ? `, and is ${reference}` : ""}`)
+  }
   if (!reference.startsWith("#")) {
     return refuse(
       `${pointer}/$ref`,

@@ -31,7 +31,7 @@ export const optional =
 export const text = (value: unknown, member: string): Read<string> =>
   typeof value === "string" || typeof value === "boolean" || (typeof value === "number" && Number.isFinite(value))
     ? Either.right(String(value))
-    : flaw(member, "expected a text")
+    : flaw(member, "expected a string")
 
 export const filled = (value: unknown, member: string): Read<string> =>
   Either.filterOrLeft(text(value, member), (text) => text !== "", () => ({ member, reason: "is empty" }))
@@ -39,7 +39,7 @@ export const filled = (value: unknown, member: string): Read<string> =>
 export const texts = (value: unknown, member: string): Read<ReadonlyArray<string>> =>
   Array.isArray(value)
     ? Either.all(value.map((one, index) => text(one, `${member}[${index}]`)))
-    : flaw(member, "expected a list of texts")
+    : flaw(member, "expected a list of strings")
 
 /** An object of texts. A member that is `null` is left out. */
 export const record = (value: unknown, member: string): Read<Readonly<Record<string, string>>> =>
@@ -51,7 +51,7 @@ export const record = (value: unknown, member: string): Read<Readonly<Record<str
       ),
       (members): Readonly<Record<string, string>> => Object.fromEntries(members)
     )
-    : flaw(member, "expected an object of texts")
+    : flaw(member, "expected an object of strings")
 
 const MAX_KEY = 100
 

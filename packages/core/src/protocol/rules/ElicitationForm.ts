@@ -127,7 +127,7 @@ const textProblem = (field: Of<"string">, value: string): string | undefined => 
     : length > maxLength
     ? `expected at most ${maxLength} characters`
     : format !== undefined && !TextFormat.matches(format, value)
-    ? `expected a text of the form "${format}"`
+    ? `expected a string of the form "${format}"`
     : undefined
 }
 

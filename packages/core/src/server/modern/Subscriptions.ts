@@ -342,7 +342,7 @@ const read = (
     const required = Capabilities.missing(clientCapabilities, ExtensionTable.capability(extension))
     if (required !== undefined) return Either.left(new MissingClientCapability({ required }))
     if (hasKeys ? !isKeys(value) : value !== true) {
-      const message = `Invalid params: notifications.${name} must be ${hasKeys ? "a list of texts" : "a boolean"}`
+      const message = `Invalid params: notifications.${name} must be ${hasKeys ? "a list of strings" : "a boolean"}`
       return Either.left(new InvalidParams({ message }))
     }
     wanted.set(name, value === true ? true : new Set(value as ReadonlyArray<string>))
