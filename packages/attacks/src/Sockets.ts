@@ -1,5 +1,6 @@
 /**
- * Sends any bytes to a port, and reads HTTP responses from what comes back. `HttpRequests` decides whether the responses are right.
+ * Sends any bytes to a port, and reads HTTP responses from what comes back. No HTTP client is used, because it would refuse to send what
+ * an attacker sends. `HttpRequests` decides whether the responses are right.
  */
 import * as net from "node:net"
 

@@ -1,5 +1,6 @@
 /**
- * All hostile servers, for `HostileServers` and `program`. Each server has a unique name, by which `program` finds it.
+ * All hostile servers. `HostileServers` connects a client to each of them; `program` runs one of them as a process. Each server has a
+ * unique name, by which `program` finds the server.
  */
 import { attacks as answers } from "./Answers.js"
 import { attacks as http } from "./Http.js"

@@ -1,5 +1,6 @@
 /**
- * Effect MCP: client and server over a pair of transports, or in process. An ordinary application has the same code.
+ * Effect MCP as a subject of the benchmark: client and server over a pair of transports, or in process. An ordinary application has the
+ * same code. `cell` and `served` run it beside the other subjects.
  */
 import * as Client from "@effect-mcp/core/Client"
 import type * as ClientSession from "@effect-mcp/core/ClientSession"

@@ -1,5 +1,6 @@
 /**
  * What all clients of one run share: the function that writes down what they see, the balancer, and the boards that their calls change.
+ * `Nemesis` makes it; the clients (`LegacyClient`, `ModernClient`, `Uploads`) and `Faults` use it.
  */
 import * as Context from "effect/Context"
 import type { Balancer } from "./Balancer.js"

@@ -1,5 +1,6 @@
 /**
  * A process that can be ended and started again within one scope, with the same ports and files. The last process ends with the scope.
+ * `Postgres`, `Redis` and the nodes of a run are such processes.
  */
 import * as Effect from "effect/Effect"
 import * as ExecutionStrategy from "effect/ExecutionStrategy"
