@@ -1,6 +1,6 @@
 /**
- * Starts the server of `victim/server` as a process, and reads what the server measures of itself. `main` does so once for each suite
- * that needs a server; the suites send the attacks.
+ * Starts the server of `victim/server` as a process, and reads what the server measures of itself. `main` does so once for each of
+ * the server's shapes; the suites send the attacks.
  */
 import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"
