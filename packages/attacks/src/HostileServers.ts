@@ -90,13 +90,13 @@ const isCertain = ({ expect, says }: ServerAttack): boolean => expect === "ok" |
 /** Connects a client, and lets it use the server. `spent` runs when the client has ended its work, and is still connected. */
 const meet = (connector: Connector.Connector, attack: ServerAttack, spent: Effect.Effect<void>) =>
   use(attack).pipe(
-    Effect.timeout(isCertain(attack) ? "30 seconds" : "1500 millis"),
+    Effect.timeout(isCertain(attack) ? "70 seconds" : "1500 millis"),
     Effect.ensuring(spent),
     Effect.provide(Client.layer(connector, {
-      timeout: isCertain(attack) ? "25 seconds" : "1 second",
+      timeout: isCertain(attack) ? "60 seconds" : "1 second",
       ...(attack.era === "modern" ? { features } : undefined)
     })),
-    Effect.timeout("40 seconds"),
+    Effect.timeout("80 seconds"),
     Effect.either,
     Logger.withMinimumLogLevel(LogLevel.None)
   )
