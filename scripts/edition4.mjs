@@ -1,7 +1,7 @@
 // Generates the edition for Effect 4 in build/edition4: the sources by the codemod and the modules that are written by hand, beside the
 // packages that scripts/edition4 locks. With --check, it also says whether the edition is true: every rule fits two files, running
 // the codemod twice gives the same, little is written by hand, the sources have no type errors, and the tests of the kit,
-// of jsonrpc and protocol pass but for those that exceptions.json names with a reason. Ends by itself: each step has a limit.
+// of jsonrpc, protocol and definition pass but for those that exceptions.json names with a reason. Ends by itself: each step has a limit.
 //
 //   node scripts/edition4.mjs [--check]
 import { spawn, spawnSync } from "node:child_process"

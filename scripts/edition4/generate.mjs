@@ -8,7 +8,7 @@ import { EFFECT3, newCounts, shimsOf, transform } from "./codemod.mjs"
 /** The packages whose sources must have no type errors. */
 export const packages = ["core", "node", "testing", "auth"]
 
-/** The tests that are written for version 4, and what they import. vitest.config.mjs says which of them run: those of definition do not pass yet. */
+/** The tests that are written for version 4, and what they import. vitest.config.mjs says which of them run. */
 export const tests = [
   "packages/core/test/kit",
   "packages/core/test/jsonrpc",

@@ -133,6 +133,17 @@ export const rules = [
     }
   },
   arrayCall("Schema.Union", "Schema.Union"),
+  call(
+    "Schema.Tuple",
+    "Schema.Tuple([a], rest) is TupleWithRest",
+    ["Schema.Tuple([A], B)", "Schema.TupleWithRest(Schema.Tuple([A]), [B])"],
+    ([elements, ...rest], printer) =>
+      elements !== undefined && ts.isArrayLiteralExpression(elements) && rest.length > 0
+        ? `${printer.member("Schema.TupleWithRest")}(${printer.member("Schema.Tuple")}(${printer.print(elements)}), [${
+          printer.list(rest)
+        }])`
+        : undefined
+  ),
   arrayCall("Schema.Tuple", "Schema.Tuple"),
   arrayCall("Schema.TemplateLiteral", "Schema.TemplateLiteral"),
   {

@@ -137,6 +137,11 @@ export const Schema_Lowercase = Schema.String.pipe(
   Schema.decodeTo(Schema_Lowercased, SchemaTransformation.toLowerCase())
 )
 
-export const Schema_equivalence = Schema.toEquivalence
+/** Equal when the encoded values are: for version 4, a member that is `undefined` is not a member that is missing. */
+export const Schema_equivalence = (schema: any) => {
+  const encode = Schema.encodeUnknownSync(schema)
+  return (a: unknown, b: unknown): boolean => JSON.stringify(encode(a)) === JSON.stringify(encode(b))
+}
+
 export const Schema_MapFromSelf = ({ key, value }: any): any => Schema.ReadonlyMap(key, value)
 export const Schema_Object = Schema.ObjectKeyword

@@ -26,7 +26,10 @@ export const generate = (schema: Schema.Top, definitions: Record<string, JsonObj
       case "Suspend":
         return annotate(ast.f(), json)
       case "Refinement":
-        return { ...withoutBounds(annotate(ast.from, json)), ...annotationsOf(ast) }
+        return {
+          ...withPattern(ast, withoutBounds(annotate(ast.from, isNumber(ast) ? finite(ast, json) : json))),
+          ...annotationsOf(ast)
+        }
       case "Transformation":
         return { ...annotate(ast.from, json), ...ofNumber(json, ast.to), ...ofType(ast, ast.to) }
       case "TypeLiteral":
@@ -44,12 +47,11 @@ export const generate = (schema: Schema.Top, definitions: Record<string, JsonObj
       case "Union":
         return union(ast, json)
       case "NumberKeyword": {
-        // Version 4 also describes the texts that its own JSON codec writes for numbers that JSON has not.
         const { anyOf, ...annotations } = json
-        return anyOf === undefined ? withoutBounds(json) : { type: "number", ...annotations }
+        return withoutBounds(Array.isArray(anyOf) ? { ...anyOf.find((one) => !isSpecial(one)), ...annotations } : json)
       }
       default:
-        return withoutBounds({ ...json, ...stock.get(String(ast.annotations.expected)) })
+        return withNull(withoutBounds({ ...json, ...stock.get(String(ast.annotations.expected)) }))
     }
   }
 
@@ -98,12 +100,18 @@ export const generate = (schema: Schema.Top, definitions: Record<string, JsonObj
 
   const union = (ast: SchemaTree.Union, json: JsonObject): JsonObject => {
     const { anyOf, ...rest } = json
-    const types = ast.types.filter((type) => !SchemaTree.isUndefinedKeyword(type))
-    if (!Array.isArray(anyOf)) return types.length === 1 ? annotate(types[0]!, json) : json
-    const isNullable = types.length === ast.types.length ||
-      types.some((type) => SchemaTree.isLiteral(type) && type.literal === null)
-    const members: ReadonlyArray<JsonObject> = isNullable ? anyOf : anyOf.filter((one) => one.type !== "null")
-    const kept = members.length === types.length ? members.map((one, i) => annotate(types[i]!, one)) : members
+    const direct = ast.types.filter((type) => !SchemaTree.isUndefinedKeyword(type))
+    if (!Array.isArray(anyOf)) return direct.length === 1 ? annotate(direct[0]!, json) : json
+    const isNullable = direct.length === ast.types.length ||
+      direct.some((type) => SchemaTree.isLiteral(type) && type.literal === null)
+    const members = (anyOf as ReadonlyArray<JsonObject>).filter((one) =>
+      (isNullable || one.type !== "null") && !(isSpecial(one) && membersOf(ast).some(isNumber))
+    )
+    // Version 4 puts the members of a union within a union beside its other members.
+    const types = [direct, membersOf(ast).filter((type) => !SchemaTree.isUndefinedKeyword(type))].find((some) =>
+      some.length === members.length
+    )
+    const kept = members.map((one, i) => types === undefined ? withNull(one) : annotate(types[i]!, one))
     return kept.length === 1 ? { ...kept[0], ...rest } : { ...rest, anyOf: kept }
   }
 
@@ -120,6 +128,37 @@ const unresolved = (u: unknown): ReadonlyArray<string> =>
     : Object.entries(u).flatMap(([key, value]) =>
       key === "$ref" ? [definitionOf(value)].filter((name) => name !== undefined) : unresolved(value)
     )
+
+/** The texts that the JSON codec of version 4 writes for numbers that JSON has not: schemas decode no such texts. */
+const isSpecial = ({ enum: texts }: JsonObject): boolean =>
+  Array.isArray(texts) && texts.length === 3 && texts.includes("NaN") && texts.includes("Infinity")
+
+const membersOf = (ast: SchemaTree.AST): ReadonlyArray<SchemaTree.AST> =>
+  ast._tag === "Union" ? ast.types.flatMap(membersOf) : [ast]
+
+/** Version 4 advertises no pattern for a regular expression. */
+const withPattern = (ast: SchemaTree.Refinement, json: JsonObject): JsonObject => {
+  const pattern = SchemaTree.patternOf(ast)?.source
+  if (pattern === undefined || json.pattern === pattern) return json
+  if (json.pattern === undefined) return { ...json, pattern }
+  return { ...json, allOf: [...(Array.isArray(json.allOf) ? json.allOf : []), { pattern }] }
+}
+
+/** The JSON Schema of a number with its checks, which version 4 leaves out beside the texts of its codec. */
+const finite = ({ v4: { checks } }: SchemaTree.Refinement, json: JsonObject): JsonObject => {
+  const { anyOf: _, ...annotations } = json
+  if (json.type === "integer" || checks === undefined) return json
+  return { ...Schema.toJsonSchemaDocument(Schema.Finite.check(...checks)).schema as JsonObject, ...annotations }
+}
+
+const isNumber = (ast: SchemaTree.AST): boolean =>
+  ast._tag === "NumberKeyword" || (SchemaTree.isRefinement(ast) && isNumber(ast.from))
+
+/** Version 4 says that `null` is an object. */
+const withNull = (json: JsonObject): JsonObject => {
+  const { enum: values, type, ...annotations } = json
+  return type === "object" && Array.isArray(values) ? { type: "null", ...annotations } : json
+}
 
 const isSchema = (u: unknown): u is JsonObject => Predicate.isObject(u)
 
@@ -206,11 +245,13 @@ const withoutBounds = (json: JsonObject): JsonObject => {
   }
 }
 
-/** The name of the definition that a reference of Effect's points to: a JSON Pointer, not yet encoded as a URI. */
-export const definitionOf = ($ref: unknown): string | undefined =>
-  typeof $ref === "string" && $ref.startsWith(PATH)
-    ? $ref.slice(PATH.length).replace(/~1/g, "/").replace(/~0/g, "~")
-    : undefined
+/** The name of the definition that a reference of Effect's points to: a JSON Pointer, which version 4 encodes as a URI. */
+export const definitionOf = ($ref: unknown): string | undefined => {
+  if (typeof $ref !== "string" || !$ref.startsWith(PATH)) return undefined
+  const pointer = $ref.slice(PATH.length)
+  const text = Result.getOrElse(Result.try(() => decodeURIComponent(pointer)), () => pointer)
+  return text.replace(/~1/g, "/").replace(/~0/g, "~")
+}
 
 /** The reference to a definition, as a URI. */
 export const reference = (name: string): string =>

@@ -146,23 +146,33 @@ const array = (ast: SchemaTree.TupleType): PlainCodec | undefined => {
   }
 }
 
+/** As in Effect's parser, an optional member must be the object's own. */
+interface Property {
+  readonly name: string
+  readonly optional: boolean
+  readonly mustBeOwn: boolean
+  readonly codec: PlainCodec
+}
+
 const struct = (ast: SchemaTree.TypeLiteral): PlainCodec | undefined => {
   // An empty struct accepts everything but null and undefined; Effect's parser handles it.
   if (ast.indexSignatures.length > 0 || ast.propertySignatures.length === 0) return undefined
-  const properties: Array<{ readonly name: string; readonly optional: boolean; readonly codec: PlainCodec }> = []
+  const properties: Array<Property> = []
   for (const { isOptional, name, type } of ast.propertySignatures) {
     const codec = make(type)
     if (codec === undefined || typeof name !== "string" || name === "__proto__") return undefined
-    properties.push({ name, optional: isOptional, codec })
+    properties.push({ name, optional: isOptional, mustBeOwn: isOptional || !SchemaTree.missingIsUndefined, codec })
   }
   return (u) => {
     if (typeof u !== "object" || u === null || Array.isArray(u)) return mismatch
     const object = u as Record<string, unknown>
     const copies: Record<string, unknown> = {}
     for (let i = 0; i < properties.length; i++) {
-      const { codec, name, optional } = properties[i]!
-      // As in Effect's parser, an optional member must be the object's own, and a missing one is undefined.
-      if (optional && !Object.hasOwn(object, name)) continue
+      const { codec, mustBeOwn, name, optional } = properties[i]!
+      if (mustBeOwn && !Object.hasOwn(object, name)) {
+        if (optional) continue
+        return mismatch
+      }
       const copy = codec(object[name])
       if (copy === mismatch) return mismatch
       copies[name] = copy

@@ -28,6 +28,9 @@ export const of = (schema: { readonly ast: AST }): AST => schema.ast
 /** The schema of a part of a tree, whose types the caller knows. */
 export const schemaOf: <A, I = A>(ast: AST) => Schema.Schema<A, I> = Schema.make
 
+/** Whether a member that is missing and not optional is decoded as `undefined`. */
+export const missingIsUndefined: boolean = true
+
 export const isLiteral: (ast: AST) => ast is Literal = SchemaAST.isLiteral
 export const isNeverKeyword: (ast: AST) => boolean = SchemaAST.isNeverKeyword
 export const isRefinement: (ast: AST) => ast is Refinement = SchemaAST.isRefinement

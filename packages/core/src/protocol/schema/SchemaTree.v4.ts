@@ -120,7 +120,12 @@ export const view = (ast: V4.AST): AST => {
 /** How an error names a type. */
 const texts = {
   toString(this: AST): string {
-    return this._tag === "Literal" ? JSON.stringify(this.literal) : this._tag.replace("Keyword", "").toLowerCase()
+    const { expected } = this.annotations
+    return this._tag === "Literal"
+      ? JSON.stringify(this.literal)
+      : this._tag === "Declaration" && typeof expected === "string"
+      ? expected
+      : this._tag.replace("Keyword", "").toLowerCase()
   }
 }
 
@@ -234,6 +239,9 @@ const issueOf = (check: V4.Check<any>, u: unknown, ast: V4.AST, options: ParseOp
   return undefined
 }
 
+/** Whether a member that is missing and not optional is decoded as `undefined`, as in version 3. */
+export const missingIsUndefined: boolean = false
+
 const is = <Tag extends AST["_tag"]>(tag: Tag) => (ast: AST): ast is Extract<AST, { readonly _tag: Tag }> =>
   ast._tag === tag
 
@@ -271,8 +279,15 @@ export const fields = (ast: AST): ReadonlyArray<PropertySignature> => {
 export const passes = (ast: Refinement, u: unknown): boolean => ast.issueOf(u) === undefined
 
 /** The regular expression that a filter checks, where the filter is `Schema.isPattern`. */
-export const patternOf = ({ annotations }: AST): RegExp | undefined =>
-  (annotations.meta as { readonly regExp?: RegExp } | undefined)?.regExp
+export const patternOf = ({ annotations }: AST): RegExp | undefined => {
+  const { id, payload } = (annotations.representation ?? {}) as {
+    readonly id?: string
+    readonly payload?: { readonly source: string; readonly flags: string }
+  }
+  return id === "effect/schema/isPattern" && payload !== undefined
+    ? new RegExp(payload.source, payload.flags)
+    : undefined
+}
 
 const textAt = (key: string) => (ast: AST): Option.Option<string> =>
   Option.fromNullishOr(ast.annotations[key] as string | undefined)

@@ -219,8 +219,10 @@ const schemas = fc.letrec<Record<"leaf" | "array" | "struct" | "union" | "filter
 ).schema
 
 /** What Effect's parser returns; `undefined` where it throws, as it does when it cannot print a discriminator. */
-const parse = (parser: (u: unknown) => unknown, u: unknown): Either.Either<unknown, unknown> | undefined =>
-  Either.getOrUndefined(Either.try(() => parser(u) as Either.Either<unknown, unknown>))
+const parse = (
+  parser: (u: unknown) => Either.Either<unknown, unknown>,
+  u: unknown
+): Either.Either<unknown, unknown> | undefined => Either.getOrUndefined(Either.try(() => parser(u)))
 
 describe("Plain data agrees with Effect's parser", () => {
   const agree = (schema: Schema.Schema<any>, given: ReadonlyArray<unknown>): number => {
@@ -228,7 +230,7 @@ describe("Plain data agrees with Effect's parser", () => {
     if (copy === undefined) return 0
     // Effect cannot parse a union whose literals stand under a name of Object.prototype.
     const parsers = Either.getOrElse(
-      Either.try(() => [EffectParser.decodeUnknown(schema), EffectParser.encodeUnknown(schema)]),
+      Either.try(() => [EffectParser.decodeUnknownEither(schema), EffectParser.encodeUnknownEither(schema)]),
       () => []
     )
     let taken = 0
