@@ -1,6 +1,6 @@
 /**
- * How a client reaches a server: a value that opens a transport in a scope. A subprocess, a URL and a server in the same process each have
- * a connector; `make` builds a connector for any other transport.
+ * How a client reaches a server: a value that opens a transport in a scope. There are connectors for a subprocess, for a URL, and for a
+ * server in the same process. `make` builds a connector for any other transport.
  *
  * @since 0.1.0
  */
@@ -14,13 +14,14 @@ export interface Connector<out R = never> {
   /** The name of the server, for error messages and spans. */
   readonly name: string
   /**
-   * What servers of the same kind have in common: the origin of their URLs, or the command that launches them. A client that has found out
-   * which protocol one of these servers speaks expects the same protocol from the other servers. Default: nothing is shared.
+   * A text that servers of the same kind share: the origin of their URLs, or the command that launches them. A client that has found out
+   * which protocol version one of these servers speaks expects the same version from the other servers. Default: the connector shares with
+   * no other connector.
    */
   readonly origin?: string | undefined
-  /** Whether a second connection can make a session where the first connection made none. Default: true. */
+  /** Whether a second connection can have a session when the first connection could not start one. Default: `true`. */
   readonly connectsAgain?: boolean | undefined
-  /** Opens the transport; it closes with the scope. Fails with reason `Open`. */
+  /** Opens the transport, which closes with the scope. Fails with a `TransportError` of reason `Open`. */
   readonly connect: Effect.Effect<Transport, TransportError, R | Scope.Scope>
 }
 
@@ -36,12 +37,12 @@ export const make = <R>(
 ): Connector<Exclude<R, Scope.Scope>> => ({
   ...options,
   name,
-  // The two requirements are equal: the scope is excluded and added again.
+  // The two types of requirements are equal: `Scope` is excluded and added again.
   connect: connect as Effect.Effect<Transport, TransportError, Exclude<R, Scope.Scope> | Scope.Scope>
 })
 
 /**
- * A connector for a transport that is already open. The connector can be used once.
+ * A connector for a transport that is already open. A client can connect with it once.
  *
  * @category constructors
  */

@@ -1,11 +1,11 @@
 /**
  * A conversation over one transport: requests in both directions, each with one answer, until one side ends the conversation. A
- * conversation passes responses and progress to the calls that wait for them, and the requests and notifications of the peer to its
- * `Side`. `make` reads the transport on a fiber of its own; `factory` leaves reading to the caller.
+ * conversation passes responses and progress to the calls that wait for them. It passes the requests and notifications of the peer to its
+ * `Side`. `make` starts a fiber that reads the transport. `factory` makes conversations whose owner reads the transport.
  *
- * Receiving is ordered and never waits; requests run concurrently. A conversation knows two method names only, `notifications/cancelled`
- * and `notifications/progress`: `client` and `server` know what methods mean. `Transport` reads and writes; `runtime/Requests` and
- * `runtime/Calls` hold the requests of the two directions.
+ * Messages are received in order, and receiving never waits. Requests run concurrently. A conversation knows the names of two methods,
+ * `notifications/cancelled` and `notifications/progress`; the packages `client` and `server` know the meaning of all methods. `Transport`
+ * reads and writes messages. `runtime/Requests` holds the requests of the peer, and `runtime/Calls` holds our requests.
  *
  * @since 0.1.0
  */
@@ -36,21 +36,21 @@ import type { Channel, Side } from "./Side.js"
 import * as Transport from "./Transport.js"
 
 /**
- * The default of `maxInFlight`.
+ * The default of `Options.maxInFlight`.
  *
  * @category constants
  */
 export const MAX_IN_FLIGHT = 64
 
 /**
- * The default of `maxWaiting`.
+ * The default of `Options.maxWaiting`.
  *
  * @category constants
  */
 export const MAX_WAITING = 1024
 
 /**
- * The default of `maxWaitingText`.
+ * The default of `Options.maxWaitingText`, in characters.
  *
  * @category constants
  */
@@ -58,100 +58,105 @@ export const MAX_WAITING_TEXT = 16 * 1024 * 1024
 
 /** @category models */
 export interface Options {
-  /** How long our requests wait for an answer, unless a request has a timeout of its own. Default: without limit. */
+  /** How long each request of this side waits for an answer, unless the request has a timeout of its own. Default: no limit. */
   readonly timeout?: Duration.DurationInput | undefined
   /**
-   * How many requests of the peer may run at once; more wait. As many notifications may be handled at once; more are
-   * dropped. Default: 64.
+   * How many requests of the peer may run at once. Further requests wait. The same number of notifications may be handled at once; further
+   * notifications are dropped. Default: 64.
    */
   readonly maxInFlight?: number | undefined
-  /** How many requests of the peer may wait to run; more are refused. Default: 1,024. */
+  /** How many requests of the peer may wait to run. Further requests are refused. Default: 1,024. */
   readonly maxWaiting?: number | undefined
-  /** How many characters the requests that wait may have together; more are refused. Default: 16 Mi. */
+  /** How many characters the waiting requests may have together. Further requests are refused. Default: 16 Mi (16 × 1,024 × 1,024). */
   readonly maxWaitingText?: number | undefined
-  /** How many of our requests may be in flight; more wait to be sent. Default: 1,024. */
+  /** How many requests of this side may be in flight. Further requests wait before they are sent. Default: 1,024. */
   readonly maxPending?: number | undefined
   /** How long closing waits for handlers that cannot be interrupted. Default: 5 seconds. */
   readonly closeTimeout?: Duration.DurationInput | undefined
-  /** Receives diagnostics; at most 64 run at once, further diagnostics are dropped. Default: `Diagnostic.logger`. */
+  /** Receives each diagnostic. At most 64 reports run at once; further diagnostics are dropped. Default: `Diagnostic.logger`. */
   readonly report?: ((diagnostic: Diagnostic) => Effect.Effect<void>) | undefined
   /**
-   * Whether input that is not a message is only reported, unless it resembles a request with an id. A client sets this: a server may write
-   * lines that are not messages, and an answer could make it write more. Default: false; such input is answered with an error.
+   * Whether input that is not a message is only reported. An exception is input that resembles a request with an id: it is answered with an
+   * error. A client sets `true`, because a server may write lines that are not messages, and an answer could make the server write more
+   * such lines. Default: `false`, all such input is answered with an error unless it resembles a response or a notification.
    */
   readonly reportOnly?: boolean | undefined
   /**
-   * Sends a request of this method after the peer was silent for `interval`, and ends the conversation when the peer stays
-   * silent for `interval` after each of two such requests in a row. No request is sent while `method` gives `undefined`.
-   * Default: no such request is sent.
+   * Finds out whether a silent peer is gone. After the peer was silent for `interval`, sends a request of the method that `method` returns.
+   * Ends the conversation when two such requests in a row bring nothing within `interval` each. No request is sent while `method` returns
+   * `undefined`. Default: no such request is sent.
    */
   readonly heartbeat?: {
     readonly interval: Duration.DurationInput
     readonly method: () => string | undefined
   } | undefined
-  /** Whether the peer may send JSON-RPC batches now. Default: never. */
+  /** Whether the peer may send JSON-RPC batches at this moment. Default: never. */
   readonly batches?: (() => boolean) | undefined
-  /** The id after which our requests count: the id of the last request of an earlier conversation over the transport. Default: 0. */
+  /**
+   * The ids of this side's requests count up from this number. For a transport that an earlier conversation used, it is the id of the last
+   * request of that conversation. Default: 0, or the time in milliseconds when the transport resumes a session.
+   */
   readonly afterId?: number | undefined
 }
 
 /**
- * Its members are getters: a copy by spreading has none of them.
+ * The members are getters of a class. A copy by object spread would have none of them.
  *
  * @category models
  */
 export interface Conversation extends Outbound {
-  /** Handles one message, from the transport or from another channel; the answer is sent on the same channel. */
+  /** Handles one message of the transport or of another channel. The answer is sent on the same channel. Default channel: the transport. */
   readonly receive: (incoming: Transport.Delivery, channel?: Channel) => void
   /**
-   * Ends the conversation: fails our calls, interrupts the handlers and answers their requests once. Waits until the
-   * conversation has ended, except in a handler of this conversation. Can be run again.
+   * Ends the conversation: fails the calls of this side, interrupts the handlers, and answers each of their requests once. Waits until the
+   * conversation has ended, except when a handler of this conversation runs it. May be run several times.
    */
   readonly close: Effect.Effect<void>
-  /** Waits until the conversation has ended; fails if the transport failed. */
+  /** Waits until the conversation has ended. Fails if the transport has failed. */
   readonly ended: Effect.Effect<void, TransportError>
-  /** How many requests of the peer are being answered, waiting requests included. */
+  /** How many requests of the peer have no answer yet. Requests that wait to run are included. */
   readonly inFlight: () => number
-  /** How many of our requests wait for an answer. */
+  /** How many requests of this side wait for an answer. */
   readonly pending: () => number
   /**
-   * Runs an effect during which the timeouts of our requests stand still: the peer cannot answer them because it waits for
-   * this effect. `maxTotalTimeout` runs on.
+   * Runs an effect. Until it ends, the timeouts of this side's requests stand still, because the peer waits for this effect and cannot
+   * answer. `maxTotalTimeout` does not stand still.
    */
   readonly pauseTimeouts: Transport.PauseTimeouts
 }
 
 /**
- * A conversation without a fiber of its own. Its owner runs `read` or passes the messages to `receive`, and closes the
+ * A conversation without a fiber of its own. Its owner runs `read`, or passes each message to `receive`. The owner also closes the
  * conversation.
  *
  * @category models
  */
 export interface Passive extends Conversation {
   /**
-   * Reads the transport on the fiber that runs this, until the peer ends it; then the conversation begins to close. To
-   * end it from this side, `close` first and interrupt the reader afterwards: the last answers need the transport.
+   * Reads the transport on the current fiber, and handles each message, until the peer ends the transport. Then the conversation begins to
+   * close. To end the conversation from this side, first run `close` and then interrupt the fiber that runs `read`, because the last
+   * answers still need the transport.
    */
   readonly read: (transport: Transport.Transport) => Effect.Effect<void, TransportError>
-  /** The heartbeat of a conversation that is not read: it fails when the peer is gone, and never succeeds. */
+  /** The heartbeat for an owner that does not run `read`. It never succeeds; it fails when the peer is gone. */
   readonly heartbeat: Effect.Effect<never, TransportError>
-  /** Begins to close with the exit of what has read the transport, as `read` does. */
+  /** Begins to close the conversation. An owner that reads the transport itself calls it with the exit of its reader. */
   readonly end: (exit: Exit.Exit<void, TransportError>) => void
   /**
-   * Ends the conversation because another conversation takes the transport over. Our calls fail at once, and we send no more notifications
-   * except the progress of the peer's requests. Requests whose method `endsNow` selects are interrupted, and get no answer. All other
-   * requests run to their end and are answered; then the conversation has ended.
+   * Ends the conversation because another conversation takes over the transport. The calls of this side fail at once. This side sends no
+   * more notifications, except progress of the peer's requests. Requests of the peer whose method `endsNow` accepts are interrupted and get
+   * no answer. All other requests run to their end and are answered. Then the conversation has ended.
    */
   readonly retire: (endsNow: (method: string) => boolean) => Effect.Effect<void>
-  /** Interrupts the request of the peer with this id, if there is one. It gets no answer. */
+  /** Interrupts the peer's request with this id, if it is in flight. The request gets no answer. */
   readonly abandon: (id: Message.RequestId) => void
-  /** The id of our last request, for `afterId`. */
+  /** The id of the last request of this side, for `Options.afterId` of the next conversation over the transport. */
   readonly lastId: () => number
 }
 
 /**
- * Starts a conversation over a transport. It ends when the scope closes or the peer ends the transport: then our calls
- * fail with `ConnectionClosed` and the handlers are interrupted.
+ * Starts a conversation over a transport. The conversation ends when the scope closes, or when the peer ends the transport. Then the calls
+ * of this side fail with `ConnectionClosed`, and the handlers are interrupted.
  *
  * @category constructors
  */
@@ -164,7 +169,7 @@ export const make = (
     const conversation = start(env, transport, side, options)
     return Effect.as(
       Effect.acquireRelease(
-        // A daemon, because closing must finish before reading stops.
+        // A daemon fiber, because closing must end before reading stops.
         Effect.forkDaemon(Effect.interruptible(conversation.read(transport))),
         (reader) =>
           Effect.flatMap(
@@ -177,7 +182,8 @@ export const make = (
   })
 
 /**
- * A function that makes conversations without a fiber. Their handlers run in the context of this effect by default.
+ * Gives a function that makes conversations without a fiber. Their handlers run in the context of this effect, unless `Work.context` says
+ * otherwise.
  *
  * @category utils
  */
@@ -200,8 +206,8 @@ const start = (
 }
 
 /**
- * A class with mutable fields, because it handles every message in the read loop of its transport: running an Effect
- * for each adds 1 µs to a call of 3 µs. `result` is set once, after everything has ended.
+ * A class with mutable fields, because it handles every message in the read loop of its transport; running an Effect for each message adds
+ * 1 µs to a call of 3 µs. `result` is set once, after everything has ended.
  */
 class PassiveConversation implements Passive, Requests.Owner {
   side!: Side
@@ -235,7 +241,7 @@ class PassiveConversation implements Passive, Requests.Owner {
     return this.transport
   }
 
-  /** A server has many conversations; in most of them it sends no request. */
+  /** Made when it is first needed: a server has many conversations, and sends no request in most of them. */
   get calls(): Calls.Calls {
     const { env, options, transport } = this
     return this.madeCalls ??= new Calls.Calls(
@@ -243,7 +249,7 @@ class PassiveConversation implements Passive, Requests.Owner {
       options.timeout === undefined ? Infinity : Deadlines.millis(options.timeout),
       (method) => attempt(() => this.side.neverWaits?.(method) === true, () => false),
       options.maxPending,
-      // An earlier connection of the same session has counted from 1.
+      // A resumed session had an earlier connection, whose requests counted from 1.
       options.afterId ?? (transport.exchanges?.isResumed === true ? EffectInternals.millis(env.clock) : 0)
     )
   }
@@ -274,7 +280,7 @@ class PassiveConversation implements Passive, Requests.Owner {
   get close(): Effect.Effect<void> {
     return Effect.withFiberRuntime((fiber) => {
       this.end(Exit.void)
-      // A handler that closes in its first steps is not known by its fiber yet.
+      // When a handler runs `close` in its first steps, `requests` does not know the fiber of the handler yet.
       return Effect.zipRight(
         Effect.yieldNow(),
         Effect.suspend(() => this.requests.isHandler(fiber) ? Effect.void : Effect.ignore(this.ended))
@@ -282,7 +288,7 @@ class PassiveConversation implements Passive, Requests.Owner {
     })
   }
 
-  // Getters, because functions of its own would add to the memory of each idle conversation.
+  // Getters, because one function object for each conversation would add to the memory of each idle conversation.
   get inFlight(): Conversation["inFlight"] {
     return () => this.requests.size
   }
@@ -344,7 +350,7 @@ class PassiveConversation implements Passive, Requests.Owner {
     return (endsNow) =>
       Effect.suspend(() => {
         this.requests.isQuiet = true
-        // Before the handlers are interrupted, so that they cancel no call; they are interrupted, and do not see their calls fail.
+        // Called before the handlers are interrupted. So the interrupted handlers send no cancel for their calls, and see no call fail.
         this.calls.seal()
         this.requests.abandon(({ method }) => endsNow(method))
         const timer = this.calls.close()
@@ -355,14 +361,14 @@ class PassiveConversation implements Passive, Requests.Owner {
       })
   }
 
-  /** The limit for all that closing waits for. */
+  /** One limit for all effects that closing waits for. */
   get closeTimeout(): ReturnType<typeof TimeLimit.shared> {
     return TimeLimit.shared(this.options.closeTimeout ?? TimeLimit.CLOSE)
   }
 
   /**
-   * Closes with the exit of the transport; the first call decides. Closing runs on a fiber of its own, because the
-   * caller may be one of the handlers that it interrupts.
+   * Begins to close with the exit of the transport. Later calls do nothing. Closing runs on a fiber of its own, because the caller may be
+   * one of the handlers that closing interrupts.
    */
   end(exit: Exit.Exit<void, TransportError>): void {
     if (this.requests.closing) return
@@ -379,7 +385,7 @@ class PassiveConversation implements Passive, Requests.Owner {
   }
 
   private complete(error: TransportError | undefined): void {
-    // Made now, if there were none: a later call fails at once, with the reason of the end.
+    // `calls` is made now if there were no calls. So each later call fails at once, with the reason of the end.
     this.calls.close(error)
     this.result = error === undefined ? Exit.void : Exit.fail(error)
     if (this.whenEnded !== undefined) EffectInternals.done(this.whenEnded, this.result)
@@ -387,8 +393,8 @@ class PassiveConversation implements Passive, Requests.Owner {
 
   private shutDown(error: TransportError | undefined): Effect.Effect<unknown> {
     return Effect.flatMap(this.closeTimeout, (limited) => {
-      // Handlers first: so a handler that waits for the peer is interrupted, and neither fails with `ConnectionClosed` nor cancels its
-      // call.
+      // Seals the calls first and then interrupts the handlers. So a handler that waits for the peer is interrupted: its call does not fail
+      // with `ConnectionClosed`, and sends no cancel.
       this.calls.seal(error)
       this.requests.interruptAll()
       const timer = this.calls.close(error)
@@ -449,29 +455,29 @@ const errorOf = (cause: Cause.Cause<TransportError>): TransportError | undefined
     () => new TransportError({ reason: "Read", message: "The transport died", cause })
   )
 
-/** How many pings in a row may bring nothing. */
+/** After how many pings in a row without any message the peer counts as gone. */
 const MISSES = 2
 
 /**
- * Notices a peer that is gone though its transport is open: after some silence it sends pings, and fails when the peer
- * sends nothing after two pings in a row. Any message shows that the peer is there, also an error that answers a ping.
- * Where no channel carries requests, no ping is sent. `received` counts the messages of the peer.
+ * Finds out whether a silent peer is gone although its transport is open. After some silence it sends pings, and fails when the peer sends
+ * nothing after two pings in a row. Any message shows that the peer is there, also an error that answers a ping. It sends no ping while no
+ * channel can carry requests. `received` returns how many messages the peer has sent.
  */
 const beating = (
   outbound: Pick<Outbound, "request">,
   received: () => number,
   { interval, method }: NonNullable<Options["heartbeat"]>
 ): Effect.Effect<never, TransportError> => {
-  /** Runs an effect. Gives whether the peer sent nothing meanwhile, where the effect gives true. */
+  /** Runs `during`. Gives `true` when `during` gives `true` and the peer sent no message meanwhile. */
   const isSilent = (during: Effect.Effect<boolean>): Effect.Effect<boolean> =>
     Effect.suspend(() => {
       const before = received()
       return Effect.map(during, (isOver) => isOver && received() === before)
     })
 
-  /** Gives whether a ping could be sent and had no answer. Takes the interval at most. */
+  /** Gives `true` when a ping had no answer. Takes at most `interval`, and as long again when the transport fails. */
   const isUnanswered = (name: string): Effect.Effect<boolean> =>
-    // The timeouts of calls may stand still; `maxTotalTimeout` does not.
+    // Both limits are set, because the timeouts of calls may stand still (`pauseTimeouts`) and `maxTotalTimeout` does not.
     Effect.matchEffect(outbound.request(name, undefined, { timeout: interval, maxTotalTimeout: interval }), {
       onFailure: ({ _tag }) =>
         _tag === "TransportError" ? Effect.as(Effect.sleep(interval), true) : Effect.succeed(_tag === "RequestTimeout"),

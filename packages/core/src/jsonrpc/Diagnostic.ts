@@ -1,6 +1,6 @@
 /**
- * Something odd that did not end its conversation: a malformed message, a late answer, a handler that died. The
- * conversation reports each diagnostic to the application; `log` writes a diagnostic to the log.
+ * An irregular event that did not end its conversation: a malformed message, a late answer, a handler that died. The conversation reports
+ * each diagnostic to the application. `log` writes a diagnostic to the log.
  *
  * @since 0.1.0
  */
@@ -16,30 +16,32 @@ import * as JsonText from "./runtime/JsonText.js"
 
 /**
  * - `Malformed`: input that is not a message. The peer received an answer if the input resembles a request.
- * - `Mended`: a message that is not valid in all places was accepted: what could not be read was left out, or filled in.
- *   `count` is the number of these places; `places` has the first ten, and nothing of the peer's values. `subject` is the tool that the
- *   message calls, if it calls one: `tool "search"`.
- * - `UnknownArguments`: arguments that a tool does not name were accepted, or refused where an option says so. `count` is the number of
- *   these arguments; `names` has the first five, each with the nearest name that the tool has, if a name is near. The names are shortened,
- *   and written as JSON strings. `subject` is the tool: `tool "search"`.
- * - `Unchecked`: something that the peer sent was accepted without the usual check; `reason` says why.
- * - `HiddenCharacters`: names, titles or descriptions of a list have characters that people do not see, which were left out of what models
- *   read. `subject` is the list: `the tools of "search"`. `count` is the number of entries; `names` has the names of the first five.
- * - `LookAlikes`: names of a list look alike, or mix scripts whose letters look alike. `names` has the first five groups of names, a name
- *   that mixes scripts alone. Characters outside of ASCII are escaped in the names, here and above.
- * - `UnknownResponse`: a response for which no call waits; `late` when we issued its id before.
- * - `UnattributedError`: an error response without an id: the peer could not read one of our messages.
+ * - `Mended`: a message was accepted although parts of it are not valid. Such parts were left out, or filled in. `count` is the number of
+ *   these parts. `places` has the first ten, without any value of the peer. `subject` is the tool that the message calls, if it calls one:
+ *   `tool "search"`.
+ * - `UnknownArguments`: a call has arguments that the tool does not declare. They were accepted, or refused if an option says so. `count`
+ *   is the number of these arguments. `names` has the first five, each with the most similar name that the tool declares, if one is similar
+ *   enough. The names are shortened, and written as JSON strings. `subject` is the tool: `tool "search"`.
+ * - `Unchecked`: something that the peer sent was accepted without the usual check. `reason` says why.
+ * - `HiddenCharacters`: names, titles or descriptions in a list have characters that people do not see. These characters were left out of
+ *   the text that models read. `subject` is the list: `the tools of "search"`. `count` is the number of entries. `names` has the names of
+ *   the first five.
+ * - `LookAlikes`: names in a list look alike, or one name mixes scripts whose letters look alike. `names` has the first five groups of
+ *   names; a name that mixes scripts is a group of its own. In `names`, here and in `HiddenCharacters`, characters outside of ASCII are
+ *   escaped.
+ * - `UnknownResponse`: a response for which no call waits. `late` is `true` when this side has sent a request with its id before.
+ * - `UnattributedError`: an error response without an id. The peer could not read one of our messages.
  * - `DuplicateRequest`: a request whose id is already in flight. It was refused; the first request continues.
- * - `Overloaded`: more requests or notifications at once than the limit. A request was refused, a notification dropped.
- * - `AmbiguousCancel`: a cancel that matches several requests. None was interrupted.
- * - `HandlerDied`: a handler ended by a bug on this side. The peer received "Internal error". `subject` is what the handler
- *   serves: `tool "search"`.
- * - `FlawedAnswer`: the answer of a handler on this side breaks a rule, but the peer can read it, so it was sent. `reason`
- *   says what is wrong, and what was left out. `subject` is as above.
- * - `Unsubscribed`: the peer refused to announce the `changes`, or did not acknowledge that it does; `reason` says which. `peer` is the
- *   name that it gives itself.
- * - `Dropped`: more diagnostics at once than the limit; this diagnostic stands for `count` dropped diagnostics.
- * - `Detached`: a handler that cannot be interrupted ran longer than the close timeout and is no longer waited for.
+ * - `Overloaded`: more requests or notifications at once than the limit. The request was refused, or the notification was dropped.
+ * - `AmbiguousCancel`: a cancel that matches several requests. No request was interrupted.
+ * - `HandlerDied`: a bug on this side ended a handler. The peer received "Internal error". `subject` is what the handler serves: `tool
+ *   "search"`.
+ * - `FlawedAnswer`: the answer of a handler on this side breaks a rule. It was sent, because the peer can read it. `reason` says what is
+ *   wrong, and what was left out. `subject` is what the handler serves: `tool "search"`.
+ * - `Unsubscribed`: the peer refused to announce the `changes`, or did not acknowledge that it will. `reason` says which of the two. `peer`
+ *   is the name that the peer gives itself.
+ * - `Dropped`: there were more diagnostics at once than the limit. This diagnostic stands for `count` dropped diagnostics.
+ * - `Detached`: a handler that cannot be interrupted ran longer than the close timeout. Closing no longer waits for it.
  *
  * @category models
  */
@@ -79,7 +81,8 @@ export type Diagnostic = Data.TaggedEnum<{
 export const Diagnostic = Data.taggedEnum<Diagnostic>()
 
 /**
- * Logs a diagnostic: bugs of this side as errors, other things lower. What the peer wrote stays short and on one line.
+ * Logs a diagnostic: `HandlerDied` as an error, the others as a warning or at level `Debug`. Text of the peer is shortened and written on
+ * one line.
  *
  * @category utils
  */
@@ -139,8 +142,8 @@ export const log: (diagnostic: Diagnostic) => Effect.Effect<void> = Diagnostic.$
 })
 
 /**
- * A `log` for the diagnostics of one peer, or of all peers. What peers cause is logged eight times a minute for each kind, then only the
- * 16th time, the 32nd, and so on, with the number as the annotation `count`. Bugs of this side are logged each time.
+ * Makes a `log` that counts the diagnostics of one peer, or of all peers. Of each kind that peers cause, it logs the first eight in a
+ * minute, and then the 16th, the 32nd, and so on, with the number as the annotation `count`. It logs each diagnostic that this side causes.
  *
  * @category constructors
  */
@@ -157,7 +160,7 @@ export const logger = (): (diagnostic: Diagnostic) => Effect.Effect<void> => {
     })
 }
 
-/** How many of one kind are logged in a minute, one by one. */
+/** How many diagnostics of one kind are logged one by one in a minute. */
 const EACH = 8
 const MINUTE = 60_000
 
@@ -166,25 +169,28 @@ const OWN: ReadonlySet<Diagnostic["_tag"]> = new Set(["HandlerDied", "FlawedAnsw
 
 const idOf = (id: Message.RequestId | null | undefined): string => shown(JsonText.stringify(id) ?? "undefined")
 
-/** The first of `count` texts, and how many more there are. */
+/** Joins `texts`, the first of `count` texts, and says how many more there are. */
 const listed = (count: number, texts: ReadonlyArray<string>): string =>
   texts.join("; ") + (count > texts.length ? `; and ${count - texts.length} more` : "")
 
 const handled = (method: string, subject: string | undefined): string =>
   subject === undefined ? quoted(method) : shown(subject)
 
-/** Text that is not JSON has no kind: it may be a line that a program printed. */
+/** Whether the input has no known kind. Text that is not JSON has none: it may be a line that a program printed. */
 const isOfAnyKind = ({ code, kind }: Message.Malformed): boolean => kind === "unknown" || code === PARSE_ERROR
 
-/** How many characters of a text are logged. */
+/** How many characters of a text are logged by default. */
 const MAX_TEXT = 200
 
-/** A text that the peer may have chosen, shortened, without secrets, with a space for each character that ends a line or controls a terminal. */
+/**
+ * A text that the peer may have chosen, at most `max` characters, without secrets. A space replaces each character that ends a line or
+ * controls a terminal.
+ */
 const shown = (text: string, max: number = MAX_TEXT): string => {
   const clean = Redaction.text(text.slice(0, 2 * max))
   const line = clean.slice(0, max).replace(/[\p{Cc}\p{Zl}\p{Zp}]/gu, " ")
   return text.length > 2 * max || clean.length > max ? `${line}…` : line
 }
 
-/** The same in double quotes. */
+/** The text of `shown` in double quotes. */
 const quoted = (text: string): string => `"${shown(text)}"`

@@ -1,10 +1,10 @@
 /**
  * A pair of transports in one process, without JSON and without a queue: `unsafeSend` calls the receiver of the other side before it
- * returns. Messages that are sent while the other side is still receiving a message are delivered next.
+ * returns. A message that is sent while the other side receives another message is delivered after that message.
  *
- * The contract is the contract of any other transport; `Transport.memory` is a pair with queues. A receiver gets what it would get over
- * JSON: no members that are `undefined`, for example. Messages that have only values of JSON are passed by reference: neither side may
- * change a message that it has sent or received.
+ * The two transports keep the contract of every other transport; `Transport.memory` makes a pair with queues. A receiver gets the message
+ * that it would get over JSON: for example without members whose value is `undefined`. A message that has only JSON values is passed by
+ * reference, so neither side may change a message that it has sent or received.
  *
  * @since 0.1.0
  */
@@ -20,9 +20,9 @@ import * as JsonForm from "./runtime/JsonForm.js"
 import { closed, type Transport } from "./Transport.js"
 
 /**
- * One side of a pair. A class with mutable fields, because every message of an in-process server passes it: a fiber and
- * a queue between the sides would cost more than the call, which takes 3 µs. `waiting` holds the messages that were
- * sent before this side was read or while `receiving` is true; the queue ends when the pair is closed.
+ * One side of a pair. A class with mutable fields, because every message of an in-process server passes it. A fiber and a queue between the
+ * sides would cost more than the call, which takes 3 µs. `waiting` holds the messages that were sent before this side was read, or while
+ * `receiving` is true. `waiting` ends when the pair is closed.
  */
 class DirectTransport implements Transport {
   peer!: DirectTransport
@@ -80,7 +80,7 @@ class DirectTransport implements Transport {
       if (this.waiting.isEnded) resume(Effect.void)
     })
 
-  // One message after another, even when receiving the first makes the peer send the second at once.
+  // Delivers one message after another, also when receiving the first message makes the peer send the second at once.
   private accept(message: Message.Incoming): boolean {
     if (this.receive === undefined || this.receiving) return this.waiting.unsafeOffer(message)
     if (this.waiting.isEnded) return false
@@ -97,12 +97,12 @@ class DirectTransport implements Transport {
     this.receiving = false
   }
 
-  // If `receive` throws, the reader ends, as on any other transport; the sender goes on.
+  // If `receive` throws, the reader ends with the defect, as with any other transport. The sender goes on.
   private deliver(message: Message.Incoming): void {
     Diagnostics.attempt(() => this.receive!(message), (defect) => this.close(Exit.failCause(defect)))
   }
 
-  /** Closes both sides. */
+  /** Closes both sides of the pair. */
   close(exit: Exit.Exit<void>): void {
     if (this.waiting.isEnded) return
     this.waiting.end(Exit.void)
@@ -112,7 +112,7 @@ class DirectTransport implements Transport {
 }
 
 /**
- * Two connected transports. Both close when the scope closes, or when either reader ends.
+ * Two connected transports. Both close when the scope closes, or when one of the two readers ends.
  *
  * @category utils
  */

@@ -1,6 +1,7 @@
 /**
- * The error object of a JSON-RPC response, and the codes that both JSON-RPC and its users give such errors. `protocol/ErrorCodes` has the
- * codes of MCP, and `protocol/McpError` its errors; failures on this side, without a response, are in `LocalError`.
+ * The error object of a JSON-RPC response, and the error codes that JSON-RPC defines or that its users have agreed on.
+ * `protocol/ErrorCodes` has the codes of MCP, `protocol/McpError` has the errors of MCP. `LocalError` has the failures on this side, for
+ * which there is no response.
  *
  * @since 0.1.0
  */
@@ -35,7 +36,7 @@ export const METHOD_NOT_FOUND = -32601
 export const INVALID_PARAMS = -32602
 
 /**
- * The receiver failed, and the sender is not the reason.
+ * The receiver failed for a reason that is not in the request.
  *
  * @category constants
  */
@@ -60,14 +61,15 @@ export interface ErrorObject {
 }
 
 /**
- * An error in a response. A handler fails with it to answer with an error; a call fails with the error of its answer.
+ * An error in a response. A handler fails with this error, and the peer gets it as the answer. A call fails with this error when the peer
+ * has answered with it.
  *
  * @category errors
  */
 export class JsonRpcError extends Data.TaggedError("JsonRpcError")<ErrorObject> {}
 
 /**
- * The error object in a response; `data` is left out when there is none.
+ * The error object for a response. It has `data` only when the error has `data`.
  *
  * @category utils
  */
@@ -77,7 +79,7 @@ export const toObject = (error: ErrorObject): ErrorObject =>
     : { code: error.code, message: error.message, data: error.data }
 
 /**
- * The answer to a request that failed for a reason that the peer must not see.
+ * The error object for a request that failed for a reason that the peer must not see.
  *
  * @category constants
  */

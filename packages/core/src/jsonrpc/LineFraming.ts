@@ -1,9 +1,8 @@
 /**
- * One message per line, for pipes and sockets: decodes bytes to messages and encodes messages to lines. The same bytes give the same
- * messages, however they are cut into chunks; a line that is not a message does not affect later lines.
+ * One message per line, for pipes and sockets: decodes bytes to messages, and encodes messages to lines. The same bytes give the same
+ * messages, whatever chunks they arrive in. A line that is not a message does not affect later lines.
  *
- * This module knows neither the source of the bytes nor the meaning of the messages. `MessageText` reads and writes one
- * message.
+ * This module knows neither the source of the bytes nor the meaning of the messages. `MessageText` reads and writes each message.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#stdio
  * @since 0.1.0
@@ -18,7 +17,7 @@ import { ByteBuffer } from "./runtime/ByteBuffer.js"
 import * as Oversized from "./runtime/Oversized.js"
 
 /**
- * How many bytes a line may have.
+ * How many bytes a line may have. The default of `Options.maxLineBytes`: 10 MiB.
  *
  * @category constants
  */
@@ -26,11 +25,14 @@ export const MAX_LINE_BYTES = 10 * 1024 * 1024
 
 /** @category models */
 export interface Options extends MessageText.Limits {
-  /** Longer lines are discarded: the call of a discarded response fails, and any other line is answered with -32700. Default: 10 MiB. */
+  /**
+   * How many bytes a line may have. A longer line is discarded. If the line is a response, its call fails; otherwise the peer gets an error
+   * with code -32700. Default: 10 MiB.
+   */
   readonly maxLineBytes?: number | undefined
   /**
-   * What becomes of bytes that are not valid in the encoding: `replace` puts U+FFFD in their place, `ignore` leaves them
-   * out, `strict` refuses the line. Default: `replace`.
+   * What the decoder does with bytes that are not valid UTF-8: `replace` puts U+FFFD in their place, `ignore` leaves them out, `strict`
+   * refuses the line. Default: `replace`.
    */
   readonly invalidBytes?: "replace" | "ignore" | "strict" | undefined
 }
@@ -39,9 +41,9 @@ const NEWLINE = 0x0a
 const NOTHING: Uint8Array = new Uint8Array(0)
 
 /**
- * Decodes chunks of bytes to messages. A class with mutable fields, because it runs for every chunk: `held` has a copy of
- * the line that has not ended, never more than the limit; `skipped` is set from the byte that exceeds the limit to the
- * end of the line.
+ * Decodes chunks of bytes to messages. A class with mutable fields, because it runs for every chunk. `held` has a copy of the bytes of a
+ * line that has not ended, never more than `maxLineBytes`. `skipped` is set while a line is too long: from the byte that exceeds the limit
+ * to the end of the line.
  *
  * @category models
  */
@@ -71,20 +73,20 @@ export class Decoder {
     }
     if (start < chunk.length) {
       const piece = chunk.subarray(start)
-      // The first piece is copied here: it would keep the memory of its whole chunk.
+      // The first piece is copied, because a view would keep the memory of its whole chunk.
       if (this.fits(piece, messages)) this.held.add(this.held.size === 0 ? piece.slice() : piece)
     }
     return messages
   }
 
-  /** Returns the message in the last line, if the input ended without a newline. */
+  /** Returns the message in the last line, if the input has ended without a newline. */
   end(): Array<Message.Incoming> {
     const messages: Array<Message.Incoming> = []
     this.line(NOTHING, messages)
     return messages
   }
 
-  /** Whether the line may grow by this piece. Reports a line that is too long, once. */
+  /** Whether the line may grow by this piece. Reports a line that is too long once. */
   private fits(piece: Uint8Array, messages: Array<Message.Incoming>): boolean {
     if (this.skipped !== undefined) {
       this.skipped.add(piece)
@@ -135,7 +137,7 @@ const unreadable = (why: string): Message.Malformed =>
   new Message.Malformed("request", JsonRpcError.PARSE_ERROR, `Parse error: ${why}`)
 
 /**
- * The line of a message: `MessageText.stringify` with a newline.
+ * The line of a message: the text of `MessageText.stringify` and a newline. `undefined` when the message has no JSON form.
  *
  * @category utils
  */
@@ -145,7 +147,7 @@ export const encode = (message: Message.Message): string | undefined => {
 }
 
 /**
- * The messages in a stream of bytes. The last line may lack its newline.
+ * The messages in a stream of bytes. The last line may end without a newline.
  *
  * @category utils
  */

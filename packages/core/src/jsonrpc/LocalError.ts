@@ -1,6 +1,6 @@
 /**
- * The ways a call can fail on this side, without an answer from the peer. An error that the peer answered is a
- * `JsonRpcError`. `Transport` and `Conversation` fail with these errors.
+ * The ways in which a call can fail on this side, without an answer from the peer. When the peer answers with an error, the call fails with
+ * a `JsonRpcError` instead. `Transport` and `Conversation` fail with the errors of this module.
  *
  * @since 0.1.0
  */
@@ -9,8 +9,8 @@ import * as Data from "effect/Data"
 /**
  * The transport failed on this side.
  *
- * `Open`: the transport could not be opened. `Read` and `Write`: reading or writing failed. `Encode`: our message has
- * no JSON form. `Decode`: the peer sent a response that is malformed, or larger than a limit of this side.
+ * `Open`: the transport could not be opened. `Read` and `Write`: reading or writing failed. `Encode`: our message has no JSON form.
+ * `Decode`: the peer sent a response that is malformed, or larger than a limit of this side.
  *
  * @category errors
  */
@@ -21,16 +21,17 @@ export class TransportError extends Data.TaggedError("TransportError")<{
 }> {}
 
 /**
- * The conversation is over: no answer will come.
+ * The conversation has ended, so no answer will come.
  *
  * @category errors
  */
 export class ConnectionClosed extends Data.TaggedError("ConnectionClosed")<{
-  /** The failure of the transport that ended the conversation, if it ended with one. */
+  /** The failure of the transport that ended the conversation; `undefined` when the conversation ended otherwise. */
   readonly cause?: TransportError | undefined
   /**
-   * True when the request was not sent: the peer has not served it, and it may be sent in another conversation. Otherwise the peer may have
-   * served the request. In a call of several rounds, the request is the last round: the peer has served the rounds before.
+   * `true` when the request was not sent: the peer has not served it, and a client may send it again in another conversation. Otherwise the
+   * peer may have served the request. A call may consist of several requests, because a server asks for input first. Then this is about the
+   * last of these requests, and the peer has served the earlier ones. Default: `false`.
    */
   readonly isUnsent?: boolean | undefined
 }> {
@@ -40,7 +41,7 @@ export class ConnectionClosed extends Data.TaggedError("ConnectionClosed")<{
 }
 
 /**
- * No answer came in time. Unless `cancelOnAbandon` is `false`, the request was cancelled.
+ * No answer came in time. The request was cancelled, unless its option `cancelOnAbandon` is `false`.
  *
  * @category errors
  */
@@ -55,7 +56,7 @@ export class RequestTimeout extends Data.TaggedError("RequestTimeout")<{
 }
 
 /**
- * This channel cannot carry requests to the other side.
+ * The request cannot be sent, because this channel carries no requests to the other side.
  *
  * @category errors
  */
@@ -66,7 +67,7 @@ export class NoBackChannel extends Data.TaggedError("NoBackChannel")<{ readonly 
 }
 
 /**
- * The server no longer knows our session. Whether it served the request before is unknown. A new session can begin.
+ * The server does not know our session any more. The server may or may not have served the request. A new session can begin.
  *
  * @category errors
  */

@@ -1,18 +1,18 @@
 /**
- * JSON-RPC messages as values: requests, notifications and responses. Input that is not a message becomes a `Malformed` value with the code
- * of its answer and, where the input has a readable id, the id of its answer; nothing throws.
+ * JSON-RPC messages as values: requests, notifications and responses. Input that is not a message becomes a `Malformed` value. It has the
+ * error code of its answer and, if the input has a readable id, the id of its answer. No function throws.
  *
- * Messages are the parsed JSON objects themselves, checked and passed on without a copy. Only what many peers write and
- * the specification does not allow is corrected in a copy: `params: null`, `error: null` beside a result,
- * `result: null` beside an error, and errors of another shape. This module knows no method name; `MessageText` reads and
- * writes the text of messages.
+ * Messages are the parsed JSON objects themselves: this module checks them and passes them on without a copy. It corrects four deviations
+ * that many peers write although the specification does not allow them, and these in a copy: `params: null`, `error: null` beside a result,
+ * `result: null` beside an error, and error objects of another shape. This module knows no method name. `MessageText` reads and writes the
+ * text of messages.
  *
  * @since 0.1.0
  */
 import * as JsonRpcError from "./JsonRpcError.js"
 
 /**
- * A string or an integer. `1` and `"1"` are two ids.
+ * The id of a request: a string or an integer. `1` and `"1"` are two different ids.
  *
  * @category models
  */
@@ -28,9 +28,9 @@ export interface Params {
 }
 
 /**
- * The key under which a message that was received names the receiver's own request on whose stream the message came, as over HTTP.
- * A pipe has one stream for all requests, so its messages name no request. A peer cannot write the key, no message is sent with the key,
- * and a copy by spreading is without the key.
+ * The key under which a received message has the id of the receiver's own request on whose stream the message came. Over HTTP, each request
+ * has a stream of its own. A pipe has one stream for all requests, so its messages do not have this key. A peer cannot write the key, and
+ * no message is sent with it. A copy by object spread does not have the key.
  *
  * @category constants
  */
@@ -61,7 +61,7 @@ export interface Success {
 }
 
 /**
- * An error response. It has no id, or `null`, when the id of the request is unknown.
+ * An error response. The id is absent or `null` when the sender of the error does not know the id of the request.
  *
  * @category models
  */
@@ -78,9 +78,9 @@ export type Response = Success | Failure
 export type Message = Request | Notification | Response
 
 /**
- * Input that is not a message. `kind` is the kind of message that the input resembles: a `request` is answered with
- * `code`, under `id` if there is an id; a `response` with an `id` ends the call that waits for it. Input of the kind
- * `unknown` has an id and nothing else: it counts as a response where a call with this id waits, otherwise as a request.
+ * Input that is not a message. `kind` is the kind of message that the input resembles. A `request` is answered with an error that has
+ * `code`, and `id` if there is one. A `response` with an `id` ends the call that waits for the response. Input of kind `unknown` has an id
+ * but neither a method nor a result nor an error. It counts as a response if a call with this id waits, otherwise as a request.
  *
  * @category models
  */
@@ -89,10 +89,10 @@ export class Malformed {
   constructor(
     readonly kind: "request" | "notification" | "response" | "unknown",
     readonly code: number,
-    /** One sentence that may be sent to the peer. */
+    /** One sentence about the error, which may be sent to the peer. */
     readonly message: string,
     readonly id?: RequestId | undefined,
-    /** The elements of a JSON-RPC batch, for the revision that has batches. */
+    /** The elements of a JSON-RPC batch, if the input is a batch. Only revision 2025-03-26 has batches. */
     readonly batch?: ReadonlyArray<unknown> | undefined
   ) {}
 }
@@ -122,7 +122,7 @@ export const isResponse = (message: Message): message is Response => (message as
 export const isSuccess = (response: Response): response is Success => (response as Success).result !== undefined
 
 /**
- * Strings and integers are ids; `true`, `null` and `1.5` are not.
+ * Whether a value is an id: strings and integers are ids, `true`, `null` and `1.5` are not.
  *
  * @category guards
  */
@@ -137,7 +137,8 @@ export const notification = (method: string, params?: Params): Notification =>
   params === undefined ? { jsonrpc: "2.0", method } : { jsonrpc: "2.0", method, params }
 
 /**
- * The message as it came on the stream of the request with this id. A response belongs to the request whose id it has, and stays as it is.
+ * The message, marked with the id of the request on whose stream it came. A response is returned unchanged, because it has the id of its
+ * request already; so is malformed input.
  *
  * @category utils
  */
@@ -150,7 +151,7 @@ export const onStream = <A extends Incoming>(incoming: A, id: RequestId): A =>
 export const success = (id: RequestId, result: Params): Success => ({ jsonrpc: "2.0", id, result })
 
 /**
- * An error response. It has no id when the id of the request is unknown.
+ * An error response. It has no id when `id` is `undefined`, because the id of the request is not known.
  *
  * @category utils
  */
@@ -160,7 +161,7 @@ export const failure = (id: RequestId | undefined, error: JsonRpcError.ErrorObje
     : { jsonrpc: "2.0", id, error: JsonRpcError.toObject(error) }
 
 /**
- * The response with the outcome of a request: a result or an error.
+ * The response to a request with its outcome: a result or an error.
  *
  * @category utils
  */
@@ -206,14 +207,14 @@ export const fromUnknown = (u: unknown): Incoming => {
 
 const toCall = (u: Record<string, unknown>): Incoming => {
   const { id, method, params } = u
-  // A message with `id: null` is a malformed request, not a notification: its sender expects an answer.
+  // A message with `id: null` is a malformed request, and not a notification, because its sender expects an answer.
   const kind = "id" in u ? "request" : "notification"
   if (u.jsonrpc !== "2.0") return invalid(kind, `"jsonrpc" must be "2.0"`, id)
   if (kind === "request" && !isRequestId(id)) return invalid(kind, `"id" must be a string or an integer`, id)
   if (typeof method !== "string") return invalid(kind, `"method" must be a string`, id)
   if (params !== undefined && !isObject(params)) {
     if (params === null) return withoutParams(u)
-    // Positional parameters are valid JSON-RPC, but no method of MCP has any.
+    // Positional parameters are valid JSON-RPC, but no method of MCP has them.
     return Array.isArray(params)
       ? new Malformed(kind, JsonRpcError.INVALID_PARAMS, "Invalid params: expected an object", id as RequestId)
       : invalid(kind, `"params" must be an object`, id)
@@ -252,7 +253,10 @@ const errorResponse = (u: Record<string, unknown>): Incoming => {
     : { jsonrpc: "2.0", ...(id === undefined ? undefined : { id }), error: read }
 }
 
-/** An error of another shape. When it has no code, it gets the code of an internal error. */
+/**
+ * The error object of an error that has another shape; `undefined` when no error can be read. Without a code, it gets the code of an
+ * internal error.
+ */
 const errorObject = (error: unknown): JsonRpcError.ErrorObject | undefined => {
   if (typeof error === "string") return { code: JsonRpcError.INTERNAL_ERROR, message: error }
   if (!isObject(error)) return undefined

@@ -1,6 +1,6 @@
 /**
- * The JSON text of one message: reads, writes and measures the text, within the limits of `runtime/JsonText`. `LineFraming`
- * and `Sse` split a stream of bytes into texts.
+ * Reads, writes and measures the JSON text of one message, within the limits of `runtime/JsonText`. `LineFraming` and `Sse` split a stream
+ * of bytes into such texts.
  *
  * @since 0.1.0
  */
@@ -17,18 +17,18 @@ import * as MessageOutline from "./runtime/MessageOutline.js"
  * @category models
  */
 export interface Limits {
-  /** How deep a message may nest. Default: 64, and 512 for a response to our own request. */
+  /** How many levels deep a message may nest. Default: 64, and 512 for a response to our own request. */
   readonly maxDepth?: number | undefined
-  /** How many values a request or a notification may hold, including nested values. Default: 100,000. */
+  /** How many values a request or a notification may have, including nested values. Default: 100,000. */
   readonly maxNodes?: number | undefined
-  /** How many values a response to our own request may hold. Default: 1,000,000. */
+  /** How many values a response to our own request may have, including nested values. Default: 1,000,000. */
   readonly maxResponseNodes?: number | undefined
 }
 
 /**
- * Reads one message from a JSON text; `Malformed` when the text is not a message. A text with too many values is refused before it is
- * parsed. Its beginning and its end show whether the limit of responses applies; otherwise the limit of requests does. When a text that
- * looked like a response turns out to be a request, the limit of requests is applied after parsing.
+ * Reads one message from a JSON text. Returns `Malformed` when the text is not a message. A text with too many values is refused before it
+ * is parsed: if its beginning or its end shows that it is a response, the limit of responses applies, otherwise the limit of requests. When
+ * a text that looked like a response turns out to be a request, the limit of requests is applied after parsing.
  *
  * @category utils
  */
@@ -37,15 +37,15 @@ export const parse = (text: string, limits: Limits = {}): Message.Incoming => {
   const incoming = text.length <= 2 * Math.min(maxNodes, maxResponseNodes)
     ? parseAny(text, maxDepth)
     : parseLong(text, maxDepth, maxNodes, maxResponseNodes)
-  // Joined anew, because a slice would keep the whole text in memory.
+  // The characters are copied into a new string, because a slice would keep the whole text in memory.
   if (Message.isMalformed(incoming)) beginnings.set(incoming, [...text.slice(0, BEGINNING)].join(""))
   else if (text.length > SHORT) lengths.set(incoming, text.length)
   return incoming
 }
 
 /**
- * Checks a value as `parse` checks its JSON text, for values that come from a peer without a text of their own, such as the body that a
- * platform has parsed. The message is a copy. A value that has no JSON form, or too long a form, is `Malformed`.
+ * Checks a value as `parse` checks a JSON text. It is for values that come from a peer as a value, such as a body that a platform has
+ * parsed. The message is a copy. A value that has no JSON form, or whose JSON text is longer than 10 Mi characters, becomes `Malformed`.
  *
  * @category utils
  */
@@ -59,13 +59,13 @@ export const fromValue = (value: unknown, limits: Limits = {}): Message.Incoming
     : parse(text, limits)
 }
 
-/** As `maxLineBytes` of a pipe. */
+/** How many characters the JSON text of a value may have. The same number as `maxLineBytes` of a pipe. */
 const MAX_LENGTH = 10 * 1024 * 1024
 
 const refusedValue = (why: string): Message.Malformed =>
   new Message.Malformed("request", JsonRpcError.INVALID_REQUEST, `Invalid request: ${why}`)
 
-/** A text that may have too many values. */
+/** Reads a text that is so long that it may have too many values. */
 const parseLong = (
   text: string,
   maxDepth: number | undefined,
@@ -90,7 +90,7 @@ const tooMany = (
   return new Message.Malformed(kind, JsonRpcError.INVALID_REQUEST, `Invalid ${what}: more than ${max} values`, id)
 }
 
-/** Whether the input is a request or a notification, or a batch that has one. */
+/** Whether the input is a request or a notification, or a batch that has one of these. */
 const hasMethod = (incoming: Message.Incoming): boolean =>
   Message.isMalformed(incoming)
     ? incoming.batch !== undefined && incoming.batch.some((one) => Predicate.hasProperty(one, "method"))
@@ -104,8 +104,8 @@ const parseAny = (text: string, maxDepth: number | undefined): Message.Incoming 
   if (refused === undefined) return new Message.Malformed("request", code, value.message)
   const isTooDeep = value.reason === "depth" &&
     (maxDepth !== undefined || JsonText.deeperThan(value.value, JsonText.MAX_RESPONSE_DEPTH))
-  // We have asked for a response, or a batch of responses: it may nest deeper, and a response without its members named `__proto__` is
-  // better than none.
+  // Only a peer that we have asked sends responses, so a response, or a batch of responses, may nest deeper. It is accepted without its
+  // members named `__proto__`, because that is better than no response.
   const isAnswer = !hasMethod(refused) && (!Message.isMalformed(refused) || refused.batch !== undefined)
   if (!isTooDeep && isAnswer) {
     JsonText.dropPrototypes(value.value)
@@ -113,7 +113,7 @@ const parseAny = (text: string, maxDepth: number | undefined): Message.Incoming 
   }
   const isLimit = isAnswer && value.reason === "depth" && maxDepth === undefined
   const { message } = isLimit ? JsonText.tooDeep(value.value, JsonText.MAX_RESPONSE_DEPTH) : value
-  // Without the elements of a batch: who has them reads them.
+  // The new `Malformed` has no `batch`: whoever gets the elements of a batch would read them.
   if (Message.isMalformed(refused)) return new Message.Malformed(refused.kind, code, message, refused.id)
   if (Message.isNotification(refused)) return new Message.Malformed("notification", code, message)
   const kind = Message.isResponse(refused) ? "response" : "request"
@@ -121,8 +121,8 @@ const parseAny = (text: string, maxDepth: number | undefined): Message.Incoming 
 }
 
 /**
- * The JSON text of a message, on one line and without a newline. An answer that has no JSON form becomes "Internal
- * error" under its id; for a request or a notification without a JSON form, the result is `undefined`.
+ * The JSON text of a message, on one line and without a newline. A response that has no JSON form becomes the error "Internal error" with
+ * its id. Returns `undefined` for a request or a notification without a JSON form, and for such a response without an id.
  *
  * @category utils
  */
@@ -134,7 +134,9 @@ export const stringify = (message: Message.Message): string | undefined => {
     : JsonText.stringify(Message.failure(message.id, JsonRpcError.internal))
 }
 
-/** Up to this length it costs less to write a message again than to remember its length. */
+/**
+ * How many characters a text may have whose length is not remembered: writing such a message again costs less than remembering its length.
+ */
 const SHORT = 4096
 
 /** How many characters of a text that is not a message are kept for diagnostics. */
@@ -143,7 +145,7 @@ const BEGINNING = 100
 const beginnings = new WeakMap<Message.Malformed, string>()
 
 /**
- * The first 100 characters of the text that `parse` found to be no message; `undefined` for other input that is not a message.
+ * The first 100 characters, without secrets, of a text that `parse` found to be no message. `undefined` for other malformed input.
  *
  * @category getters
  */
@@ -155,8 +157,8 @@ export const beginningOf = (malformed: Message.Malformed): string | undefined =>
 const lengths = new WeakMap<Message.Message, number>()
 
 /**
- * The number of characters of the JSON text of a message, for the limits of requests that wait; 0 when the message has no
- * JSON form. A short message, and a message that `parse` has not made, is written again.
+ * How many characters the JSON text of a message has, for the limit of waiting requests; 0 when the message has no JSON form. `parse`
+ * remembers the length of longer texts. For other messages, this function writes the text to measure it.
  *
  * @category utils
  */

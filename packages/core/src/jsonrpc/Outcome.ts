@@ -1,6 +1,6 @@
 /**
- * How a request ended: a result or an error, without an id. A `Side` maps the exit of a handler to an `Outcome`; the
- * conversation decides whether to send the outcome, and sends it under the id of the request.
+ * How a request ended: with a result or an error, but without an id. A `Side` maps the exit of a handler to an `Outcome`. The conversation
+ * decides whether to send the outcome, and adds the id of the request.
  *
  * @since 0.1.0
  */
@@ -16,20 +16,25 @@ export type Outcome =
   | Reported & { readonly result?: undefined; readonly error: JsonRpcError.ErrorObject }
 
 interface Reported {
-  /** The rule that the result of a handler breaks. The result was corrected, or is sent as it is. */
+  /** The rule that the result of a handler breaks; `undefined` when it breaks none. The result was corrected, or it is sent as it is. */
   readonly flaw?: string | undefined
-  /** The cause of an outcome that hides a bug of this side from the peer. */
+  /** The cause, if the outcome hides a bug of this side from the peer. */
   readonly died?: Cause.Cause<unknown> | undefined
-  /** What the handler serves, as the operator reads it: `tool "search"`. Default: the method. */
+  /** What the handler serves, in words for the operator: `tool "search"`. Default: the method. */
   readonly subject?: string | undefined
-  /** Whether the request has not run: there was no place for it, or the conversation closes. */
+  /**
+   * Whether the handler of the request did not run, because there was no place for the request or because the conversation closes. Default:
+   * `false`.
+   */
   readonly isUnserved?: boolean | undefined
-  /** What the packages above tell the channel about the answer. The conversation does not read these notes. */
+  /**
+   * What a caller of the conversation (`client`, `server`) tells the channel about the answer. The conversation does not read these notes.
+   */
   readonly notes?: unknown
 }
 
 /**
- * The outcome of a handler: its result, its `JsonRpcError`, or "Internal error" for any other failure.
+ * The outcome of a handler: its result, or its `JsonRpcError`, or "Internal error" for any other failure.
  *
  * @category constructors
  */
@@ -40,7 +45,7 @@ export const fromExit = (exit: Exit.Exit<unknown, unknown>): Outcome => {
 }
 
 /**
- * "Internal error" for the peer, and the cause for the operator.
+ * The outcome of a handler that died: "Internal error" for the peer, and the cause for the operator.
  *
  * @category utils
  */

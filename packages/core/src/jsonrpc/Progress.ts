@@ -1,6 +1,6 @@
 /**
- * The progress of a request, and the notification that carries progress. `Conversation` passes progress to the call that
- * the token of the notification names.
+ * The progress of a request, and the notification that carries progress. The notification names a request with a token; `Conversation`
+ * passes the progress to the call of that request.
  *
  * @since 0.1.0
  */
@@ -8,30 +8,30 @@ import * as Message from "./Message.js"
 
 /** @category models */
 export interface Progress {
-  /** Rises with every notification, even when the total is not known. */
+  /** The progress so far. It rises with every notification, also when the total is not known. */
   readonly progress: number
-  /** The value of `progress` at the end, when it is known. */
+  /** The value that `progress` will have at the end; `undefined` when this is not known. */
   readonly total?: number | undefined
   /** A text to show to the user. */
   readonly message?: string | undefined
 }
 
 /**
- * The name of the notification.
+ * The method of the notification.
  *
  * @category constants
  */
 export const METHOD = "notifications/progress"
 
 /**
- * The token in the parameters of a notification, if they have one.
+ * The token in the parameters of a notification; `undefined` when they have none.
  *
  * @category utils
  */
 export const token = (params: Message.Params | undefined): unknown => params?.progressToken
 
 /**
- * The progress in the parameters of a notification, if they have any. A total or a message of a wrong type is left out.
+ * The progress in the parameters of a notification; `undefined` when they have none. A total or a message of a wrong type is left out.
  *
  * @category constructors
  */
@@ -45,9 +45,9 @@ export const fromParams = (params: Message.Params | undefined): Progress | undef
 }
 
 /**
- * The parameters of the notification that reports progress; `undefined` when it must not be sent: the request has no
- * token, or `progress` is not greater than `last`, the progress that was reported before. A total that is not a finite
- * number is left out.
+ * The parameters of the notification that reports progress. Returns `undefined` when no notification must be sent: the request has no
+ * token, or `progress` is not finite, or `progress` is not greater than `last`, the progress that was reported before. A total that is not
+ * a finite number is left out.
  *
  * @category utils
  */

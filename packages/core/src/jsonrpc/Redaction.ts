@@ -1,12 +1,10 @@
 /**
  * Shows messages and texts without their secrets, for taps, traces, logs and recordings.
  *
- * A secret is known by the name before the secret (of a member, a header, a parameter of a URL, a variable of the environment, an option
- * of a command) and by its form (credentials of HTTP, JSON Web Tokens, private keys, user and password of a URL). JSON in a text is read
- * as JSON. A JSON Schema stays readable: a property `password` is shown, its default and its examples are not. A secret without such
- * a name or form is shown.
- *
- * `redaction/SecretNames` knows the names, `redaction/SecretText` reads texts.
+ * A secret is found in two ways: by the name before it (of a member, a header, a parameter of a URL, an environment variable, an option of
+ * a command), or by its form (credentials of HTTP, JSON Web Tokens, private keys, user and password of a URL). JSON in a text is read as
+ * JSON. A JSON Schema stays readable: it shows a property named `password`, but hides the default and the examples of that property. A
+ * secret without such a name or form is shown. `redaction/SecretNames` knows the names, and `redaction/SecretText` reads texts.
  *
  * @since 0.1.0
  */
@@ -30,7 +28,7 @@ import * as JsonText from "./runtime/JsonText.js"
 export const value = (given: unknown): unknown => ofValue(given, 0)
 
 /**
- * A text without its secrets. The text may be JSON, a broken message, a line of a log, or words.
+ * A text without its secrets. The text may be JSON, a broken message, a line of a log, or prose.
  *
  * @category utils
  */
@@ -39,9 +37,12 @@ export const text = (given: string): string => ofText(given, 0)
 const HIDDEN = SecretText.HIDDEN
 
 const MAX_DEPTH = 600
-/** A text in a text in a text …: each level of quotes makes the text shorter, so this many levels are enough. */
+/**
+ * How many levels of texts inside texts are read as JSON. Each level of quotes makes the inner text shorter, so this many levels are
+ * enough.
+ */
 const MAX_TEXTS = 8
-/** A level of JSON in a text counts as so many levels of nesting. */
+/** How many levels of nesting one level of JSON in a text counts for. */
 const TEXT_LEVELS = MAX_DEPTH / MAX_TEXTS
 const TOO_DEEP = "<nested too deeply>"
 
@@ -50,12 +51,12 @@ const ofValue = (given: unknown, depth: number): unknown => {
   if (!isNested(given)) return given
   if (depth >= MAX_DEPTH) return TOO_DEEP
   if (Array.isArray(given)) return ofArray(given, depth + 1)
-  // As `JSON.stringify` reads values that are not plain.
+  // An object with `toJSON` is read as `JSON.stringify` reads it.
   if ("toJSON" in given && Predicate.isFunction(given.toJSON)) return ofValue(given.toJSON(), depth + 1)
   return ofMembers(given as Record<string, unknown>, depth + 1)
 }
 
-/** Whether a value has elements or members. */
+/** Whether a value is an object or an array. */
 const isNested = (value: unknown): value is object => typeof value === "object" && value !== null
 
 const ofText = (given: string, depth: number): string => {
@@ -71,7 +72,8 @@ const ofText = (given: string, depth: number): string => {
     undefined,
     /^\s{0,100}[{[]\s*\n/.test(given) ? 2 : 0
   )
-  // The text stays as it was, unless it has a member twice: the value has only the second.
+  // Returns the text unchanged if it has no secret. A text that has a member twice is written again, because the parsed value has only the
+  // second.
   return JSON.stringify(JSON.parse(redacted)) === JSON.stringify(json) && membersIn(given) === membersOf(json)
     ? given
     : redacted
@@ -101,7 +103,7 @@ const ofArray = (given: ReadonlyArray<unknown>, depth: number): ReadonlyArray<un
       : ofValue(element, depth)
   })
 
-/** Whether an element announces the next element: `["authorization", "hunter2"]`, `["--token", "hunter2"]`. */
+/** Whether an element is a name, and the next element its value: `["authorization", "hunter2"]`, `["--token", "hunter2"]`. */
 const announcesNext = (all: ReadonlyArray<unknown>, at: number, name: string): boolean => {
   if (SecretNames.kindOf(name) !== "strong" || name.length > 100) return false
   const next = all[at + 1] as string
@@ -124,23 +126,23 @@ const ofMembers = (given: Record<string, unknown>, depth: number): unknown => {
   })
 }
 
-/** In these lists, no element announces the next element. */
+/** Members with these names have lists of names, in which no element is the value of the element before it. */
 const LISTS_OF_NAMES = /(?:supported|required|types|names|scopes|tags|methods|enum)$/i
 
-/** A copy with other values. A name that has a secret is changed, too. */
+/** A copy of an object whose values are those that `of` returns. A member name that contains a secret is changed, too. */
 const copy = (given: Record<string, unknown>, of: (name: string, value: unknown) => unknown): unknown => {
   const made: Record<string, unknown> = {}
   for (const [i, [name, value]] of Object.entries(given).entries()) {
     const shown = SecretText.redact(name)
     const key = shown === name ? name : `${shown} ${i + 1}`
-    // An assignment to `__proto__` would be lost.
+    // An assignment to `__proto__` would not make a member.
     if (key === "__proto__") Object.defineProperty(made, key, { value: of(name, value), enumerable: true })
     else made[key] = of(name, value)
   }
   return made
 }
 
-/** The members of messages that have a schema, and the members by which other schemas are known. */
+/** Whether a member has a schema: members of messages that have one, and members that only schemas have. */
 const isSchema = (name: string, value: unknown): boolean =>
   SCHEMAS.has(name) ? Predicate.isRecord(value) : MAPS.has(name) && isMap(value)
 
@@ -157,7 +159,7 @@ const KEYWORDS = new Set([
   ...["unevaluatedItems", "unevaluatedProperties", "allOf", "anyOf", "oneOf", "prefixItems", "contentSchema"]
 ])
 
-/** Keywords whose texts and numbers describe values. */
+/** Keywords of a schema whose texts and numbers describe values, and are no secrets. */
 const DESCRIBING = new Set([
   ...[
     "type",
@@ -195,7 +197,7 @@ const DESCRIBING = new Set([
   ]
 ])
 
-/** A member of a schema, or of what has a schema. `isSecret` where the schema describes a secret. */
+/** A member of a schema, or of an object that contains a schema. `isSecret` is `true` when the schema describes a secret. */
 const ofSchemaMember = (name: string, given: unknown, depth: number, isSecret: boolean): unknown => {
   if (MAPS.has(name) && isMap(given)) {
     return copy(given, (property, schema) => ofSchema(schema, depth + 1, isSecret || isSecretName(property)))
@@ -226,7 +228,7 @@ const ofSchema = (given: unknown, depth: number, isSecret: boolean): unknown => 
   return copy(given, (name, value) => ofSchemaMember(name, value, depth + 1, hides))
 }
 
-/** Keywords with names of properties and types. */
+/** Keywords of a schema whose values are names of properties or of types. */
 const NAMES = new Set(["required", "dependentRequired", "type"])
 
 const isNames = (value: unknown): value is ReadonlyArray<string> =>

@@ -1,6 +1,6 @@
 /**
- * What one side of a conversation does with the peer's requests and notifications: the contract between a `Conversation`, which runs the
- * work and sends the answers, and the modules of `client` and `server`, which know the methods.
+ * What one side of a conversation does with the requests and notifications of the peer. A `Side` is the contract between two parts: a
+ * `Conversation` runs the work and sends the answers, and the modules of `client` and `server` know the methods.
  *
  * @since 0.1.0
  */
@@ -20,30 +20,33 @@ import type { Transport } from "./Transport.js"
  */
 export interface RequestSide {
   /**
-   * Called in the order of arrival, before any later message is read. The effects of requests run concurrently; each effect
-   * runs at once up to its first asynchronous step.
+   * Called for each request in the order of arrival, before any later message is read. The effects of requests run concurrently. Each
+   * effect runs at once, up to its first asynchronous step.
    */
   readonly onRequest: (request: Message.Request, incoming: IncomingRequest) => Work
   /**
-   * Whether requests of this method never wait until other requests have ended, whether the peer or this side has sent them. Such requests
-   * are cheap, like `ping`. Default: every request may wait.
+   * Whether requests of this method start at once, and never wait for other requests to end. It applies to requests of the peer and to
+   * requests of this side. Such requests are cheap, like `ping`. Default: every request may wait.
    */
   readonly neverWaits?: ((method: string) => boolean) | undefined
-  /** The own limit of a request that stays open, such as a subscription. Default: no request has an own limit. */
+  /**
+   * The limit of a request that stays open, such as a subscription, in place of the limit of the conversation. Default: no request has a
+   * limit of its own.
+   */
   readonly ownLimit?: ((request: Message.Request, channel: Channel) => OwnLimit | undefined) | undefined
-  /** The code of the error that refuses a request while no permit is free. Default: `UNAVAILABLE`. */
+  /** The code of the error with which a request is refused while no permit is free. Default: `UNAVAILABLE`. */
   readonly unavailableCode?: ((request: Message.Request) => number) | undefined
 }
 
 /**
- * A limit that requests of one kind have instead of the limit of the conversation. A request beyond the limit is refused.
+ * A limit for the requests of one kind, in place of the limit of the conversation. A request that finds no free permit is refused.
  *
  * @category models
  */
 export interface OwnLimit {
-  /** Takes a permit; `false` when no permit is free. */
+  /** Takes a permit. Returns `false` when no permit is free. */
   readonly enter: () => boolean
-  /** Gives a permit back. */
+  /** Returns a permit. */
   readonly leave: () => void
 }
 
@@ -53,11 +56,11 @@ export interface OwnLimit {
  * @category models
  */
 export interface Side extends RequestSide {
-  /** Gives what serves a request, where that depends on the request. Called once per request. Default: the side itself. */
+  /** Chooses the `RequestSide` of a request. Called once for each request. Default: the `Side` itself serves each request. */
   readonly sideOf?: ((request: Message.Request) => RequestSide) | undefined
   /**
-   * Called in the order of arrival, like `onRequest`. Returns the effect that handles the notification, if there is one. A
-   * defect of the effect is reported.
+   * Called for each notification in the order of arrival, like `onRequest`. Returns the effect that handles the notification, or
+   * `undefined` when there is nothing to do. A defect of the effect is reported as a diagnostic.
    */
   readonly onNotification: (
     notification: Message.Notification,
@@ -76,36 +79,35 @@ export interface Work {
   readonly context?: Context.Context<never> | undefined
   /** Maps the exit of the effect to the answer. Not called when the request was cancelled. */
   readonly reply: (exit: Exit.Exit<unknown, unknown>) => Outcome.Outcome
-  /** Returns the effect that releases resources before the answer is sent, if there is one. */
+  /** Returns the effect that releases resources before the answer is sent; `undefined` when there is nothing to release. */
   readonly release?: ((exit: Exit.Exit<unknown, unknown>) => Effect.Effect<void> | undefined) | undefined
-  /** The answer when the conversation closes before the effect has ended. Default: `Outcome.closing`. */
+  /** The answer to a request that runs when the conversation closes. Default: `Outcome.closing`. */
   readonly closing?: (() => Outcome.Outcome) | undefined
-  /** Whether the peer may cancel the request. Default: true. */
+  /** Whether the peer may cancel the request. Default: `true`. */
   readonly cancellable?: boolean | undefined
 }
 
 /**
- * Where the answer to a message is sent: the transport, or one of many HTTP requests. Each channel has ids of its own.
+ * Where the answer to a message is sent: the transport, or one of many HTTP requests. Each channel has request ids of its own.
  *
  * @category models
  */
 export interface Channel extends Pick<Transport, "send" | "unsafeSend" | "canSend" | "canRequest"> {
-  /** Sends the answer to a request, on a channel that needs the whole outcome. Default: `unsafeSend` of the response. */
+  /** Sends the answer to a request, for a channel that needs the whole outcome. Default: `unsafeSend` sends the response. */
   readonly answer?: ((id: Message.RequestId, outcome: Outcome.Outcome) => void) | undefined
-  /** Called for a request that will not be answered, because the peer cancelled it. A pipe leaves this out. */
+  /** Called for a request that gets no answer, because the peer cancelled it. A pipe does not need this function. */
   readonly onUnanswered?: ((id: Message.RequestId) => void) | undefined
-  /** Called for a request that has to wait until other requests have ended. A pipe leaves this out. */
+  /** Called for a request that has to wait until other requests have ended. A pipe does not need this function. */
   readonly onWaiting?: ((id: Message.RequestId) => void) | undefined
   /** Called for a request that has waited, before it starts. */
   readonly onStarted?: ((id: Message.RequestId) => void) | undefined
-  /** What the packages above know of the origin of the messages. The conversation does not read it. */
+  /** What a caller of the conversation (`client`, `server`) knows about the origin of the messages. The conversation does not read it. */
   readonly origin?: unknown
 }
 
 /**
- * One request while a handler answers it, with functions that send requests and notifications to its sender meanwhile.
- * Once the request is answered or cancelled, requests to its sender fail with `NoBackChannel`, and notifications are
- * dropped.
+ * One request of the peer while a handler answers it. Its functions send requests and notifications to the peer meanwhile. Once the request
+ * is answered or cancelled, these requests fail with `NoBackChannel`, and these notifications are dropped.
  *
  * @category models
  */
@@ -113,14 +115,16 @@ export interface IncomingRequest extends Outbound {
   readonly id: Message.RequestId
   readonly method: string
   readonly channel: Channel
-  /** Why the peer has cancelled the request, at most 1,024 characters; `undefined` without a cancel or a reason. */
+  /**
+   * Why the peer has cancelled the request, at most 1,024 characters. `undefined` when the request was not cancelled, or without a reason.
+   */
   readonly cancelReason: string | undefined
   /** `false` once the request is answered or cancelled. */
   readonly open?: boolean | undefined
 }
 
 /**
- * A side made of two handlers, which run in the context of this effect.
+ * A side made of two handlers. The handlers run in the context in which this effect runs.
  *
  * @category constructors
  */

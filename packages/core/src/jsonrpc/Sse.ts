@@ -1,8 +1,9 @@
 /**
- * Server-sent events: encodes events to text and decodes bytes to events. The same bytes give the same events, however
- * they are cut into chunks; an event that is too large does not affect the events after it.
+ * Server-sent events: encodes events to text, and decodes bytes to events. The same bytes give the same events, whatever chunks they arrive
+ * in. An event that is too large does not affect the events after it.
  *
- * This module knows neither HTTP nor what the events mean. Its readers know that an event with empty data is not a message.
+ * This module knows neither HTTP nor the meaning of the events. The modules that read the events know that an event with empty data is not
+ * a message.
  *
  * @see https://html.spec.whatwg.org/multipage/server-sent-events.html#event-stream-interpretation
  * @since 0.1.0
@@ -11,7 +12,7 @@ import { ByteBuffer } from "./runtime/ByteBuffer.js"
 import * as Oversized from "./runtime/Oversized.js"
 
 /**
- * How many bytes an event may have, between the blank lines around it.
+ * How many bytes an event may have, between the blank lines around it. The default of `Options.maxEventBytes`: 10 MiB.
  *
  * @category constants
  */
@@ -19,18 +20,18 @@ export const MAX_EVENT_BYTES = 10 * 1024 * 1024
 
 /** @category models */
 export interface Event {
-  /** The name of the event. Without one, the event is a "message". */
+  /** The name of the event. Clients treat an event without a name as a "message". */
   readonly event?: string | undefined
-  /** The id that the client sends to resume after this event. The id stays valid until an event has another id. */
+  /** The id that a client sends to resume after this event. It is also the id of the later events, up to the next event that has an id. */
   readonly id?: string | undefined
-  /** How many milliseconds the client waits before it reconnects. */
+  /** How many milliseconds a client waits before it reconnects. */
   readonly retry?: number | undefined
-  /** Absent when the event has no data line; an empty data line is the empty string. */
+  /** The data. `undefined` when the event has no data line; the empty string when it has one empty data line. */
   readonly data?: string | undefined
 }
 
 /**
- * An event that was dropped because of its size.
+ * An event that was dropped because it has too many bytes.
  *
  * @category models
  */
@@ -38,23 +39,23 @@ export class TooLarge {
   readonly _tag = "TooLarge"
   constructor(
     readonly maxEventBytes: number,
-    /** How its data begins, at most 4,096 bytes. */
+    /** The beginning of its data, at most 4,096 bytes. */
     readonly start = "",
-    /** How its data ends, when the event is reported at its end. */
+    /** The end of its data, if the event is reported at its end (`Options.reportAtEnd`). */
     readonly end?: string | undefined
   ) {}
 }
 
 /**
- * The text of an event, with the blank line after it. Each line of the data, empty or not, has its own data line.
- * Line breaks in an id or a name are removed, because they would begin another field.
+ * The text of an event, with the blank line that ends it. Each line of the data, also an empty line, has its own data line. Line breaks in
+ * an id or a name are removed, because they would begin another field.
  *
  * @category utils
  */
 export const encode = ({ data, event, id, retry }: Event): string => {
   let text = ""
   if (event !== undefined) text += `event: ${event.replace(/[\r\n]/g, "")}\n`
-  // Clients ignore an id that holds NUL.
+  // NUL is removed, because clients ignore an id that contains NUL.
   if (id !== undefined) text += `id: ${id.replace(/[\r\n\0]/g, "")}\n`
   if (retry !== undefined) text += `retry: ${Math.max(0, Math.round(retry))}\n`
   if (data !== undefined) text += breaks.test(data) ? lines(data) : `data: ${data}\n`
@@ -66,7 +67,7 @@ const breaks = /[\r\n]/
 const lines = (data: string): string => data.split(/\r\n|\r|\n/).map((line) => `data: ${line}\n`).join("")
 
 /**
- * A comment, which clients ignore: keeps a connection open while there is no event.
+ * A comment, which clients ignore. A server sends comments to keep a connection open while there is no event.
  *
  * @category utils
  */
@@ -74,11 +75,11 @@ export const comment = (text = ""): string => `: ${text.replace(/[\r\n]/g, " ")}
 
 /** @category models */
 export interface Options {
-  /** Longer events are discarded and reported as `TooLarge`. Default: 10 MiB. */
+  /** How many bytes an event may have. Larger events are discarded and reported as `TooLarge`. Default: 10 MiB. */
   readonly maxEventBytes?: number | undefined
   /**
-   * Whether an event that is too large is reported at its end; the function receives the beginning of the data. Default: an
-   * event is reported as soon as it is too large.
+   * Whether an event that is too large is reported at its end, with the end of its data. The function receives the beginning of the data.
+   * Default: each such event is reported as soon as it is too large.
    */
   readonly reportAtEnd?: ((start: string) => boolean) | undefined
 }
@@ -88,9 +89,10 @@ const CR = 0x0d
 const LINE_END = Uint8Array.of(LF)
 
 /**
- * Decodes chunks of bytes to events. A class with mutable fields, because it runs for every chunk: `held` has a copy of the line that has
- * not ended, and `event`, `id`, `retry` and `data` have the fields of the event so far, together never more than the limit; `skipped` is
- * set from the byte that exceeds the limit to the end of the event. Text after the last blank line is not an event.
+ * Decodes chunks of bytes to events. A class with mutable fields, because it runs for every chunk. `held` has a copy of the bytes of a line
+ * that has not ended. `event`, `id`, `retry` and `data` have the fields of the event so far. All together never have more bytes than the
+ * limit. `skipped` is set while an event is too large: from the byte that exceeds the limit to the end of the event. Text after the last
+ * blank line is not an event.
  *
  * @category models
  */
@@ -99,7 +101,7 @@ export class Decoder {
   private readonly maxEventBytes: number
   private readonly reportAtEnd: (start: string) => boolean
   private readonly held: ByteBuffer
-  /** Bytes of this event, without the line that has not ended. */
+  /** How many bytes this event has so far, without the line that has not ended. */
   private bytes = 0
   private skipped: Oversized.Skipped | undefined
   private first = true
@@ -122,7 +124,7 @@ export class Decoder {
     for (let at = 0; at < chunk.length; at++) {
       const byte = chunk[at]
       if (byte === LF && this.afterCr) {
-        // The second half of CRLF, which two chunks may share.
+        // The second half of CRLF. The two halves may be in two chunks.
         this.afterCr = false
         start = at + 1
       } else if (byte === LF || byte === CR) {
@@ -137,7 +139,7 @@ export class Decoder {
     return events
   }
 
-  /** Whether the event may grow by this piece. Reports an event that is too large, once. */
+  /** Whether the event may grow by this piece. Reports an event that is too large once. */
   private fits(piece: Uint8Array, events: Array<Event | TooLarge>): boolean {
     if (this.skipped !== undefined) {
       this.skipped.add(piece)
@@ -145,7 +147,7 @@ export class Decoder {
     }
     if (this.bytes + this.held.size + piece.length <= this.maxEventBytes) return true
     const held = this.held.all
-    // So that the start is the same however the bytes are cut into chunks.
+    // The kept start has the same length, whatever chunks the bytes arrive in.
     const kept = Math.min(Oversized.KEPT_BYTES, this.maxEventBytes - this.bytes)
     const last = dataOf(this.text.decode(Oversized.beginning(held, piece, kept)))
     const start = [...this.data ?? [], last].join("\n").slice(0, Oversized.KEPT_BYTES)
@@ -157,9 +159,9 @@ export class Decoder {
   }
 
   private keep(piece: Uint8Array, events: Array<Event | TooLarge>): void {
-    // A line that is skipped is counted: an empty line would end the event.
+    // The bytes of a line that is skipped are counted, because a line that looks empty would end the event.
     if (!this.fits(piece, events)) this.held.skip(piece)
-    // The first piece is copied here: it would keep the memory of its whole chunk.
+    // The first piece is copied, because a view would keep the memory of its whole chunk.
     else this.held.add(this.held.size === 0 ? piece.slice() : piece)
   }
 
@@ -192,7 +194,7 @@ export class Decoder {
   }
 
   private dispatch(events: Array<Event | TooLarge>): void {
-    // A byte order mark is removed from the first line only, and this line may have been the first.
+    // A byte order mark is removed only from the first line of the input, and this empty line may have been the first line.
     this.first = false
     const { data, event, id, retry } = this
     if (this.skipped?.end !== undefined) {
@@ -215,11 +217,11 @@ export class Decoder {
   }
 }
 
-/** The data in the last lines of an event; the first of the lines may have lost its beginning. */
+/** The data in the last lines of an event. The first of these lines may lack its beginning. */
 const dataAtEnd = (text: string): string => {
   const [first = "", ...lines] = text.replace(/\n$/, "").split("\n")
   return [dataOf(first) || first, ...lines.filter((line) => line.startsWith("data:")).map(dataOf)].join("\n")
 }
 
-/** The data of a line of data; empty for any other line. */
+/** The data of a data line; the empty string for any other line. */
 const dataOf = (line: string): string => /^\uFEFF?data:/.test(line) ? line.replace(/^\uFEFF?data: ?/, "") : ""

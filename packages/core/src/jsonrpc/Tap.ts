@@ -1,8 +1,8 @@
 /**
- * Shows every message that crosses a transport, in both directions, for an operator who looks for a fault. Secrets are left out.
- * What is not tapped pays nothing.
+ * Shows every message that crosses a transport, in both directions, to an operator who looks for a fault. Secrets are left out. A transport
+ * without a tap has no extra cost.
  *
- * `Redaction` knows the secrets, by their names and by their forms. A secret under another name, such as an argument of a tool, is shown.
+ * `Redaction` finds the secrets by their names and by their forms. A secret under another name, such as an argument of a tool, is shown.
  *
  * @since 0.1.0
  */
@@ -15,7 +15,7 @@ import * as Redaction from "./Redaction.js"
 import { type Delivery, run, type Transport } from "./Transport.js"
 
 /**
- * A message on its way.
+ * A message that has crossed a transport: received (`in`) or sent (`out`).
  *
  * @category models
  */
@@ -23,13 +23,13 @@ export interface Tapped {
   readonly direction: "in" | "out"
   /** The name of the connector or of the listener. */
   readonly name: string
-  /** The message as JSON on one line, without secrets. Input that is not a message has a member `malformed`. */
+  /** The message as JSON on one line, without secrets. For input that is not a message, the JSON has one member `malformed`. */
   readonly text: string
 }
 
 /**
- * Receives messages, in order. A tap that takes time holds no message up: while 256 of its runs have not ended, it does not get further
- * messages.
+ * Receives the messages in order. A slow tap delays no message: while 256 effects of the tap have not ended, further messages are not
+ * passed to the tap.
  *
  * @category models
  */
@@ -41,7 +41,7 @@ const MAX_RUNNING = 256
 const MAX_LOGGED = 4000
 
 /**
- * Logs each message as one line, at the level of information: its first 4,000 characters.
+ * Logs the first 4,000 characters of each message on one line, at level `Info`.
  *
  * @category utils
  */
@@ -51,7 +51,7 @@ export const log: Tap = ({ direction, name, text }) =>
   )
 
 /**
- * A function that passes messages to a tap.
+ * Gives a function that passes messages to a tap. `name` is the name of the connector or of the listener.
  *
  * @category constructors
  */
@@ -72,7 +72,7 @@ export const make = (
   })
 
 /**
- * The same transport, with a tap.
+ * The same transport, with a tap. Default: `log`.
  *
  * @category combinators
  */

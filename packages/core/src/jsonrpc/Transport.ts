@@ -1,8 +1,9 @@
 /**
- * One duplex pipe of messages: a stream of what the peer sends, and effects that send to the peer.
+ * One duplex pipe of messages: a stream of what the peer sends, and functions that send to the peer.
  *
- * A transport knows no method; `Conversation` reads the transport. `make` builds a transport from a stream and a function that writes,
- * `LineFraming` turns bytes to messages, `memory` is a pair of transports with queues, and `Direct` a pair without.
+ * A transport knows no method; `Conversation` reads the transport. `make` builds a transport from a stream and a function that writes
+ * messages. `LineFraming` turns bytes into messages. `memory` makes a pair of transports with queues, and `Direct` makes a pair without
+ * queues.
  *
  * @since 0.1.0
  */
@@ -21,8 +22,8 @@ import type * as Message from "./Message.js"
 import * as JsonForm from "./runtime/JsonForm.js"
 
 /**
- * The transport itself reports this: our request did not reach the peer, or its answer was lost. Only the call that waits for the answer
- * ends. For transports that send each request on its own, such as HTTP.
+ * A report of the transport itself: our request did not reach the peer, or its answer was lost. Only the call that waits for this answer
+ * ends. It is for transports that send each request on its own, as over HTTP.
  *
  * @category models
  */
@@ -30,133 +31,135 @@ export class Undelivered {
   readonly _tag = "Undelivered"
   constructor(
     readonly id: Message.RequestId,
-    /** What the call fails with. */
+    /** The error with which the call fails. */
     readonly error: LocalError
   ) {}
 }
 
 /**
- * What a transport delivers.
+ * What a transport delivers: input of the peer, or a report that a request or its answer was lost.
  *
  * @category models
  */
 export type Delivery = Message.Incoming | Undelivered
 
 /**
- * How a request goes on when its connection is lost. Only transports that can resume requests read it.
+ * How a request continues when its connection is lost. Only transports that can resume requests read these options.
  *
  * @category models
  */
 export interface SendOptions {
   /**
-   * Waits for the answer to a request that was sent before, also by an earlier connection, from the point that this token
-   * names. The request is not sent again. A transport that cannot resume requests fails the call with a `TransportError`.
+   * The request was sent before, possibly over an earlier connection. It is not sent again. The call waits for its answer, from the point
+   * in the stream of the request that this token names. When the transport cannot resume requests, the call fails with a `TransportError`.
    */
   readonly resumptionToken?: string | undefined
-  /** Runs whenever the request can be resumed from a later point, once everything before that point was read. */
+  /** Called each time that the request can be resumed from a later point, after everything before that point was read. */
   readonly onResumptionToken?: ((token: string) => Effect.Effect<void>) | undefined
   /**
-   * A transport that sends each request on its own runs the sending of this request inside of this function, for example in the span of the
-   * call. A pipe does not read it.
+   * A function that wraps the sending of this request, for example in the span of the call. Only a transport that sends each request on its
+   * own calls it; a pipe does not.
    */
   readonly around?: (<A, E, R>(sending: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>) | undefined
 }
 
 /**
- * A call, for the transport that carries the request and the cancel of the call.
+ * A call, as the transport sees it that carries the request and the cancel of the call.
  *
  * @category models
  */
 export interface OpenCall {
-  /** What a transport that sends each request on its own keeps for this request, as long as the call is open. */
+  /** What a transport that sends each request on its own keeps for this request while the call is open. */
   exchange?: unknown
 }
 
 /**
- * Runs an effect during which the timeouts of our requests stand still.
+ * Runs an effect. Until it ends, the timeouts of the requests of this side stand still.
  *
  * @category models
  */
 export type PauseTimeouts = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
 
 /**
- * Numbers for the credentials of the requests of a transport: requests with the same number had the same credentials.
+ * Numbers that identify the credentials with which a transport sends requests. Requests with the same number had the same credentials.
  *
  * @category models
  */
 export interface Credentials {
-  /** The number of the request that was sent last. */
+  /** The number of the credentials of the last request. */
   readonly last: () => number
-  /** The number of a request that would be sent now. Fails when its credentials cannot be found. */
+  /** The number of the credentials that a request would have now. Fails when these credentials cannot be found. */
   readonly now: Effect.Effect<number, unknown>
 }
 
 /** @category models */
 export interface Transport {
-  /** What the peer sends, in order, for one reader. Ends when the peer closes the pipe; fails when the pipe fails. */
+  /** What the peer sends, in order, for one reader. Ends when the peer closes the pipe. Fails when the pipe fails. */
   readonly incoming: Stream.Stream<Delivery, TransportError>
-  /** Sends a message, in order. Suspends while too much waits; fails with `Write` when the pipe is closed. */
+  /**
+   * Sends a message, in the order of the calls. Suspends while too many messages wait. Fails with reason `Write` when the pipe is closed.
+   */
   readonly send: (message: Message.Message) => Effect.Effect<void, TransportError>
   /**
-   * Sends a message without suspending, in order; `false` when the pipe is closed. Never throws. A request and its cancel
-   * come with the same `call`.
+   * Sends a message without suspending, in the order of the calls. Returns `false` when the pipe is closed. Never throws. A request and its
+   * cancel get the same `call`.
    */
   readonly unsafeSend: (message: Message.Message, options?: SendOptions, call?: OpenCall) => boolean
   /**
-   * Passes every incoming message to `receive` until the peer closes the pipe: a faster way to read the same messages,
-   * for pipes that need no stream in between. Default: `incoming` is read.
+   * Passes each incoming message to `receive` until the peer closes the pipe. It is a faster way to read the same messages than `incoming`,
+   * for pipes that need no stream. Default: the messages of `incoming` are passed to `receive`.
    */
   readonly run?: (receive: (incoming: Delivery) => void) => Effect.Effect<void, TransportError>
   /**
-   * Whether there is space for a message now: then notifications of handlers leave by `unsafeSend`. A transport that replaces only `send` of
-   * another leaves this out. Default: only `send` knows.
+   * Whether there is space for a message now. If so, notifications of handlers are sent with `unsafeSend` in place of `send`. A transport
+   * that wraps another transport and replaces only `send` must leave `canSend` out. Default: notifications are always sent with `send`.
    */
   readonly canSend?: (() => boolean) | undefined
-  /** Whether requests can be sent now; otherwise requests fail with `NoBackChannel`. Default: always. */
+  /** Whether requests can be sent now. If not, requests fail with `NoBackChannel`. Default: always. */
   readonly canRequest?: (() => boolean) | undefined
   /**
-   * What only a transport has that sends each request on its own, as over HTTP. Such a transport can resume requests, and the failure of
-   * one request says nothing about other requests or about the peer. A pipe leaves this out; a transport around another transport passes it
-   * on as it is.
+   * Present only on a transport that sends each request on its own, as over HTTP. Such a transport can resume requests, and the failure of
+   * one request says nothing about other requests or about the peer. A pipe leaves this out. A transport that wraps another transport
+   * passes on the value of that transport.
    */
   readonly exchanges?: Exchanges | undefined
 }
 
 /**
- * The requests of a transport that sends each of them on its own.
+ * What a conversation must know of a transport that sends each request on its own.
  *
  * @category models
  */
 export interface Exchanges {
-  /** Whether the transport continues the session of an earlier connection, which may have used any id. */
+  /** Whether the transport continues the session of an earlier connection. That connection may have used any id. */
   readonly isResumed: boolean
-  /** Whether a request that the peer refuses may lead to a login, after which the request is sent again. */
+  /** Whether the transport may start a login when the peer refuses a request. After the login the transport sends the request again. */
   readonly canLogIn: boolean
-  /** The credentials of requests, where they may change. Default: all requests have the same. */
+  /** The credentials of the requests, if they may change. Default: all requests have the same credentials. */
   readonly credentials?: Credentials | undefined
   /**
-   * Called once, when a conversation starts over this transport. The transport runs a wait for which the peer is not to
-   * blame, such as the login of the user, with `pauseTimeouts`.
+   * Called once, when a conversation starts over this transport. While the transport waits for something that the peer did not cause, such
+   * as the login of the user, it runs this wait with `pauseTimeouts`.
    */
   readonly onConversation?: ((pauseTimeouts: PauseTimeouts) => void) | undefined
 }
 
 /**
- * The half of a transport that sends, for a conversation whose owner passes each message to the conversation.
+ * The half of a transport that sends. It is for a conversation whose owner passes each incoming message to the conversation.
  *
  * @category models
  */
 export type Sender = Omit<Transport, "incoming" | "run">
 
 /**
- * A stream of transports: each element is one new conversation.
+ * A stream of transports. Each transport is the start of a new conversation.
  *
  * @category models
  */
 export interface Listener<out E = never, out R = never> extends Stream.Stream<Transport, E, R> {}
 
 /**
- * The error of `send` once the pipe is closed.
+ * The error with which `send` fails once the pipe is closed.
  *
  * @category constants
  */
@@ -176,10 +179,9 @@ export const run = (
     : StreamArrays.forEach(transport.incoming, receive)
 
 /**
- * A transport made of a stream and a function that writes one message after another. Messages wait in a queue until
- * `write` is called with them. When `write` fails, `incoming` fails with the same error, so that no caller waits for an
- * answer to a message that was not sent. Closing the scope writes the messages that still wait, for at most a second,
- * then stops writing and ends `incoming`.
+ * A transport made of a stream and a function that writes one message after another. Messages wait in a queue until `write` is called with
+ * them. When `write` fails, `incoming` fails with the same error, so that no caller waits for an answer to a message that was not sent.
+ * When the scope closes, the messages that still wait are written, for at most a second. Then writing stops, and `incoming` ends.
  *
  * @category constructors
  */
@@ -211,15 +213,16 @@ export const make = (options: {
     )
     return {
       incoming: Stream.interruptWhenDeferred(options.incoming, over),
-      // Once for the pipe, not once for each message.
+      // One race for the whole pipe, and not one for each message.
       run: (receive) => raceFirst(StreamArrays.forEach(options.incoming, receive), Deferred.await(over)),
       ...sender(outbox)
     }
   })
 
 /**
- * Two connected transports in memory: each receives what the other sends, as over JSON: without members that are `undefined`, for
- * example. A message that has only values of JSON is received as the same value. Each direction has a queue; `send` suspends while `capacity` messages (default: 256) wait in the queue. Closing the scope ends both transports.
+ * Two connected transports in memory. Each side receives the messages that it would receive over JSON: for example without members whose
+ * value is `undefined`. A message that has only JSON values is passed by reference. Each direction has a queue. `send` suspends while
+ * `capacity` messages wait in the queue. Default: 256. When the scope closes, both transports end.
  *
  * @category constructors
  */
@@ -241,8 +244,8 @@ export const memory = (
 const queue = (capacity: number | undefined) => Outbox.make<Delivery, TransportError>(capacity)
 
 /**
- * One side of a pair with queues. `run` and `canSend` are methods: a copy of the transport with another `incoming` or `send` does not have
- * them, so nothing goes around the new member.
+ * One side of a pair with queues. `run` and `canSend` are methods of the class, so that a copy by object spread does not have them. Without
+ * them, no message can bypass the `incoming` or `send` that the copy replaces.
  */
 class InMemory implements Transport {
   readonly incoming: Transport["incoming"]
@@ -274,7 +277,7 @@ class InMemory implements Transport {
     return Effect.ensuring(this.mine.forEach(receive), this.close)
   }
 
-  /** A side that stops reading has closed the pipe: the other side receives nothing more from it either. */
+  /** A side that stops reading has closed the pipe: the other side also receives nothing more from this side. */
   private get close(): Effect.Effect<void> {
     return Effect.sync(() => {
       this.mine.end(Exit.void)

@@ -1,11 +1,12 @@
 /**
- * Any number of deadlines, and one fiber that sleeps until the first of them: the timeouts of calls and of commands, idle sessions,
- * stalled readers. Everything that expires knows its own deadline; a sweep calls all of it when one may be due.
+ * Any number of deadlines with one fiber, which sleeps until the first deadline: the timeouts of calls and of commands, the ends of idle
+ * sessions, and the limits of readers that do not read. Each object that expires knows its own deadline. When a deadline may be due, a
+ * sweep calls all these objects.
  *
- * Mutable fields, because a timer per request (`Effect.timeout`) adds 39 µs to a call of 3 µs, and a sleeping fiber per session doubles
- * the memory of an idle session; here a later deadline costs one comparison. When Effect has a timeout at such a cost, and
- * test/kit/Deadlines and test/jsonrpc/runtime/Calls.deadlines pass on that timeout, this module can be deleted. `at` is the time of the
- * next sweep, `Infinity` for none and `-Infinity` after `stop`; a fiber sleeps exactly while `at` is finite.
+ * The class has mutable fields, because a timer for each request (`Effect.timeout`) adds 39 µs to a call of 3 µs, and a sleeping fiber for
+ * each session doubles the memory of an idle session. Here a later deadline costs one comparison. When Effect has a timeout at such a cost,
+ * and test/kit/Deadlines and test/jsonrpc/runtime/Calls.deadlines pass with that timeout, this module can be deleted. `at` is the time of
+ * the next sweep: `Infinity` when no sweep is due, `-Infinity` after `stop`. A fiber sleeps exactly while `at` is finite.
  */
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
@@ -14,15 +15,18 @@ import * as Fiber from "effect/Fiber"
 import type * as Scope from "effect/Scope"
 import * as EffectInternals from "./EffectInternals.js"
 
-// A timer of Node with more than 2^31-1 milliseconds fires at once: a longer sleep is divided.
+// In Node, a timer of more than 2^31-1 milliseconds fires at once. Therefore a longer sleep is divided into sleeps of this length.
 const LONGEST_SLEEP = 2 ** 30
 
-/** The milliseconds of a duration: never negative, `Infinity` for no deadline. */
+/** The milliseconds of a duration, at least 0. `Infinity` means that there is no deadline. */
 export const millis = (duration: Duration.DurationInput): number =>
   Math.max(0, Duration.toMillis(Duration.decode(duration)))
 
 export interface Expirable {
-  /** Does what is due at this time, in milliseconds, and returns when to sweep again: `Infinity` for never. */
+  /**
+   * Does what is due at the time `now` (milliseconds of `Deadlines.now`). Returns the time of its next sweep, `Infinity` for no further
+   * sweep.
+   */
   readonly sweep: (now: number) => number
 }
 
@@ -38,35 +42,35 @@ export class Deadlines {
   constructor(
     runtime: EffectInternals.Services,
     private readonly clock: Clock.Clock,
-    /** The least time between two sweeps, in milliseconds. A deadline may be late by this time. */
+    /** The least time between two sweeps, in milliseconds. A deadline may be late by this time. Default: 0. */
     readonly resolution = 0
   ) {
     this.runtime = EffectInternals.interruptible(runtime)
   }
 
-  /** How many things are watched. */
+  /** How many objects are watched. */
   get size(): number {
     return this.watched.size
   }
 
-  /** The milliseconds of a clock that does not jump. Deadlines are times of this clock. */
+  /** The time in milliseconds of a clock that does not jump. All deadlines are times of this clock. */
   now(): number {
     return Number(EffectInternals.nanos(this.clock)) / 1_000_000
   }
 
-  /** Sweeps `expirable` no later than at this time, and at each time that its `sweep` returns, until `unwatch`. */
+  /** Calls `sweep` of `expirable` at the time `at` or earlier, and at each time that `sweep` returns, until `unwatch`. */
   watch(expirable: Expirable, at: number): this {
     this.watched.add(expirable)
     this.set(at)
     return this
   }
 
-  /** Stops sweeping `expirable`; `false` when it was not watched. */
+  /** Stops sweeping `expirable`. Returns `false` when `expirable` was not watched. */
   unwatch(expirable: Expirable): boolean {
     return this.watched.delete(expirable)
   }
 
-  /** Calls back once after so many milliseconds, never for `Infinity`; `unwatch` cancels the callback. */
+  /** Calls `onDue` once after `delay` milliseconds; never when `delay` is `Infinity`. `unwatch` of the returned object cancels the call. */
   schedule(delay: number, onDue: () => void): Expirable {
     const at = this.now() + delay
     const scheduled: Expirable = {
@@ -81,7 +85,7 @@ export class Deadlines {
     return scheduled
   }
 
-  /** Sweeps no later than at this time. */
+  /** Makes sure that the next sweep is at this time or earlier. */
   set(at: number): void {
     if (at >= this.at) return
     this.at = at
@@ -91,7 +95,7 @@ export class Deadlines {
     if (earlier !== undefined) EffectInternals.interrupt(earlier)
   }
 
-  /** Sweeps now, unless there was a sweep within the resolution. Gives whether it has swept. */
+  /** Sweeps now, unless the last sweep was less than `resolution` milliseconds ago. Returns whether it has swept. */
   catchUp(): boolean {
     const now = this.now()
     if (now - this.swept < this.resolution) return false
@@ -99,7 +103,10 @@ export class Deadlines {
     return true
   }
 
-  /** Never sweeps again. Returns the fiber that slept, so that the caller can wait for its end. */
+  /**
+   * Stops all sweeps for ever. Returns the fiber that slept, so that the caller can wait for the end of the fiber; `undefined` when no
+   * fiber slept.
+   */
   stop(): Fiber.RuntimeFiber<void> | undefined {
     this.at = -Infinity
     const { fiber } = this
@@ -118,7 +125,7 @@ export class Deadlines {
     return next === Infinity ? next : Math.max(next, now + this.resolution)
   }
 
-  // An expirable that throws in its `sweep` is not watched any more. All others are still swept.
+  // When `sweep` of an object throws, that object is watched no more. All other objects are still swept.
   private readonly sleep: Effect.Effect<void> = Effect.catchAllDefect(
     Effect.suspend(() => this.loop),
     (defect) =>
@@ -146,7 +153,7 @@ export class Deadlines {
   })
 }
 
-/** Deadlines that are kept until the scope closes. */
+/** Makes a `Deadlines` that stops when the scope closes. `resolution` is the least time between two sweeps, in milliseconds. Default: 0. */
 export const make = (resolution?: number): Effect.Effect<Deadlines, never, Scope.Scope> =>
   Effect.acquireRelease(
     Effect.zipWith(

@@ -1,6 +1,7 @@
 /**
- * What version 3 of Effect has and version 4 has not, with the same arguments: `Module_member` is what `Module.member` was. The edition for
- * version 4 names these where the source names Effect's own, for what too few modules use to be worth a rule of the edition.
+ * Functions that version 3 of Effect has and version 4 does not have, with the same arguments. `Module_member` replaces `Module.member`:
+ * the build of the packages for version 4 puts this name in place of Effect's own name. A function is here when too few modules use it to
+ * be worth a rule of that build.
  */
 import * as Arr from "effect/Array"
 import * as Cause from "effect/Cause"
@@ -43,7 +44,7 @@ type Eff<A, E = never, R = never> = Effect.Effect<A, E, R>
 
 // Effect
 
-/** Interruption does not wait for the effect. */
+/** An interruption of the caller does not wait for the end of the effect. */
 export const Effect_disconnect = <A, E, R>(self: Eff<A, E, R>): Eff<A, E, R> =>
   Effect.uninterruptibleMask((restore) =>
     Effect.contextWith((context: Context.Context<R>) => {
@@ -95,7 +96,7 @@ interface Supervisor {
   readonly counter: Metric.FiberRuntimeMetricsService
 }
 
-/** Counts the fibers that run. */
+/** Counts the fibers that run at the moment. */
 export const Supervisor_track: Eff<Supervisor> = Effect.sync(() => {
   let running = 0
   return {
@@ -181,7 +182,7 @@ export const Effect_cachedFunction = <A, B, E, R>(
       })
   })
 
-/** Version 4 gives the successes first. */
+/** `Effect.partition` of version 4 gives the successes first; version 3 gives the failures first. */
 export const Effect_partition = <A, B, E, R>(
   elements: Iterable<A>,
   f: (a: A, i: number) => Eff<B, E, R>
@@ -190,7 +191,7 @@ export const Effect_partition = <A, B, E, R>(
 
 // Fiber, Exit, Cause, Layer, Random, Metric
 
-/** Version 4 has no status of fibers. A fiber that waits keeps what it waits for in a member that has no public name. */
+/** Version 4 has no status of fibers. A fiber that waits has what it waits for in the member `_yielded`, which is not public. */
 export const Fiber_status = <A, E>(
   fiber: Fiber.Fiber<A, E>
 ): Eff<{ readonly _tag: "Done" | "Suspended" | "Running" }> =>
@@ -393,7 +394,7 @@ export const Stream_mapAccum = <S, A, B>(initial: S, f: (state: S, a: A) => read
     return [next, [value]] as const
   })
 
-/** Version 4 waits until there is something. */
+/** `Queue.clear` of version 4 waits until the queue has a value; `Queue.takeAll` of version 3 returns at once. */
 export const Queue_takeAll: typeof Queue.clear = Queue.clear
 
 export const Stream_fromQueue = <A>(queue: Queue.Dequeue<A>, _options?: object): Stream.Stream<A> =>
@@ -515,7 +516,7 @@ export const Schedule_modifyDelay: {
   f: (out: Out, delay: Duration.Duration) => Duration.Input
 ) => Schedule_modifyDelayEffect(self, (out, delay) => Effect.succeed(f(out, delay))))
 
-/** `min` and `max` are the factors of the delay. */
+/** `min` and `max` are the factors by which the delay is multiplied at least and at most. */
 export const Schedule_jitteredWith =
   ({ max, min }: { readonly min: number; readonly max: number }) =>
   <Out, In, E, R>(self: Schedule.Schedule<Out, In, E, R>): Schedule.Schedule<Out, In, E, R> =>

@@ -1,7 +1,8 @@
 /**
- * What versions 3 and 4 of Effect do in different ways, as far as this library uses it: how code outside of any Effect runs and interrupts
- * fibers, reads their exits and completes deferreds and latches, and how it reads contexts and clocks. Modules of all packages use this
- * module, and name none of these inner parts of Effect themselves. For version 4 this module is written anew, mostly as aliases.
+ * The parts of Effect that versions 3 and 4 do in different ways, as far as this library uses them. With these functions, code outside of
+ * any Effect runs and interrupts fibers, reads the exits of fibers, completes deferreds and latches, and reads contexts and clocks. Modules
+ * of all packages call this module, and use none of these parts of Effect directly. `EffectInternals.v4` replaces this module for version
+ * 4, mostly with aliases.
  */
 import * as Cause from "effect/Cause"
 import type * as Clock from "effect/Clock"
@@ -29,46 +30,49 @@ import * as Scope from "effect/Scope"
 import type * as Tracer from "effect/Tracer"
 import * as Waking from "./Waking.js"
 
-/** What a fiber begins with. */
+/** What a fiber starts with: in version 3 its context, its FiberRefs and its runtime flags. */
 export type Services<R = never> = Runtime.Runtime<R>
 
 export const defaultServices: Services = Runtime.defaultRuntime
 
-/** The same services for fibers that can be interrupted, also when the fiber that gave the services cannot. */
+/** The same services, for fibers that can be interrupted. The fiber that gave the services may itself be uninterruptible. */
 export const interruptible = <R>(services: Services<R>): Services<R> =>
   RuntimeFlags.isEnabled(services.runtimeFlags, RuntimeFlags.Interruption)
     ? services
     : Runtime.enableRuntimeFlag(services, RuntimeFlags.Interruption)
 
-/** The services of the fiber that asks. Fibers that are started with them can be interrupted if this fiber can. */
+/** The services of the current fiber. A fiber that is started with these services can be interrupted if the current fiber can. */
 export const currentServices: <R = never>() => Effect.Effect<Services<R>, never, R> = Effect.runtime
 
-/** The services of the fiber that asks, for fibers that can be interrupted. */
+/** The services of the current fiber, for fibers that can be interrupted. */
 export const services: Effect.Effect<Services> = Effect.map(currentServices(), interruptible)
 
-/** The context within services. */
+/** The context that the services contain. */
 export const contextOfServices = <R>(services: Services<R>): Context.Context<R> => services.context
 
-/** The context that a fiber runs with. */
+/** The context with which a fiber runs. */
 export const contextOfFiber = (fiber: Fiber.RuntimeFiber<any, any>): Context.Context<never> => fiber.currentContext
 
-/** Runs the first steps of an effect before it returns. */
+/** Starts a fiber, and runs the effect up to its first asynchronous step before `runFork` returns. */
 export const runFork: <R, A, E>(services: Services<R>, effect: Effect.Effect<A, E, R>) => Fiber.RuntimeFiber<A, E> =
   Runtime.runFork
 
-/** Runs an effect when the fibers that are ready have had their turn. */
+/** Starts a fiber that runs its first step after all fibers that are ready now have had their turn. */
 export const runForkLater = <R, A, E>(
   services: Services<R>,
   effect: Effect.Effect<A, E, R>
 ): Fiber.RuntimeFiber<A, E> => Runtime.runFork(services, effect, { immediate: false })
 
-/** Runs a task when the code that runs now has returned. */
+/** Calls `task` after the code that runs now has returned. */
 export const later = (task: () => void): void => Scheduler.defaultScheduler.scheduleTask(task, 0)
 
-/** An Either as an effect. In version 3 an Either is an effect; all modules call this function where they use it as an effect. */
+/**
+ * Makes an effect of an Either. In version 3 an Either is already an effect. All modules call this function, because in version 4 an Either
+ * is none.
+ */
 export const fromEither: <A, E>(either: Either.Either<A, E>) => Effect.Effect<A, E> = identity
 
-/** The outcome of an effect that `fromEither` has made; `undefined` for an effect that has to run. */
+/** The Either of an effect that `fromEither` has made; `undefined` for any other effect. */
 export const outcome = <A, E, R>(effect: Effect.Effect<A, E, R>): Either.Either<A, E> | undefined =>
   Either.isEither(effect) ? effect as Either.Either<A, E> : undefined
 
@@ -76,13 +80,13 @@ export const outcome = <A, E, R>(effect: Effect.Effect<A, E, R>): Either.Either<
 export const interrupt = (fiber: Fiber.RuntimeFiber<unknown, unknown>): void =>
   fiber.unsafeInterruptAsFork(FiberId.none)
 
-/** The exit of a fiber that has ended. */
+/** The exit of a fiber that has ended; `undefined` while the fiber runs. */
 export const exitOf = <A, E>(fiber: Fiber.RuntimeFiber<A, E>): Exit.Exit<A, E> | undefined =>
   fiber.unsafePoll() ?? undefined
 
 /**
- * A deferred that succeeds when the fiber that runs this effect has ended. The fiber of a request ends before its response
- * is sent, and fibers that wait for the deferred continue after that.
+ * A deferred that succeeds when the fiber that runs this effect has ended. The fiber of a request ends before the response is sent. Fibers
+ * that wait for the deferred continue after the response was sent.
  */
 export const ended: Effect.Effect<Deferred.Deferred<void>> = Effect.withFiberRuntime((fiber) => {
   const ended = deferred<void>()
@@ -92,20 +96,25 @@ export const ended: Effect.Effect<Deferred.Deferred<void>> = Effect.withFiberRun
 
 export const deferred = <A, E = never>(): Deferred.Deferred<A, E> => Deferred.unsafeMake(FiberId.none)
 
-/** Completes a deferred; the first call decides. Inside of a woken fiber, the deferred is completed when that fiber has stopped. */
+/**
+ * Completes a deferred with an effect. Only the first call has an effect. A call inside a woken fiber completes the deferred after that
+ * fiber has stopped.
+ */
 export const done = <A, E>(deferred: Deferred.Deferred<A, E>, effect: Effect.Effect<A, E>): void =>
   Waking.wake(() => Deferred.unsafeDone(deferred, effect))
 
 export type Latch = Effect.Latch
 
-/** A closed latch, or an open latch. */
+/** A latch. Default: closed. */
 export const latch: (isOpen?: boolean) => Latch = Effect.unsafeMakeLatch
 
 export const open = (latch: Latch): void => void latch.unsafeOpen()
 
 export const close = (latch: Latch): void => void latch.unsafeClose()
 
-/** A scope that closes with another one. Its finalizers run one after another, or all at once. */
+/**
+ * A scope that closes when `scope` closes. Its finalizers run one after another, or all at once. Default: `sequential`, one after another.
+ */
 export const childOf = (
   scope: Scope.Scope,
   finalizers: "sequential" | "parallel" = "sequential"
@@ -117,13 +126,13 @@ export const parallelScope: Effect.Effect<Scope.CloseableScope> = Scope.make(Exe
 /** The milliseconds since 1970. */
 export const millis = (clock: Clock.Clock): number => clock.unsafeCurrentTimeMillis()
 
-/** The nanoseconds since a moment that the clock chose. */
+/** The nanoseconds since some moment that the clock has chosen. */
 export const nanos = (clock: Clock.Clock): bigint => clock.unsafeCurrentTimeNanos()
 
-/** A time in milliseconds since 1970, as ISO 8601 writes it. `DateTime` would add 3 kB to the bundle of an application. */
+/** A time in milliseconds since 1970, as ISO 8601 text. `DateTime` of Effect would add 3 kB to the bundle of an application. */
 export const iso = (millis: number): string => new Date(millis).toISOString()
 
-/** Takes all values that wait in a queue, also when there are none. */
+/** Takes all values that a queue has now; an empty collection when the queue has none. */
 export const takeWaiting = <A>(queue: Queue.Dequeue<A>): Effect.Effect<Iterable<A>> => Queue.takeAll(queue)
 
 /** The services of a context, by the keys of their tags. */
@@ -131,7 +140,7 @@ export const entries = (context: Context.Context<never>): ReadonlyMap<string, un
 
 export const contextOf: <R>(entries: Map<string, unknown>) => Context.Context<R> = Context.unsafeMake
 
-/** Gives a context, with which the fiber already runs, other services. A second context for the same fiber would cost more. */
+/** Replaces the services of a context with which the fiber already runs. A second context for the same fiber would cost more. */
 export const fill = (
   _fiber: Fiber.RuntimeFiber<any, any>,
   context: Context.Context<never>,
@@ -140,7 +149,10 @@ export const fill = (
   ;(context as { unsafeMap: Map<string, unknown> }).unsafeMap = entries
 }
 
-/** Services without their context, for fibers that each have a context of their own: replacing a context costs more than adding one. */
+/**
+ * All that `Services` have besides the context: FiberRefs and runtime flags. For fibers that each get a context of their own, adding a
+ * context to a `Rest` costs less than replacing the context of `Services`.
+ */
 export type Rest = Pick<Services, "fiberRefs" | "runtimeFlags">
 
 export const restOf = <R>({ fiberRefs, runtimeFlags }: Services<R>): Rest => ({
@@ -148,46 +160,49 @@ export const restOf = <R>({ fiberRefs, runtimeFlags }: Services<R>): Rest => ({
   runtimeFlags
 })
 
-/** Services with this context. */
+/** Services of this context and this `Rest`. */
 export const makeServices = <R>(context: Context.Context<R>, { fiberRefs, runtimeFlags }: Rest): Services<R> =>
   Runtime.make({ context, fiberRefs, runtimeFlags })
 
 /** Updates a metric outside of any fiber. */
 export const update = <In>(metric: Metric.Metric<any, In, any>, value: In): void => metric.unsafeUpdate(value, [])
 
-/** The cause of a fiber that was interrupted by no fiber. */
+/** The cause of a fiber that was interrupted, though no other fiber has interrupted it. */
 export const interruption: Cause.Cause<never> = Cause.interrupt(FiberId.none)
 
-/** A value that the process has once, also when the module that asks is loaded twice. */
+/** A value of which the process has one for each key, also when the module that calls this function is loaded twice. */
 export const shared: <A>(key: string, make: () => A) => A = globalValue
 
-/** A value that a fiber has, and that the fibers that it starts inherit. Each key in the process has one such value. */
+/** A value that belongs to a fiber. Fibers that this fiber starts inherit the value. The process has one `Local` for each key. */
 export type Local<A> = FiberRef.FiberRef<A>
 
 export const local = <A>(key: string, initial: A): Local<A> => shared(key, () => FiberRef.unsafeMake(initial))
 
-/** Runs an effect whose fiber, and the fibers that it starts, have this value. */
+/** Runs an effect with `value` as the value of `local`, in its fiber and in the fibers that it starts. */
 export const withValue = <A, E, R, B>(
   effect: Effect.Effect<A, E, R>,
   local: Local<B>,
   value: B
 ): Effect.Effect<A, E, R> => Effect.locally(effect, local, value)
 
-/** A set to which layers add side by side. Layers that are built on top of these layers have all that was added. */
+/** A set to which layers that are built side by side add values. Layers that are built on top of these layers see all values. */
 export const localSet = <A>(key: string): Local<HashSet.HashSet<A>> =>
   shared(key, () => FiberRef.unsafeMakeHashSet<A>(HashSet.empty()))
 
-/** Adds to a set until the scope closes. */
+/** Adds a value to a set, and removes the value when the scope closes. */
 export const addTo = <A>(local: Local<HashSet.HashSet<A>>, value: A): Effect.Effect<void, never, Scope.Scope> =>
   Effect.locallyScopedWith(local, HashSet.add(value))
 
-/** Runs an effect whose fiber, and the fibers that it starts, log no failure as unhandled: another fiber reads how they end. */
+/**
+ * Runs an effect. Failures of its fiber, and of the fibers that it starts, are not logged as unhandled, because another fiber reads their
+ * exits.
+ */
 export const unreported = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   Effect.withUnhandledErrorLogLevel(effect, Option.none())
 
 export const valueOf: <A>(local: Local<A>) => Effect.Effect<A> = FiberRef.get
 
-/** Runs an effect as a promise, which is rejected when the effect fails or its signal aborts. */
+/** Runs an effect and returns a promise. The promise is rejected when the effect fails, or when `signal` aborts. */
 export const runPromise = <R, A, E>(
   services: Services<R>,
   effect: Effect.Effect<A, E, R>,
@@ -197,22 +212,25 @@ export const runPromise = <R, A, E>(
 /** A link to a span. */
 export const spanLink = (span: Tracer.AnySpan): Tracer.SpanLink => ({ _tag: "SpanLink", span, attributes: {} })
 
-/** A value of a fiber as the runtime of version 3 treats it. */
+/** A FiberRef with the two members that find out and apply a difference between two of its values. */
 interface Differing extends FiberRef.FiberRef<any> {
   readonly diff: (was: unknown, now: unknown) => unknown
   readonly patch: (patch: unknown) => (own: unknown) => unknown
 }
 
 /**
- * The values that one fiber has and another fiber does not have. `make` makes such a value from the value of the other fiber, and `undo`
- * takes it back.
+ * The FiberRefs whose values differ between two fibers, each with two patches. The patch `forth` makes the value of the second fiber from
+ * the value of the first fiber; the patch `back` does the opposite.
  */
 export type ChangedValues = ReadonlyArray<readonly [ref: Differing, forth: unknown, back: unknown]>
 
-// These values say how a fiber runs, and not what it was given.
+// The values of these FiberRefs say how a fiber runs. No code has given them to the fiber.
 const ofRunning: ReadonlySet<unknown> = new Set([FiberRef.currentContext, FiberRef.interruptedCause])
 
-/** What a fiber has been given since these services; `undefined` for nothing. The services of its context are not included. */
+/**
+ * The FiberRefs of a fiber that differ from those of the services; `undefined` when none differs. The services in the context are not
+ * compared.
+ */
 export const changedValues = (
   { fiberRefs: before }: Services,
   fiber: Fiber.RuntimeFiber<any, any>
@@ -227,11 +245,11 @@ export const changedValues = (
   return changed.length === 0 ? undefined : changed
 }
 
-/** Runs an effect whose fiber, and the fibers that it starts, have these values, too. */
+/** Runs an effect whose fiber, and the fibers that it starts, have these values in addition to their own. */
 export const withChanged = <A, E, R>(effect: Effect.Effect<A, E, R>, values: ChangedValues): Effect.Effect<A, E, R> =>
   values.reduce((inner, [ref, forth]) => Effect.locallyWith(inner, ref, (own) => ref.patch(forth)(own)), effect)
 
-/** Runs an effect within `withChanged` as if it were outside. */
+/** Runs an effect inside of `withChanged` as if the effect were outside of it: takes the values away again. */
 export const withoutChanged = <A, E, R>(
   effect: Effect.Effect<A, E, R>,
   values: ChangedValues

@@ -1,7 +1,7 @@
 /**
- * What versions 3 and 4 of Effect do in different ways, as far as this library uses it: how code outside of any Effect
- * runs and interrupts fibers, reads their exits and completes deferreds and latches, and how it reads contexts and clocks.
- * This is the module for version 4.
+ * The parts of Effect that versions 3 and 4 do in different ways, as far as this library uses them. With these functions, code outside of
+ * any Effect runs and interrupts fibers, reads the exits of fibers, completes deferreds and latches, and reads contexts and clocks. This
+ * module replaces `EffectInternals` for version 4.
  */
 import * as Cause from "effect/Cause"
 import type * as Clock from "effect/Clock"
@@ -20,42 +20,42 @@ import * as Scope from "effect/Scope"
 import * as Tracer from "effect/Tracer"
 import * as Waking from "./Waking.js"
 
-/** What a fiber begins with. */
+/** What a fiber starts with: in version 4 its context. */
 export type Services<R = never> = Context.Context<R>
 
 export const defaultServices: Services = Context.empty()
 
-/** The same services for fibers that can be interrupted: in version 4 each new fiber can. */
+/** The same services, for fibers that can be interrupted. In version 4 each new fiber can be interrupted. */
 export const interruptible = <R>(services: Services<R>): Services<R> => services
 
-/** The services of the fiber that asks. */
+/** The services of the current fiber. */
 export const currentServices: <R = never>() => Effect.Effect<Services<R>, never, R> = Effect.context
 
-/** The services of the fiber that asks, for fibers that can be interrupted. */
+/** The services of the current fiber, for fibers that can be interrupted. */
 export const services: Effect.Effect<Services> = currentServices()
 
-/** The context within services. */
+/** The context that the services contain. */
 export const contextOfServices = <R>(services: Services<R>): Context.Context<R> => services
 
-/** The context that a fiber runs with. */
+/** The context with which a fiber runs. */
 export const contextOfFiber = (fiber: Fiber.Fiber<any, any>): Context.Context<never> =>
   fiber.context as Context.Context<never>
 
-/** Runs the first steps of an effect before it returns. */
+/** Starts a fiber, and runs the effect up to its first asynchronous step before `runFork` returns. */
 export const runFork = <R, A, E>(services: Services<R>, effect: Effect.Effect<A, E, R>): Fiber.Fiber<A, E> =>
   Effect.runForkWith(services)(effect)
 
-/** Runs an effect when the fibers that are ready have had their turn. */
+/** Starts a fiber that runs the effect after all fibers that are ready now have had their turn. */
 export const runForkLater = <R, A, E>(services: Services<R>, effect: Effect.Effect<A, E, R>): Fiber.Fiber<A, E> =>
   Effect.runForkWith(services)(Effect.andThen(Effect.yieldNow, effect))
 
-/** Runs a task when the code that runs now has returned. */
+/** Calls `task` after the code that runs now has returned. */
 export const later = (task: () => void): void => void Promise.resolve().then(task)
 
-/** A result as an effect. */
+/** Makes an effect of a result. */
 export const fromEither: <A, E>(result: Result.Result<A, E>) => Effect.Effect<A, E> = Effect.fromResult
 
-/** The outcome of an effect that is done already; `undefined` for an effect that has to run. */
+/** The result of an effect that has ended already; `undefined` for an effect that has to run, and for a defect or an interruption. */
 export const outcome = <A, E, R>(effect: Effect.Effect<A, E, R>): Result.Result<A, E> | undefined => {
   if (!Exit.isExit(effect)) return undefined
   const exit = effect as Exit.Exit<A, E>
@@ -67,12 +67,12 @@ export const outcome = <A, E, R>(effect: Effect.Effect<A, E, R>): Result.Result<
 /** Interrupts a fiber and does not wait for its end. */
 export const interrupt = (fiber: Fiber.Fiber<unknown, unknown>): void => fiber.interruptUnsafe()
 
-/** The exit of a fiber that has ended. */
+/** The exit of a fiber that has ended; `undefined` while the fiber runs. */
 export const exitOf = <A, E>(fiber: Fiber.Fiber<A, E>): Exit.Exit<A, E> | undefined => fiber.pollUnsafe()
 
 /**
- * A deferred that succeeds when the fiber that runs this effect has ended. The fiber of a request ends before its response
- * is sent, and fibers that wait for the deferred continue after that.
+ * A deferred that succeeds when the fiber that runs this effect has ended. The fiber of a request ends before the response is sent. Fibers
+ * that wait for the deferred continue after the response was sent.
  */
 export const ended: Effect.Effect<Deferred.Deferred<void>> = Effect.withFiber((fiber) => {
   const ended = deferred<void>()
@@ -82,20 +82,25 @@ export const ended: Effect.Effect<Deferred.Deferred<void>> = Effect.withFiber((f
 
 export const deferred = <A, E = never>(): Deferred.Deferred<A, E> => Deferred.makeUnsafe()
 
-/** Completes a deferred; the first call decides. Inside of a woken fiber, the deferred is completed when that fiber has stopped. */
+/**
+ * Completes a deferred with an effect. Only the first call has an effect. A call inside a woken fiber completes the deferred after that
+ * fiber has stopped.
+ */
 export const done = <A, E>(deferred: Deferred.Deferred<A, E>, effect: Effect.Effect<A, E>): void =>
   Waking.wake(() => void Deferred.doneUnsafe(deferred, effect))
 
 export type Latch = Latch_.Latch
 
-/** A closed latch, or an open one. */
+/** A latch. Default: closed. */
 export const latch: (isOpen?: boolean) => Latch = Latch_.makeUnsafe
 
 export const open = (latch: Latch): void => void latch.openUnsafe()
 
 export const close = (latch: Latch): void => void latch.closeUnsafe()
 
-/** A scope that closes with another one. Its finalizers run one after another, or all at once. */
+/**
+ * A scope that closes when `scope` closes. Its finalizers run one after another, or all at once. Default: `sequential`, one after another.
+ */
 export const childOf = (
   scope: Scope.Scope,
   finalizers: "sequential" | "parallel" = "sequential"
@@ -107,13 +112,13 @@ export const parallelScope: Effect.Effect<Scope.Closeable> = Scope.make("paralle
 /** The milliseconds since 1970. */
 export const millis = (clock: Clock.Clock): number => clock.currentTimeMillisUnsafe()
 
-/** The nanoseconds since a moment that the clock chose: of the clock that does not jump. */
+/** The nanoseconds since some moment that the clock has chosen. This clock does not jump. */
 export const nanos = (clock: Clock.Clock): bigint => clock.monotonicTimeNanosUnsafe()
 
-/** A time in milliseconds since 1970, as ISO 8601 writes it. */
+/** A time in milliseconds since 1970, as ISO 8601 text. */
 export const iso = (millis: number): string => new Date(millis).toISOString()
 
-/** Takes all values that wait in a queue, also when there are none. */
+/** Takes all values that a queue has now. `Queue.clear` returns an empty array when the queue has none. */
 export const takeWaiting: <A>(queue: Queue.Dequeue<A>) => Effect.Effect<Iterable<A>> = Queue.clear
 
 /** The services of a context, by the keys of their tags. */
@@ -121,7 +126,7 @@ export const entries = (context: Context.Context<never>): ReadonlyMap<string, un
 
 export const contextOf = <R>(entries: Map<string, unknown>): Context.Context<R> => Context.makeUnsafe(entries)
 
-/** Gives a context, with which the fiber already runs, other services. The references of the fiber stay. */
+/** Replaces the services of a context with which the fiber already runs. The references that the fiber has in its context stay. */
 export const fill = (
   fiber: Fiber.Fiber<any, any>,
   _context: Context.Context<never>,
@@ -131,13 +136,13 @@ export const fill = (
   fiber.setContext(Context.makeUnsafe(entries))
 }
 
-/** Services without what belongs to one fiber, for fibers that each have a context of their own. */
+/** The services without the parent span, which belongs to one fiber. For fibers that each get a context of their own. */
 export type Rest = Context.Context<never>
 
 export const restOf = <R>(services: Services<R>): Rest =>
   Context.omit(Tracer.ParentSpan)(services as Context.Context<any>) as Rest
 
-/** Services with this context. */
+/** The services of this `Rest`, with those of the context in their place where both have a service. */
 export const makeServices = <R>(context: Context.Context<R>, rest: Rest): Services<R> =>
   rest.mapUnsafe.size === 0 ? context : Context.merge(rest, context)
 
@@ -145,45 +150,45 @@ export const makeServices = <R>(context: Context.Context<R>, rest: Rest): Servic
 export const update = <In>(metric: Metric.Metric<In, any>, value: In): void =>
   metric.updateUnsafe(value, Context.empty())
 
-/** The cause of a fiber that was interrupted by no fiber. */
+/** The cause of a fiber that was interrupted, though no other fiber has interrupted it. */
 export const interruption: Cause.Cause<never> = Cause.interrupt()
 
 const ofProcess = globalThis as unknown as Record<string, Map<unknown, any> | undefined>
 
-/** A value that the process has once, also when the module that asks is loaded twice. */
+/** A value of which the process has one for each key, also when the module that calls this function is loaded twice. */
 export const shared = <A>(key: string, make: () => A): A => {
   const all = ofProcess["@effect-mcp/core/kit/EffectInternals/shared"] ??= new Map()
   if (!all.has(key)) all.set(key, make())
   return all.get(key)
 }
 
-/** A value that a fiber has, and that the fibers that it starts inherit. Each key in the process has one such value. */
+/** A value that belongs to a fiber. Fibers that this fiber starts inherit the value. The process has one `Local` for each key. */
 export type Local<A> = Context.Reference<A>
 
 export const local = <A>(key: string, initial: A): Local<A> =>
   Context.Reference<A>(key, { defaultValue: () => initial })
 
-/** Runs an effect whose fiber, and the fibers that it starts, have this value. */
+/** Runs an effect with `value` as the value of `local`, in its fiber and in the fibers that it starts. */
 export const withValue = <A, E, R, B>(
   effect: Effect.Effect<A, E, R>,
   local: Local<B>,
   value: B
 ): Effect.Effect<A, E, R> => Effect.provideService(effect, local, value)
 
-/** A set to which layers add side by side. Layers that are built on top of these layers have all that was added. */
+/** A set to which layers that are built side by side add values. Layers that are built on top of these layers see all values. */
 export const localSet = <A>(key: string): Local<HashSet.HashSet<A>> =>
   Context.Reference<HashSet.HashSet<A>>(key, { defaultValue: () => HashSet.empty<A>() })
 
-/** Adds to a set until the scope closes. */
+/** Adds a value to a set, and removes the value when the scope closes. */
 export const addTo = <A>(local: Local<HashSet.HashSet<A>>, value: A): Effect.Effect<void, never, Scope.Scope> =>
   Effect.asVoid(Effect.updateServiceScoped(local, HashSet.add(value)))
 
-/** Version 4 logs no failure as unhandled, unless the application asks for that. */
+/** Version 4 logs unhandled failures only if the application asks for it. So this function has nothing to do. */
 export const unreported = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> => effect
 
 export const valueOf = <A>(local: Local<A>): Effect.Effect<A> => Effect.map(Effect.context<never>(), Context.get(local))
 
-/** Runs an effect as a promise, which is rejected when the effect fails or its signal aborts. */
+/** Runs an effect and returns a promise. The promise is rejected when the effect fails, or when `signal` aborts. */
 export const runPromise = <R, A, E>(
   services: Services<R>,
   effect: Effect.Effect<A, E, R>,
@@ -193,7 +198,10 @@ export const runPromise = <R, A, E>(
 /** A link to a span. */
 export const spanLink = (span: Tracer.AnySpan): Tracer.SpanLink => ({ span, attributes: {} })
 
-/** In version 4 such values are services, which the application names. */
+/**
+ * In version 3, the FiberRefs that differ between two fibers. In version 4 such values are services in the context, so this array is always
+ * empty.
+ */
 export type ChangedValues = ReadonlyArray<never>
 
 export const changedValues = (_before: Services, _fiber: Fiber.Fiber<any, any>): ChangedValues | undefined => undefined

@@ -1,22 +1,22 @@
 /**
- * Lets the event loop of the process turn, so that timers, signals and sockets are served while fibers never wait: `Conversation`,
- * `Requests` and `Outbox`, whose notifications are dropped or buffered, `client/http/Events`, whose events come faster than they are read,
- * and `group/Entries` and package `sql`, whose work is long.
+ * Lets the event loop of the process turn, so that timers, signals and sockets are served although some fiber always has work.
+ * `Conversation`, `Requests` and `Outbox` call it for notifications that they drop or buffer, `client/http/Events` for events that arrive
+ * faster than they are read, `group/Entries` and package `sql` for long work.
  *
- * Effect's scheduler has no such turn: after `Effect.yieldNow`, sockets are served only when the scheduler has run its limit of
- * microtasks. When test/kit/EventLoop passes on a turn of Effect's own, this module can be deleted. Two mutable fields serve the whole
- * process, because all fibers share its event loop: `left` is what they may still spend in this turn, and `waiting` holds the fibers that
- * wait for the next turn, for as long as `begin` is due.
+ * Effect's scheduler does not do this: after `Effect.yieldNow`, sockets are served only when the scheduler has run its limit of microtasks.
+ * When test/kit/EventLoop passes with a function of Effect, this module can be deleted. Two mutable fields serve the whole process, because
+ * all fibers share its event loop: `left` is the cost that the fibers may still spend in this turn, and `waiting` holds the fibers that
+ * wait for the next turn. `waiting` is set exactly while a call of `begin` is due.
  */
 import * as Effect from "effect/Effect"
 
-/** How many notifications all senders together send in one turn of the event loop. */
+/** How many notifications all senders together may send in one turn of the event loop. Each of them costs 1. */
 const SENDS = 128
 
-/** The cost of a notification that nothing reads: 32 of them are dropped in one turn. */
+/** The cost of a notification that nobody reads, so that at most 32 such notifications are dropped in one turn. */
 const DROP = 4
 
-/** The cost of a received event: when nothing is sent, 1,024 events are read in one turn. */
+/** The cost of a received event, so that at most 1,024 events are read in one turn in which nothing is sent. */
 const EVENT = 0.125
 
 let left = SENDS
@@ -36,10 +36,13 @@ interface Host {
 
 const { setImmediate, setTimeout } = globalThis as unknown as Host
 
-/** Calls back in the next turn of the event loop. In Node, timers that are due again at once run before sockets; an immediate runs after them. */
+/**
+ * Calls `run` in the next turn of the event loop. Node runs timers that are due again at once before it serves sockets, and an immediate
+ * after it has served sockets. Without `setImmediate`, a timer of 0 ms is used.
+ */
 export const onNextTurn: (run: () => void) => unknown = setImmediate ?? ((run) => setTimeout(run, 0))
 
-/** Waits for the next turn of the event loop: input that has arrived at sockets is read first. */
+/** Waits for the next turn of the event loop. Before that turn, the process reads what has arrived at its sockets. */
 export const turn: Effect.Effect<void> = Effect.async<void>((resume) => {
   const wake = () => resume(Effect.void)
   if (waiting === undefined) onNextTurn(begin)
@@ -49,14 +52,22 @@ export const turn: Effect.Effect<void> = Effect.async<void>((resume) => {
 
 const spend = (cost: number): Effect.Effect<void> => (left -= cost) >= 0 ? Effect.void : turn
 
-/** Drops one notification, in the next turn of the event loop when many were dropped or sent in this one. */
+/** Drops one notification. When many were dropped or sent in this turn of the event loop, waits for the next turn. */
 export const drop: Effect.Effect<void> = Effect.suspend(() => spend(DROP))
 
-/** To be run after an event was received: waits for the next turn of the event loop when many were received in this one. */
+/**
+ * Callers run this after they have received an event. When many were received in this turn of the event loop, it waits for the next turn.
+ */
 export const received: Effect.Effect<void> = Effect.suspend(() => spend(EVENT))
 
-/** To be run after each of the many steps of work that a peer gives: after 128 it waits for the next turn of the event loop. */
+/**
+ * Callers run this after each step of long work that a peer caused. After 128 steps in one turn of the event loop, it waits for the next
+ * turn.
+ */
 export const worked: Effect.Effect<void> = Effect.suspend(() => spend(1))
 
-/** To be run after a notification was sent: waits for the next turn of the event loop when many were sent in this one. */
+/**
+ * Callers run this after they have sent a notification; `isRead` says whether somebody reads the notification now. When many were sent in
+ * this turn of the event loop, it waits for the next turn.
+ */
 export const sent = (isRead: boolean): Effect.Effect<void> => spend(isRead ? 1 : DROP)

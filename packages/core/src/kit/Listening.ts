@@ -1,8 +1,7 @@
 /**
- * Reads a stream on a fiber of its own, which listens before the caller goes on: the listener misses no value that comes later. A stream
- * that is forked with `Stream.runForEach` begins some turns later, and Effect does not say how many: an answer may be faster, above all
- * in process. The features of a client (`client/session/FeatureFibers`), its groups (`client/group/ServerLists`) and the proxy call this
- * module.
+ * Reads a stream on a fiber of its own. The fiber listens before `fork` returns, so that it misses no later value. A fiber that is forked
+ * with `Stream.runForEach` begins some turns later, and Effect does not say how many. A server in the same process may answer before that.
+ * The features of a client (`client/session/FeatureFibers`), its groups (`client/group/ServerLists`) and the proxy call this module.
  */
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
@@ -11,7 +10,7 @@ import type * as Stream from "effect/Stream"
 import * as EffectInternals from "./EffectInternals.js"
 import * as StreamArrays from "./StreamArrays.js"
 
-/** Runs `f` for each value, one after another, until the stream ends or the scope closes. Gives the fiber. */
+/** Runs `f` for each value, one value after another, until the stream ends or the scope closes. Returns the fiber that reads the stream. */
 export const fork = <A, R = never>(
   stream: Stream.Stream<A, never, R>,
   f: (value: A) => Effect.Effect<unknown, never, R>

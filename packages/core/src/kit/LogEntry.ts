@@ -1,6 +1,6 @@
 /**
- * What Effect tells a logger, as far as `ClientLogger` reads it. Versions 3 and 4 of Effect use different words: for version 4
- * this module is written anew.
+ * What Effect tells a logger about an entry, as far as `ClientLogger` reads it. Versions 3 and 4 of Effect name these parts differently.
+ * `LogEntry.v4` replaces this module for version 4.
  */
 import type * as Context from "effect/Context"
 import * as FiberRef from "effect/FiberRef"
@@ -9,16 +9,16 @@ import * as HashMap from "effect/HashMap"
 import * as Logger from "effect/Logger"
 import type * as LogLevel from "effect/LogLevel"
 
-/** What was logged, and by which fiber. */
+/** A message that was logged, with its level and the services of the fiber that logged it. */
 export interface LogEntry {
   readonly message: unknown
   readonly level: LogLevel.LogLevel["_tag"]
   readonly annotations: ReadonlyArray<readonly [string, unknown]>
-  /** The services of the fiber that logs. */
+  /** The services of the fiber that has logged the message. */
   readonly context: Context.Context<never>
 }
 
-/** A logger that calls `f` with each entry. */
+/** A logger that calls `f` for each entry. */
 export const logger = (f: (entry: LogEntry) => void): Logger.Logger<unknown, void> =>
   Logger.make(({ annotations, context, logLevel, message }) =>
     f({

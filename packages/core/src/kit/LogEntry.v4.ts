@@ -1,19 +1,22 @@
-/** What Effect tells a logger, as far as this library reads it, for version 4. */
+/**
+ * What Effect tells a logger about an entry, as far as `ClientLogger` reads
+ * it. This module replaces `LogEntry` for version 4.
+ */
 import type * as Context from "effect/Context"
 import * as Logger from "effect/Logger"
 import type * as LogLevel from "effect/LogLevel"
 import * as References from "effect/References"
 
-/** What was logged, and by which fiber. */
+/** A message that was logged, with its level and the services of the fiber that logged it. */
 export interface LogEntry {
   readonly message: unknown
   readonly level: Exclude<LogLevel.LogLevel, "Warn"> | "Warning"
   readonly annotations: ReadonlyArray<readonly [string, unknown]>
-  /** The services of the fiber that logs. */
+  /** The services of the fiber that has logged the message. */
   readonly context: Context.Context<never>
 }
 
-/** A logger that calls `f` with each entry. */
+/** A logger that calls `f` for each entry. */
 export const logger = (f: (entry: LogEntry) => void): Logger.Logger<unknown, void> =>
   Logger.make(({ fiber, logLevel, message }) =>
     f({

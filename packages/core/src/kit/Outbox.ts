@@ -1,12 +1,12 @@
 /**
- * A queue between senders and one writer. A sender that can wait is suspended while the queue is full; `unsafeOffer` (for answers and
- * requests, whose number is bounded elsewhere) always adds its value. Transports use the queue, or `send` where they have a buffer of
- * their own. Streams whose readers may be slow use `unsafeSlide`.
+ * A queue between senders and one reader, which writes the values. `offer` suspends its sender while the queue is full. `unsafeOffer`
+ * always adds its value; it is for answers and requests, whose number other modules limit. `unsafeSlide` drops old values; it is for
+ * streams whose readers may be slow. Transports that have a buffer of their own use the function `send` in place of the queue.
  *
- * A class with mutable fields, because every message passes here, Effect's `Queue` can neither exceed its capacity nor end with an exit,
- * and the reader of its `Mailbox` can miss a value that arrives between two of its steps. When test/kit/Outbox passes on a queue of
- * Effect, this module can be deleted. `values` are the values that wait, in order; `reader` is set while the writer waits for a value;
- * once `exit` is set no value is added. `text` is the sum of `sizes`, the sizes of the values of `unsafeSlide`.
+ * The class has mutable fields, because every message passes it. Effect's `Queue` can neither exceed its capacity nor end with an exit, and
+ * the reader of Effect's `Mailbox` can miss a value that arrives between two of the reader's steps. When test/kit/Outbox passes with a
+ * queue of Effect, this module can be deleted. `values` are the values that wait, in order. `reader` is set while the reader waits for a
+ * value. No value is added once `exit` is set. `text` is the sum of `sizes`, the sizes of the values that `unsafeSlide` added.
  */
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
@@ -17,12 +17,12 @@ import * as EventLoop from "./EventLoop.js"
 import * as StreamArrays from "./StreamArrays.js"
 import * as Waking from "./Waking.js"
 
-/** How many values may wait before `offer` suspends, by default. */
+/** How many values may wait before `offer` suspends. The default of `make`. */
 export const CAPACITY = 256
 
 /**
- * How many characters the values that wait for a slow reader may have together; beyond that the oldest are dropped. A single value may have
- * more.
+ * How many characters the values that `unsafeSlide` added may have together while they wait. When they have more, `unsafeSlide` drops the
+ * oldest values. A single value may have more characters.
  */
 export const MAX_TEXT = 16 * 1024 * 1024
 
@@ -36,16 +36,16 @@ export class Outbox<in out A, in out E = never> {
 
   constructor(readonly capacity: number) {}
 
-  /** Suspends while the outbox is full. An outbox that has ended is not full. */
+  /** Suspends while the outbox is full. An outbox that has ended never counts as full. */
   readonly awaitSpace: Effect.Effect<void> = Effect.async<void>((resume) => {
     const wake = () => resume(Effect.void)
-    // Checked again, because the fiber may have yielded since its caller checked.
+    // `isFull` is read again, because the fiber may have yielded after its caller has read it.
     if (!this.isFull) return wake()
     this.suspended.add(wake)
     return Effect.sync(() => this.suspended.delete(wake))
   })
 
-  /** What a sender waits for; `undefined` while there is space. */
+  /** The effect with which a sender waits for space; `undefined` while there is space. */
   get congestion(): Effect.Effect<void> | undefined {
     return this.isFull ? this.awaitSpace : undefined
   }
@@ -62,7 +62,7 @@ export class Outbox<in out A, in out E = never> {
     return this.exit === undefined && this.values.length >= this.capacity
   }
 
-  /** Adds the value, even when full; `false` when the outbox has ended. */
+  /** Adds the value, also when the outbox is full. Returns `false` when the outbox has ended; then the value is not added. */
   unsafeOffer(value: A): boolean {
     if (this.exit !== undefined) return false
     this.values.push(value)
@@ -71,8 +71,8 @@ export class Outbox<in out A, in out E = never> {
   }
 
   /**
-   * Adds the value, which has so many characters; when the outbox is full, or holds more than `MAX_TEXT`, drops the oldest values
-   * first. `false` when the outbox has ended.
+   * Adds the value, which has `size` characters. When the outbox is full, or its values would have more than `MAX_TEXT` characters
+   * together, first drops the oldest values. Returns `false` when the outbox has ended.
    */
   unsafeSlide(value: A, size = 0): boolean {
     const sizes = this.sizes ??= []
@@ -85,7 +85,7 @@ export class Outbox<in out A, in out E = never> {
     return this.unsafeOffer(value)
   }
 
-  /** Adds the value as soon as there is space; `false` when the outbox has ended. */
+  /** Adds the value as soon as there is space. Returns `false` when the outbox has ended. */
   offer(value: A): Effect.Effect<boolean> {
     return Effect.suspend(() =>
       this.isFull
@@ -94,7 +94,7 @@ export class Outbox<in out A, in out E = never> {
     )
   }
 
-  /** Ends the outbox: values that wait can still be taken, no value is added. The first call decides the exit. */
+  /** Ends the outbox. Values that wait can still be taken, but no value can be added. Later calls do not change the exit. */
   end(exit: Exit.Exit<void, E>): void {
     if (this.exit !== undefined) return
     this.exit = exit
@@ -102,7 +102,7 @@ export class Outbox<in out A, in out E = never> {
     this.wakeReader()
   }
 
-  /** Takes all values that wait; an empty array when there are none. */
+  /** Takes all values that wait. Returns an empty array when no value waits. */
   unsafeTakeAll(): Array<A> {
     const taken = this.values
     if (taken.length > 0) {
@@ -114,7 +114,10 @@ export class Outbox<in out A, in out E = never> {
     return taken
   }
 
-  /** Takes all values that wait, at least one. Fails with `None`, or the error, once the outbox ended and is empty. */
+  /**
+   * Waits for at least one value, and takes all values that wait. Once the outbox has ended and is empty, fails with `None` when the exit
+   * is a success, otherwise with the error of the exit.
+   */
   get takeAll(): Effect.Effect<Array<A>, Option.Option<E>> {
     return Effect.suspend((): Effect.Effect<Array<A>, Option.Option<E>> => {
       if (this.values.length > 0) return Effect.succeed(this.unsafeTakeAll())
@@ -127,12 +130,12 @@ export class Outbox<in out A, in out E = never> {
     })
   }
 
-  /** The values, in order, until the outbox has ended and is empty. */
+  /** A stream of the values, in order. It ends when the outbox has ended and is empty. */
   get stream(): Stream.Stream<A, E> {
     return StreamArrays.fromPull(this.takeAll)
   }
 
-  /** Passes the values to `f`, in order, until the outbox has ended and is empty. */
+  /** Calls `f` with each value, in order, until the outbox has ended and is empty. Fails when the exit of the outbox is a failure. */
   forEach(f: (value: A) => void): Effect.Effect<void, E> {
     const all = Effect.whileLoop({
       while: () => true,
@@ -162,36 +165,36 @@ export class Outbox<in out A, in out E = never> {
   }
 
   private wakeSuspended(): void {
-    // Each sender checks again when it runs; a sender that finds the outbox full waits once more, in the same order.
+    // Each sender reads `isFull` again when it runs. A sender that finds the outbox full waits once more, in the same order as before.
     const woken = [...this.suspended]
     this.suspended.clear()
     for (const wake of woken) Waking.wake(wake)
   }
 }
 
-/** An outbox in which `capacity` values, at least one, may wait before `offer` suspends. */
+/** An outbox in which `capacity` values may wait before `offer` suspends. Default: `CAPACITY`, 256. A capacity below 1 counts as 1. */
 export const make = <A, E = never>(capacity: number = CAPACITY): Outbox<A, E> => new Outbox(Math.max(1, capacity))
 
-/** A transport or a channel that knows when it is full. */
+/** A transport or a channel that knows whether its buffer is full. */
 export interface Congestible<A> {
-  /** Waits until there may be space; `undefined` while there is space, and after closing. */
+  /** The effect that waits until there may be space; `undefined` while there is space, and after the end. */
   readonly congestion: Effect.Effect<void> | undefined
   readonly unsafeSend: (value: A) => boolean
-  /** Whether there is no reader now, and values are kept for a later reader. */
+  /** Whether nobody reads now, and values are kept for a later reader. Default: `false`. */
   readonly isUnread?: boolean | undefined
 }
 
-/** Whether there is space, and somebody reads the value. */
+/** Whether there is space and somebody reads. */
 export const canSend = (out: Congestible<never>): boolean => out.isUnread !== true && out.congestion === undefined
 
 /**
- * Sends a value as soon as there is space, and then waits for the next turn of the event loop when many were sent in this one. Fails with
- * `closed` when `unsafeSend` returns `false`.
+ * Sends a value as soon as there is space. When many values were sent in this turn of the event loop, then waits for the next turn. Fails
+ * with `closed` when `unsafeSend` returns `false`.
  */
 export const send = <A, E>(out: Congestible<A>, value: A, closed: E): Effect.Effect<void, E> =>
   Effect.suspend(() => {
     const { congestion } = out
-    // Several senders resume at once. Each sender checks again, and waits once more when the outbox is full.
+    // Several senders resume at once. Each sender reads `congestion` again, and waits once more when the outbox is full.
     if (congestion !== undefined) return Effect.zipRight(congestion, send(out, value, closed))
     if (!out.unsafeSend(value)) return Effect.fail(closed)
     return EventLoop.sent(out.isUnread !== true)

@@ -1,14 +1,14 @@
 /**
  * `Effect.raceFirst`, and `Effect.all` with concurrency, for a fiber that may be interrupted at any step. Modules of nearly all packages
- * use these functions. Effect's own functions make each fiber in one step and start the fiber in the next; after an interruption between
- * the two steps, the functions wait for ever. When test/kit/Race passes on Effect's functions, this module can be deleted.
+ * use these functions. Effect's own functions make each fiber in one step and start the fiber in the next step. After an interruption
+ * between these two steps, Effect's functions wait for ever. When test/kit/Race passes with Effect's functions, this module can be deleted.
  */
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as EffectInternals from "./EffectInternals.js"
 
-/** The exit of the effect that ends first; the other is interrupted. */
+/** Runs two effects. Ends with the exit of the effect that ends first, and interrupts the other effect. */
 export const raceFirst = <A, E, R, A2, E2, R2>(
   self: Effect.Effect<A, E, R>,
   other: Effect.Effect<A2, E2, R2>
@@ -22,8 +22,8 @@ export const raceFirst = <A, E, R, A2, E2, R2>(
   )
 
 /**
- * The values of effects that run at the same time, in their order: at most `limit` of them, while the others wait. When one
- * fails, the others are interrupted.
+ * Runs effects at the same time, at most `limit` of them; the other effects wait. Returns their values in the order of the effects. When an
+ * effect fails, the other effects are interrupted.
  */
 export const all = <A, E, R>(
   effects: ReadonlyArray<Effect.Effect<A, E, R>>,

@@ -1,11 +1,11 @@
 /**
- * Values that callers share by key, such as the sessions of clients with an upstream (`proxy/upstream/Links`), or the servers of users
- * (`server/HttpEndpoint`). A value is opened for its first caller, on a fiber of its own, and closes when it has had no caller for some
- * time. `RcMap` of Effect 3.22 opens a value with the context of its first caller, keeps a value that could not be opened, and after
- * `invalidate` the end of the old value takes the next value of the same key out of the map. When test/kit/RcMap passes on the `RcMap`
- * of Effect, this module can be deleted.
+ * Values that callers share by key, such as the sessions of clients with an upstream server (`proxy/upstream/Links`), or the servers of
+ * users (`server/HttpEndpoint`). The first caller of a key opens the value, on a fiber of its own. The value closes when it has had no
+ * caller for some time. `RcMap` of Effect 3.22 has three faults: it opens a value with the context of its first caller, it keeps a value
+ * that could not be opened, and after `invalidate` the end of the old value removes the next value of the same key. When test/kit/RcMap
+ * passes with `RcMap` of Effect, this module can be deleted.
  *
- * An entry in `entries` gets callers; an entry that was taken out closes with its last caller.
+ * New callers join an entry that is in `entries`. An entry that was removed from `entries` closes when its last caller leaves.
  */
 import * as Clock from "effect/Clock"
 import * as Deferred from "effect/Deferred"
@@ -21,21 +21,21 @@ import * as EffectInternals from "./EffectInternals.js"
 
 export interface Options<K, A, E> {
   /**
-   * Opens the value of a key, with the services and the FiberRefs of the fiber that has made the map. `end` takes this value away from
-   * later callers, and no other value.
+   * Opens the value of a key, with the services and the FiberRefs of the fiber that has called `make`. The effect `end` hides this value
+   * from later callers. It affects no other value of the key.
    */
   readonly open: (key: K, end: Effect.Effect<void>) => Effect.Effect<A, E, Scope.Scope>
-  /** How long a value without callers stays open. */
+  /** How long a value stays open after its last caller has left. `Infinity`: until `end`, or until the map closes. */
   readonly idle: (key: K) => Duration.DurationInput
 }
 
 export interface RcMap<K, A, E> {
   /**
-   * The value of a key, which stays open at least until the scope closes. Callers that wait for one value share its failure; the next caller
-   * opens the value again. When the map closes, they are interrupted.
+   * Gives the value of a key, and keeps the value open until the scope of the caller closes. When opening fails, all callers that wait for
+   * the value fail, and the next caller opens the value again. When the map closes, callers that wait are interrupted.
    */
   readonly get: (key: K) => Effect.Effect<A, E, Scope.Scope>
-  /** Takes the value of a key away from later callers. */
+  /** Hides the value of a key from later callers. The value closes when its last caller leaves. */
   readonly end: (key: K) => Effect.Effect<void>
   readonly has: (key: K) => boolean
   readonly size: () => number
@@ -45,11 +45,11 @@ interface Entry<K, A, E> {
   readonly key: K
   readonly scope: Scope.CloseableScope
   readonly opened: Deferred.Deferred<A, E>
-  /** How many callers have the value or wait for it; `get` and `leave` count. */
+  /** How many callers have the value or wait for it. `get` adds 1, `leave` subtracts 1. */
   callers: number
-  /** When the last caller has left; `leave` writes it. */
+  /** When the last caller left, in milliseconds since 1970. `leave` sets it. */
   idleSince: number
-  /** Whether a fiber of `closeWhenIdle` runs; `leave` and that fiber write it. */
+  /** Whether a fiber of `closeWhenIdle` runs for this entry. `leave` and that fiber set it. */
   isWatched: boolean
 }
 
@@ -57,12 +57,12 @@ interface Self<K, A, E> extends Options<K, A, E> {
   readonly services: EffectInternals.Services
   /** Runs an effect for which no caller waits, with the services and the FiberRefs of the map. */
   readonly run: (effect: Effect.Effect<void>) => void
-  /** Closes all values at the same time. */
+  /** Contains the scopes of all values. When it closes, all values close at the same time. */
   readonly scope: Scope.Scope
   readonly entries: MutableHashMap.MutableHashMap<K, Entry<K, A, E>>
 }
 
-/** All values close when the scope closes, at the same time. */
+/** Makes a map. When the scope closes, all values of the map close at the same time. */
 export const make = <K, A, E>(options: Options<K, A, E>): Effect.Effect<RcMap<K, A, E>, never, Scope.Scope> =>
   Effect.gen(function*() {
     const self: Self<K, A, E> = {
@@ -116,7 +116,7 @@ const begin = Effect.fnUntraced(function*<K, A, E>(self: Self<K, A, E>, key: K) 
   return entry
 })
 
-/** Takes an entry out of the map, unless another entry has its place. */
+/** Removes an entry from the map. Does nothing when the key has another entry by now. */
 const take = <K, A, E>({ entries }: Self<K, A, E>, entry: Entry<K, A, E>): void => {
   if (isCurrent(entries, entry)) MutableHashMap.remove(entries, entry.key)
 }

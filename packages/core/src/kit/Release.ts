@@ -1,8 +1,8 @@
 /**
- * Waits for what an application releases, such as its session layer (`server/runtime/SessionLayer`), and for a limited time only. A
- * release cannot be interrupted: when the time is over, a release that hangs goes on, nobody waits for the release any more, and the
- * release is reported. The server's parts that end sessions, queues and features call this module, such as `server/dispatch/Conversations` and `server/dispatch/Build`, and so does
- * `client/Client`.
+ * Waits for a limited time until something of an application is released, such as its session layer (`server/runtime/SessionLayer`). A
+ * release cannot be interrupted. When the time is over, nobody waits any longer, the release goes on, and a warning is logged. The modules
+ * of a server that end sessions, queues and features call this module, such as `server/dispatch/Conversations` and `server/dispatch/Build`.
+ * `client/Client` calls it, too.
  */
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -11,7 +11,10 @@ import * as Scope from "effect/Scope"
 import type { SerialQueue } from "./SerialQueue.js"
 import * as TimeLimit from "./TimeLimit.js"
 
-/** Runs a release and waits for its end, no longer than the limit. `what` names it in the report. */
+/**
+ * Runs a release and waits for its end, at most for `limit`. The warning names the release with `what`. Default limit: `TimeLimit.CLOSE`, 5
+ * seconds.
+ */
 export const within = (
   release: Effect.Effect<void>,
   what: string,
@@ -28,21 +31,26 @@ export const within = (
           ))
   ))
 
-/** Stops a queue, and waits for the task that runs, no longer than the limit. */
+/** Stops a queue, and waits for the end of the task that runs, at most for `limit`. Default limit: `TimeLimit.CLOSE`, 5 seconds. */
 export const stop = (queue: SerialQueue | undefined, limit?: Duration.DurationInput): Effect.Effect<void> =>
   Effect.suspend(() => {
     const fiber = queue?.stop()
     return fiber === undefined ? Effect.void : Effect.asVoid(TimeLimit.exit(fiber, limit))
   })
 
-/** A scope that closes with the current one, within the limit. */
+/**
+ * A scope that closes with the current scope, whose closing waits for it at most for `limit`. Default limit: `TimeLimit.CLOSE`, 5 seconds.
+ */
 export const scope = (
   what: string,
   limit?: Duration.DurationInput
 ): Effect.Effect<Scope.CloseableScope, never, Scope.Scope> =>
   Effect.acquireRelease(Scope.make(), (own, exit) => within(Scope.close(own, exit), what, limit))
 
-/** A fiber that the end of the current scope interrupts, and waits for within the limit. */
+/**
+ * Starts a fiber. When the current scope closes, the fiber is interrupted, and closing waits for its end at most for `limit`. Default
+ * limit: `TimeLimit.CLOSE`, 5 seconds.
+ */
 export const fork = <A, E, R>(
   effect: Effect.Effect<A, E, R>,
   what: string,

@@ -1,13 +1,13 @@
 /**
- * Limits of what runs at the same time, with a waiting line in the order of arrival. `Permits` limits what has no fiber yet, such as a
- * request in `jsonrpc/runtime/Requests`; a `Semaphore`, made of `Permits`, limits effects. No permit is lost, though any fiber may be
- * interrupted at any step. Effect's own semaphore loses a permit when a fiber is interrupted in the step after it took the permit
- * (https://github.com/Effect-TS/effect/pull/6910 mends version 4 only), and wakes all waiting fibers at each release. When
- * test/kit/Semaphore and test/jsonrpc/runtime/Limits pass on Effect's semaphore, `Semaphore` can be deleted.
+ * Limits how many things run at the same time. What finds no free place waits in a line, in the order of arrival. `Permits` limits work
+ * that has no fiber yet, such as a request in `jsonrpc/runtime/Requests`. A `Semaphore` uses `Permits` to limit effects. No permit is lost
+ * when a fiber is interrupted, at whatever step. Effect's own semaphore loses a permit when a fiber is interrupted in the step after it
+ * took the permit (https://github.com/Effect-TS/effect/pull/6910 repairs version 4 only), and wakes all waiting fibers at each release.
+ * When test/kit/Semaphore and test/jsonrpc/runtime/Limits pass with Effect's semaphore, `Semaphore` can be deleted.
  *
  * `Permits` has mutable fields, because each request of a peer takes a permit in the read loop, where no Effect can run. `running` counts
- * the permits that are taken; `waiting` is the line, `order` reads it, `size` is its length, and `text` counts the characters of
- * the messages in the line.
+ * the permits that are taken. `waiting` is the line, `order` its iterator, `size` its length, `text` the characters of its messages
+ * together.
  */
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
@@ -15,13 +15,13 @@ import * as EffectInternals from "./EffectInternals.js"
 
 export interface Limits {
   readonly running: number
-  /** How many may wait. */
+  /** How many values may wait. */
   readonly waiting: number
-  /** How many characters of JSON text may wait. */
+  /** How many characters of JSON text the waiting values may have together. */
   readonly text: number
 }
 
-/** Permits for values of `A`, which may wait in line; `B` is what is kept for a value in the line. */
+/** Permits for values of type `A`, which may wait in a line. `B` is the type of what the line keeps beside a value. */
 export class Permits<A, B = void> {
   running = 0
   /** How many values wait. */
@@ -32,9 +32,12 @@ export class Permits<A, B = void> {
 
   constructor(
     readonly limits: Limits,
-    /** The permits of all clients together. A permit that is taken here is taken there, too. */
+    /**
+     * The permits of all clients together, if they have a common limit. Each permit that is taken or returned here is taken or returned
+     * there, too.
+     */
     private readonly all?: Permits<A, B>,
-    /** Called when no permit is taken any more, and no value waits. */
+    /** Called each time that no permit is taken and no value waits. */
     private readonly onEmpty?: () => void
   ) {}
 
@@ -42,7 +45,9 @@ export class Permits<A, B = void> {
     return this.running < this.limits.running && (this.all === undefined || this.all.isFree)
   }
 
-  /** Takes a permit; `false` when no permit is free or a value waits. */
+  /**
+   * Takes a permit. Returns `false`, and takes none, when no permit is free, or when a value waits already and must have its turn first.
+   */
   enter(): boolean {
     if (this.size > 0 || this.running >= this.limits.running || this.all?.isFree === false) return false
     this.running++
@@ -50,14 +55,14 @@ export class Permits<A, B = void> {
     return true
   }
 
-  /** Gives a permit back. */
+  /** Returns a permit. */
   leave(): void {
     this.running--
     if (this.all !== undefined) this.all.running--
     if (this.onEmpty !== undefined) this.settle()
   }
 
-  /** Whether one more value of this length may wait. */
+  /** Whether one more value may wait, whose JSON text has `text` characters. */
   canWait(text: number): boolean {
     return this.size < this.limits.waiting && this.text + text <= this.limits.text
   }
@@ -69,17 +74,20 @@ export class Permits<A, B = void> {
     this.waiting.set(one, { kept, text })
   }
 
-  /** Removes a value from the line; `false` when the value does not wait. */
+  /** Removes a value from the line. Returns `false` when the value does not wait. */
   drop(one: A): boolean {
     const dropped = this.remove(one) !== undefined
     if (dropped) this.settle()
     return dropped
   }
 
-  /** Takes a permit for the first value in the line; `undefined` when no permit is free, or no value waits. */
+  /**
+   * Takes a permit for the first value in the line, and removes the value from the line. Returns `undefined` when no permit is free, or no
+   * value waits.
+   */
   next(): readonly [A, B] | undefined {
     if (this.size === 0 || !this.isFree) return undefined
-    // One iterator for all: a new iterator would pass all removed values each time.
+    // All calls share one iterator. A new iterator would step over all removed values each time.
     const one = (this.order ??= this.waiting!.keys()).next().value as A
     const { kept } = this.remove(one)!
     this.running++
@@ -87,7 +95,7 @@ export class Permits<A, B = void> {
     return [one, kept]
   }
 
-  /** Calls `onEmpty` when no permit is taken and no value waits. */
+  /** Calls `onEmpty` if no permit is taken and no value waits. */
   settle(): void {
     if (this.running === 0 && this.size === 0) this.onEmpty?.()
   }
@@ -104,19 +112,19 @@ export class Permits<A, B = void> {
 }
 
 export interface Semaphore {
-  /** Runs an effect when its turn comes. The effect counts as waiting from its first step on. */
+  /** Runs an effect as soon as a permit is free and no `hold` runs. The effect has its place in the line from its first step on. */
   readonly run: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
-  /** Runs an effect that takes no permit: it waits only during a `hold`. */
+  /** Runs an effect without a permit. The effect waits only while a `hold` runs. */
   readonly pass: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
-  /** Waits until fewer effects wait than the capacity. */
+  /** Waits until fewer effects wait than `capacity`, the argument of `make`. */
   readonly awaitSpace: Effect.Effect<void>
-  /** Runs an effect during which no other effect gets its turn. */
+  /** Runs an effect. Until it ends, no effect of `run` or `pass` begins; effects that have begun go on. */
   readonly hold: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
 }
 
 /**
- * By default one effect runs at a time. Any number of effects may wait: a caller that can wait waits in `awaitSpace`, while
- * `capacity` effects wait already.
+ * Makes a semaphore. `limit` effects may run at a time, by default one. `run` adds any number of effects to the line. `capacity` only
+ * decides when `awaitSpace` waits: while `capacity` effects wait already. Default: `awaitSpace` never waits.
  */
 export const make = (limit = 1, capacity = Infinity): Semaphore => {
   const permits = new Permits<Deferred.Deferred<void>>({ running: limit, waiting: capacity, text: 0 })
@@ -138,12 +146,12 @@ export const make = (limit = 1, capacity = Infinity): Semaphore => {
     if (permits.size > 0) giveTurns()
   })
 
-  // A fiber that was woken looks again, because another hold may have begun since.
+  // A fiber that was woken checks again, because another `hold` may have begun meanwhile.
   const pass: Semaphore["pass"] = (effect) =>
     Effect.suspend(() => holders === 0 ? effect : Effect.zipRight(notHeld.await, pass(effect)))
 
   return {
-    // Several fibers wake at once. Each fiber looks again, and waits once more when there is no space.
+    // Several fibers wake at once. Each fiber checks again, and waits once more when there is no space.
     awaitSpace: Effect.whileLoop({ while: isFull, body: () => notFull.await, step: () => {} }),
     run: (effect) =>
       Effect.uninterruptibleMask((restore) => {

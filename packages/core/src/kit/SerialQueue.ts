@@ -1,13 +1,13 @@
 /**
- * Runs tasks one after another, each on a fiber of its own; a task that does not wait has ended when `add` returns. So an event store
- * never gets two calls about one stream at the same time (`server/legacy/StreamStore`), progress is delivered in order
- * (`jsonrpc/runtime/Calls`), and a client that does not read gets two notifications of each kind at most. A task with a key replaces the
- * waiting task of the same key.
+ * Runs tasks one after another, each on a fiber of its own. A task without asynchronous steps has ended when `add` returns. With such
+ * queues, an event store never gets two calls about one stream at the same time (`server/legacy/StreamStore`), progress is delivered in
+ * order (`jsonrpc/runtime/Calls`), and a client that does not read gets at most two notifications of each kind. A task with a key replaces
+ * the waiting task that has the same key.
  *
- * Effect has no such queue at this cost: a task takes 2 µs here and 30 µs under a semaphore, a queue with a consumer costs a fiber for
- * each stream, and a sliding `Queue` replaces no element by its key. When Effect has such a queue, and test/kit/SerialQueue passes on that
- * queue, this module can be deleted. `waiting` holds the tasks in order, and `order` reads them; `isRunning` is true exactly while a task
- * runs, `key` is the key of that task until it begins; after `stop` no task waits or is added.
+ * Effect has no such queue at this cost: a task takes 2 µs here and 30 µs under a semaphore, a queue with a consumer costs one fiber for
+ * each stream, and a sliding `Queue` cannot replace an element by its key. When Effect has such a queue, and test/kit/SerialQueue passes
+ * with it, this module can be deleted. `waiting` holds the tasks in order, `order` is its iterator. `isRunning` is true exactly while a
+ * task runs. `key` is the key of that task until the task begins. After `stop` no task waits, and none can be added.
  */
 import * as Effect from "effect/Effect"
 import type * as Fiber from "effect/Fiber"
@@ -26,17 +26,17 @@ interface Task {
 }
 
 export interface Options {
-  /** The runtime of the tasks that bring no runtime. Default: Effect's default. */
+  /** The services with which a task of `add` runs. Default: `EffectInternals.defaultServices`. */
   readonly runtime?: EffectInternals.Services | undefined
-  /** How many tasks may wait before the queue is full. Default: any number. */
+  /** How many tasks may wait before `isFull` is true. Default: any number. */
   readonly capacity?: number | undefined
   /**
-   * What happens when more tasks wait: `drop` drops the oldest task, also when the waiting tasks have too much text; an effect replaces all
-   * waiting tasks. Default: all tasks are kept, and the code that adds tasks looks at `isFull`. A task that was dropped or replaced never
-   * calls `then`.
+   * What happens when more tasks wait than `capacity`. `drop` drops the oldest tasks, also when the waiting tasks have more than `MAX_TEXT`
+   * characters together. An effect takes the place of all waiting tasks. Default: all tasks are kept, and the code that adds tasks reads
+   * `isFull`. `then` of a dropped or replaced task is never called.
    */
   readonly surplus?: "drop" | Effect.Effect<void> | undefined
-  /** Called when the last task has ended. */
+  /** Called each time that the last task has ended and no task waits. */
   readonly onIdle?: (() => void) | undefined
 }
 
@@ -74,20 +74,27 @@ export class SerialQueue {
     })
   }
 
-  /** Whether a task of this key waits, or is about to begin. A task that has begun may have done its work. */
+  /**
+   * Whether a task of this key waits, or was taken from the line and has not begun. A task that has begun does not count, because it may
+   * have done its work already.
+   */
   has(key: unknown): boolean {
     return this.isRunning && (this.key === key || this.waiting?.has(key) === true)
   }
 
   /**
-   * Makes and runs the effect when all tasks before it have ended, then calls `then`, also when the effect has failed. Without an effect
-   * there is no fiber. Neither `make` nor `then` may throw. A task without a key may have a `size`, in characters.
+   * Calls `make` when all earlier tasks have ended, runs the effect that `make` returns, and then calls `then`, also when the effect has
+   * failed. When `make` returns `undefined`, no fiber is started. Neither `make` nor `then` may throw. A task without a key may have a
+   * `size` in characters.
    */
   add(make: Make, then?: () => void, key?: unknown, size = 0): void {
     this.push({ make, key, then, runtime: this.runtime, size }, EffectInternals.runFork)
   }
 
-  /** Adds a task for the context of the caller, who does not wait: the task begins when other fibers have had their turn. */
+  /**
+   * Adds a task that runs with the services of the caller. The caller does not wait. The task begins after the fibers that are ready have
+   * had their turn.
+   */
   fork(effect: Effect.Effect<void>, key?: unknown): Effect.Effect<void> {
     const beginning = Effect.suspend(() => {
       this.key = undefined
@@ -100,13 +107,16 @@ export class SerialQueue {
     )
   }
 
-  /** Calls back when no task is left: at once, if there is no task. The function replaces an earlier one. */
+  /** Calls `onIdle` when no task is left; at once, if there is no task now. The function replaces the `onIdle` that was set before. */
   whenIdle(onIdle: () => void): void {
     if (this.isRunning) this.onIdle = onIdle
     else onIdle()
   }
 
-  /** Drops the tasks that wait, calls no function again, and interrupts the task that runs. Returns the fiber of that task. */
+  /**
+   * Drops the tasks that wait, calls no `then` and no `onIdle` any more, and interrupts the task that runs. Returns the fiber of that task;
+   * `undefined` when no task runs.
+   */
   stop(): Fiber.RuntimeFiber<void> | undefined {
     const { fiber } = this
     this.isStopped = true
@@ -149,7 +159,7 @@ export class SerialQueue {
           this.run(EffectInternals.runFork)
         })
         this.wake()
-        // Its first steps have stopped the queue.
+        // The first steps of the task have called `stop`.
         if (this.isStopped) EffectInternals.interrupt(fiber)
         return
       }
@@ -164,7 +174,7 @@ export class SerialQueue {
   private take(): Task | undefined {
     const { waiting } = this
     if (waiting === undefined || waiting.size === 0) return undefined
-    // One iterator for all tasks: a new iterator would pass the removed tasks each time.
+    // All calls share one iterator. A new iterator would step over all removed tasks each time.
     const task = (this.order ??= waiting.values()).next().value as Task
     waiting.delete(task.key ?? task)
     this.text -= task.size
@@ -178,7 +188,7 @@ export class SerialQueue {
     this.order = undefined
   }
 
-  /** Wakes all that wait for space, when there is some. */
+  /** Wakes all fibers that wait in `space`, if the queue has space. */
   private wake(): void {
     const { notFull } = this
     if (notFull === undefined || this.isFull) return

@@ -1,10 +1,11 @@
 /**
- * Runs an effect once for all callers that wait for it, such as a session layer (`server/runtime/SessionLayer`) or new tokens. The effect
- * runs in a fiber of its own: a caller that is interrupted stops waiting, and the last such caller interrupts the run. `coalesced` stores
- * a state that many callers change. Effect's `cached` keeps the exit, and the interruption of its first caller reaches all others. When
- * test/kit/SingleFlight passes on a part of Effect, this module can be deleted.
+ * Runs an effect once for all callers that wait for it, such as a session layer (`server/runtime/SessionLayer`) or a request for new
+ * tokens. The effect runs on a fiber of its own. A caller that is interrupted stops waiting; when no caller is left, the effect is
+ * interrupted, too. `coalesced` stores a state that many callers change. Effect's `cached` keeps the exit, and an interruption of its first
+ * caller reaches all other callers. When test/kit/SingleFlight passes with functions of Effect, this module can be deleted.
  *
- * `current` is the run that callers join: the run has not ended, was not replaced, and `waiting`, the number of its callers, is not 0.
+ * `current` is the run that new callers join. It is set while a run has not ended, no other run has replaced it, and `waiting`, the number
+ * of its callers, is more than 0.
  */
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
@@ -15,9 +16,12 @@ import * as EffectInternals from "./EffectInternals.js"
 import * as Semaphore from "./Semaphore.js"
 
 export interface SingleFlight<A, E> {
-  /** Waits for the run that is under way; begins a run when there is none. */
+  /** Waits for the current run. When there is none, begins a run with `begin`. */
   readonly join: (begin: Effect.Effect<A, E>) => Effect.Effect<A, E>
-  /** Interrupts the run that is under way, fails its callers with the error, and begins another run. */
+  /**
+   * Interrupts the current run, fails its callers with `error`, and begins another run after the first has ended. The caller waits for the
+   * new run.
+   */
   readonly replace: (error: E, begin: Effect.Effect<A, E>) => Effect.Effect<A, E>
   readonly isRunning: () => boolean
 }
@@ -25,17 +29,18 @@ export interface SingleFlight<A, E> {
 interface Run<A, E> {
   readonly exit: Deferred.Deferred<A, E>
   waiting: number
-  /** The fiber of the run, from the step after its start. */
+  /** The fiber of the run. It is set in the step after the fiber was started. */
   fiber?: Fiber.RuntimeFiber<A, E>
-  /** The error of its callers, once another run has replaced this one. */
+  /** The error with which the callers of this run fail; set when another run has replaced this run. */
   replaced?: E
 }
 
 type Restore = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
 
 /**
- * Closing the scope interrupts the run. Its callers, and later callers, fail with `closed`; without `closed` they are interrupted with
- * the run. Without a scope, the last caller that is interrupted waits until the run has ended.
+ * Makes a `SingleFlight`. When `scope` closes, the run is interrupted. Its callers and all later callers then fail with `closed`; without
+ * `closed` they are interrupted. With a scope, a caller that is interrupted never waits for the end of the run. Without a scope, the last
+ * caller that is interrupted waits until the run has ended.
  */
 export const make = <A, E>(scope?: Scope.Scope, closed?: E): SingleFlight<A, E> => {
   let current: Run<A, E> | undefined
@@ -50,7 +55,7 @@ export const make = <A, E>(scope?: Scope.Scope, closed?: E): SingleFlight<A, E> 
     return Effect.ensuring(restore(Deferred.await(run.exit)), leave)
   }
 
-  /** Begins a run. Its fiber cannot be interrupted where the effect does not say so. */
+  /** Begins a run. Its fiber is uninterruptible, except in parts that the effect makes interruptible. */
   const begun = (effect: Effect.Effect<A, E>, restore: Restore): Effect.Effect<A, E> => {
     const run: Run<A, E> = current = { exit: EffectInternals.deferred(), waiting: 0 }
     const waiting = wait(run, restore)
@@ -92,14 +97,15 @@ export const make = <A, E>(scope?: Scope.Scope, closed?: E): SingleFlight<A, E> 
 }
 
 /**
- * An effect that stores a state, for callers that change the state at the same time. Each run stores the state of its
- * moment, and begins when the run before it has ended or was interrupted, so that no older state replaces a newer state. A
- * store that may still write after an interruption keeps the order of the runs itself. Callers that wait share one run.
+ * Returns an effect that stores a state. Callers may change the state and run the effect at the same time. Each run of `store` writes the
+ * state as it is when the run begins, and it begins after the previous run has ended or was interrupted. So no older state replaces a newer
+ * state. If `store` may still write after an interruption, `store` itself must keep the order of its writes. Callers that wait share one
+ * run.
  */
 export const coalesced = <A, E>(store: Effect.Effect<A, E>): Effect.Effect<A, E> => {
   let turns: Semaphore.Semaphore | undefined
   let calls = 0
-  /** The last run that has ended. It has stored the changes of all calls up to the call `upTo`. */
+  /** The last run that has ended without interruption. It has stored the changes of all calls up to the call with number `upTo`. */
   let last: { readonly upTo: number; readonly exit: Exit.Exit<A, E> } | undefined
   const run = Effect.suspend(() => {
     const upTo = calls

@@ -1,7 +1,7 @@
 /**
- * Streams that are made, changed and read by arrays of values: many values at once cost as much as one. This is the module that
- * knows the `Chunk`s of Effect 3; all others use arrays. Version 4 of Effect has no chunks, and its arrays in a stream are
- * never empty: for version 4 this module is written anew.
+ * Makes, changes and reads streams as arrays of values, because many values at once cost as much as one value. Only this module uses the
+ * `Chunk`s of Effect 3; all other modules use arrays. Version 4 of Effect has no chunks, and the arrays in its streams are never empty.
+ * `StreamArrays.v4` replaces this module for version 4.
  */
 import * as Chunk from "effect/Chunk"
 import * as Effect from "effect/Effect"
@@ -9,24 +9,24 @@ import type * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 
-/** Gives the next values of a stream, which may be none. Fails with `None` at the end, or with the stream's error. */
+/** Gives the next values of a stream, possibly none. Fails with `None` at the end of the stream, or with `Some` of the stream's error. */
 export type Pull<A, E = never, R = never> = Effect.Effect<ReadonlyArray<A>, Option.Option<E>, R>
 
-/** Reads a stream, array by array, until the scope closes. */
+/** Gives an effect that reads the next array of the stream. The stream is closed with the scope. */
 export const toPull = <A, E, R>(stream: Stream.Stream<A, E, R>): Effect.Effect<Pull<A, E, R>, never, R | Scope.Scope> =>
   Effect.map(Stream.toPull(stream), (pull) => Effect.map(pull, (chunk) => Chunk.toReadonlyArray(chunk)))
 
-/** A stream of what an effect gives, again and again. */
+/** A stream of the arrays that `pull` gives, run again and again until `pull` fails. `None` ends the stream. */
 export const fromPull = <A, E, R>(pull: Pull<A, E, R>): Stream.Stream<A, E, R> =>
   Stream.repeatEffectChunkOption(Effect.map(pull, Chunk.unsafeFromArray))
 
-/** Calls `f` with the values that came together. */
+/** Calls `f` with each array of values that came together. */
 export const map = <A, B, E, R>(
   stream: Stream.Stream<A, E, R>,
   f: (values: ReadonlyArray<A>) => ReadonlyArray<B>
 ): Stream.Stream<B, E, R> => Stream.mapChunks(stream, (chunk) => Chunk.unsafeFromArray(f(Chunk.toReadonlyArray(chunk))))
 
-/** All values that `f` makes of each value. What is made of values that came together stays together. */
+/** Calls `f` with each value, and joins the arrays that `f` returns. Results of values that came together stay together. */
 export const mapConcat = <A, B, E, R>(
   stream: Stream.Stream<A, E, R>,
   f: (value: A) => ReadonlyArray<B>
@@ -40,11 +40,14 @@ export const forEach = <A, E, R>(
 ): Effect.Effect<void, E, R> =>
   Stream.runForEachChunk(stream, (chunk) => Effect.sync(() => Chunk.forEach(chunk, (value) => f(value))))
 
-/** All values of a stream that ends. */
+/** Reads a stream to its end and gives all its values. */
 export const collect = <A, E, R>(stream: Stream.Stream<A, E, R>): Effect.Effect<ReadonlyArray<A>, E, R> =>
   Effect.map(Stream.runCollect(stream), (values) => Chunk.toReadonlyArray(values))
 
-/** A stream that comes page after page: each page has values, and the state that the next page is made from. */
+/**
+ * A stream that `page` makes page by page. Each page has values, and the state from which `page` makes the next page; `None` ends the
+ * stream.
+ */
 export const paginate = <S, A, E, R>(
   first: S,
   page: (state: S) => Effect.Effect<readonly [ReadonlyArray<A>, Option.Option<S>], E, R>

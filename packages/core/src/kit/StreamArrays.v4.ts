@@ -1,6 +1,6 @@
 /**
- * Streams that are made, changed and read by arrays of values, for version 4, in which an array of a stream is never empty: many values
- * at once cost as much as one.
+ * Makes, changes and reads streams as arrays of values, because many values at once cost as much as one value. This module replaces
+ * `StreamArrays` for version 4 of Effect, in whose streams no array is empty.
  */
 import type { NonEmptyReadonlyArray } from "effect/Array"
 import * as Cause from "effect/Cause"
@@ -10,10 +10,10 @@ import * as Pull_ from "effect/Pull"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 
-/** Gives the next values of a stream, which may be none. Fails with `None` at the end, or with the stream's error. */
+/** Gives the next values of a stream, possibly none. Fails with `None` at the end of the stream, or with `Some` of the stream's error. */
 export type Pull<A, E = never, R = never> = Effect.Effect<ReadonlyArray<A>, Option.Option<E>, R>
 
-/** Reads a stream, array by array, until the scope closes. */
+/** Gives an effect that reads the next array of the stream. The stream is closed with the scope. */
 export const toPull = <A, E, R>(stream: Stream.Stream<A, E, R>): Effect.Effect<Pull<A, E, R>, never, R | Scope.Scope> =>
   Effect.map(Stream.toPull(stream), (pull): Pull<A, E, R> =>
     Pull_.catchDone(
@@ -23,7 +23,7 @@ export const toPull = <A, E, R>(stream: Stream.Stream<A, E, R>): Effect.Effect<P
 
 const isFilled = <A>(values: ReadonlyArray<A>): values is NonEmptyReadonlyArray<A> => values.length > 0
 
-/** A stream of what an effect gives, again and again. */
+/** A stream of the arrays that `pull` gives, run again and again until `pull` fails. `None` ends the stream. Empty arrays are skipped. */
 export const fromPull = <A, E, R>(pull: Pull<A, E, R>): Stream.Stream<A, E, R> => {
   const next: Effect.Effect<NonEmptyReadonlyArray<A>, E | Cause.Done, R> = Effect.flatMap(
     Effect.mapError(pull, (end) => Option.isNone(end) ? Cause.Done() : end.value),
@@ -32,13 +32,13 @@ export const fromPull = <A, E, R>(pull: Pull<A, E, R>): Stream.Stream<A, E, R> =
   return Stream.fromPull(Effect.succeed(next)) as Stream.Stream<A, E, R>
 }
 
-/** Calls `f` with the values that came together. */
+/** Calls `f` with each array of values that came together. */
 export const map = <A, B, E, R>(
   stream: Stream.Stream<A, E, R>,
   f: (values: ReadonlyArray<A>) => ReadonlyArray<B>
 ): Stream.Stream<B, E, R> => Stream.flattenArray(Stream.filter(Stream.map(Stream.chunks(stream), f), isFilled))
 
-/** All values that `f` makes of each value. What is made of values that came together stays together. */
+/** Calls `f` with each value, and joins the arrays that `f` returns. Results of values that came together stay together. */
 export const mapConcat = <A, B, E, R>(
   stream: Stream.Stream<A, E, R>,
   f: (value: A) => ReadonlyArray<B>
@@ -52,11 +52,14 @@ export const forEach = <A, E, R>(
 ): Effect.Effect<void, E, R> =>
   Stream.runForEachArray(stream, (values) => Effect.sync(() => values.forEach((value) => f(value))))
 
-/** All values of a stream that ends. */
+/** Reads a stream to its end and gives all its values. */
 export const collect: <A, E, R>(stream: Stream.Stream<A, E, R>) => Effect.Effect<ReadonlyArray<A>, E, R> =
   Stream.runCollect
 
-/** A stream that comes page after page: each page has values, and the state that the next page is made from. */
+/**
+ * A stream that `page` makes page by page. Each page has values, and the state from which `page` makes the next page; `None` ends the
+ * stream.
+ */
 export const paginate: <S, A, E, R>(
   first: S,
   page: (state: S) => Effect.Effect<readonly [ReadonlyArray<A>, Option.Option<S>], E, R>

@@ -1,9 +1,9 @@
 /**
- * Waits with a limit: `call` for what somebody wants an answer of, `end` for what must not delay a close. No other module uses the
- * functions `Effect.timeout…`, because they wait for ever in a finalizer: a finalizer cannot be interrupted, and neither can what it waits
- * for.
+ * Waits with a time limit. `call` limits an effect whose answer somebody wants. `end` limits an effect that must not delay a close. No
+ * other module uses the functions `Effect.timeout…`: in a finalizer they may wait for ever, because neither a finalizer nor the effect that
+ * it waits for can be interrupted.
  *
- * Both cost a fiber and a timer. Where every message has a limit, `Deadlines` has one timer for all.
+ * `call` and `end` cost one fiber and one timer each. Where every message has a limit, `Deadlines` has one timer for all messages.
  */
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
@@ -18,8 +18,8 @@ import * as EffectInternals from "./EffectInternals.js"
 export const CLOSE: Duration.DurationInput = "5 seconds"
 
 /**
- * The effect, or when the limit has passed, what `late` gives. The effect is then interrupted, and its end is waited for: an effect that
- * cannot be interrupted has no limit.
+ * Runs the effect. When the limit has passed, interrupts the effect, waits for its end, and gives what `late` gives. So the limit does not
+ * hold for an effect that cannot be interrupted.
  */
 export const call: {
   <B, E2, R2>(
@@ -46,8 +46,8 @@ export const call: {
 )
 
 /**
- * The effect, or nothing when the limit has passed. The effect is then interrupted, and nobody waits for its end. It can be interrupted,
- * also in a finalizer. What it makes uninterruptible itself goes on.
+ * Runs the effect, and gives its value. When the limit has passed, interrupts the effect and gives `None`, without waiting for the end of
+ * the effect. The effect is interruptible, also in a finalizer. Parts that the effect itself makes uninterruptible go on after the limit.
  */
 export const end: {
   (limit: Duration.DurationInput): <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<Option.Option<A>, E, R>
@@ -56,25 +56,29 @@ export const end: {
   2,
   <A, E, R>(effect: Effect.Effect<A, E, R>, limit: Duration.DurationInput): Effect.Effect<Option.Option<A>, E, R> => {
     const limited = Effect.timeoutOption(Effect.interruptible(Effect.disconnect(effect)), limit)
-    // An interruption of this fiber would reach the fibers that wait, though this fiber cannot be interrupted.
+    // Without `disconnect`, an interruption of this fiber would reach the inner fibers, which can be interrupted although this fiber
+    // cannot.
     return Effect.checkInterruptible((isInterruptible) => isInterruptible ? limited : Effect.disconnect(limited))
   }
 )
 
-/** How long an end may take at least, although earlier ends have used up the limit that they share. */
+/** The least time in milliseconds that each end may take, although earlier ends have used up the common limit. */
 const LEAST = 250
 
-/** For ends that follow one another: they have one limit together, which begins now. */
+/** Gives a function like `end` for several effects that follow one another. They have one limit together, which starts now. */
 export const shared = (
   limit: Duration.DurationInput
 ): Effect.Effect<<A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<Option.Option<A>, E, R>> =>
   Effect.map(now, (began) => (effect) =>
     Effect.flatMap(now, (at) => end(effect, Math.max(LEAST, Duration.toMillis(limit) - (at - began)))))
 
-/** The milliseconds of a clock that does not jump. */
+/** The time in milliseconds of a clock that does not jump. */
 const now = Effect.map(Clock.currentTimeNanos, (nanos) => Number(nanos) / 1_000_000)
 
-/** The exit of a fiber; `undefined` when the fiber still runs after the limit. The fiber is not interrupted. */
+/**
+ * Waits for the exit of a fiber, at most for `limit`; `undefined` when the fiber still runs then. The fiber is not interrupted. Default
+ * limit: `CLOSE`.
+ */
 export const exit = <A, E>(
   fiber: Fiber.RuntimeFiber<A, E>,
   limit: Duration.DurationInput = CLOSE
@@ -82,7 +86,7 @@ export const exit = <A, E>(
   Effect.suspend(() => {
     const exit = EffectInternals.exitOf(fiber)
     return exit === undefined
-      // A pending interruption would end the wait at once.
+      // Uninterruptible, because an interruption that is pending would end the wait at once.
       ? Effect.map(Effect.uninterruptible(end(Fiber.await(fiber), limit)), Option.getOrUndefined)
       : Effect.succeed(exit)
   })

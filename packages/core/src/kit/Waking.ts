@@ -1,17 +1,19 @@
 /**
- * Wakes fibers one after another, for `EffectInternals`, `Outbox`, `SerialQueue`, and what waits for requests and streamed answers. Version
- * 3 of Effect runs a woken fiber later; version 4, and a scheduler that resumes at once, run it inside of the call that wakes it. There a
- * chain of a thousand fibers that wake each other would overflow the stack, and the rest of the fibers would sleep for ever. Here a fiber
- * that is woken by a woken fiber runs when that fiber has stopped.
+ * Wakes fibers one after another. `EffectInternals`, `Outbox`, `SerialQueue`, and modules that wait for requests or for streamed answers
+ * wake their fibers with it. Version 3 of Effect runs a woken fiber later. Version 4 runs it inside the call that wakes it, and so does a
+ * scheduler that resumes at once. In these two cases, a chain of a thousand fibers that wake each other would overflow the stack, and the
+ * rest of the fibers would sleep for ever. With this module, when a woken fiber wakes a second fiber, the second fiber runs after the first
+ * has stopped.
  *
- * Variables of the process, because a fiber that one part wakes may wake a fiber of any other part. From `at` on, `line` holds what was
- * woken and has not run. `isWaking` is true exactly while an entry of `line` runs, or waits for the next turn of the event loop.
+ * The variables belong to the whole process, because a fiber of one module may wake a fiber of any other module. `line` holds callbacks;
+ * those from index `at` on have not been called. `isWaking` is true exactly while a callback runs, or `run` waits for the next turn of the
+ * event loop.
  */
 import * as EventLoop from "./EventLoop.js"
 
 /**
- * How many fibers are woken in one turn of the event loop, so that fibers that wake each other for ever do not keep sockets from being
- * read.
+ * How many fibers `run` wakes in one turn of the event loop. Without this limit, fibers that wake each other for ever would keep the
+ * process from reading sockets.
  */
 const MOST = 2048
 
@@ -24,7 +26,7 @@ const run = (): void => {
   try {
     for (let count = 0; at < line.length && count < MOST; count++) line[at++]!()
   } finally {
-    // A callback that throws ends the call that has woken it; the other fibers are woken all the same.
+    // A callback that throws ends the call of `wake` that runs it. The other fibers are still woken, in the next turn of the event loop.
     if (at === line.length) line.length = 0
     else line.splice(0, at)
     at = 0
@@ -33,7 +35,7 @@ const run = (): void => {
   }
 }
 
-/** Calls `resume`, which wakes a fiber: at once, or inside of a woken fiber, when that fiber has stopped. */
+/** Calls `resume`, which wakes a fiber. The call happens at once; inside a woken fiber, it happens after that fiber has stopped. */
 export const wake = (resume: () => void): void => {
   line.push(resume)
   if (!isWaking) run()

@@ -1,20 +1,21 @@
 /**
- * Which names announce a secret: of members, headers, variables of the environment, parameters of URLs and options of commands. `SecretText`
- * asks for texts, and `Redaction` for members. A name is read word by word, whether it is written in camel, snake or kebab case, with spaces,
- * or after a path: `db.DB_PASSWORD`.
+ * Decides which names announce a secret: names of members, headers, environment variables, parameters of URLs and options of commands.
+ * `SecretText` calls it for texts, and `Redaction` calls it for members. A name is read word by word, whether it is written in camel case,
+ * snake case or kebab case, with spaces, or after a path as in `db.DB_PASSWORD`.
  */
 
 /**
- * What a name announces. `strong`: whatever stands there is a secret. `text`: a text there is a secret, and a number is not, as in
- * `tokens: 512`. `code`: a text, or a number as long as a code that is used once. `query`: a secret only as a parameter of a URL.
+ * What a name announces. `strong`: each value of the name is a secret. `text`: a text is a secret, but a number is not, as in `tokens:
+ * 512`. `code`: a text is a secret, and also a number that is as long as a one-time code. `query`: the value is a secret only in a
+ * parameter of a URL. `none`: no secret.
  */
 export type Kind = "strong" | "text" | "code" | "query" | "none"
 
-/** Parts of words that announce a secret wherever they stand: `refreshtoken`, `PGPASSWORD`. */
+/** Parts of words that announce a secret at any place in a word: `refreshtoken`, `PGPASSWORD`. */
 const PARTS =
   /token(?!i[sz])|secret(?!ar)|passw|passwd|passphrase|passcode|credential|authorization|cookie|assertion|api-?key|access-?key|private-?key|session-?id|bearer|mnemonic/
 
-/** Whole words, and pairs of words. */
+/** Whole words that announce a secret, and two words written together. */
 const WORDS = new Set([
   ...[
     "pass",
@@ -87,7 +88,10 @@ const CODES = new Set([
   ]
 ])
 
-/** Words behind which a name speaks about a secret: `tokenType`, `password_policy`, `authorization_endpoint`. */
+/**
+ * Last words that make a name speak about a secret without having it as its value: `tokenType`, `password_policy`,
+ * `authorization_endpoint`.
+ */
 const ABOUT = new Set([
   ...[
     "type",
@@ -139,10 +143,10 @@ const ABOUT = new Set([
   ]
 ])
 
-/** Names of the protocol that look like names of secrets, and are not. */
+/** Names of the protocol that look like names of secrets and are not. */
 const PUBLIC = new Set(["progresstoken"])
 
-/** How much of a name is read: its end, where its noun stands. */
+/** How many characters of a name are read: the last ones, because its noun is at the end. */
 const MAX_NAME = 128
 
 const WORD = /[A-Z\d]+(?![a-z])|[A-Z]?[a-z\d]+/g
@@ -150,11 +154,11 @@ const WORD = /[A-Z\d]+(?![a-z])|[A-Z]?[a-z\d]+/g
 const wordsOf = (name: string): ReadonlyArray<string> =>
   name.slice(-MAX_NAME).match(WORD)?.map((word) => word.toLowerCase()) ?? []
 
-/** Every name that announces a secret has one of these; most names have none. */
+/** Matches every name that announces a secret. Most names do not match, so they need no further check. */
 const MAY_ANNOUNCE =
   /tok|secr|pass|pw|phrase|cred|auth|cook|assert|key|sess|bear|mnem|otp|pin|cv[vc]|ssn|jw[tse]|sid|psk|connection|cod|veri|seed|srf|sig|state|ticket/i
 
-/** Whether a text may have a name that announces a secret. */
+/** Whether a text may contain a name that announces a secret. */
 export const mayAnnounce = (text: string): boolean => MAY_ANNOUNCE.test(text)
 
 /** What a name announces. */
@@ -163,7 +167,7 @@ export const kindOf = (name: string): Kind => MAY_ANNOUNCE.test(name) ? judge(wo
 const judge = (words: ReadonlyArray<string>): Kind => {
   const last = words.at(-1) ?? ""
   const joined = words.join("")
-  // A number may follow: `password2`.
+  // A name may end with a number: `password2`.
   if (/^\d+$/.test(last) && words.length > 1) return judge(words.slice(0, -1))
   if (ABOUT.has(last) || PUBLIC.has(joined)) return "none"
   if (joined === "requeststate") return "strong"
@@ -196,7 +200,7 @@ const isSecretPair = (before: string, word: string): boolean =>
       (before === "connection" && word === "string") || (before === "code" && word === "verifier") ||
       (before === "seed" && word === "phrase")
 
-/** Whether a value under a name of this kind is a secret. */
+/** Whether a value is a secret when its name is of this kind. */
 export const hides = (kind: Kind, value: unknown): boolean => {
   switch (kind) {
     case "strong":
@@ -210,7 +214,7 @@ export const hides = (kind: Kind, value: unknown): boolean => {
   }
 }
 
-/** The codes of HTTP, of JSON-RPC and of programs have fewer digits. */
+/** The least number that counts as a one-time code. The codes of HTTP, of JSON-RPC and of programs have fewer digits. */
 const SHORTEST_CODE = 100_000
 
 const isFilled = (value: unknown): boolean =>

@@ -1,15 +1,14 @@
 /**
  * Finds secrets in a text that need not be JSON: a line of a log, a broken message, a URL, a file of settings, a command line. `Redaction`
- * calls `redact`. The module hides two things: the value after a name that announces a secret, and any text with the form of a secret:
- * credentials of HTTP, JSON Web Tokens, private
- * keys, keys of known services, user and password of a URL.
+ * calls `redact`. The module hides two things. One is the value after a name that announces a secret. The other is any text with the form
+ * of a secret: credentials of HTTP, JSON Web Tokens, private keys, keys of known services, user and password of a URL.
  *
- * A peer chooses the text. So each pattern takes time in proportion to the text: a repetition has a limit, or stops at the first
- * character with which the next match can begin. `SecretNames` knows the names, `Redaction` walks values.
+ * The text comes from a peer. Therefore the time of each pattern must grow no faster than the text: each repetition has a limit, or stops
+ * at the first character with which the next match can begin. `SecretNames` knows the names. `Redaction` handles values.
  */
 import * as SecretNames from "./SecretNames.js"
 
-/** Stands in place of a secret. */
+/** The text that replaces a secret. */
 export const HIDDEN = "<hidden>"
 
 /** A text without its secrets. */
@@ -26,30 +25,30 @@ export const redact = (text: string): string =>
       .replace(FORMS, HIDDEN)
     : text
 
-/** Every text with a secret has one of these. */
+/** Matches every text that has a secret. Most texts do not match, so they need no further check. */
 const MAY_HOLD = /[:=@,<]|%3[ad]|--|-u\s|(?:bearer|basic|dpop|negotiate)(?:\s|%20|\+)|eyJ|[_.-]\w{8}|AKIA|ASIA|AIza/i
 
-/** `--password hunter2`. */
+/** An option of a command and its value: `--password hunter2`. */
 const OPTION =
   /(?<![\w-])(--?[a-z][\w-]{0,60})(\s{1,10})(?!<hidden>|--?[a-z])(?:"[^"\n]{1,1000}"?|'[^'\n]{1,1000}'?|[^\s"']+)/gi
 
-/** `<password>hunter2</password>`. */
+/** An element of XML: `<password>hunter2</password>`. */
 const ELEMENT = /(?=<([\w:.-]{1,60})(?=[\s>]))(<[^<>]{1,300}>(?:<!\[CDATA\[)?)[^<]+/g
 
-/** `curl -u ada:hunter2`. */
+/** User and password of a command: `curl -u ada:hunter2`. */
 const LOGIN = /((?:^|\s)(?:-u|--user)[\s=]\s{0,10}["']?)[^\s:"']{1,200}:[^\s"']+/g
 
-/** `postgres://ada:hunter2@host`. A port and a path before an `@` are not a user. */
+/** User and password of a URL: `postgres://ada:hunter2@host`. A port and a path before an `@` are no user and password. */
 const USER_INFO = /(\/\/)(?:[^\s"'<>:/@?#\\]*:(?!\d{1,5}[/?#])(?:(?!\/\/)[^\s"'<>])*|[^\s"'<>/?#@\\]+)@/g
 
-/** `Bearer hunter2`, but not `Bearer realm="…"` and not `bearer tokens`. */
+/** Credentials of HTTP: `Bearer hunter2`, but not `Bearer realm="…"` and not `bearer tokens`. */
 const CREDENTIALS =
   /\b(?:bearer|basic|dpop|negotiate)(?:\s|%20|\+){1,20}(?!<hidden>|(?:realm|scope|error|error_description|resource_metadata|token|tokens|auth|authentication|authorization|scheme|credentials|challenge)(?![\w~+/-]|\.\w|=[^"]))["'`\\]{0,4}[\w.~+/=%-]+/gi
 
-/** What has the form of a secret. */
+/** Texts that have the form of a secret. */
 const FORMS = new RegExp(
   [
-    // The end of a text may have cut a token.
+    // A token may be incomplete at the end of a text that was cut.
     String.raw`(?<![\w-])eyJ[\w-]*\.(?:[\w-]+\.[\w-]*(?:\.[\w-]*){0,2}|[\w-]*$)`,
     String.raw`-----BEGIN [A-Z ]{0,40}PRIVATE KEY[A-Z ]{0,10}-----[^]*?(?:-----END [A-Z ]{0,60}-----|$)`,
     String.raw`(?<![\w-])(?:sk|rk)[-_][\w-]{16,}`,
@@ -61,17 +60,17 @@ const FORMS = new RegExp(
   "g"
 )
 
-/** What may stand between a name and its value. A comma stands there in `["authorization", "hunter2"]`. */
+/** What separates a name from its value. The comma is for lists such as `["authorization", "hunter2"]`. */
 const SEPARATOR = /[:=,]|%3[ad]/gi
 
-/** A name with a separator behind it. */
+/** A name that a separator follows. */
 interface Named {
   readonly name: string
   readonly kind: SecretNames.Kind
   readonly isQuoted: boolean
   /** Whether the name is a parameter of a URL. */
   readonly isParameter: boolean
-  /** Whether a line begins with the name. */
+  /** Whether the name is at the beginning of a line. */
   readonly isFirst: boolean
   readonly separator: string
 }
@@ -99,7 +98,10 @@ const behindNames = (text: string): string => {
   return from === 0 ? text : shown + text.slice(from)
 }
 
-/** Whether other members announce that the value of a member is a secret. The function is called for each name, in order. */
+/**
+ * Gives a function that says whether other members announce that the value of a member is a secret. The function must be called for each
+ * name, in the order of the text.
+ */
 const pairsOf = (text: string): (named: Named, at: number) => boolean => {
   const hasKeys = /["']kty/.test(text)
   let pairEnds = 0
@@ -111,11 +113,11 @@ const pairsOf = (text: string): (named: Named, at: number) => boolean => {
   }
 }
 
-/** Names of the two members of a pair, such as `{"name": "authorization", "value": "hunter2"}`. */
+/** Names of the members of a pair such as `{"name": "authorization", "value": "hunter2"}`. `PAIR_VALUE` matches the second member. */
 export const PAIR_NAME = /^(?:name|key|header|field|variable|param|parameter|label|id)$/i
 export const PAIR_VALUE = /^(?:values?|val)$/i
 
-/** How far the members of a pair may be apart. */
+/** How many characters may be between the two members of a pair. */
 const MAX_PAIR = 500
 
 const QUOTED_NAME = /\s{0,10}\\{0,160}["'`]?([\w.-]{2,100})/y
@@ -126,7 +128,7 @@ const announces = (text: string, at: number): boolean => {
   return found !== null && SecretNames.kindOf(found[1]!) === "strong"
 }
 
-/** Whether the name of a pair follows its value: `"value": "hunter2", "name": "authorization"`. */
+/** Whether the name of a pair follows its value, and announces a secret: `"value": "hunter2", "name": "authorization"`. */
 const namedAfter = (text: string, at: number): boolean => {
   AFTER.lastIndex = at
   const found = AFTER.exec(text)
@@ -143,11 +145,11 @@ const isSecret = ({ isParameter, isQuoted, kind, name, separator }: Named): bool
     ? isParameter
     : kind !== "none"
 
-/** Headers in a list of alternating names and values. */
+/** Names of headers, in a list in which names and values alternate. */
 const HEADER = /^(?:(?:proxy-)?authorization|(?:set-)?cookie|x-[\w-]+)$/i
 
 const MAX_NAME = 128
-/** How many slashes may stand before a quote: JSON in JSON doubles them. */
+/** How many backslashes may be before a quote. JSON in JSON doubles them at each level. */
 const MAX_SLASHES = 160
 
 const SPACES = /\s/
@@ -160,7 +162,7 @@ const nameBefore = (text: string, at: number, separator: string, least: number):
   const end = back(text, quoted, Math.max(least, quoted - MAX_SLASHES), QUOTES)
   const isQuoted = end < quoted
   const begin = beginOf(text, end, Math.max(least, end - MAX_NAME), isQuoted)
-  // `%3Fcode` is `?code`.
+  // `%3Fcode` is `?code` in percent-encoding.
   const isEncoded = text[begin - 1] === "%" && /^(?:3f|26|23)$/i.test(text.slice(begin, begin + 2))
   const name = text.slice(isEncoded ? begin + 2 : begin, end)
   const before = isQuoted ? back(text, begin, Math.max(least, begin - MAX_SLASHES), QUOTES) : begin
@@ -175,20 +177,23 @@ const nameBefore = (text: string, at: number, separator: string, least: number):
   }
 }
 
-/** Where characters of a kind begin that end at a place. */
+/** Goes back from `end` over characters of this kind, at most to `least`. Returns the start of these characters. */
 const back = (text: string, end: number, least: number, kind: RegExp): number => {
   let start = end
   while (start > least && kind.test(text[start - 1]!)) start--
   return start
 }
 
-/** Where a name begins. A quoted name may have spaces; another name may have one space: `api key: …`. */
+/** Where a name begins. A quoted name may contain spaces. Any other name may contain one space: `api key: …`. */
 const beginOf = (text: string, end: number, least: number, isQuoted: boolean): number => {
   const begin = back(text, end, least, isQuoted ? OF_QUOTED_NAMES : OF_NAMES)
   return isQuoted || begin === least || text[begin - 1] !== " " ? begin : back(text, begin - 1, least, OF_NAMES)
 }
 
-/** In a sentence, the word before a name rarely belongs to the name: `Bearer realm=…`, but `api key: …`. */
+/**
+ * What a name of two words announces. In a sentence, the first word seldom belongs to the name (`Bearer realm=…`), except before words such
+ * as `key` (`api key: …`).
+ */
 const ofTwoWords = (name: string): SecretNames.Kind => {
   const last = name.slice(name.indexOf(" ") + 1)
   return /^(?:keys?|codes?|ids?|phrase|string|value|hash)$/i.test(last)
@@ -199,10 +204,10 @@ const ofTwoWords = (name: string): SecretNames.Kind => {
 const OPENED = /\[(?:\s|\\+[nrt])*$/
 
 const SCHEME = /(?:bearer|basic|dpop|token|apikey|negotiate)(?:\s|%20|\+){1,20}/iy
-/** White space, which JSON in JSON writes with slashes. */
+/** White space. JSON in JSON writes it as an escape with backslashes. */
 const SPACE = String.raw`(?:\s|\\{1,160}[nrt])`
 
-/** The rest of a separator, white space, and the beginning of a text of YAML that has lines of its own. */
+/** What may be between a separator and its value: the rest of the separator, white space, and the start of a YAML block text. */
 const BEFORE_VALUE = new RegExp(
   String.raw`[=>~]{0,20}(?:\s|\\{1,160}[nrt](?=[\s"'\\])){0,40}` +
     String.raw`(?:[|>][-+]?(?:[ \t]|\\{1,160}[rt]){0,10}(?:[\r\n]|\\{1,160}[nr])${SPACE}{0,40})?`,
@@ -210,7 +215,7 @@ const BEFORE_VALUE = new RegExp(
 )
 const EMPTY = /(?:true|false|null|undefined|\{\s*\}|\[\s*\])(?!\w)/y
 
-/** The place of the value behind a separator; `undefined` where nothing has to be hidden. */
+/** The start and the end of the value after a separator; `undefined` when there is nothing to hide. */
 const valueAt = (text: string, at: number, named: Named): Span | undefined => {
   BEFORE_VALUE.lastIndex = at
   const start = at + BEFORE_VALUE.exec(text)![0].length
@@ -233,7 +238,7 @@ const isEmpty = (text: string, start: number): boolean => {
   return EMPTY.test(text)
 }
 
-/** A value in quotes that may be escaped, as they are in JSON in JSON. */
+/** The place of a value in quotes. In JSON in JSON, backslashes escape the quotes. */
 const ofQuoted = (
   text: string,
   start: number,
@@ -244,7 +249,7 @@ const ofQuoted = (
   let end = text.indexOf(quote, start)
   while (end !== -1 && slashesBefore(text, end, start) > slashes) end = text.indexOf(quote, end + 1)
   const last = end === -1 ? text.length : Math.max(start, end - slashes)
-  // What is followed by a colon is the name of the next member.
+  // A text that a colon follows is the name of the next member, and not a value.
   if (separator === "," && end !== -1 && /^\s*:/.test(text.slice(end + 1, end + 10))) return undefined
   return last === start || isShown(text.slice(start, Math.min(last, start + 20)), kind) ? undefined : [start, last]
 }
@@ -255,11 +260,11 @@ const slashesBefore = (text: string, at: number, least: number): number => {
   return count
 }
 
-/** Numbers that are not secrets: `tokens: 512`, `code: -32601`. */
+/** Whether a value is a number that is not a secret: `tokens: 512`, `code: -32601`. */
 const isShown = (value: string, kind: SecretNames.Kind): boolean =>
   (kind === "text" && /^-?[\d.]{1,15}$/.test(value)) || (kind === "code" && /^-?\d{1,5}$/.test(value))
 
-/** Where an object or array ends. */
+/** Where the object or array ends that begins at `start`. */
 const closing = (text: string, start: number): number => {
   const tokens = /[{}[\]]|\\{0,160}"/g
   tokens.lastIndex = start

@@ -1,9 +1,9 @@
 /**
- * Bytes that arrive in pieces, as one array of bounded length. A peer may send pieces of one byte, and the object of a piece takes about
- * a hundred bytes, so `add` copies all pieces but the first. The bodies of HTTP messages (`client/http/ResponseBody`,
- * `server/http/RequestBody`), and the lines of `LineFraming` and `Sse` that a chunk cuts in two, are held in such a buffer.
+ * Bytes that arrive in pieces, as one array of limited length. A peer may send pieces of one byte, and the object of each piece takes about
+ * a hundred bytes. Therefore `add` copies every piece except the first. Such a buffer holds the bodies of HTTP messages
+ * (`client/http/ResponseBody`, `server/http/RequestBody`), and lines of `LineFraming` and `Sse` that arrive in several chunks.
  *
- * Mutable: `size` counts all bytes that have arrived, also bytes that did not fit; `bytes` begins with the bytes that fit.
+ * The fields are mutable. `size` counts all bytes that have arrived, also bytes that did not fit. `bytes` begins with the bytes that fit.
  */
 
 export class ByteBuffer {
@@ -14,7 +14,7 @@ export class ByteBuffer {
     this.size = 0
   }
 
-  /** Adds as much of a piece as fits. `false` when more bytes than fit have arrived. */
+  /** Adds a piece, or as many of its bytes as fit. Returns `false` when more bytes have arrived than fit. */
   add(piece: Uint8Array): boolean {
     const { bytes, maxBytes, size } = this
     this.size += piece.length
@@ -25,7 +25,7 @@ export class ByteBuffer {
     } else {
       let into = bytes
       if (end > bytes.length) {
-        // Doubling bounds the bytes that are copied, however small the pieces are.
+        // The length is doubled, so that few bytes are copied, however small the pieces are.
         this.bytes = into = new Uint8Array(Math.min(Math.max(end, 2 * bytes.length), maxBytes))
         into.set(bytes.subarray(0, size))
       }
@@ -34,7 +34,7 @@ export class ByteBuffer {
     return this.size <= maxBytes
   }
 
-  /** Counts bytes that are not needed. */
+  /** Counts bytes without keeping them. */
   skip(piece: Uint8Array): void {
     this.size += piece.length
   }
@@ -44,12 +44,12 @@ export class ByteBuffer {
     return this.bytes === undefined ? NOTHING : this.bytes.subarray(0, Math.min(this.size, this.maxBytes))
   }
 
-  /** Frees the memory. For a body that is refused because it has too many bytes. */
+  /** Frees the memory and keeps `size`. It is for a body that is refused because it has too many bytes. */
   free(): void {
     this.bytes = undefined
   }
 
-  /** Begins again, with no bytes. */
+  /** Frees the memory and sets `size` to 0. */
   clear(): void {
     this.size = 0
     this.bytes = undefined

@@ -1,12 +1,12 @@
 /**
- * Our requests that wait for an answer in a `Conversation`, by id. This module issues ids, limits how many requests are in flight so that
- * a peer has no reason to refuse a request, keeps deadlines, finds the call of an answer or of progress, and ends every call once.
- * `Requests` has the requests of the peer.
+ * The requests of this side that wait for an answer in a `Conversation`, by id. This module issues the ids, keeps the deadlines, and finds
+ * the call to which an answer or a progress notification belongs. It limits the requests in flight, so that a peer has no reason to refuse
+ * one. It ends every call exactly once. `Requests` has the requests of the peer.
  *
- * A class with mutable fields, because this code runs for every request: a call over `Direct` takes 3 µs on both sides; a `Deferred` would
- * add 12 µs, and `Effect.timeout` 39 µs. A call is in the table from before it is sent until it is resumed; after `close` the table only
- * shrinks. While `pauses` is not 0, only `latest` ends a call by time; after a pause, every deadline moves by the time that its call waited
- * in the pause. `sent` counts the calls that are sent, `text` their characters.
+ * A class with mutable fields, because this code runs for every request: a call over `Direct` takes 3 µs on both sides together; a
+ * `Deferred` would add 12 µs, and `Effect.timeout` 39 µs. A call is in `calls` from before it is sent until its caller is resumed. While
+ * `pauses` is not 0, only `latest` limits the time of a call. After a pause, every deadline moves by the time for which its call waited in
+ * the pause. `sent` counts the calls that are sent and in flight, `text` counts their characters.
  */
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
@@ -26,27 +26,32 @@ import { otherForm } from "./RequestIds.js"
 
 export const CANCELLED = "notifications/cancelled"
 
-/** How many of our requests may be in flight by default: a peer with our defaults has space for more. */
+/** How many requests of this side may be in flight by default. A peer with the defaults of this library can take more. */
 export const MAX_PENDING = 1024
 
-/** How many requests a peer with our defaults runs at once. The length of these requests does not matter. */
+/** How many requests a peer with the defaults of this library runs at once. The length of these requests has no limit here. */
 const RUNNING = 64
 
-/** How many characters the requests beyond `RUNNING` may have together: a peer with our defaults lets them wait. */
+/**
+ * How many characters the requests in flight may have together, beyond the first `RUNNING`. A peer with the defaults of this library lets
+ * so many wait.
+ */
 const MAX_TEXT = 16 * 1024 * 1024
 
-/** How many notifications may wait for a slow progress callback; the oldest are dropped, also when their texts are too long together. */
+/**
+ * How many progress notifications may wait for a slow `onProgress`. The oldest are dropped, also when their messages are too long together.
+ */
 export const MAX_PROGRESS = 256
 
-/** How long progress can keep a call waiting whose options name no `maxTotalTimeout`, in milliseconds: a day. */
+/** How long a call can wait whose timeout progress restarts and whose options have no `maxTotalTimeout`: a day, in milliseconds. */
 const MAX_TOTAL = 86_400_000
 
-/** Sends a message at once; `false` when the transport is closed. */
+/** Sends a message at once. Returns `false` when the transport is closed. */
 type Send = (message: Message.Message, options?: SendOptions, call?: OpenCall) => boolean
 
 type CallExit = Effect.Effect<Message.Params, CallError>
 
-/** What is known of a call from before it is sent until its caller is resumed. */
+/** The state of a call, from before it is sent until its caller is resumed. */
 interface Call extends OpenCall {
   readonly id: Message.RequestId
   readonly method: string
@@ -55,18 +60,18 @@ interface Call extends OpenCall {
   readonly resume: (exit: CallExit) => void
   readonly cancelOnAbandon: boolean
   readonly started: number
-  /** The timeout of the call. */
+  /** The timeout of the call in milliseconds, or `Infinity`. */
   readonly millis: number
-  /** The deadline that neither progress nor a pause extends. */
+  /** The deadline that neither progress nor a pause extends. `Infinity` when there is none. */
   readonly latest: number
   readonly resetOnProgress: boolean
-  /** Its progress. */
+  /** The queue that runs `onProgress`; `undefined` without `onProgress`. */
   readonly delivery: SerialQueue | undefined
   deadline: number
   isSent: boolean
-  /** How many characters the call adds to `Calls.text` while it is in flight. */
+  /** How many characters the call adds to `Calls.text` while it is in flight. 0 for a call that was not measured. */
   text: number
-  /** The answer, while progress that arrived before it is still being delivered. */
+  /** The answer, while progress that arrived before the answer is still delivered to `onProgress`. */
   answer: CallExit | undefined
 }
 
@@ -80,7 +85,7 @@ export class Calls {
   private text = 0
   /** The calls that wait to be sent, in order. */
   private unsent: Map<Call, Message.Request> | undefined
-  /** While true, nothing that waits is sent. */
+  /** While it is `true`, `sendWaiting` sends nothing. */
   private isHeld = false
 
   constructor(
@@ -91,7 +96,7 @@ export class Calls {
     private last = 0
   ) {}
 
-  /** The id of the call that was sent last. */
+  /** The id that was issued last; 0, or the number from which ids count, before the first call. */
   get lastId(): number {
     return this.last
   }
@@ -108,7 +113,7 @@ export class Calls {
     return this.calls.size
   }
 
-  /** Whether we issued this id before: an answer to it is late, and not an answer to a request that we never sent. */
+  /** Whether this side issued the id before. An answer with such an id is late, and does not belong to a request that was never sent. */
   wasIssued(id: Message.RequestId): boolean {
     const ours = typeof id === "number" ? id : otherForm(id)
     return typeof ours === "number" && ours >= 1 && ours <= this.last
@@ -137,7 +142,7 @@ export class Calls {
     options: RequestOptions | undefined,
     delivery: SerialQueue | undefined
   ): Effect.Effect<Message.Params, CallError> {
-    // Uninterruptible around the wait: a fiber can be interrupted after its request was sent and before it waits.
+    // The code around the wait is uninterruptible, because a fiber can be interrupted after its request was sent and before it waits.
     return Effect.uninterruptibleMask((restore) => {
       let early: CallExit | undefined
       let resume = (exit: CallExit): void => {
@@ -213,11 +218,11 @@ export class Calls {
     return call
   }
 
-  /** Whether one more call may be in flight, and its text wait at the peer. */
+  /** Whether the peer can take one more call: as a request that runs, or with its text as a request that waits. */
   private fits(call: Call, message: Message.Request): boolean {
     if (this.sent >= this.maxPending) return false
     if (this.sent < RUNNING) return true
-    // Measured once: measuring writes the message, which may have to wait for many others.
+    // A call is measured once, because measuring writes the JSON text, and the call may have to wait for many other calls.
     call.text ||= MessageText.lengthOf(message)
     return this.text + call.text <= MAX_TEXT
   }
@@ -234,7 +239,7 @@ export class Calls {
   }
 
   private readonly sendWaiting = (): void => {
-    // Over `Direct` an answer comes before `send` returns: the loop that runs sends the next call, too.
+    // Over `Direct` an answer comes before `send` returns. Then the loop that already runs sends the next call.
     if (this.unsent === undefined || this.isHeld || this.closed !== undefined) return
     this.isHeld = true
     for (const [call, message] of this.unsent) {
@@ -245,18 +250,18 @@ export class Calls {
     this.isHeld = false
   }
 
-  /** Removes a call whose caller waits no longer; `false` when it has ended. Many calls may be removed in a row. */
+  /** Removes a call whose caller no longer waits. Returns `false` when the call has ended before. Many calls may be removed in a row. */
   private withdraw(call: Call): boolean {
     const { isHeld } = this
     this.isHeld = true
     const waited = this.remove(call)
     this.isHeld = isHeld
-    // Later, because the next call to send may be among the calls that are removed next.
+    // The next call is sent later, because it may be one of the calls that are removed next.
     if (this.unsent !== undefined && this.unsent.size > 0) EffectInternals.later(this.sendWaiting)
     return waited
   }
 
-  /** Ends the call that the response answers; `false` when there is none. */
+  /** Ends the call to which the response belongs. Returns `false` when no such call waits. */
   onResponse(response: Message.Response): boolean {
     const call = this.find(response.id)
     if (call === undefined) return false
@@ -264,13 +269,14 @@ export class Calls {
       call,
       Message.isSuccess(response)
         ? Effect.succeed(response.result)
-        // `toObject` copies the three members of an error: other members that the peer has sent must not become fields of our error.
+        // `toObject` copies only the three members of an error, because other members that the peer has sent must not become fields of the
+        // error here.
         : Effect.fail(new JsonRpcError.JsonRpcError(JsonRpcError.toObject(response.error)))
     )
     return true
   }
 
-  /** Ends the call that a malformed response was meant to answer; `false` when there is none. */
+  /** Ends the call that a malformed response was meant to answer. Returns `false` when no such call waits. */
   onMalformed(malformed: Message.Malformed): boolean {
     return this.fail(malformed.id, ({ method }) => {
       const message = malformed.kind === "unknown" && malformed.code === JsonRpcError.INVALID_REQUEST
@@ -280,7 +286,7 @@ export class Calls {
     })
   }
 
-  /** Ends the calls whose answers are in a refused batch. */
+  /** Ends the calls whose answers are in a batch that was refused. */
   onRefusedBatch(batch: ReadonlyArray<unknown>, why: string): void {
     if (this.calls.size === 0) return
     for (const element of batch) {
@@ -293,7 +299,7 @@ export class Calls {
     }
   }
 
-  /** Ends the call whose request or answer the transport has lost; `false` when there is none. */
+  /** Ends the call whose request or answer the transport has lost. Returns `false` when no such call waits. */
   onUndelivered({ error, id }: Undelivered): boolean {
     return this.fail(id, () => error)
   }
@@ -305,7 +311,7 @@ export class Calls {
     return true
   }
 
-  /** Passes progress to the call that its token names; `false` when no call wants it. */
+  /** Passes progress to the call that the token of the notification names. Returns `false` when no call wants this progress. */
   onProgress(params: Message.Params | undefined): boolean {
     const call = this.find(Progress.token(params))
     const progress = Progress.fromParams(params)
@@ -317,14 +323,14 @@ export class Calls {
     return true
   }
 
-  /** From now on nothing is sent: a new call fails with `ConnectionClosed`, and no call is cancelled. The calls in flight go on. */
+  /** From now on nothing is sent: each new call fails with `ConnectionClosed`, and no cancel is sent. The calls in flight still wait. */
   seal(cause?: TransportError): void {
     this.closed ??= new ConnectionClosed({ cause })
   }
 
   /**
-   * Ends every call, and every later call, with `ConnectionClosed`. A call whose answer has arrived still gets the answer, after the
-   * progress that arrived before. Returns the fiber that the caller has to wait for, if there is one.
+   * Ends every call, and each later call, with `ConnectionClosed`. A call whose answer has arrived still gets the answer, after the
+   * progress that arrived before the answer. Returns the fiber of the timer if the caller has to wait for its end.
    */
   close(cause?: TransportError): Fiber.RuntimeFiber<void> | undefined {
     this.seal(cause)
@@ -338,7 +344,10 @@ export class Calls {
     return timer
   }
 
-  /** Stops the clocks of all calls, except the clocks of `maxTotalTimeout`, until `resumeTimeouts` was called as often. */
+  /**
+   * Stops the clocks of all calls, until `resumeTimeouts` was called as often as `pauseTimeouts`. The clocks of `maxTotalTimeout` do not
+   * stop.
+   */
   pauseTimeouts(): void {
     if (this.pauses++ === 0) this.pausedAt = this.deadlines.now()
   }
@@ -390,7 +399,7 @@ export class Calls {
 
   private abandon(call: Call, reason: string): Effect.Effect<void> {
     const delivering = call.delivery?.stop()
-    // The call has ended already, by its timeout for example, which does not wait for a callback.
+    // The call has ended already, for example by its timeout, which does not wait for the end of `onProgress`.
     if (!this.withdraw(call)) return Effect.void
     this.cancel(call, reason)
     return delivering === undefined ? Effect.void : Effect.asVoid(Fiber.await(delivering))
@@ -410,7 +419,7 @@ export class Calls {
         next = Math.min(next, due)
         continue
       }
-      // An earlier iteration may have ended the call: over `Direct`, cancelling one call can end another call at once.
+      // An earlier step of this loop may have ended the call: over `Direct`, cancelling one call can end another call at once.
       if (!this.withdraw(call)) continue
       call.delivery?.stop()
       const millis = Math.round(due - call.started)
@@ -421,7 +430,7 @@ export class Calls {
   }
 }
 
-// The id of the request serves as its token: it is unique among the calls in flight.
+// The id of the request is also its progress token, because it is unique among the calls in flight.
 const withProgressToken = (params: Message.Params | undefined, id: Message.RequestId): Message.Params => ({
   ...params,
   _meta: { ...(params?._meta as Message.Params | undefined), progressToken: id }

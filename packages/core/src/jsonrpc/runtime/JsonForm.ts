@@ -1,17 +1,18 @@
 /**
- * What a receiver gets of a message that travels as JSON. `Direct` and `Transport.memory`, which pass messages without JSON, deliver the
- * same: a member that is `undefined` is absent, `NaN` is `null`, a `Date` is its text, an object with `toJSON` is what the function gives.
+ * The message that a receiver gets after a message has travelled as JSON. `Direct` and `Transport.memory` pass messages without JSON, and
+ * deliver the same: a member whose value is `undefined` is absent, `NaN` is `null`, a `Date` is its text, and an object with `toJSON` is
+ * what `toJSON` returns.
  *
- * A message that has only values of JSON is passed as it is, and so costs one walk. Any other message is written and read, without the
- * limits of `MessageText`, which are for peers outside of the process.
+ * A message that has only JSON values is passed by reference, so it costs one walk through its values. Any other message is written and
+ * read again. The limits of `MessageText` do not apply here, because they are for peers outside of the process.
  */
 import { TransportError } from "../LocalError.js"
 import * as Message from "../Message.js"
 import * as MessageText from "../MessageText.js"
 
 /**
- * The message as its receiver gets it. An answer without a JSON form is "Internal error"; for a request or a notification without a JSON
- * form, the result is `undefined`.
+ * The message as its receiver gets it. A response without a JSON form becomes the error "Internal error". Returns `undefined` for a request
+ * or a notification without a JSON form.
  */
 export const of = (message: Message.Message): Message.Incoming | undefined => {
   if (Message.isMalformed(message) || isMessage(message)) return message
@@ -19,15 +20,15 @@ export const of = (message: Message.Message): Message.Incoming | undefined => {
   return text === undefined ? undefined : MessageText.parse(text, unlimited)
 }
 
-/** What sending a request or a notification without a JSON form fails with. */
+/** The error with which sending fails when a request or a notification has no JSON form. */
 export const noForm: TransportError = new TransportError({ reason: "Encode", message: "The message has no JSON form" })
 
 const unlimited = { maxDepth: Infinity, maxNodes: Infinity, maxResponseNodes: Infinity } as const
 
-/** Deeper values may be a cycle. */
+/** How many levels deep values are checked. Deeper values may be a cycle. */
 const MAX_DEPTH = 1000
 
-/** Parameters that are `undefined` are absent for every receiver. */
+/** Whether a message has only JSON values. `params: undefined` is allowed, because every receiver treats it as absent. */
 const isMessage = (message: Message.Message): boolean => {
   for (const key in message) {
     const value = (message as unknown as Record<string, unknown>)[key]
@@ -53,7 +54,7 @@ const isJson = (value: unknown, depth: number): boolean => {
   }
 }
 
-/** Half of a character, for which JSON has U+FFFD. */
+/** Half of a character (a lone surrogate). JSON text has U+FFFD in its place. */
 const half = /\p{Surrogate}/u
 
 const isList = (values: ReadonlyArray<unknown>, depth: number): boolean => {

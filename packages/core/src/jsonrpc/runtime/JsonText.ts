@@ -1,34 +1,34 @@
 /**
- * Parses and writes JSON text, within limits: the depth of a document is bounded, a member named `__proto__` is refused or removed, and
- * `holdsMoreThan` counts the values in a text before the text is parsed. `strictText` and `fault` find values that JSON cannot represent, and
- * `stringify` writes whole characters only. All JSON that a peer sends or receives passes here. `MessageText` chooses the limits and turns a
- * `Refused` into an answer.
+ * Parses and writes JSON text within limits. The depth of a document is limited, a member named `__proto__` is refused or removed, and
+ * `holdsMoreThan` counts the values in a text before the text is parsed. `strictText` and `fault` find values that JSON cannot represent.
+ * `stringify` writes only whole characters. All JSON from a peer or to a peer passes this module. `MessageText` chooses the limits, and
+ * turns a `Refused` into an answer.
  */
 import * as Either from "effect/Either"
 
-/** How deep objects and arrays may nest. */
+/** How many levels deep objects and arrays may nest in a request or a notification. */
 export const MAX_DEPTH = 64
 
-/** How deep a response may nest: deeper, because we sent the request. */
+/** How many levels deep a response may nest. The limit is higher, because this side has asked for the response. */
 export const MAX_RESPONSE_DEPTH = 512
 
-/** How many values a request or a notification may hold, including nested values. */
+/** How many values a request or a notification may have, including nested values. */
 export const MAX_NODES = 100_000
 
-/** How many values a response may hold: more, because we sent the request. */
+/** How many values a response may have, including nested values. The limit is higher, because this side has asked for the response. */
 export const MAX_RESPONSE_NODES = 1_000_000
 
 /**
- * Whether a document holds more values than `max`, including nested values. The text is not parsed, and need not be JSON.
+ * Whether a document has more values than `max`, including nested values. The text is not parsed, and need not be JSON.
  *
- * A value takes at least two characters, its own and a separator, so a text of at most twice `max` characters cannot
- * hold too many. In a longer text, a first count takes every character that may begin a value, also inside strings: this
- * count is never too low. The exact count follows only when the first count exceeds `max`.
+ * A value takes at least two characters, one of its own and a separator. So a text of at most twice `max` characters cannot have too many.
+ * In a longer text, a first count counts every character that may begin a value, also inside strings, so this count is never too low. Only
+ * when the first count exceeds `max`, the values are counted exactly.
  */
 export const holdsMoreThan = (text: string, max: number): boolean =>
   text.length > 2 * max && mayHold(text, max) && holds(text, max)
 
-/** Why a text was refused. `depth` and `prototype` carry the parsed value, so that an answer can have its id. */
+/** Why a text was refused. With reason `depth` or `prototype`, `value` is the parsed value, so that an answer can have its id. */
 export class Refused {
   readonly _tag = "Refused"
   constructor(
@@ -39,8 +39,8 @@ export class Refused {
 }
 
 /**
- * Parses one JSON document. Never throws. A member named `__proto__` is refused, because code that copies the object
- * could make the peer's value a prototype.
+ * Parses one JSON document. Returns `Refused` in place of throwing. A member named `__proto__` is refused, because code that copies the
+ * object could turn the value of the peer into a prototype.
  */
 export const parse = (given: string, maxDepth: number = MAX_DEPTH): unknown => {
   const text = given.charCodeAt(0) === BYTE_ORDER_MARK ? given.slice(1) : given
@@ -52,24 +52,24 @@ export const parse = (given: string, maxDepth: number = MAX_DEPTH): unknown => {
     return notJson
   }
   try {
-    // Few documents have so many opening brackets, and only these are walked.
+    // Few documents have more opening brackets than `maxDepth`. Only these are walked.
     const mayBeDeeper = text.length > 2 * maxDepth && hasMoreOf(["{", "["], text, maxDepth)
     if (mayBeDeeper && deeperThan(value, maxDepth)) return tooDeep(value, maxDepth)
     return mayNamePrototype(text) && namesPrototype(value)
       ? new Refused("prototype", `Invalid request: a member is named "__proto__"`, value)
       : value
   } catch {
-    // The limit is so high that the stack overflowed.
+    // `maxDepth` is so high that the stack overflowed.
     return tooDeep(value, maxDepth)
   }
 }
 
-/** A parser may ignore a byte order mark (RFC 8259, section 8.1). */
+/** RFC 8259, section 8.1 allows a parser to ignore a byte order mark. */
 const BYTE_ORDER_MARK = 0xfeff
 
 const notJson = new Refused("syntax", "Parse error: the input is not JSON")
 
-/** Whether JSON can begin with the first character and end with the last character. An exception of `JSON.parse` costs 5 µs. */
+/** Whether the first character can begin a JSON document and the last can end it. An exception of `JSON.parse` would cost 5 µs. */
 const mayBeJson = (text: string): boolean => {
   const last = text.charCodeAt(text.length - 1)
   switch (text.charCodeAt(0)) {
@@ -88,31 +88,31 @@ export const tooDeep = (value: unknown, limit: number): Refused =>
   new Refused("depth", `Invalid request: nested more than ${limit} levels deep`, value)
 
 /**
- * Writes one JSON document; `undefined` for a value without a JSON form: a cycle, a `bigint`, a throwing `toJSON`. Half of a character
- * becomes U+FFFD, because strict parsers refuse the whole document. A text that was cut at a number of UTF-16 units may end with half of a
- * character.
+ * Writes one JSON document. Returns `undefined` for a value without a JSON form: a cycle, a `bigint`, or a `toJSON` that throws. Half of a
+ * character becomes U+FFFD, because strict parsers refuse a document with half of a character. A text that was cut at some number of UTF-16
+ * units may end with half of a character.
  */
 export const stringify = (value: unknown): string | undefined => {
   try {
     const text = JSON.stringify(value) as string | undefined
-    // Whole characters are written as they are, so hardly any text has this escape.
+    // `JSON.stringify` writes whole characters without an escape, so hardly any text has this escape.
     return text?.includes("\\ud") === true ? text.replace(HALVES, "$1\uFFFD") : text
   } catch {
     return undefined
   }
 }
 
-/** The escape of half of a character, after an even number of backslashes; with an odd number, the backslash is text. */
+/** The escape of half of a character. An even number of backslashes before it are text; an odd number would make the escape itself text. */
 const HALVES = /(?<!\\)((?:\\\\)*)\\ud[89a-f][0-9a-f]{2}/g
 
-/** The same object without the members that are `undefined`. */
+/** The same object without the members whose value is `undefined`. */
 export const defined = <A extends object>(members: A): A =>
   Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as A
 
-/** Each value but the first follows a comma or an opening bracket. */
+/** Counts commas and opening brackets: each value except the first follows one of these. */
 const mayHold = (text: string, max: number): boolean => hasMoreOf([",", "{", "["], text, max - 1)
 
-/** Whether the text has more of these characters than `max`. The count stops as soon as it exceeds `max`. */
+/** Whether the text has more than `max` of these characters. Counting stops when it exceeds `max`. */
 const hasMoreOf = (characters: ReadonlyArray<string>, text: string, max: number): boolean => {
   let seen = 0
   for (const character of characters) {
@@ -129,7 +129,7 @@ const BACKSLASH = 0x5c
 
 const holds = (text: string, max: number): boolean => {
   let seen = 1
-  // Whether the previous token opened an object or array, which is empty if the next token closes it.
+  // Whether the previous token opened an object or an array. If the next token closes it, it is empty.
   let opened = false
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at)
@@ -144,10 +144,10 @@ const holds = (text: string, max: number): boolean => {
   return seen > max
 }
 
-/** How many characters of a string are read one by one before `indexOf` searches the rest for its end. */
+/** How many characters of a string are read one by one before `indexOf` searches the rest for the end of the string. */
 const NEAR = 32
 
-/** The position of the quote that ends a string; the end of the text when there is none. */
+/** The position of the quote that ends a string; the length of the text when there is none. */
 const endOfString = (text: string, from: number): number => {
   let at = from
   while (at < text.length) {
@@ -166,7 +166,7 @@ const endOfString = (text: string, from: number): number => {
   return text.length
 }
 
-/** Whether a value nests deeper than so many levels. */
+/** Whether a value nests more than `depth` levels deep. */
 export const deeperThan = (value: unknown, depth: number): boolean => {
   if (typeof value !== "object" || value === null) return false
   if (depth === 0) return true
@@ -196,7 +196,7 @@ const namesPrototype = (value: unknown): boolean => {
   return false
 }
 
-/** Removes all members named `__proto__` from a value that was parsed. Does not recurse: where limits are high, a peer chooses the depth. */
+/** Removes all members named `__proto__` from a parsed value. It does not recurse, because with high limits a peer chooses the depth. */
 export const dropPrototypes = (value: unknown): void => {
   const unfinished = [value]
   while (unfinished.length > 0) {
@@ -207,23 +207,23 @@ export const dropPrototypes = (value: unknown): void => {
   }
 }
 
-/** How deep a value is searched. Deeper values, and cycles, are refused when they are written. */
+/** How many levels deep a value is searched. Writing refuses deeper values, and cycles. */
 const MAX_SEARCHED = 100
 
 /**
- * The text of a value that a handler returned. Left: the first place where the value has no form in JSON.
- * `JSON.stringify` writes `null` for NaN, Infinity and `undefined` in an array, which would not conform to the schema that
- * is advertised.
+ * The JSON text of a value that a handler returned, or on the left the first place where the value has no JSON form. Without this check,
+ * `JSON.stringify` would write `null` for NaN, for Infinity, and for `undefined` in an array. Then the value would not conform to the
+ * schema that the server advertises.
  */
 export const strictText = (value: unknown): Either.Either<string, string> => {
   const text = stringify(value)
   if (text === undefined) return Either.left("it has no form in JSON")
-  // Only a text with a `null` in it may hide a value without a form, so only such a value is searched.
+  // Only a text with `null` in it may hide a value without a JSON form, so only such a value is searched.
   const found = text.includes("null") ? fault(value) : undefined
   return found === undefined ? Either.right(text) : Either.left(found)
 }
 
-/** The first place where a value has no form in JSON: `hits.0.score is NaN`. */
+/** The first place where a value has no JSON form: `hits.0.score is NaN`. `undefined` when there is no such place. */
 export const fault = (value: unknown): string | undefined => {
   const found = find(value, MAX_SEARCHED)
   return found === undefined ? undefined : `${found.path.reverse().join(".") || "it"} is ${found.what}`
@@ -231,7 +231,7 @@ export const fault = (value: unknown): string | undefined => {
 
 interface Fault {
   readonly what: string
-  /** From the inside out. */
+  /** The keys of the path, with the innermost key first. */
   readonly path: Array<string | number>
 }
 
@@ -242,7 +242,7 @@ const find = (value: unknown, depth: number): Fault | undefined => {
   if ("toJSON" in value) return undefined
   const isArray = Array.isArray(value)
   for (const [key, item] of isArray ? value.entries() : Object.entries(value)) {
-    // A member of an object without a form is left out; an item of an array would become null.
+    // `JSON.stringify` leaves out a member of an object that has no JSON form; an item of an array would become `null`.
     const found = isArray && hasNoForm(item) ? { what: nameOf(item), path: [] } : find(item, depth - 1)
     if (found !== undefined) {
       found.path.push(key)

@@ -1,36 +1,36 @@
 /**
- * Reads the kind and the id of a message from its text without parsing the text. `MessageText` uses the outline to refuse a text that is
- * too large to parse, and `Oversized` uses it for a text that is too long to keep.
+ * Reads the kind and the id of a message from its text without parsing the text. `MessageText` uses this outline to refuse a text that is
+ * too large to parse. `Oversized` uses it for a text that is too long to keep.
  *
- * Only the first 1,024 characters and the last 512 are read, so that a message of any length costs the same. A kind or an id between them
- * is not found.
+ * It reads only the first 1,024 and the last 512 characters, so that a message of any length costs the same. It does not find a kind or an
+ * id between these two parts.
  */
 import * as Message from "../Message.js"
 import * as JsonText from "./JsonText.js"
 
 export interface MessageOutline {
   readonly kind: "request" | "response" | undefined
-  /** Always `undefined` for a batch. */
+  /** The id of the message. Always `undefined` for a batch. */
   readonly id: Message.RequestId | undefined
 }
 
 const HEAD = 1024
 const TAIL = 512
 
-/** Reads the outline of a message, or of the first message of a batch. */
+/** Reads the outline of a message, or of the first message of a batch, from its whole text. */
 export const read = (text: string): MessageOutline => {
   const { id, kind } = fromStart(text)
   return { kind, id: fromEnd(text) ?? id }
 }
 
-/** Reads the outline from a text that begins as the message does. */
+/** Reads the outline from the beginning of the text of a message. */
 export const fromStart = (text: string): MessageOutline => readHead(copyOf(text.slice(0, HEAD)))
 
-/** Reads the id from a text that ends as the message does. */
+/** Reads the id from the end of the text of a message. */
 export const fromEnd = (text: string): MessageOutline["id"] => idAtEnd(copyOf(text.slice(-TAIL)))
 
-// A slice refers to the whole text, and a regular expression keeps the input of its last match: together they would keep
-// a long message in memory until the next match.
+// A slice refers to the whole text, and a regular expression keeps the input of its last match. Together they would keep a long message in
+// memory until the next match. Therefore the slice is copied.
 const copyOf = (slice: string): string => JsonText.parse(JsonText.stringify(slice)!) as string
 
 // A string, a punctuation character, a number or a word, or the quote of a string that is cut off.
@@ -40,7 +40,7 @@ const readHead = (head: string): MessageOutline => {
   let kind: MessageOutline["kind"]
   let id: MessageOutline["id"]
   let depth = 0
-  // In a batch the members of a message are one level deeper.
+  // In a batch, the members of a message are one level deeper.
   let level = 1
   let last = ""
   let name: string | undefined
@@ -67,8 +67,8 @@ const readHead = (head: string): MessageOutline => {
   return { kind, id }
 }
 
-// A member that only members without nesting follow, up to the end of the text, belongs to the outermost object. No
-// string may contain a backslash, so that every quote begins or ends a string.
+// A member `id` belongs to the outermost object if only members without nesting follow it up to the end of the text. No string in this part
+// may contain a backslash, so that every quote begins or ends a string.
 const lastId = /[{,]\s*"id"\s*:\s*("[^"\\]*"|-?\d+)\s*(?:,\s*"[^"\\]*"\s*:\s*(?:"[^"\\]*"|[^\s"{}[\],:\\]+)\s*)*\}\s*$/
 
 const idAtEnd = (tail: string): MessageOutline["id"] => {
