@@ -1,7 +1,7 @@
 /**
  * W3C Baggage: names and values that travel with a trace, such as the tenant of a request. Handlers of a server with
- * `ServerTelemetry.layer` find what their caller has sent, and a client with `ClientTelemetry.layer` sends the entries that its application
- * names. Every program on the way can read and replace baggage: it proves nothing.
+ * `ServerTelemetry.layer` find the entries that their caller has sent. A client with `ClientTelemetry.layer` sends the entries whose keys
+ * its application lists. Every program on the way can read and replace baggage, so an entry proves nothing.
  *
  * @see https://www.w3.org/TR/baggage/
  * @since 0.1.0
@@ -11,7 +11,7 @@ import * as Effect from "effect/Effect"
 import { dual } from "effect/Function"
 
 /**
- * The entries of the request that is served, and the entries that the application has added.
+ * The entries of the request that is served now, and the entries that the application has added.
  *
  * @category tags
  */
@@ -20,14 +20,14 @@ export class Baggage extends Context.Reference<Baggage>()("@effect-mcp/core/prot
 }) {}
 
 /**
- * The longest text that is read or sent, in characters.
+ * How many characters a baggage text may have. A longer text is not read, and no longer text is sent.
  *
  * @category constants
  */
 export const MAX_LENGTH = 8192
 
 /**
- * How many entries are read or sent.
+ * How many entries a baggage text may have. A text with more entries is not read, and no text with more entries is sent.
  *
  * @category constants
  */
@@ -60,8 +60,8 @@ export const withEntries: {
 )
 
 /**
- * The entries of a text; `undefined` when the text is too long, has too many entries, has an entry that is not valid, or has an entry
- * twice. Properties of entries are left out.
+ * The entries of a baggage text. Returns `undefined` when the text is empty or too long, when it has too many entries, when one entry is
+ * not valid, or when a key occurs twice. Properties of entries are left out.
  *
  * @category decoding
  */
@@ -80,8 +80,8 @@ export const parse = (text: unknown): ReadonlyMap<string, string> | undefined =>
 }
 
 /**
- * The text of the entries that `isSent` wants; `undefined` where there are none. An entry whose key no text can have, and an entry beyond
- * the limits, is left out.
+ * The baggage text of the entries for whose key `isSent` returns `true`; `undefined` when no entry is left. Leaves out an entry whose key
+ * is not allowed in a text, and each entry that would exceed a limit.
  *
  * @category encoding
  */
@@ -101,14 +101,16 @@ export const format = (
   return parts.length === 0 ? undefined : parts.join(",")
 }
 
-/** Half a surrogate pair has no percent-encoding. */
+/** The value with U+FFFD in place of half a surrogate pair, which has no percent-encoding. */
 const wellFormed = (value: string): string => new TextDecoder().decode(new TextEncoder().encode(value))
 
 const token = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]{1,256}$/
 const entry =
   /^([!#$%&'*+\-.^_`|~0-9A-Za-z]{1,256})[ \t]*=[ \t]*([\x21\x23-\x2b\x2d-\x3a\x3c-\x5b\x5d-\x7e]*)[ \t]*(?:;.*)?$/
 
-/** Decodes percent-encoded octets; an octet that is not UTF-8 becomes a replacement character. */
+/**
+ * Decodes percent-encoded octets. An octet that is not UTF-8 becomes U+FFFD. Returns `undefined` when a `%` has no two hexadecimal digits.
+ */
 const decoded = (value: string): string | undefined => {
   if (!value.includes("%")) return value
   const bytes: Array<number> = []

@@ -1,7 +1,7 @@
 /**
- * The capabilities that a client and a server declare. `declares` tests for one capability, and `missing` finds the
- * required capabilities that a client lacks. The objects are open: unknown keys stay. Most capabilities are empty
- * objects, and their presence declares them.
+ * The capabilities that a client and a server declare. `declares` says whether one capability is declared, and `missing` finds the required
+ * capabilities that a client has not declared. The objects are open: they keep unknown keys. Most capabilities are empty objects. The
+ * presence of such an object declares the capability.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle#capability-negotiation
  * @since 0.1.0
@@ -11,20 +11,21 @@ import { JsonObject, Key } from "./Json.js"
 import { harmless, readAs, sieved } from "./schema/Mendable.js"
 import { limitedUntil, since, until } from "./schema/Since.js"
 
-// Some servers write `true`, or the empty list that PHP makes of an empty object.
+// Some servers write `true` in place of an empty object, or the empty list that PHP makes of an empty object.
 const read = (value: unknown): unknown =>
   value === true || (Array.isArray(value) && value.length === 0) ? {} : value === false ? undefined : value
 
-/** A capability. A value of another shape declares nothing. */
+/** A capability. A value of another shape counts as not declared. */
 const capability = <S extends Schema.Schema.Any>(schema: S): Schema.optional<S> =>
   harmless(readAs(read, Schema.optional(schema)))
 
-/** A capability without settings: the object declares it by its presence. */
+/** A capability without settings. The presence of the object declares it. */
 const presence = capability(JsonObject)
 const flag = harmless(Schema.optional(Schema.Boolean))
 const settings = harmless(Schema.optional(sieved(Schema.Record({ key: Key, value: JsonObject }))))
 
-// 2025-06-18 has forms only: a client that opens URLs and shows no forms does not declare `elicitation` there.
+// Revision 2025-06-18 has only forms. A client that can open URLs but show no forms does not declare `elicitation` to a peer of that
+// revision.
 const hasForms = (elicitation: unknown): boolean => {
   const { form, url } = elicitation as { readonly form?: unknown; readonly url?: unknown }
   return form !== undefined || url === undefined
@@ -43,7 +44,7 @@ export const ClientCapabilities = Schema.Struct({
    */
   roots: capability(Schema.Struct({ listChanged: until("2025-11-25", flag) })),
   /**
-   * The client can call a model. `tools`: with tools of the server. `context`: with context from its servers.
+   * The client can call a model. `tools`: the server may give tools to the model. `context`: the client can add context from its servers.
    *
    * @deprecated since 2026-07-28 (SEP-2577); a revision may be without it from 2027-07-28 on.
    */
@@ -51,7 +52,7 @@ export const ClientCapabilities = Schema.Struct({
     context: since("2025-11-25", presence),
     tools: since("2025-11-25", presence)
   })),
-  /** The client can ask its user, by a form or by a URL to open. An empty object declares forms. */
+  /** The client can ask its user, with a form or with a URL to open. An empty object declares forms. */
   elicitation: limitedUntil(
     "2025-06-18",
     hasForms,
@@ -74,7 +75,7 @@ export const ClientCapabilities = Schema.Struct({
       }))
     )
   ),
-  /** By identifier, with settings. Legacy peers accept them as unknown keys. */
+  /** The settings of each extension, by the identifier of the extension. Legacy peers accept this member as an unknown key. */
   extensions: settings
 })
 
@@ -101,20 +102,20 @@ export const ServerCapabilities = Schema.Struct({
       }))
     )
   ),
-  /** By identifier, with settings. Legacy peers accept them as unknown keys. */
+  /** The settings of each extension, by the identifier of the extension. Legacy peers accept this member as an unknown key. */
   extensions: settings
 })
 
 /**
- * The capabilities of either side.
+ * The capabilities of a client or of a server.
  *
  * @category models
  */
 export type Capabilities = ClientCapabilities | ServerCapabilities
 
 /**
- * Whether a capability is declared, by its path: `tools`, `resources.subscribe`, `elicitation.url`. An empty
- * `elicitation` declares `elicitation.form`.
+ * Whether a capability is declared. `path` names the capability: `tools`, `resources.subscribe`, `elicitation.url`. An empty `elicitation`
+ * object declares `elicitation.form`.
  * @see https://modelcontextprotocol.io/specification/2025-11-25/client/elicitation#capabilities
  * @category utils
  */
@@ -127,8 +128,8 @@ export const declares = (capabilities: Capabilities, path: string): boolean => {
 }
 
 /**
- * The required capabilities that are not declared; `undefined` when all are declared. An experimental capability counts
- * as declared only when its settings are equal.
+ * The required capabilities that are not declared; `undefined` when all are declared. An experimental capability counts as declared only
+ * when its settings are equal to the required settings.
  *
  * @category utils
  */
@@ -157,7 +158,7 @@ const isSame = (one: unknown, other: unknown): boolean => {
     keys.every((key) => Object.hasOwn(other, key) && isSame(one[key], other[key]))
 }
 
-// A path from a peer must not find inherited members.
+// Own members only, because a path from a peer must not find inherited members.
 const at = (value: unknown, path: ReadonlyArray<string>): unknown =>
   path.reduce((inner, key) => isObject(inner) && Object.hasOwn(inner, key) ? inner[key] : undefined, value)
 

@@ -1,6 +1,6 @@
 /**
- * The types of completion: a client sends the beginning of a value, for a prompt's argument or a resource template's
- * variable, and the server suggests whole values.
+ * The types of completion. A client sends the beginning of a value, for an argument of a prompt or for a variable of a resource template.
+ * The server suggests whole values.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/server/utilities/completion
  * @since 0.1.0
@@ -26,7 +26,7 @@ export const PromptReference = Schema.Struct({
 })
 
 /**
- * A resource template by its text, or a resource by its URI.
+ * A reference to a resource template by its text, or to a resource by its URI.
  *
  * @category models
  */
@@ -42,7 +42,7 @@ export interface CompleteParams extends Schema.Schema.Type<typeof CompleteParams
 export const CompleteParams = Schema.Struct({
   ref: Schema.Union(PromptReference, ResourceTemplateReference),
   argument: Schema.Struct({ name: Schema.String, value: Schema.String }),
-  /** The arguments that already have a value. */
+  /** The other arguments, which have a value already. */
   context: since(
     "2025-06-18",
     Schema.optional(Schema.Struct({
@@ -56,19 +56,19 @@ export const CompleteParams = Schema.Struct({
 export interface Suggestions extends Schema.Schema.Type<typeof Suggestions> {}
 
 /**
- * Suggested values, most relevant first; a peer may send more than `MAX_VALUES`.
+ * Suggested values, the most relevant first. A peer may send more than `MAX_VALUES` (100) values.
  *
  * @category schemas
  */
 export const Suggestions = Schema.Struct({
   values: nullAs([], sieved(Schema.Array(Schema.String))),
-  /** How many values exist, in this result or not. */
+  /** How many values exist, including values that this result does not have. */
   total: harmless(Schema.optional(Integer)),
   hasMore: harmless(Schema.optional(Schema.Boolean))
 })
 
 /**
- * Suggestions cut to `MAX_VALUES`, with `hasMore` when some were cut.
+ * The first `MAX_VALUES` (100) suggestions. `hasMore` is `true` when some were left out.
  *
  * @category utils
  */

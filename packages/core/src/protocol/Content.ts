@@ -1,7 +1,7 @@
 /**
- * The content of messages, tool results and prompts: text, images, audio, links to resources and embedded resources.
- * Base64 stays text. `Projection` replaces a kind of content that the revision of a peer does not know by text. `Tools`, `Prompts`,
- * `Sampling` and `Resources` have messages with content.
+ * The content of messages, tool results and prompts: text, images, audio, links to resources and embedded resources. Base64 data stays
+ * text. When the revision of a peer does not know a kind of content, `Projection` puts text in its place. `Tools`, `Prompts`, `Sampling`
+ * and `Resources` have the messages that contain content.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/server/tools#tool-result
  * @since 0.1.0
@@ -21,7 +21,7 @@ export const Role: Schema.Literal<["user", "assistant"]> = Schema.Literal("user"
 export type Role = typeof Role.Type
 
 /**
- * Audience, priority (0 to 1) and last modification (ISO 8601) of content.
+ * For whom content is (`audience`), how important it is (`priority`, 0 to 1), and when it was last modified (`lastModified`, ISO 8601).
  *
  * @category models
  */
@@ -96,7 +96,7 @@ export type ResourceContents = TextResourceContents | BlobResourceContents
 export const ResourceContents = Schema.Union(TextResourceContents, BlobResourceContents)
 
 /**
- * The fields that describe a resource; `size` counts bytes before any encoding.
+ * The fields that describe a resource. `size` is the number of bytes before any encoding.
  *
  * @category constants
  */
@@ -112,7 +112,7 @@ export const resourceFields = {
 }
 
 /**
- * A resource that the client can read, in place of its content.
+ * A link to a resource that the client can read. The message has the link in place of the content of the resource.
  *
  * @category models
  */
@@ -136,7 +136,7 @@ export const EmbeddedResource = Schema.Struct({
 export type ContentBlock = TextContent | ImageContent | AudioContent | ResourceLink | EmbeddedResource
 
 /**
- * Text that replaces content of another kind, with its annotations.
+ * A text that replaces content of another kind and keeps its annotations.
  *
  * @category utils
  */

@@ -1,7 +1,7 @@
 /**
- * The types of elicitation: a server asks the user of a client, by a form or by a URL to open, and the client answers
- * with what the user did. `legacy/UrlElicitation` has what only 2025-11-25 has: the id of a URL elicitation, and the
- * notification that the elicitation is done.
+ * The types of elicitation. A server asks the user of a client, with a form or with a URL to open. The client answers with what the user
+ * did. `legacy/UrlElicitation` has the parts that only revision 2025-11-25 has: the id of a URL elicitation, and the notification that such
+ * an elicitation is done.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/client/elicitation
  * @since 0.1.0
@@ -15,7 +15,7 @@ import { Uri } from "./schema/TextFormats.js"
 import * as Tasks from "./Tasks.js"
 
 const commonFields = {
-  /** Shown to the user. */
+  /** The text that the client shows to the user. */
   message: Schema.String,
   ...Tasks.taskField,
   _meta: until("2025-11-25", Meta.request._meta)
@@ -25,7 +25,7 @@ const commonFields = {
 export interface ElicitFormParams extends Schema.Schema.Type<typeof ElicitFormParams> {}
 
 /**
- * A form. `mode` may be absent.
+ * The parameters of an elicitation with a form. `mode` may be absent.
  *
  * @category schemas
  */
@@ -39,14 +39,14 @@ export const ElicitFormParams = Schema.Struct({
 export interface ElicitUrlParams extends Schema.Schema.Type<typeof ElicitUrlParams> {}
 
 /**
- * A URL to open, which needs the capability `elicitation.url`.
+ * The parameters of an elicitation with a URL to open. The client must have declared the capability `elicitation.url`.
  *
  * @category schemas
  */
 export const ElicitUrlParams = Schema.Struct({
   ...commonFields,
   mode: Schema.Literal("url"),
-  /** The client shows it in full and opens it only with the user's consent. */
+  /** The URL. The client shows it in full, and opens it only if the user agrees. */
   url: Uri
 })
 
@@ -57,7 +57,7 @@ export type ElicitParams = ElicitFormParams | ElicitUrlParams
 export const ElicitParams: Schema.Schema<ElicitParams> = Schema.Union(ElicitUrlParams, ElicitFormParams)
 
 /**
- * The capability that these parameters need.
+ * The capability that a client must have declared to receive these parameters.
  *
  * @category utils
  */
@@ -65,7 +65,7 @@ export const capability = ({ mode }: Pick<ElicitParams, "mode">): "elicitation.f
   mode === "url" ? "elicitation.url" : "elicitation.form"
 
 /**
- * Whether the user submitted, refused, or dismissed the form or URL.
+ * What the user did with the form or URL: submitted it (`accept`), refused it (`decline`), or dismissed it (`cancel`).
  *
  * @category schemas
  */
@@ -82,7 +82,7 @@ export type ElicitAction = typeof ElicitAction.Type
 export type ElicitValue = string | number | boolean | ReadonlyArray<string>
 
 /**
- * The submitted values, by field name.
+ * The values that the user has submitted, by the names of the fields.
  *
  * @category models
  */
@@ -109,7 +109,7 @@ export interface ElicitResult extends Schema.Schema.Type<typeof ElicitResult> {}
 /** @category schemas */
 export const ElicitResult = Schema.Struct({
   action: ElicitAction,
-  /** Present only when a form was accepted. */
+  /** The submitted values. Present only when the user has accepted a form. */
   content: rewritten({ until: "2025-06-18" }, joinLists, Schema.optional(ElicitContent)),
   _meta: until("2025-11-25", Meta.any._meta)
 })

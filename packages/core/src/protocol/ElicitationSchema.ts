@@ -1,7 +1,7 @@
 /**
- * The JSON Schema subset that describes a form: strings, numbers, booleans, and choices of one or several strings, with
- * or without titles. 2025-06-18 knows one kind of choice only: its peers receive every choice in that shape.
- * `rules/ElicitationForm` has the rules beyond the shape, and checks answers.
+ * The subset of JSON Schema that describes a form: strings, numbers, booleans, and choices of one or several strings, with or without
+ * titles. Revision 2025-06-18 knows only one kind of choice; its peers receive every choice in the shape of that kind.
+ * `rules/ElicitationForm` has the rules that these types cannot express, and checks answers.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/client/elicitation#requested-schema
  * @since 0.1.0
@@ -61,7 +61,7 @@ export const BooleanSchema = Schema.Struct({
 })
 
 /**
- * One of several strings. `enumNames` holds the titles, as 2025-06-18 writes them.
+ * A choice of one string out of a list. `enumNames` has the titles, in the form of revision 2025-06-18.
  *
  * @category models
  */
@@ -72,13 +72,13 @@ export const EnumSchema = Schema.Struct({
   type: Schema.Literal("string"),
   ...words,
   enum: strings,
-  /** Titles, in the order of `enum`. */
+  /** The titles, in the order of `enum`. */
   enumNames: Schema.optional(strings),
   default: since("2025-11-25", Schema.optional(Schema.String))
 })
 
 /**
- * One of several strings, each with its title.
+ * A choice of one string out of a list, in which each string has a title.
  *
  * @category models
  */
@@ -93,7 +93,7 @@ export const TitledEnumSchema = Schema.Struct({
 })
 
 /**
- * Any number of several strings.
+ * A choice of any number of strings out of a list.
  *
  * @category models
  */
@@ -108,7 +108,7 @@ export const MultiEnumSchema = Schema.Struct({
 })
 
 /**
- * Any number of several strings, each with its title.
+ * A choice of any number of strings out of a list, in which each string has a title.
  *
  * @category models
  */
@@ -144,7 +144,7 @@ const titledChoice = (field: Parameters<typeof choice>[0], choices: Choices): En
   choice(field, choices.map((one) => one.const), choices.map(({ title }) => title))
 
 /**
- * One field. A field with choices also conforms to `StringSchema`, so the schemas of choices come first.
+ * One field of a form. The schemas of choices come first, because a choice also conforms to `StringSchema`.
  *
  * @category schemas
  */
@@ -159,7 +159,7 @@ export const PrimitiveSchema: Schema.Schema<PrimitiveSchema> = Schema.Union(
 )
 
 /**
- * A form: its fields by name, and the names of the fields that the user must fill in.
+ * A form: its fields by name, and the names of the fields that the user must fill in (`required`).
  *
  * @category models
  */

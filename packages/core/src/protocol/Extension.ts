@@ -1,9 +1,9 @@
 /**
- * An extension of the protocol as a value: its identifier, the settings that each side declares, and what it adds to the
- * core, revision by revision: requests, notifications, types of results, headers, filters of subscriptions. A client and a
- * server use an extension only when both were given it, with the option `extensions`.
+ * An extension of the protocol as a value: its identifier, the settings that each side declares, and what it adds to each revision of the
+ * core. It can add requests, notifications, types of results, headers, and filters of subscriptions. A client and a server use an extension
+ * only when the application gave it to both, with the option `extensions`.
  *
- * This module has no handlers: the server serves what an extension adds (`MethodHandler`), and the client calls it.
+ * This module has no handlers: a server serves what an extension adds (`MethodHandler`), and a client calls it.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/versioning#extensions
  * @since 0.1.0
@@ -28,13 +28,13 @@ export type TypeId = typeof TypeId
 export type Side = "client" | "server"
 
 /**
- * The revisions that have a part of an extension.
+ * The revisions that have one part of an extension, such as a request.
  *
  * @category models
  */
 export interface Revisions {
   readonly since: Version
-  /** The last revision that has the part; `undefined` when every later revision has it. */
+  /** The last revision that has the part. `undefined`: every revision since `since` has it. */
   readonly until: Version | undefined
 }
 
@@ -45,7 +45,7 @@ export interface RevisionOptions {
 }
 
 /**
- * A part that an extension defines; `Extension.make` adds what all parts of the extension have in common.
+ * A part of an extension, such as a request, with its revisions and the identifier of its extension. `Extension.make` adds these members.
  *
  * @category models
  */
@@ -77,7 +77,8 @@ export type Request<From extends Side = any, Params = any, Result = any> = Bound
 >
 
 /**
- * How clients subscribe to a notification: by a flag, or by the keys of what the notification is about.
+ * How clients subscribe to a notification: with a flag (`flag`), or with keys that name what the notification is about (`keys`). `none`:
+ * clients do not subscribe to it.
  *
  * @category models
  */
@@ -94,9 +95,12 @@ export interface NotificationDefinition<
   readonly from: From
   readonly params: Schema.Schema<Params, any>
   readonly subscribed: Subscribed
-  /** The member of the filter of `subscriptions/listen` that names the notification. */
+  /**
+   * The member that a client sets in the filter of `subscriptions/listen` to get the notification; `undefined` when clients do not
+   * subscribe to it.
+   */
   readonly filter: string | undefined
-  /** What a notification is about, for a filter that holds keys. */
+  /** Returns the key of what a notification is about; for a filter that has keys. */
   readonly key: ((params: Params) => string) | undefined
   readonly revisions: RevisionOptions
 }
@@ -111,7 +115,8 @@ export type Notification<From extends Side = any, Params = any, Subscribed exten
 >
 
 /**
- * The methods of the core whose requests an extension may answer with a result of its own, with their core types.
+ * The methods of the core whose requests an extension may answer with a type of result of its own. Each method has its parameters and its
+ * result in the core.
  *
  * @category models
  */
@@ -124,7 +129,7 @@ export interface Answerable {
 /** @category models */
 export interface ResultTypeDefinition<out Method extends keyof Answerable = any, in out Value = any> {
   readonly kind: "result"
-  /** The `resultType` of the result. */
+  /** The value of `resultType` in the result. */
   readonly type: string
   readonly method: Method
   readonly value: Schema.Schema<Value, any>
@@ -132,21 +137,21 @@ export interface ResultTypeDefinition<out Method extends keyof Answerable = any,
 }
 
 /**
- * A type of result that an extension adds to a method of the core. Only revisions from 2026-07-28 on have it.
+ * A type of result that an extension adds to a method of the core. It exists with revision 2026-07-28 and later.
  *
  * @category models
  */
 export type ResultType<Method extends keyof Answerable = any, Value = any> = Bound<ResultTypeDefinition<Method, Value>>
 
 /**
- * What an extension adds.
+ * One part that an extension adds: a request, a notification, or a type of result.
  *
  * @category models
  */
 export type Part = Request | Notification | ResultType
 
 /**
- * The settings that both sides have declared.
+ * The settings that the client and the server have declared.
  *
  * @category models
  */
@@ -169,7 +174,7 @@ export interface Extension<
   readonly notifications: BoundAll<Notifications>
   readonly results: BoundAll<Results>
   readonly settings: Settings<Schema.Schema<Client, any>, Schema.Schema<Server, any>>
-  /** What each side declares when it is given this value, as JSON. */
+  /** The JSON that each side declares when the application gives it this value. */
   readonly declared: Settings<JsonObject, JsonObject>
 }
 
@@ -177,12 +182,12 @@ export interface Extension<
 export declare namespace Extension {
   export type Any = Extension
 
-  /** The settings that both sides of an extension declare. */
+  /** The type of the settings that both sides of an extension declare. */
   export type SettingsOf<E> = E extends Extension<any, any, any, infer Client, infer Server> ? Settings<Client, Server>
     : never
 }
 
-/** Accepts what JSON encodes as an object. For anything else the type is a sentence that the compiler shows. */
+/** Accepts a schema that JSON encodes as an object. For any other schema, the type is a sentence that the compiler shows. */
 type AnObject<Encoded, What extends string> = 0 extends 1 & Encoded ? unknown
   : [Encoded] extends [ReadonlyArray<any>] ? NoObject<What>
   : [Encoded] extends [object] ? unknown
@@ -196,11 +201,11 @@ export interface RequestOptions<in out Params, in out ParamsEncoded, in out Resu
 {
   readonly params: Schema.Schema<Params, ParamsEncoded> & AnObject<NoInfer<ParamsEncoded>, "The params of a request">
   readonly result: Schema.Schema<Result, ResultEncoded> & AnObject<NoInfer<ResultEncoded>, "The result of a request">
-  /** The parameter that the HTTP header `Mcp-Name` repeats, from 2026-07-28 on. Default: no header. */
+  /** The parameter whose value the HTTP header `Mcp-Name` repeats, with revision 2026-07-28 and later. Default: the header is not sent. */
   readonly nameParameter?: (keyof ParamsEncoded & string) | undefined
-  /** The sides that must have declared the extension. Default: `both`. */
+  /** The sides that must have declared the extension before a request is served: `both`, or only the `server`. Default: `both`. */
   readonly declaredBy?: "both" | "server" | undefined
-  /** Whether its results have hints for caches, which servers add from 2026-07-28 on. Default: false. */
+  /** Whether results of the request carry cache hints. Servers add the hints with revision 2026-07-28 and later. Default: `false`. */
   readonly isCacheable?: boolean | undefined
 }
 
@@ -212,8 +217,8 @@ export interface NotificationOptions<in out Params, in out Encoded> extends Revi
 /**
  * A request of an extension. By default a client sends it, and only when both sides have declared the extension.
  *
- * Where `declaredBy` is `server`, the server also serves clients that have not declared the extension. Requests from servers
- * exist up to 2025-11-25 only.
+ * When `declaredBy` is `server`, the server also serves clients that have not declared the extension. Requests from servers exist only with
+ * revision 2025-11-25 and earlier.
  *
  * @category utils
  */
@@ -235,9 +240,9 @@ export const request = <Params, ParamsEncoded, Result, ResultEncoded, const From
 })
 
 /**
- * A notification of an extension; by default a server sends it. With `filter`, clients from 2026-07-28 on subscribe to it by
- * this member of the filter of `subscriptions/listen`. With `key`, the member holds keys: a client gets the notifications
- * whose key it has named.
+ * A notification of an extension. By default a server sends it. With `filter`, clients of revision 2026-07-28 or later subscribe to it with
+ * the member of that name in the filter of `subscriptions/listen`. With `key` in addition, this member has keys: a client gets only the
+ * notifications whose key it has listed.
  *
  * @category guards
  */
@@ -257,7 +262,7 @@ export const notification: {
     name: string,
     options: NotificationOptions<Params, Encoded> & { readonly from: "client" }
   ): NotificationDefinition<"client", Params, "none">
-  // The compiler shows the errors of the last overload.
+  // For a wrong call, the compiler shows the errors of the last overload.
   <Params, Encoded>(
     name: string,
     options: NotificationOptions<Params, Encoded> & {
@@ -285,7 +290,7 @@ export const notification: {
 })
 
 /**
- * A type of result with which a server may answer a request of the core, to clients that have declared the extension.
+ * A type of result with which a server may answer a request of the core. Only clients that have declared the extension get such an answer.
  *
  * @category utils
  */
@@ -305,19 +310,19 @@ export const resultType = <const Method extends keyof Answerable, Value, Encoded
 
 const NoSettings = Schema.Struct({})
 
-/** An identifier that has a prefix, or a sentence that the compiler shows. */
+/** The identifier if it has a prefix, otherwise a sentence that the compiler shows. */
 type Prefixed<Id extends string> = string extends Id ? Id
   : Id extends `${string}/${string}` ? Id
   : `"${Id}" needs a prefix, the reversed domain of its author: com.example/${Id}`
 
-/** A part that belongs to no extension yet. */
+/** A part that does not belong to an extension yet. */
 type Free = { readonly extension?: "A part belongs to one extension: declare another part for this extension" }
 
 /**
- * An extension. Use the parts of the returned value: only these parts know their extension. `since` and `until` hold for
- * each part that has no revisions of its own; by default every revision has every part.
+ * Makes an extension. Use the parts of the returned value, because only these parts know their extension. `since` and `until` hold for each
+ * part that has no revisions of its own. By default every revision has every part.
  *
- * Throws when the identifier has no prefix: `com.example/orders` has one.
+ * Throws when the identifier has no prefix. An example with a prefix is `com.example/orders`.
  *
  * @example
  * ```ts
@@ -350,7 +355,7 @@ export const make = <
     readonly requests?: Requests | undefined
     readonly notifications?: Notifications | undefined
     readonly results?: Results | undefined
-    /** The schemas of what each side declares. Default: a side declares an empty object. */
+    /** The schemas of the settings that each side declares. Default: a side declares an empty object. */
     readonly settings?: {
       readonly client?:
         | (Schema.Schema<Client, ClientEncoded> & AnObject<NoInfer<ClientEncoded>, "The settings of a client">)
@@ -386,7 +391,7 @@ export const make = <
     until,
     requests: bind(options.requests) as unknown as BoundAll<Requests>,
     notifications: bind(options.notifications) as unknown as BoundAll<Notifications>,
-    // No earlier revision has types of results.
+    // Types of results exist since revision 2026-07-28.
     results: bind(options.results, "2026-07-28") as unknown as BoundAll<Results>,
     settings: {
       client: options.settings?.client ?? NoSettings as unknown as Schema.Schema<Client>,
@@ -396,13 +401,13 @@ export const make = <
   }
 }
 
-/** The settings of one side; where the extension has no settings, a sentence that the compiler shows. */
+/** The settings of one side. If the extension has no settings for that side, a sentence that the compiler shows. */
 type Declarable<Settings> = [keyof Settings] extends [never]
   ? { readonly [name: string]: "The extension has no settings for this side: add a schema of them to Extension.make" }
   : NoInfer<Settings>
 
 /**
- * The same extension with the settings that a client or a server declares when it is given this value. Throws when a
+ * The same extension, with the settings that a client or a server declares when the application gives it the returned value. Throws when a
  * setting does not conform to its schema.
  *
  * @category utils
@@ -423,8 +428,8 @@ export const declare = <Requests, Notifications, Results, Client, Server>(
 })
 
 /**
- * What a handler fails with in order to answer its request with a result of an extension; `MethodHandler.answer` of the server
- * package makes it.
+ * The error with which a handler fails to answer its request with a result of an extension. `MethodHandler.answer` of the server makes this
+ * error.
  *
  * @category errors
  */

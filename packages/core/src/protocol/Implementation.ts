@@ -1,6 +1,6 @@
 /**
  * The name and version with which clients and servers introduce themselves, and the icons that many types have. Names, versions and icons
- * are shown to people; no behaviour may depend on them.
+ * are only shown to people. No behaviour may depend on them.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle#initialization
  * @since 0.1.0
@@ -11,24 +11,24 @@ import { since } from "./schema/Since.js"
 import { Uri } from "./schema/TextFormats.js"
 
 /**
- * Whether a URI is not an address of a page or an image: a host that loads or opens it could run a program (`javascript:`), or read a file.
- * Relative URIs are addresses.
+ * Whether a URI has another scheme than `https:`, `http:` or `data:`. A host that loads or opens such a URI could run a program
+ * (`javascript:`) or read a file. A relative URI is safe.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic#icons
  * @category guards
  */
 export const isUnsafe = (uri: string): boolean => {
   if (/^(?:https?|data):/i.test(uri)) return false
-  // Browsers skip white space and control characters.
+  // Browsers skip white space and control characters in a scheme.
   const scheme = /^([a-z][a-z0-9+.-]*):/i.exec(uri.replace(/[\p{Cc}\s]/gu, ""))?.[1]?.toLowerCase()
   return scheme !== undefined && scheme !== "https" && scheme !== "http" && scheme !== "data"
 }
 
-// A client leaves out what has a URI of another scheme.
+// A client leaves out each icon and link that has a URI of another scheme.
 const SafeUri = Uri.pipe(Schema.filter((uri) => !isUnsafe(uri) || "its scheme is not https:, http: or data:"))
 
 /**
- * An image: its URI (`https:` or `data:`), media type, sizes (`48x48`, `any`) and theme.
+ * An image: its URI (`https:` or `data:`), its media type, its sizes (`48x48`, `any`) and its theme.
  *
  * @category models
  */
@@ -43,7 +43,7 @@ export const Icon = Schema.Struct({
 })
 
 /**
- * The name that programs use and the title that people read.
+ * The fields with the name that programs use and the title that people read.
  *
  * @category constants
  */
@@ -71,7 +71,8 @@ export const Implementation = Schema.Struct({
 })
 
 /**
- * The name and version of a client, with URIs of every scheme: a server mends nothing, and refuses no client because of its icon.
+ * The name and version of a client, with URIs of any scheme. A server leaves out nothing of a message that it receives, and refuses no
+ * client because of its icon.
  *
  * @category schemas
  */

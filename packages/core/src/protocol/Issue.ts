@@ -1,10 +1,10 @@
 /**
- * Where and why a value does not conform to a schema, in words for the peer that sent the value: one line for each place.
- * `ofErrors` makes the same kind of issue of errors that another validator found.
+ * Says where and why a value does not conform to a schema, in words for the peer that sent the value, with one line for each place.
+ * `ofErrors` turns errors of another validator into the same kind of issue.
  *
- * No value is ever formatted. A text describes what the schema expects, and names only the kind of the actual value; a
- * short string, a number and a boolean are quoted. A walk over the issue ends after ten places, and after a fixed
- * number of steps, so that a refusal costs the same whatever the peer sent.
+ * The text never contains a whole value. It says what the schema expects and names the kind of the actual value; it quotes only a short
+ * string, a number or a boolean. A walk over the issue ends after ten places, and after a fixed number of steps. So a refusal costs the
+ * same, whatever the peer sent.
  *
  * @since 0.1.0
  */
@@ -16,13 +16,13 @@ import * as SchemaTree from "./schema/SchemaTree.js"
 
 /** @category models */
 export interface Place {
-  /** `hits.0.title`; empty for the value itself. */
+  /** The path of the place: `hits.0.title`. The empty string for the value itself. */
   readonly path: string
   readonly message: string
 }
 
 /**
- * The places where a value does not conform, and the text of all places in one line.
+ * The places where a value does not conform, and one line of text about all places.
  *
  * @category models
  */
@@ -33,12 +33,12 @@ export interface Explanation {
 
 /** @category models */
 export interface Options {
-  /** Whether short strings, numbers and booleans of the value are quoted. Default: true. */
+  /** Whether the text quotes short strings, numbers and booleans of the value. Default: `true`. */
   readonly quotes?: boolean | undefined
 }
 
 /**
- * The places where a value does not conform, at most ten.
+ * The places where a value does not conform; at most ten.
  *
  * @category utils
  */
@@ -46,14 +46,14 @@ export const places = (issue: ParseResult.ParseIssue, { quotes = true }: Options
   EffectParser.places(issue, quotes)
 
 /**
- * The places in one line: `q: is missing; limit: Expected an integer, actual 1.5`.
+ * One line of text about the places: `q: is missing; limit: Expected an integer, actual 1.5`.
  *
  * @category utils
  */
 export const sentence = (issue: ParseResult.ParseIssue): string => explain(issue).sentence
 
 /**
- * The places and the sentence from one walk, for answers that carry data and a text.
+ * Both the places and the line of text, from one walk over the issue. It is for answers that have data and a message.
  *
  * @category utils
  */
@@ -68,7 +68,7 @@ export const explain = (issue: ParseResult.ParseIssue, options?: Options): Expla
 type Path = ReadonlyArray<PropertyKey>
 
 /**
- * One issue for errors that no schema of Effect has found. A path is empty for the value itself.
+ * Makes one issue of errors that another validator than Effect has found. The path of the value itself is empty.
  *
  * @category constructors
  */
@@ -87,7 +87,7 @@ export const ofErrors = (
 }
 
 /**
- * The issue of a value inside another value.
+ * The issue of a value at a path inside of another value.
  *
  * @category utils
  */

@@ -1,6 +1,6 @@
 /**
  * Schemas of arbitrary JSON, for the members whose content the protocol leaves open, and of JSON integers. `jsonrpc/runtime/JsonText`
- * parses text.
+ * parses JSON text.
  *
  * @since 0.1.0
  */
@@ -13,7 +13,7 @@ export interface JsonObject {
 }
 
 /**
- * The name of a member, as a peer chose it.
+ * The name of a member that a peer has chosen.
  *
  * @category schemas
  */
@@ -30,7 +30,7 @@ export const JsonObject: Schema.Schema<JsonObject> = Schema.Record({ key: Schema
   })
 
 /**
- * Any JSON value, `null` included; not `undefined`.
+ * Any JSON value, also `null`. `undefined` is not a JSON value.
  *
  * @category schemas
  */
@@ -42,7 +42,7 @@ export const JsonValue: Schema.Schema<unknown> = Schema.Unknown.pipe(
 )
 
 /**
- * An integer of any size: a peer's number may be too large for `Schema.Int`.
+ * An integer of any size. `Schema.Int` would refuse a number of a peer that is not a safe integer.
  *
  * @category schemas
  */

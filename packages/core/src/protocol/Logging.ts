@@ -1,6 +1,6 @@
 /**
- * The types of logging: the messages that a server sends to its client about its work, and the level from which a client wants them.
- * `server/ClientLogger` sends such messages, a feature of `client/ClientFeatures` reads them.
+ * The types of logging: the messages that a server sends to its client about its work, and the least severe level that the client wants.
+ * `server/ClientLogger` sends such messages, and a feature of `client/ClientFeatures` reads them.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/server/utilities/logging
  * @since 0.1.0
@@ -14,7 +14,7 @@ import { harmless } from "./schema/Mendable.js"
 const levels = ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"] as const
 
 /**
- * From the least to the most severe, as in RFC 5424.
+ * The levels of RFC 5424, from the least severe to the most severe.
  *
  * @category schemas
  */
@@ -26,7 +26,7 @@ export const LoggingLevel: Schema.Literal<[...typeof levels]> = Schema.Literal(.
 export type LoggingLevel = typeof LoggingLevel.Type
 
 /**
- * Whether a message of `level` reaches a client that set the level `threshold`.
+ * Whether a client that set the level `threshold` gets a message of `level`.
  *
  * @category guards
  */

@@ -1,7 +1,7 @@
 /**
- * The errors that can answer a request, one class for each meaning. `toWire` chooses the code of an error by era, and `fromWire` finds
- * the class of a received error; `ErrorCodes` has the table of codes. `jsonrpc/LocalError` has the failures that no peer sent (a timeout,
- * a closed connection): the two families have no type in common.
+ * The errors that can answer a request, with one class for each meaning. `toWire` chooses the code that an error has in an era (legacy or
+ * modern, see `Version`), and `fromWire` finds the class of a received error. `ErrorCodes` has the table of codes. `jsonrpc/LocalError` has
+ * the failures that no peer has sent, such as a timeout or a closed connection. The two families of errors have no type in common.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic#error-codes
  * @since 0.1.0
@@ -25,7 +25,7 @@ import type { Era } from "./Version.js"
 export class ParseError extends Data.TaggedError("ParseError")<{ readonly message: string }> {}
 
 /**
- * The message is not a request, or not a request that is allowed now.
+ * The message is not a request, or it is a request that is not allowed now.
  *
  * @category errors
  */
@@ -35,7 +35,7 @@ export class InvalidRequest extends Data.TaggedError("InvalidRequest")<{
 }> {}
 
 /**
- * The method does not exist, or needs a capability that was not declared.
+ * The method does not exist, or it needs a capability that was not declared.
  *
  * @category errors
  */
@@ -49,7 +49,7 @@ export class MethodNotFound extends Data.TaggedError("MethodNotFound")<{
 }
 
 /**
- * The parameters do not fit the method: an unknown tool, a missing argument.
+ * The parameters do not fit the method, for example because a tool is not known or an argument is missing.
  *
  * @category errors
  */
@@ -59,7 +59,7 @@ export class InvalidParams extends Data.TaggedError("InvalidParams")<{
 }> {}
 
 /**
- * The receiver failed, for a reason that it does not report.
+ * The receiver failed for a reason that it does not tell.
  *
  * @category errors
  */
@@ -80,7 +80,7 @@ export class ResourceNotFound extends Data.TaggedError("ResourceNotFound")<{ rea
 }
 
 /**
- * The request names a revision that the server does not support.
+ * The request names a protocol revision that the server does not support.
  *
  * @category errors
  */
@@ -94,7 +94,7 @@ export class UnsupportedVersion extends Data.TaggedError("UnsupportedVersion")<{
 }
 
 /**
- * The request cannot be served for a client that does not have these capabilities.
+ * The request needs capabilities that the client has not declared.
  *
  * @category errors
  */
@@ -106,10 +106,10 @@ export class MissingClientCapability extends Data.TaggedError("MissingClientCapa
   }
 }
 
-/** How many capabilities a message names. A peer may require any number, of any length. */
+/** How many capabilities the text names. A peer may require any number of capabilities, with names of any length. */
 const MAX_NAMED = 20
 
-/** The innermost capabilities: `elicitation.url` for `{ elicitation: { url: {} } }`. */
+/** The paths of the innermost capabilities: `elicitation.url` for `{ elicitation: { url: {} } }`. */
 const pathsOf = (capabilities: JsonObject): ReadonlyArray<string> => {
   const paths: Array<string> = []
   const visit = (inner: unknown, path: ReadonlyArray<string>): void => {
@@ -125,14 +125,14 @@ const pathsOf = (capabilities: JsonObject): ReadonlyArray<string> => {
 }
 
 /**
- * A header of an HTTP request differs from the body, or is missing.
+ * A header of an HTTP request differs from the body of the request, or is missing.
  *
  * @category errors
  */
 export class HeaderMismatch extends Data.TaggedError("HeaderMismatch")<{ readonly message: string }> {}
 
 /**
- * A URL that the user must open, and the id with which the server reports that the user is done.
+ * A URL that the user must open, and the id with which the server later reports that the user is done.
  *
  * @category models
  */
@@ -144,8 +144,8 @@ export interface UrlElicitation {
 }
 
 /**
- * The user must open these URLs before the client sends the request again. Only the legacy era has this error; a modern
- * server answers with `InputRequired.ofUrlElicitations`.
+ * The user must open these URLs before the client sends the request again. Only legacy servers send this error; a modern server answers
+ * with `InputRequired.ofUrlElicitations`.
  * @see https://modelcontextprotocol.io/specification/2025-11-25/client/elicitation#url-elicitation-required-error
  * @category errors
  */
@@ -153,7 +153,7 @@ export class UrlElicitationRequired extends Data.TaggedError("UrlElicitationRequ
   readonly elicitations: ReadonlyArray<UrlElicitation>
   readonly message: string
 }> {
-  /** `message` is the text of the peer. Default: "URL elicitation required", or its plural. */
+  /** `message` is the text of the peer. Default: "URL elicitation required", or "URL elicitations required" for several URLs. */
   constructor(
     { elicitations, message }: {
       readonly elicitations: ReadonlyArray<UrlElicitation>
@@ -191,7 +191,7 @@ export type McpError =
   | PeerError
 
 /**
- * What the messages of the compiler call a failure.
+ * The name of a failure in messages of the compiler.
  *
  * @category models
  */
@@ -217,15 +217,15 @@ const classes = [
 export const isMcpError = (u: unknown): u is McpError => classes.some((error) => u instanceof error)
 
 /**
- * Why a value does not conform to a schema of Effect, as its parser reports it.
+ * The reason why a value does not conform to a schema of Effect, as Effect's parser reports it.
  *
  * @category models
  */
 export type ParseIssue = ParseResult.ParseIssue
 
 /**
- * The error of parameters that do not conform, or of another subject. Its data is `{ issues }`, each with `path` and
- * `message`.
+ * The error for a value that does not conform to a schema. Its data is `{ issues }`; each issue has `path` and `message`. `subject` names
+ * the value in the message. Default: `params`.
  *
  * @category constructors
  */
@@ -235,7 +235,7 @@ export const ofIssue = (issue: ParseIssue, subject = "params"): InvalidParams =>
 }
 
 /**
- * An error as a peer of an era receives it. A modern peer receives no URLs.
+ * The error object that a peer of this era receives. A modern peer receives no URLs of a `UrlElicitationRequired`.
  *
  * @category utils
  */
@@ -269,8 +269,8 @@ const dataOf = (error: Exclude<McpError, PeerError>, era: Era): unknown => {
 }
 
 /**
- * The meaning of an error that a peer sent, in either era. An error whose code is unknown, or whose data does not fit
- * its code, is a `PeerError` with all that the peer sent.
+ * The class of an error that a peer of either era has sent. An error with an unknown code, or with data that do not fit the code, becomes a
+ * `PeerError` that keeps the code, the message and the data.
  *
  * @category constructors
  */
@@ -332,7 +332,7 @@ const isVersions = (
   typeof data.requested === "string" && Array.isArray(data.supported) &&
   data.supported.every((version) => typeof version === "string")
 
-// Copies only two members: any other member of the peer's data would become a member of the error.
+// Only two members are copied, because any other member of the peer's data would become a member of the error.
 const unsupported = (
   { requested, supported }: { readonly requested: string; readonly supported: ReadonlyArray<string> }
 ) => new UnsupportedVersion({ requested, supported })

@@ -1,7 +1,7 @@
 /**
- * `_meta`: the open object beside the content of any message. This module names the keys that the specification defines;
- * all other keys are passed on unchanged. `rules/MetaKey` says which keys are valid or reserved, `modern/Envelope` what
- * a modern request must carry.
+ * `_meta`: the open object that any message may have beside its content. This module has the keys that the specification defines. All other
+ * keys are passed on unchanged. `rules/MetaKey` says which keys are valid and which are reserved. `modern/Envelope` says which keys each
+ * modern request must have.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic#_meta
  * @since 0.1.0
@@ -16,23 +16,23 @@ import { harmless } from "./schema/Mendable.js"
  * @category constants
  */
 export const keys = {
-  /** In a request: the token that progress notifications for it carry. Every revision. */
+  /** In a request of any revision: the token that the progress notifications of this request carry. */
   progressToken: "progressToken",
-  /** In a modern request: its revision. */
+  /** In a modern request: the protocol revision of the request. */
   protocolVersion: "io.modelcontextprotocol/protocolVersion",
   /** In a modern request: the capabilities of the client. */
   clientCapabilities: "io.modelcontextprotocol/clientCapabilities",
   /** In a modern request: the name and version of the client. */
   clientInfo: "io.modelcontextprotocol/clientInfo",
-  /** In a modern request: the least severe log level that the client wants. Without the key, the client wants no logs. */
+  /** In a modern request: the least severe log level that the client wants. Without this key, the client wants no log messages. */
   logLevel: "io.modelcontextprotocol/logLevel",
   /** In a modern result: the name and version of the server. */
   serverInfo: "io.modelcontextprotocol/serverInfo",
-  /** In a modern notification of a subscription: the id of the request that opened it. */
+  /** In a modern notification of a subscription: the id of the request that opened the subscription. */
   subscriptionId: "io.modelcontextprotocol/subscriptionId",
-  /** In a message of a task of 2025-11-25: the id of the task. */
+  /** In a message about a task of revision 2025-11-25: the id of the task. */
   relatedTask: "io.modelcontextprotocol/related-task",
-  /** In the result that creates a task of 2025-11-25: text for the model to read at once. */
+  /** In the result that creates a task of revision 2025-11-25: text that the model can read at once. */
   modelImmediateResponse: "io.modelcontextprotocol/model-immediate-response",
   traceparent: "traceparent",
   tracestate: "tracestate",
@@ -73,7 +73,7 @@ export const RequestMeta: Schema.Schema<RequestMeta> = Schema.Struct(
 })
 
 /**
- * The field of requests.
+ * The `_meta` field of requests.
  *
  * @category constants
  */
@@ -82,7 +82,7 @@ export const request: { readonly _meta: Schema.optional<Schema.Schema<RequestMet
 }
 
 /**
- * The field of notifications, of results and of most types.
+ * The `_meta` field of notifications, of results and of most types.
  *
  * @category constants
  */

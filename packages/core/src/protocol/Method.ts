@@ -1,10 +1,10 @@
 /**
- * A method as a value: its name, which side sends it, the schemas of its parameters and result, the capability it
- * needs, and the revisions that have it. The two tables, `legacy/Methods` and `modern/Methods`, consist of these
- * values; no method is named here. Checks and projections are compiled once for each method, when they are first used.
+ * A method as a value: its name, the side that sends it, the schemas of its parameters and its result, the capability that it needs, and
+ * the revisions that have it. The tables `legacy/Methods` and `modern/Methods` consist of such values; this module names no method. Checks
+ * and projections are compiled once for each method, when they are first used.
  *
- * Decoding forgives: `null` in an optional member means that the member is absent, and a client leaves out what it cannot
- * read of a server's message where the rest keeps its meaning. A value that conforms is returned as it is.
+ * Decoding tolerates some invalid messages. `null` in an optional member means that the member is absent. A client leaves out a part of a
+ * server's message that it cannot read, if the rest of the message keeps its meaning. A value that conforms is returned without a copy.
  *
  * @since 0.1.0
  */
@@ -18,37 +18,38 @@ import * as SchemaCheck from "./schema/SchemaCheck.js"
 import type { Version } from "./Version.js"
 
 /**
- * The side that may send a message.
+ * The side that may send a request or a notification of a method.
  *
  * @category models
  */
 export type Sender = "client" | "server" | "both"
 
 /**
- * A place of a message that was mended, and how it was mended. A loss has nothing of the peer's value.
+ * A place of a message at which decoding left something out or filled something in, and what it did there. A loss has no part of the peer's
+ * value.
  *
  * @category models
  */
 export interface Loss {
-  /** `tools.0.title` */
+  /** The path of the place: `tools.0.title`. */
   readonly path: string
   readonly message: string
 }
 
 /**
- * What a client left out of a server's message, or filled in, so that it could read the message.
+ * The places of a server's message at which a client left something out or filled something in, so that it could read the message.
  *
  * @category models
  */
 export interface Losses {
-  /** How many places were mended. */
+  /** How many such places the message has. */
   readonly count: number
-  /** The first ten of them. */
+  /** The first ten places. */
   readonly places: ReadonlyArray<Loss>
 }
 
 /**
- * Checks a value, and mends a value that is not valid. `onLoss` is called when the value is accepted with losses.
+ * Checks a value, and repairs a value that is not valid if possible. `onLoss` is called when a value is accepted after a repair.
  *
  * @category models
  */
@@ -58,8 +59,8 @@ export type Decode<out A> = (
 ) => Either.Either<A, ParseResult.ParseError>
 
 /**
- * Since which revision a method is deprecated, which proposal says so, and the first revision that may be without the method. Until then
- * the method works as before.
+ * The revision since which a method is deprecated, the proposal that says so, and the date of the first revision that may lack the method.
+ * Until that revision the method works as before.
  *
  * @category models
  */
@@ -70,7 +71,7 @@ export interface Deprecation {
 }
 
 /**
- * The deprecation of roots, sampling and logging.
+ * The deprecation of roots, of sampling and of logging.
  * @see https://modelcontextprotocol.io/specification/2026-07-28/changelog
  * @category constants
  */
@@ -80,16 +81,19 @@ interface Common<Name extends string, Params> {
   readonly name: Name
   readonly from: Sender
   readonly params: Schema.Schema<Params>
-  /** Checks parameters; absent parameters count as `{}`. */
+  /** Checks parameters. Absent parameters count as `{}`. */
   readonly decodeParams: Decode<Params>
-  /** Gives what a peer of a revision receives: no newer fields, and older kinds of content in place of newer kinds. */
+  /**
+   * Returns what a peer of a revision receives: without fields that the revision does not know, and with older kinds of content in place of
+   * kinds that it does not know.
+   */
   readonly narrowParams: (version: Version) => (params: Params) => unknown
-  /** The capability that the method needs, as a path: `resources.subscribe`. */
+  /** The path of the capability that the method needs, such as `resources.subscribe`; `undefined` when it needs none. */
   readonly capability: string | undefined
-  /** The side that must have declared the capability. */
+  /** The side that must have declared the capability: the sender or the receiver of the method. */
   readonly declaredBy: "sender" | "receiver"
   readonly since: Version
-  /** The last revision that has the method; `undefined` while the latest revision has it. */
+  /** The last revision that has the method. `undefined`: the latest revision has it. */
   readonly until: Version | undefined
   /** The first revision in which the method needs its capability. */
   readonly gatedSince: Version
@@ -101,9 +105,9 @@ export interface Request<Name extends string = string, Params = any, Result = an
   readonly kind: "request"
   readonly result: Schema.Schema<Result>
   readonly decodeResult: Decode<Result>
-  /** Whether a value is a result of this method. */
+  /** Whether a value conforms to the schema of the result. */
   readonly isResult: (result: unknown) => boolean
-  /** As `narrowParams`, for the result. */
+  /** Does for the result what `narrowParams` does for parameters. */
   readonly narrowResult: (version: Version) => (result: Result) => unknown
 }
 
@@ -116,7 +120,7 @@ export interface Notification<Name extends string = string, Params = any> extend
 export type Method = Request | Notification
 
 /**
- * Whether a revision has a method, whatever capability it needs.
+ * Whether a revision has a method. Capabilities do not matter here.
  *
  * @category guards
  */
@@ -131,13 +135,13 @@ export const isIn = ({ since, until }: Method, version: Version): boolean =>
 export const NoParams: Schema.Schema<{ readonly _meta?: Meta.RequestMeta | undefined }> = Schema.Struct(Meta.request)
 
 /**
- * A result, or the parameters of a notification, without members of its own.
+ * A result that has only `_meta`, or parameters of a notification that have only `_meta`.
  *
  * @category schemas
  */
 export const Empty: Schema.Schema<{ readonly _meta?: Meta.Meta | undefined }> = Schema.Struct(Meta.any)
 
-/** What declares a method; `request` and `notification` add the rest. */
+/** The options of `request` and `notification`. */
 interface Declaration<Name extends string, Params> {
   readonly name: Name
   readonly from: Sender
@@ -164,7 +168,7 @@ const common = <Name extends string, Params>(options: Declaration<Name, Params>)
 }
 
 /**
- * A request. By default every revision has the request, and it needs no capability.
+ * A request. By default every revision has the request, and the request needs no capability.
  *
  * @category utils
  */
@@ -181,7 +185,7 @@ export const request = <const Name extends string, Params, Result>(
 })
 
 /**
- * A notification. By default every revision has the notification, and it needs no capability.
+ * A notification. By default every revision has the notification, and the notification needs no capability.
  *
  * @category utils
  */
@@ -190,7 +194,7 @@ export const notification = <const Name extends string, Params>(
 ): Notification<Name, Params> => ({ kind: "notification", declaredBy: "sender", ...common(options), ...options })
 
 /**
- * Methods by name. Throws when two of them have the same name.
+ * The methods by name. Throws when two methods have the same name.
  *
  * @category utils
  */
@@ -204,7 +208,7 @@ export const table = <const M extends ReadonlyArray<Method>>(...methods: M): Rea
   return byName
 }
 
-/** `absent` is what is decoded in place of `undefined` and `null`. */
+/** `absent` is decoded in place of `undefined` and `null`. */
 const decoder = <A>(schema: Schema.Schema<A>, reader: Mend.Reader, absent: {}): Decode<A> => {
   const decode = Mend.decoder(schema, reader)
   return (value, onLoss) => decode(value ?? absent, onLoss)

@@ -1,6 +1,6 @@
 /**
- * Lists in pages: an opaque cursor marks where the next page begins. Only the server that made a cursor reads it; the
- * client sends it back unchanged. The lists of `Tools`, `Prompts`, `Resources` and `Tasks` have these fields.
+ * Lists in pages. An opaque cursor marks where the next page begins. Only the server that has made a cursor can read it; the client sends
+ * the cursor back unchanged. The lists of `Tools`, `Prompts`, `Resources` and `Tasks` have these fields.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/server/utilities/pagination
  * @since 0.1.0
@@ -15,12 +15,12 @@ export interface PaginatedParams extends Schema.Schema.Type<typeof PaginatedPara
 export const PaginatedParams = Schema.Struct({ cursor: Schema.optional(Schema.String), ...Meta.request })
 
 /**
- * The fields that a list result has beside its list.
+ * The fields that the result of a list request has beside the list.
  *
  * @category constants
  */
 export const pageFields = {
-  /** Where the next page begins; absent on the last page. */
+  /** The cursor of the next page; absent on the last page. */
   nextCursor: Schema.optional(Schema.String),
   ...Meta.any
 }

@@ -1,6 +1,6 @@
 /**
- * The types of progress and cancellation: how far a request is, and that its sender no longer waits. `jsonrpc/Conversation` delivers
- * both.
+ * The types of progress and cancellation: how far a request has got, and that the sender of a request no longer waits.
+ * `jsonrpc/Conversation` delivers progress and cancels.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/progress
  * @since 0.1.0
@@ -19,7 +19,7 @@ export interface ProgressParams extends Schema.Schema.Type<typeof ProgressParams
 /** @category schemas */
 export const ProgressParams = Schema.Struct({
   progressToken: Meta.RequestId,
-  /** Increases with every notification. */
+  /** The progress so far. It rises with every notification. */
   progress: Schema.Finite,
   total: Schema.optional(Schema.Finite),
   message: since("2025-03-26", Schema.optional(Schema.String)),

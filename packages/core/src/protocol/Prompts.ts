@@ -1,6 +1,6 @@
 /**
- * The types of prompts: how a server lists the messages it has prepared, and how a
- * client gets a prompt with its arguments filled in.
+ * The types of prompts: how a server lists the messages that it has prepared, and how a client gets the messages of a prompt with its
+ * arguments filled in.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/server/prompts
  * @since 0.1.0
@@ -21,7 +21,7 @@ export interface PromptArgument extends Schema.Schema.Type<typeof PromptArgument
 export const PromptArgument = Schema.Struct({
   ...nameFields,
   description: harmless(Schema.optional(Schema.String)),
-  /** Default: false. */
+  /** Whether a client must give the argument. Default: `false`. */
   required: Schema.optional(Schema.Boolean)
 })
 

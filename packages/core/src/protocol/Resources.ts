@@ -1,7 +1,7 @@
 /**
  * The types of resources: how a server lists resources and templates, how a client reads a resource, and how a client learns of a change.
- * How a client subscribes differs between eras: see `legacy/Subscriptions` and `modern/Subscriptions`. `Content` has the contents of
- * resources and links to resources.
+ * The two protocol eras subscribe in different ways: see `legacy/Subscriptions` (revisions up to 2025-11-25) and `modern/Subscriptions`
+ * (2026-07-28). `Content` has the contents of resources and the links to resources.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/server/resources
  * @since 0.1.0
@@ -30,7 +30,7 @@ export const ResourceTemplate = Schema.Struct({
   ...iconFields,
   uriTemplate: UriTemplate,
   description: harmless(Schema.optional(Schema.String)),
-  /** Present only if all resources of the template have this media type. */
+  /** The media type of the resources. Present only if all resources of the template have the same media type. */
   mimeType: harmless(Schema.optional(Schema.String)),
   annotations: harmless(Schema.optional(Annotations)),
   _meta: since("2025-06-18", Meta.any._meta)
@@ -65,7 +65,7 @@ export interface ReadResourceResult extends Schema.Schema.Type<typeof ReadResour
 
 /** @category schemas */
 export const ReadResourceResult = Schema.Struct({
-  /** More than one when the URI names a group, such as a folder. */
+  /** The contents. There are several when the URI names a group of resources, such as a folder. */
   contents: nullAs([], Schema.Array(ResourceContents)),
   ...Meta.any
 })
@@ -79,7 +79,7 @@ export interface ResourceUpdated extends Schema.Schema.Type<typeof ResourceUpdat
  * @category schemas
  */
 export const ResourceUpdated = Schema.Struct({
-  /** The resource of the subscription, or a resource below it. */
+  /** The URI of the subscribed resource, or of a resource below it. */
   uri: Uri,
   ...Meta.any
 })

@@ -1,6 +1,6 @@
 /**
- * The types of roots: the folders that a client lets a server work in. `rules/FileUri` says which URIs may be roots,
- * and splits the path of a URI into names.
+ * The types of roots: the folders in which a client lets a server work. `rules/FileUri` says which URIs may be roots, and splits the path
+ * of a URI into names.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/client/roots
  * @since 0.1.0
@@ -15,7 +15,7 @@ export interface Root extends Schema.Schema.Type<typeof Root> {}
 
 /** @category schemas */
 export const Root = Schema.Struct({
-  /** Begins with `file://`. */
+  /** The URI of the folder, which begins with `file://`. */
   uri: Uri,
   name: Schema.optional(Schema.String),
   _meta: since("2025-06-18", Meta.any._meta)

@@ -1,8 +1,8 @@
 /**
- * The types of sampling: a server asks the client for a message of its model, with tools of the server if both support
- * it. `rules/ToolUseRules` says which messages may follow each other. Before 2025-11-25 a message has one block of
- * content: peers of these revisions receive a message with several blocks as several messages, and the content of a
- * result as one text.
+ * The types of sampling. A server asks the client for a message of the client's model. The server may give tools to the model, if both
+ * sides support this. `rules/ToolUseRules` says which messages may follow each other. With a revision before 2025-11-25, a message has one
+ * block of content. Peers of these revisions receive a message with several blocks as several messages, and the content of a result as one
+ * text.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/client/sampling
  * @since 0.1.0
@@ -32,12 +32,12 @@ const priority = Schema.optional(Schema.Number.pipe(Schema.between(0, 1)))
 export interface ModelPreferences extends Schema.Schema.Type<typeof ModelPreferences> {}
 
 /**
- * Preferred models, and the weight of cost, speed and intelligence (0 to 1).
+ * The preferred models, and how much cost, speed and intelligence matter (0 to 1 each).
  *
  * @category schemas
  */
 export const ModelPreferences = Schema.Struct({
-  /** Parts of model names, by preference. */
+  /** Parts of names of models, the most preferred first. */
   hints: Schema.optional(Schema.Array(Schema.Struct({ name: Schema.optional(Schema.String) }))),
   costPriority: priority,
   speedPriority: priority,
@@ -48,7 +48,7 @@ export const ModelPreferences = Schema.Struct({
 export interface ToolChoice extends Schema.Schema.Type<typeof ToolChoice> {}
 
 /**
- * Whether the model may (`auto`, the default), must or must not use a tool.
+ * Whether the model may (`auto`), must (`required`) or must not (`none`) use a tool. Default: `auto`.
  *
  * @category schemas
  */
@@ -72,27 +72,27 @@ export const CreateMessageParams = Schema.Struct({
   modelPreferences: Schema.optional(ModelPreferences),
   systemPrompt: Schema.optional(Schema.String),
   /**
-   * Context that the client adds from its servers. Default: none.
+   * Which of its servers the client adds context from. Default: `none`.
    *
    * @deprecated since 2026-07-28 (SEP-2577); a revision may be without it from 2027-07-28 on.
    */
   includeContext: Schema.optional(Schema.Literal("none", "thisServer", "allServers")),
   temperature: Schema.optional(Schema.Finite),
-  /** The client may sample fewer tokens. */
+  /** How many tokens the model may generate at most. The client may generate fewer. */
   maxTokens: Integer,
   stopSequences: Schema.optional(Schema.Array(Schema.String)),
-  /** For the provider of the model. */
+  /** Data for the provider of the model. */
   metadata: Schema.optional(JsonObject),
-  /** Needs the capability `sampling.tools`. */
+  /** The tools that the model may use. The client must have declared the capability `sampling.tools`. */
   tools: since("2025-11-25", Schema.optional(Schema.Array(Tool))),
-  /** Needs the capability `sampling.tools`. */
+  /** How the model uses tools. The client must have declared the capability `sampling.tools`. */
   toolChoice: since("2025-11-25", Schema.optional(ToolChoice)),
   ...Tasks.taskField,
   _meta: until("2025-11-25", Meta.request._meta)
 })
 
 /**
- * The capability that these parameters need.
+ * The capability that a client must have declared to receive these parameters.
  *
  * @category utils
  */
@@ -111,9 +111,9 @@ export const CreateMessageResult = Schema.Struct({
     asOneBlock,
     Schema.propertySignature(Schema.Union(SamplingBlock, SamplingBlocks))
   ),
-  /** The name of the model that answered. */
+  /** The name of the model that has generated the message. */
   model: Schema.String,
-  /** `endTurn`, `stopSequence`, `maxTokens`, `toolUse`, or a value of the provider. */
+  /** Why the model stopped: `endTurn`, `stopSequence`, `maxTokens`, `toolUse`, or a value of the provider. */
   stopReason: Schema.optional(Schema.String),
   ...Meta.any
 })

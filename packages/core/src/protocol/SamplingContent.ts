@@ -1,6 +1,6 @@
 /**
- * The content of messages to and from a model: text, images, audio, uses of tools and their results. A peer of a revision that does not
- * know a kind of content receives text in its place. `Sampling` has the messages.
+ * The content of messages to a model and from a model: text, images, audio, uses of tools and results of tools. A peer of a revision that
+ * does not know a kind of content receives text in its place. `Sampling` has the messages.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/client/sampling#message-content
  * @since 0.1.0
@@ -14,7 +14,7 @@ import * as Meta from "./Meta.js"
 import { limitedUntil, replacedBefore } from "./schema/Since.js"
 
 /**
- * The model wants to use a tool.
+ * A request of the model to use a tool.
  *
  * @category models
  */
@@ -23,7 +23,7 @@ export interface ToolUseContent extends Schema.Schema.Type<typeof ToolUseContent
 /** @category schemas */
 export const ToolUseContent = Schema.Struct({
   type: Schema.Literal("tool_use"),
-  /** The `toolUseId` of the result of this use. */
+  /** The id of this use. The result of the use has it as `toolUseId`. */
   id: Schema.String,
   name: Schema.String,
   input: JsonObject,
@@ -31,7 +31,7 @@ export const ToolUseContent = Schema.Struct({
 })
 
 /**
- * The result of a tool use.
+ * The result of a use of a tool.
  *
  * @category models
  */
@@ -42,7 +42,7 @@ export const ToolResultContent = Schema.Struct({
   type: Schema.Literal("tool_result"),
   toolUseId: Schema.String,
   content: Schema.Array(ContentBlock),
-  /** An object up to 2025-11-25. */
+  /** The result as JSON. With revision 2025-11-25 and earlier it is an object. */
   structuredContent: limitedUntil("2025-11-25", Predicate.isRecord, Schema.optional(JsonValue)),
   isError: Schema.optional(Schema.Boolean),
   ...Meta.any
@@ -88,14 +88,14 @@ export const SamplingBlock: Schema.Schema<SamplingContent> = Schema.Union(
 )
 
 /**
- * Any number of blocks.
+ * Content that has any number of blocks.
  *
  * @category schemas
  */
 export const SamplingBlocks: Schema.Schema<ReadonlyArray<SamplingContent>> = Schema.Array(SamplingBlock)
 
 /**
- * The content of a message as one block: its only block, or the joined text of all blocks.
+ * The content of a message as one block: its only block, or one text block with the text of all blocks.
  *
  * @category utils
  */

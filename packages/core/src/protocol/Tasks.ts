@@ -1,7 +1,7 @@
 /**
- * The experimental tasks of 2025-11-25: a request may be answered with a task at once, and its result fetched later. This module has the
- * types of both eras' tasks and says which statuses are final; `server/tasks/TaskRunner` runs tasks. `modern/TasksExtension` has the tasks
- * of 2026-07-28.
+ * The experimental tasks of revision 2025-11-25: a server or a client may answer a request at once with a task, and the sender fetches the
+ * result later. This module also has the statuses of the tasks of both protocol eras, and says which statuses are final.
+ * `modern/TasksExtension` has the tasks of revision 2026-07-28. `server/tasks/TaskRunner` runs tasks.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/tasks
  * @since 0.1.0
@@ -20,7 +20,7 @@ export const TaskStatus: Schema.Literal<["working", "input_required", "completed
 export type TaskStatus = typeof TaskStatus.Type
 
 /**
- * Whether a status is final: a task that has it never changes again.
+ * Whether a status is final. A task with a final status never changes again.
  *
  * @category guards
  */
@@ -30,21 +30,21 @@ export const isTerminal = (status: TaskStatus): boolean => status !== "working" 
 export interface TaskMetadata extends Schema.Schema.Type<typeof TaskMetadata> {}
 
 /**
- * Requests a task. `ttl`: for how many milliseconds the receiver should store it.
+ * Asks for a task. `ttl` is how many milliseconds the receiver should keep the task.
  *
  * @category schemas
  */
 export const TaskMetadata = Schema.Struct({ ttl: Schema.optional(Integer) })
 
 /**
- * The field of requests that can be answered with a task.
+ * The field of requests that a receiver may answer with a task.
  *
  * @category constants
  */
 export const taskField = { task: until("2025-11-25", since("2025-11-25", Schema.optional(TaskMetadata))) }
 
 /**
- * The value of the `_meta` key `related-task`.
+ * The value of the key `io.modelcontextprotocol/related-task` in `_meta`.
  *
  * @category models
  */
@@ -61,13 +61,13 @@ export const Task = Schema.Struct({
   taskId: Schema.String,
   status: TaskStatus,
   statusMessage: Schema.optional(Schema.String),
-  /** ISO 8601. */
+  /** When the task was created, in ISO 8601. */
   createdAt: Schema.String,
-  /** ISO 8601. */
+  /** When the task was last changed, in ISO 8601. */
   lastUpdatedAt: Schema.String,
-  /** Milliseconds after creation; `null` means for ever. */
+  /** How many milliseconds after its creation the receiver keeps the task. `null`: for ever. */
   ttl: Schema.NullOr(Integer),
-  /** Milliseconds to wait between two `tasks/get`. */
+  /** How many milliseconds the sender should wait between two `tasks/get`. */
   pollInterval: Schema.optional(Integer)
 })
 
@@ -75,7 +75,7 @@ export const Task = Schema.Struct({
 export interface CreateTaskResult extends Schema.Schema.Type<typeof CreateTaskResult> {}
 
 /**
- * The result of a request with `TaskMetadata`.
+ * The result of a request that has `TaskMetadata`.
  *
  * @category schemas
  */
@@ -85,7 +85,7 @@ export const CreateTaskResult = Schema.Struct({ task: Task, ...Meta.any })
 export interface TaskParams extends Schema.Schema.Type<typeof TaskParams> {}
 
 /**
- * The parameters of the requests about one task.
+ * The parameters of each request about one task.
  *
  * @category schemas
  */
@@ -95,14 +95,14 @@ export const TaskParams = Schema.Struct({ taskId: Schema.String, ...Meta.request
 export interface TaskResult extends Schema.Schema.Type<typeof TaskResult> {}
 
 /**
- * The result of `tasks/get` and `tasks/cancel`, and a status notification.
+ * The result of `tasks/get` and of `tasks/cancel`, and the parameters of `notifications/tasks/status`.
  *
  * @category schemas
  */
 export const TaskResult = Schema.Struct({ ...Task.fields, ...Meta.any })
 
 /**
- * The result of `tasks/result`: the result of the request that created the task.
+ * The result of `tasks/result`. It is the result of the request that created the task.
  *
  * @category schemas
  */

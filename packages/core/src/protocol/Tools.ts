@@ -1,6 +1,6 @@
 /**
- * The types of tools: how a server lists them, how a client calls a tool, and what the call returns. To define a tool with schemas, see
- * `definition/Tool`.
+ * The types of tools: how a server lists tools, how a client calls a tool, and what the call returns. `definition/Tool` defines a tool with
+ * schemas.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/server/tools
  * @since 0.1.0
@@ -20,7 +20,7 @@ import { rewritten, since, until } from "./schema/Since.js"
 import * as Tasks from "./Tasks.js"
 
 /**
- * Hints about what a tool does, for clients that trust the server.
+ * Hints about what a tool does. A client should rely on them only if it trusts the server.
  *
  * @category models
  */
@@ -29,13 +29,13 @@ export interface ToolAnnotations extends Schema.Schema.Type<typeof ToolAnnotatio
 /** @category schemas */
 export const ToolAnnotations = Schema.Struct({
   title: harmless(Schema.optional(Schema.String)),
-  /** The tool changes nothing. Default: false. */
+  /** Whether the tool changes nothing. Default: `false`. */
   readOnlyHint: harmless(Schema.optional(Schema.Boolean)),
-  /** The tool may destroy data. Default: true. */
+  /** Whether the tool may destroy data. Default: `true`. */
   destructiveHint: harmless(Schema.optional(Schema.Boolean)),
-  /** Repeating a call with the same arguments has no further effect. Default: false. */
+  /** Whether a repeated call with the same arguments has no further effect. Default: `false`. */
   idempotentHint: harmless(Schema.optional(Schema.Boolean)),
-  /** The tool reaches systems outside the server. Default: true. */
+  /** Whether the tool reaches systems outside of the server. Default: `true`. */
   openWorldHint: harmless(Schema.optional(Schema.Boolean))
 })
 
@@ -44,7 +44,7 @@ export interface ToolExecution extends Schema.Schema.Type<typeof ToolExecution> 
 
 /** @category schemas */
 export const ToolExecution = Schema.Struct({
-  /** Whether a call of the tool may (`optional`) or must (`required`) create a task. Default: `forbidden`. */
+  /** Whether a call of the tool may (`optional`), must (`required`) or must not (`forbidden`) create a task. Default: `forbidden`. */
   taskSupport: harmless(Schema.optional(Schema.Literal("forbidden", "optional", "required")))
 })
 
@@ -77,11 +77,14 @@ const Output: Schema.Schema<JsonObject> = JsonObject.pipe(Schema.filter(namesDia
     )
 }))
 
-/** The output schema of a tool for clients up to 2025-11-25. */
+/** The output schema of a tool as clients of revision 2025-11-25 or earlier receive it. */
 const objectOutput = (schema: JsonObject): JsonObject | undefined =>
   WrappedOutput.allowsOthers(schema) ? WrappedOutput.schema(schema) : objectSchema(schema)
 
-/** Up to 2025-11-25 a tool's schema has the type `object`, and the schemas of its properties are objects. */
+/**
+ * A schema as clients of revision 2025-11-25 or earlier receive it: of type `object`, and with an object as the schema of each property.
+ * `undefined` when it has another type.
+ */
 const objectSchema = (schema: JsonObject): JsonObject | undefined => {
   if (schema.type !== "object") return undefined
   const { properties, required, ...rest } = schema
@@ -97,7 +100,7 @@ const objectSchema = (schema: JsonObject): JsonObject | undefined => {
   })
 }
 
-// The boolean schemas accept everything or nothing.
+// The schemas `true` and `false` as objects. `true` accepts everything, `false` accepts nothing.
 const asObject = (schema: unknown): JsonObject => isObject(schema) ? schema : schema === false ? { not: {} } : {}
 
 /** @category models */
@@ -108,9 +111,9 @@ export const Tool = Schema.Struct({
   ...nameFields,
   ...iconFields,
   description: harmless(Schema.optional(Schema.String)),
-  /** JSON Schema of the arguments, draft 2020-12 unless `$schema` names another. */
+  /** The JSON Schema of the arguments. Its dialect is draft 2020-12, unless `$schema` names another. */
   inputSchema: rewritten({ until: "2025-11-25" }, objectSchema, Schema.propertySignature(Arguments)),
-  /** JSON Schema of `structuredContent`. */
+  /** The JSON Schema of `structuredContent` in results of the tool. */
   outputSchema: rewritten(
     { until: "2025-11-25" },
     objectOutput,
@@ -143,15 +146,18 @@ export interface CallToolResult extends Schema.Schema.Type<typeof CallToolResult
 
 /** @category schemas */
 export const CallToolResult = Schema.Struct({
-  /** Read by the model. */
+  /** The content that the model reads. */
   content: absentAs([], sieved(Schema.Array(ContentBlock))),
-  /** Read by programs; conforms to the tool's output schema. Up to 2025-11-25 `{ result }` stands for a value that is not an object. */
+  /**
+   * The result that programs read. It conforms to the output schema of the tool. Clients of revision 2025-11-25 or earlier receive `{
+   * result }` when the value is not an object.
+   */
   structuredContent: rewritten(
     { until: "2025-11-25" },
     (value) => isObject(value) ? value : WrappedOutput.value(value),
     since("2025-06-18", Schema.optional(JsonValue))
   ),
-  /** Whether the tool failed. The model reads the content and may call again. */
+  /** Whether the tool failed. The model reads the content, and may call the tool again. Default: `false`. */
   isError: Schema.optional(Schema.Boolean),
   ...Meta.any
 })

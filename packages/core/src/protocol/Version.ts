@@ -1,12 +1,12 @@
 /**
  * The dated revisions of the Model Context Protocol: their order, how two sides agree on a revision, and what an implementation does
- * differently in some of them.
+ * differently in some revisions.
  *
- * Revisions have one of two eras, in the specification's words: *legacy*, which begins with a handshake and may have a session, and
- * *modern*, in which every request carries all that the server needs to know. A server classifies each message once, where it arrives; the
- * modules after that point belong to one era or to both.
- *
- * Fields and methods name their own revisions: see `Since` for fields and the tables in `legacy/Methods` and `modern/Methods` for methods.
+ * The specification divides the revisions into two eras. *legacy* are the revisions up to 2025-11-25: a conversation begins with a
+ * handshake and may have a session. *modern* is revision 2026-07-28: every request carries all that the server needs to know. A server
+ * finds out the era of each message once, when the message arrives. The modules that handle the message afterwards belong to one era, or
+ * serve both. Fields and methods name their own revisions: see `Since` for fields, and the tables in `legacy/Methods` and `modern/Methods`
+ * for methods.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/versioning
  *
@@ -18,14 +18,14 @@ import type { JsonObject } from "./Json.js"
 import { keys } from "./Meta.js"
 
 /**
- * A revision whose conversations begin with `initialize`.
+ * A legacy revision: its conversations begin with `initialize`.
  *
  * @category models
  */
 export type LegacyVersion = "2024-11-05" | "2025-03-26" | "2025-06-18" | "2025-11-25"
 
 /**
- * A revision in which every request carries the data of its client.
+ * A modern revision: every request carries the data of its client.
  *
  * @category models
  */
@@ -61,21 +61,22 @@ export const modern: readonly [ModernVersion, ...Array<ModernVersion>] = ["2026-
 export const all: readonly [Version, ...Array<Version>] = [...legacy, ...modern]
 
 /**
- * The revision that a legacy client requests, and the answer of a server to a request for an unknown revision.
+ * The latest legacy revision. A legacy client requests it in `initialize`, and a server answers with it when a client requests an unknown
+ * revision.
  *
  * @category constants
  */
 export const latestLegacy: LegacyVersion = "2025-11-25"
 
 /**
- * The revision of a modern client's first request.
+ * The latest modern revision. A modern client uses it in its first request.
  *
  * @category constants
  */
 export const latestModern: ModernVersion = "2026-07-28"
 
 /**
- * The revision of an HTTP request that carries no `MCP-Protocol-Version` header and belongs to no session.
+ * The revision of an HTTP request that has no `MCP-Protocol-Version` header and belongs to no session.
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#protocol-version-header
  * @category constants
  */
@@ -94,33 +95,33 @@ export const isModern = (version: string): version is ModernVersion =>
   (modern as ReadonlyArray<string>).includes(version)
 
 /**
- * Whether `version` is `than` or newer; revisions are dates that sort as text.
+ * Whether `version` is `than` or a later revision. Revisions are dates, so they are compared as text.
  *
  * @category guards
  */
 export const isAtLeast = (version: string, than: Version): boolean => version >= than
 
 /**
- * Whether messages may be sent in JSON-RPC batches.
+ * Whether a revision allows JSON-RPC batches.
  * @see https://modelcontextprotocol.io/specification/2025-03-26/basic#batching
  * @category guards
  */
 export const hasBatches = (version: string | undefined): boolean => version === "2025-03-26"
 
 /**
- * Whether a resumable SSE stream begins with an event that has an id and no data. Clients of older revisions take such
- * an event for a message.
+ * Whether a resumable SSE stream begins with an event that has an id and no data. Only with revision 2025-11-25 or later: clients of
+ * earlier revisions would read such an event as a message.
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#sending-messages-to-the-server
  * @category utils
  */
 export const primesStreams = (version: string | undefined): boolean => version !== undefined && version >= "2025-11-25"
 
-// The name of the first revision before its release, which old clients and servers still send.
+// The first revision was named 2024-10-07 before its release. Old clients and servers still send this name.
 const canonical = (version: string): string => version === "2024-10-07" ? "2024-11-05" : version
 
 /**
- * The revision that a server answers to `initialize`: the requested revision if the server supports it, otherwise the
- * latest that it supports.
+ * The revision with which a server answers `initialize`: the requested revision if the server supports it, otherwise the latest revision
+ * that the server supports.
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle#version-negotiation
  * @category utils
  */
@@ -132,8 +133,8 @@ export const negotiate = (
     supported.reduce((latest, version) => version > latest ? version : latest)
 
 /**
- * The revision of the conversation once a server has answered `initialize`. None when the client does not support the
- * answered revision: then the client must disconnect.
+ * The revision of the conversation after a server has answered `initialize`. `None` when the client does not support the revision in the
+ * answer; then the client must disconnect.
  *
  * @category utils
  */
@@ -146,14 +147,14 @@ export const agreed = (
 export type Era = "legacy" | "modern"
 
 /**
- * The `_meta` key in which a modern request names its revision.
+ * The key in `_meta` with which a modern request names its revision.
  *
  * @category constants
  */
 export const VERSION_KEY = keys.protocolVersion
 
 /**
- * The era of a revision; `undefined` for an unknown revision.
+ * The era of a revision; `undefined` when the revision is not known.
  *
  * @category utils
  */
@@ -163,11 +164,11 @@ export const eraOf = (version: string): Era | undefined =>
 const DATE = /^\d{4}-\d{2}-\d{2}$/
 
 /**
- * The era of a request or a notification: modern when its `_meta` names a revision, known or not, else legacy.
- * `initialize` is legacy whatever its `_meta` holds.
+ * The era of a request or a notification. It is modern when `_meta` names a revision, known or not; otherwise it is legacy. `initialize` is
+ * always legacy.
  *
- * `header` is the `MCP-Protocol-Version` of an HTTP request. When it names a modern or a later revision and the body
- * names none, the request is modern and its envelope is incomplete.
+ * `header` is the `MCP-Protocol-Version` header of an HTTP request. When the header names revision 2026-07-28 or a later date and `_meta`
+ * names no revision, the request is modern, and its `_meta` is incomplete.
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/versioning#backward-compatibility
  * @category utils
  */

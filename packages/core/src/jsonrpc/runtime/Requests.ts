@@ -1,14 +1,14 @@
 /**
- * The requests that we answer, by channel and id. `start` reserves the id of a request, runs the fiber of the request when a permit is
- * free, records why it was interrupted, and sends one answer, or none if the peer cancelled the request.
+ * The requests of the peer that this side answers, by channel and id. `start` reserves the id of a request, and runs the handler on a fiber
+ * when a permit is free. It sends one answer for each request, or none if the peer has cancelled the request.
  *
- * There are two ways in: a `Conversation` starts the requests of one peer; an HTTP request without a conversation
- * (`server/legacy/Stateless`, `server/modern/Http`) starts its request on a channel of its own, and interrupts it with the
+ * There are two callers. A `Conversation` starts the requests of one peer. An HTTP request that has no conversation
+ * (`server/legacy/Stateless`, `server/modern/Http`) starts its request on a channel of its own, and interrupts the request with the
  * `ActiveRequest` that `start` returns.
  *
- * Classes with mutable fields, because this code runs for every request and in the observers of fibers, where no Effect can run: a fiber
- * that awaits the fiber of the handler would add 14 µs to a call of 3 µs. A request is in the table from before it runs or waits until it
- * is answered; `count` is the number of requests in the table. `closing` turns true once, before anything is interrupted.
+ * Classes with mutable fields, because this code runs for every request, and in the observers of fibers, where no Effect can run. A fiber
+ * that awaits the fiber of the handler would add 14 µs to a call of 3 µs. A request is in `channels` from before it runs or waits until it
+ * is answered. `closing` becomes true once, before anything is interrupted.
  */
 import * as Cause from "effect/Cause"
 import type * as Context from "effect/Context"
@@ -39,29 +39,32 @@ import { otherForm } from "./RequestIds.js"
 /** How many characters of the reason of a cancel are kept. */
 const MAX_REASON = 1024
 
-/** The limit for each client, where many clients share the requests. */
+/** A limit for each client, for a server whose clients share one `Requests`. */
 export interface PerClient {
   /** How many requests of one client may run at once. */
   readonly limit: number
-  /** The client that a channel belongs to. Channels without a client share the limit of all clients. */
+  /** The client to which a channel belongs. A channel without a client has no limit besides the common limit of all clients. */
   readonly clientOf: (channel: Channel) => string | undefined
 }
 
 type RequestPermits = Permits<ActiveRequest, Message.Request>
 
-/** What the requests belong to, such as a conversation. */
+/** What owns the requests, such as a conversation. */
 export interface Owner {
-  /** How many requests may run, and how many may wait. As many handlers of notifications may run as requests. */
+  /**
+   * How many requests may run, and how many may wait. The number of handlers of notifications that may run is the number of requests that
+   * may run.
+   */
   readonly limits: Limits
   readonly report: (diagnostic: Diagnostic) => void
-  /** Our requests to the peer. Without them, handlers cannot send requests. */
+  /** The requests of this side to the peer. Without `calls`, handlers cannot send requests. */
   readonly calls?: Calls | undefined
-  /** A channel that lasts as long as the requests, so its table stays when it is empty. */
+  /** A channel that exists as long as the requests. Its table is kept when it is empty. */
   readonly mainChannel?: Channel | undefined
   readonly perClient?: PerClient | undefined
 }
 
-/** Requests that belong to no conversation. Closing the scope interrupts and answers them. */
+/** Makes `Requests` that belong to no conversation. When the scope closes, the requests are interrupted and answered. */
 export const make = (
   options: Pick<Owner, "limits" | "perClient"> & {
     /** How long closing waits for handlers that cannot be interrupted. */
@@ -81,18 +84,21 @@ export const make = (
 
 export class Requests {
   closing = false
-  /** While true, handlers send no notification but progress: the peer could not tell which request it belongs to. */
+  /**
+   * While it is `true`, handlers send no notifications except progress, because the peer could not tell to which request another
+   * notification belongs.
+   */
   isQuiet = false
-  /** The requests by their channels. An idle session does not pay for it. */
+  /** The requests by channel and id. `undefined` until the first request, so that an idle session needs no memory for it. */
   private channels: Map<Channel, Map<Message.RequestId, ActiveRequest>> | undefined
   private notifications: Map<Fiber.RuntimeFiber<void>, string> | undefined
   private onIdle: Set<() => void> | undefined
   private count = 0
   private readonly permits: RequestPermits
-  /** The permits of requests that never wait, and run although no other permit is free. */
+  /** The permits of requests that never wait. Such a request takes one of these when no other permit is free. */
   private extraPermits: RequestPermits | undefined
   private clients: Map<string, RequestPermits> | undefined
-  /** The permits that requests wait for. */
+  /** The permits for which requests wait. */
   private waitedFor: Set<RequestPermits> | undefined
   private starting = false
 
@@ -116,8 +122,8 @@ export class Requests {
   }
 
   /**
-   * Starts the request, or lets it wait for a permit. The first steps of the request run before this returns. A request whose
-   * id is in flight, or that may not wait, is refused: then this returns `undefined`.
+   * Starts a request, or lets it wait for a permit. The first steps of its handler run before `start` returns. Refuses a request whose id
+   * is in flight, and a request that would have to wait where no more may wait. For a refused request it returns `undefined`.
    */
   start(channel: Channel, message: Message.Request, side: RequestSide): ActiveRequest | undefined {
     if (this.closing) return this.refuse(channel, message, closingOf(side, message))
@@ -188,13 +194,13 @@ export class Requests {
     const fiber = EffectInternals.runFork(this.runtimeOf(context), effect)
     request.fiber = fiber
     fiber.addObserver((exit) => this.onExit(request, exit))
-    // It was interrupted in its first steps.
+    // The request was interrupted in its first steps.
     if (request.reason !== undefined) EffectInternals.interrupt(fiber)
   }
 
-  /** Starts the requests that have waited for the permits that are free now. */
+  /** Starts waiting requests for which a permit is free now. */
   private startWaiting(): void {
-    // A request that ends in its first steps frees a permit for the next: the loop that runs starts the next, too.
+    // A request that ends in its first steps frees a permit. Then the loop that already runs starts the next request.
     if (this.starting) return
     this.starting = true
     for (let next = this.next(); next !== undefined; next = this.next()) {
@@ -207,9 +213,9 @@ export class Requests {
     this.starting = false
   }
 
-  /** The next request for which a permit is free. Clients take turns. */
+  /** Takes a permit for the next waiting request, and returns the request; `undefined` when there is none. Clients take turns. */
   private next(): readonly [ActiveRequest, Message.Request] | undefined {
-    // Then no client has a free permit, however many requests wait.
+    // Without this check, the permits of each client would be looked at, although no client can have a free permit.
     if (!this.permits.isFree) return undefined
     const waitedFor = this.waitedFor!
     for (const permits of waitedFor) {
@@ -239,9 +245,9 @@ export class Requests {
     return permits
   }
 
-  /** Runs the handler of a notification; drops it when too many are running, and once the requests are closing. */
+  /** Runs the handler of a notification. Drops the notification when too many handlers of notifications run, or after closing has begun. */
   handle(method: string, handler: Effect.Effect<void>): void {
-    // A cancel is also a notification: what it has interrupted may have closed the conversation.
+    // A cancel is also a notification, and the handler that it has interrupted may have closed the conversation.
     if (this.closing) return
     const notifications = this.notifications ??= new Map()
     const limit = this.permits.limits.running
@@ -257,7 +263,7 @@ export class Requests {
     })
   }
 
-  /** Interrupts the request that the peer has cancelled. Ids that are unknown or already answered are ignored. */
+  /** Interrupts the request that the peer has cancelled. An id that is not in flight is ignored. */
   cancel(channel: Channel, id: Message.RequestId, reason: unknown): void {
     const other = otherForm(id)
     const own = this.channels?.get(channel)
@@ -268,10 +274,10 @@ export class Requests {
     found.cancel(reason)
   }
 
-  /** Interrupts requests, also requests that the peer may not cancel. They get no answer. */
+  /** Interrupts the requests for which `isAbandoned` returns `true`, also requests that the peer may not cancel. They get no answer. */
   abandon(isAbandoned: (request: ActiveRequest) => boolean): void {
     const requests = this.requests().filter(isAbandoned)
-    // The requests that wait come first: the end of a handler would start one of them.
+    // Requests that wait come first, because the end of a handler would start one of them.
     for (const request of requests) if (request.waitsFor !== undefined) this.interrupt(request, "cancelled")
     for (const request of requests) if (!request.answered) this.interrupt(request, "cancelled")
   }
@@ -281,11 +287,11 @@ export class Requests {
       this.requests().some((request) => request.fiber === fiber)
   }
 
-  /** Interrupts the handlers, and answers the requests that wait. */
+  /** Begins closing: interrupts the handlers, and answers the requests that wait. */
   interruptAll(): void {
     this.closing = true
     const requests = this.requests()
-    // The requests that wait come first: the end of a handler would start one of them.
+    // Requests that wait come first, because the end of a handler would start one of them.
     for (const request of requests) {
       if (request.waitsFor !== undefined) this.answer(request, request.closing?.() ?? Outcome.closing)
     }
@@ -293,14 +299,14 @@ export class Requests {
     for (const fiber of this.notifications?.keys() ?? []) EffectInternals.interrupt(fiber)
   }
 
-  /** Waits until every handler has ended, for as long as `limited` allows; then answers the requests that still run. */
+  /** Waits until every handler has ended, for as long as `limited` allows. Then answers the requests that still run. */
   close(limited: (effect: Effect.Effect<void>) => Effect.Effect<unknown>): Effect.Effect<void> {
     return Effect.suspend(() =>
       this.isIdle ? Effect.void : Effect.zipRight(limited(this.awaitIdle), Effect.sync(() => this.detach()))
     )
   }
 
-  /** Answers the requests whose handlers still run, and no longer waits for them. */
+  /** Answers the requests whose handlers still run. Nobody waits for these handlers any more. */
   private detach(): void {
     for (const request of this.requests()) {
       this.owner.report(Diagnostic.Detached({ method: request.method }))
@@ -309,7 +315,7 @@ export class Requests {
     for (const method of this.notifications?.values() ?? []) this.owner.report(Diagnostic.Detached({ method }))
   }
 
-  /** Waits until no request and no handler of a notification runs. */
+  /** Waits until no request and no handler of a notification is left. */
   get awaitIdle(): Effect.Effect<void> {
     return Effect.async<void>((resume) => {
       const wake = () => resume(Effect.void)
@@ -324,7 +330,7 @@ export class Requests {
     return [...this.channels?.values() ?? []].flatMap((requests) => [...requests.values()])
   }
 
-  /** The only request with this id, on any channel. */
+  /** The request with this id on any channel; `several` when more than one channel has such a request. */
   private search(id: Message.RequestId): ActiveRequest | "several" | undefined {
     let found: ActiveRequest | undefined
     for (const requests of this.channels?.values() ?? []) {
@@ -336,9 +342,9 @@ export class Requests {
     return found
   }
 
-  /** Interrupts a request. Only the first call has an effect. */
+  /** Interrupts a request. Only the first call for a request has an effect. */
   interrupt(request: ActiveRequest, reason: "cancelled" | "closing"): void {
-    // A fiber keeps the cause of every interruption: a second interruption would cost more than the first.
+    // A fiber keeps the cause of every interruption, so a second interruption would cost more than the first.
     if (request.reason !== undefined) return
     request.reason = reason
     if (reason === "cancelled") request.open = false
@@ -352,7 +358,7 @@ export class Requests {
     EffectInternals.runFork(this.runtimeOf(request.context), release).addObserver((released) => {
       if (released._tag === "Success") return this.finish(request, exit)
       if (exit._tag === "Success") return this.finish(request, released)
-      // The answer reports the failure of the handler, so the failure of the release is reported here.
+      // The answer reports the failure of the handler, so the failure of the release is reported as a diagnostic.
       this.reportDefect(request.method, released)
       this.finish(request, exit)
     })
@@ -363,7 +369,7 @@ export class Requests {
     request.open = false
     if (request.reason === "cancelled") return this.leaveUnanswered(request)
     if (request.sending > 0) {
-      // Notifications that still wait for space on the channel are sent before the answer.
+      // Notifications that still wait for space on the channel must be sent before the answer.
       request.onSent = () => this.finish(request, exit)
       return
     }
@@ -392,7 +398,7 @@ export class Requests {
     if (this.onIdle !== undefined) this.wakeIfIdle()
   }
 
-  // Called in an observer, where not even a broken transport may throw.
+  // An observer of a fiber calls this, where not even a broken transport may throw.
   private send(
     channel: Channel,
     { id, method }: Pick<Message.Request, "id" | "method">,
@@ -444,10 +450,10 @@ export class Requests {
 }
 
 /**
- * One request of the peer while a handler answers it, with the functions that send to its sender on its behalf.
+ * One request of the peer while a handler answers it, with functions that send to the peer on behalf of the request.
  *
- * `fiber` is unset until the first steps of the handler have run; `reason` is set before the fiber is interrupted; once
- * `open` is false nothing more is sent on behalf of the request; once `answered` is true it is no longer in the table.
+ * `fiber` is not set until the first steps of the handler have run. `reason` is set before the fiber is interrupted. Once `open` is false,
+ * nothing more is sent on behalf of the request. Once `answered` is true, the request is no longer in the table.
  */
 export class ActiveRequest implements IncomingRequest {
   fiber: Fiber.RuntimeFiber<unknown, unknown> | undefined
@@ -456,14 +462,14 @@ export class ActiveRequest implements IncomingRequest {
   answered = false
   cancellable = true
   open = true
-  /** The permits that the request waits for. */
+  /** The permits for which the request waits; `undefined` when it does not wait. */
   waitsFor: RequestPermits | undefined
-  /** How many notifications wait for space on the channel. */
+  /** How many notifications of the request wait for space on the channel. */
   sending = 0
   onSent: (() => void) | undefined
-  /** The answer when the conversation closes. */
+  /** Returns the answer for a request that is open when the conversation closes. */
   closing: (() => Outcome.Outcome) | undefined
-  // What is left of the work while its effect runs: the effect itself is garbage then.
+  // Three members of the `Work`. The `Work` itself is not kept, so that its effect can be freed while it runs.
   reply: Work["reply"] = Outcome.fromExit
   release: Work["release"]
   context: Work["context"]
@@ -474,18 +480,18 @@ export class ActiveRequest implements IncomingRequest {
     readonly channel: Channel,
     private readonly requests: Requests,
     readonly side: RequestSide,
-    /** The limit that has given the request a permit, once the request runs. */
+    /** The limit that has given the request a permit. For a request that still waits, the limit that will give it one. */
     readonly limit: OwnLimit
   ) {}
 
-  /** Interrupts the request because its sender does not want an answer any more. The request gets no answer. */
+  /** Interrupts the request because the peer does not want an answer any more. The request gets no answer. */
   cancel(reason?: unknown): void {
     if (!this.cancellable) return
     if (typeof reason === "string") this.cancelReason ??= reason.slice(0, MAX_REASON)
     this.requests.interrupt(this, "cancelled")
   }
 
-  /** Ends the request as the close of a conversation does: the handler is interrupted, and the request gets its `closing` answer. */
+  /** Ends the request as the close of a conversation does: interrupts the handler, and sends the `closing` answer. */
   end(): void {
     this.requests.interrupt(this, "closing")
   }
@@ -528,7 +534,7 @@ const TOO_MANY_OPEN = "Too many of these requests are open; end one first"
 const overloaded = ({ running, size }: RequestPermits): string =>
   `Too many requests: ${running} are running and ${size} wait; send it again when one is answered`
 
-/** The outcome of a request that has not run, because the side cannot serve it now. */
+/** The outcome of a request whose handler does not run, because this side cannot serve the request now. */
 const unserved = (side: RequestSide, request: Message.Request, message: string): Outcome.Outcome => ({
   error: { code: side.unavailableCode?.(request) ?? JsonRpcError.UNAVAILABLE, message },
   isUnserved: true
@@ -537,7 +543,7 @@ const unserved = (side: RequestSide, request: Message.Request, message: string):
 const closingOf = (side: RequestSide, request: Message.Request): Outcome.Outcome =>
   unserved(side, request, Outcome.closing.error!.message)
 
-/** "Internal error" in place of what is neither a result nor an error. */
+/** The outcome; "Internal error" if it has neither a valid result nor a valid error. */
 const valid = (outcome: Outcome.Outcome): Outcome.Outcome => {
   const { error, result } = outcome
   const isValid = error === undefined

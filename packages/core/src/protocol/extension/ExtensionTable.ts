@@ -1,7 +1,8 @@
 /**
- * The extensions that one side was given, as tables that the core searches by the names of methods, filters and types of results. Each
- * server (`server/dispatch/Build`) and each client (`client/Client`) makes its table once; the table of a side without extensions is
- * empty. This module also warns of extensions that a side was not given, and encodes the parameters of their messages.
+ * The extensions that the application gave to one side, as tables that are searched by the names of methods, of filters and of types of
+ * results. Each server (`server/dispatch/Build`) and each client (`client/Client`) makes its table once. A side without extensions has an
+ * empty table. This module also warns of extensions that a side uses but was not given, and encodes the parameters of the messages of
+ * extensions.
  */
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
@@ -21,28 +22,29 @@ import type { Version } from "../Version.js"
 export interface Filter extends Extension.Revisions {
   readonly extension: string
   readonly name: string
-  /** Whether the member holds keys; otherwise it is a flag. */
+  /** Whether the member has keys. Otherwise the member is a flag. */
   readonly hasKeys: boolean
 }
 
 export interface ExtensionTable {
   readonly byId: ReadonlyMap<string, Extension.Extension.Any>
-  /** The methods of all extensions, by name. */
+  /** The methods of all extensions, by the names of the methods. */
   readonly methods: ReadonlyMap<string, Extension.Request | Extension.Notification>
-  /** The parameter that `Mcp-Name` repeats, by method. */
+  /** The parameter whose value the HTTP header `Mcp-Name` repeats, by the name of the method. */
   readonly nameParameters: ReadonlyMap<string, string>
-  /** The types of results by method, then by type. */
+  /** The types of results, first by the name of the method and then by type. */
   readonly resultTypes: ReadonlyMap<string, ReadonlyMap<string, Extension.ResultType>>
   readonly filters: ReadonlyMap<string, Filter>
-  /** The settings of this side, decoded. */
+  /** The decoded settings of this side, by the identifiers of the extensions. */
   readonly own: ReadonlyMap<string, unknown>
-  /** What this side declares in a revision; `undefined` when it declares nothing. */
+  /** What this side declares with a revision; `undefined` when it declares nothing. */
   readonly declared: (version: Version) => { readonly [id: string]: JsonObject } | undefined
 }
 
 /**
- * The methods that the specification names, in both eras. No extension may use the name of a method in a revision that has
- * the method, whichever era a side speaks: a client may speak both eras, and learns the era later.
+ * The methods of the specification, of both protocol eras. No extension may add a method under the name of one of these in a revision that
+ * has that method. This holds for a side of either era, because a client may speak both eras, and learns only later which of them its
+ * server speaks.
  */
 export const coreMethods: ReadonlyMap<string, Method.Method> = new Map<string, Method.Method>([
   ...LegacyMethods.table,
@@ -57,17 +59,20 @@ type Window = Pick<Extension.Revisions, "since"> & { readonly until?: Version | 
 const overlap = (one: Window, other: Window): boolean =>
   (other.until === undefined || one.since <= other.until) && (one.until === undefined || other.since <= one.until)
 
-/** Whether the table has the extension of a part, and the revision has the part. */
+/** Whether the table has the extension to which the part belongs, and the revision has the part. */
 export const has = (
   { byId }: ExtensionTable,
   part: Extension.Revisions & { readonly extension: string },
   version: Version
 ): boolean => byId.has(part.extension) && isIn(part, version)
 
-/** What a client must declare for an extension. */
+/** The capability that a client must declare for an extension. */
 export const capability = (id: string): ClientCapabilities => ({ extensions: { [id]: {} } })
 
-/** Throws when two extensions add one name, when an extension adds a name of the core, and for wrong settings of `side`. */
+/**
+ * Makes the table of a side. Throws when two extensions add the same name, when an extension adds a name of the core, and when the settings
+ * of this side do not conform to their schema.
+ */
 export const make = (
   extensions: ReadonlyArray<Extension.Extension.Any>,
   side: Extension.Side
@@ -123,7 +128,7 @@ export const make = (
   }
 }
 
-/** The parameter that `Mcp-Name` repeats, by method. */
+/** The parameter whose value the HTTP header `Mcp-Name` repeats, by the name of the method. */
 export const nameParameters = (extensions: ReadonlyArray<Extension.Extension.Any>): ReadonlyMap<string, string> =>
   new Map(
     extensions.flatMap(({ requests }) => Object.values(requests) as ReadonlyArray<Extension.Request>).flatMap(
@@ -165,7 +170,10 @@ const twice = (what: string): Error =>
       "each extension once"
   )
 
-/** Warns of each extension that features of a side use and that the side was not given: what belongs to it is not served. */
+/**
+ * Logs a warning for each extension that features of a side use and that the side was not given. What belongs to such an extension is not
+ * served.
+ */
 export const warnOfMissing = (
   { byId }: ExtensionTable,
   side: Extension.Side,
@@ -180,7 +188,10 @@ export const warnOfMissing = (
     { discard: true }
   )
 
-/** The parameters of a message of an extension. Parameters that do not conform to their schema are a defect of the caller. */
+/**
+ * The encoded parameters of a message of an extension. When the parameters do not conform to their schema, the effect dies, because this is
+ * a bug of the caller.
+ */
 export const encodeParams = (
   { name, params: schema }: Extension.Request | Extension.Notification,
   params: unknown

@@ -1,6 +1,7 @@
 /**
- * The types of `initialize`, the handshake that begins every legacy conversation. `Version.negotiate` and `Version.agreed` choose the
- * revision. `Methods` has the method, `server/legacy/Initialize` answers the request, and `client/legacy/Connect` sends the request.
+ * The types of `initialize`, the handshake with which every conversation of a legacy revision (up to 2025-11-25) begins.
+ * `Version.negotiate` and `Version.agreed` choose the revision. `Methods` has the method. `client/legacy/Connect` sends the request, and
+ * `server/legacy/Initialize` answers it.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle#initialization
  * @since 0.1.0
@@ -16,7 +17,7 @@ export interface InitializeParams extends Schema.Schema.Type<typeof InitializePa
 
 /** @category schemas */
 export const InitializeParams = Schema.Struct({
-  /** The revision that the client proposes; the server may answer with another. */
+  /** The revision that the client proposes. The server may answer with another revision. */
   protocolVersion: Schema.String,
   capabilities: ClientCapabilities,
   clientInfo: ClientImplementation,
@@ -31,7 +32,7 @@ export const InitializeResult = Schema.Struct({
   protocolVersion: Schema.String,
   capabilities: ServerCapabilities,
   serverInfo: absentAs({ name: "", version: "" }, Implementation),
-  /** How to use the server, for the model. */
+  /** A text for the model about how to use the server. */
   instructions: harmless(Schema.optional(Schema.String)),
   ...Meta.any
 })

@@ -1,5 +1,5 @@
 /**
- * The methods of the legacy era, and a table of all of them: a method that the table lacks does not exist up to
+ * The methods of the legacy era, and a table of all these methods. A method that is not in the table does not exist in any revision up to
  * 2025-11-25. `TaskMethods` defines the methods of tasks.
  *
  * @since 0.1.0

@@ -1,6 +1,6 @@
 /**
- * How a legacy client subscribes to one resource and ends the subscription. List changes need no subscription in this
- * era; a modern client subscribes to both in one request.
+ * How a legacy client (of a revision up to 2025-11-25) subscribes to one resource, and ends the subscription. A legacy client gets
+ * notifications of changed lists without a subscription. A modern client subscribes to changes of resources and of lists in one request.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/server/resources#subscriptions
  * @since 0.1.0

@@ -1,6 +1,6 @@
 /**
- * The methods of the experimental tasks, which only 2025-11-25 has. Both sides may create tasks, so both sides send
- * these methods. `Tasks` has the types of their parameters and results.
+ * The methods of the experimental tasks, which only revision 2025-11-25 has. Clients and servers may create tasks, so both send these
+ * methods. `Tasks` has the types of their parameters and results.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/tasks
  * @since 0.1.0

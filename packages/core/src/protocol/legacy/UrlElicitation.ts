@@ -1,6 +1,6 @@
 /**
- * URL elicitation of 2025-11-25: each elicitation has an id, and the server notifies the client when the user is done. `Elicitation` has
- * the types that both eras have. `client/legacy/InboundHandlers` answers such elicitations.
+ * URL elicitation of revision 2025-11-25: each elicitation has an id, with which the server later notifies the client that the user is
+ * done. `Elicitation` has the types that both protocol eras share. `client/legacy/InboundHandlers` answers such elicitations.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/client/elicitation#url-mode-elicitation-requests
  * @since 0.1.0
@@ -15,7 +15,7 @@ export interface ElicitUrlParams extends Schema.Schema.Type<typeof ElicitUrlPara
 /** @category schemas */
 export const ElicitUrlParams = Schema.Struct({
   ...Elicitation.ElicitUrlParams.fields,
-  /** Chosen by the server, opaque to the client. */
+  /** The id that the server has chosen. It has no meaning for the client. */
   elicitationId: Schema.String
 })
 

@@ -1,6 +1,7 @@
 /**
- * For how long, and for whom, a client may cache a modern result: the two hints, the results that carry them, and the key of a cached
- * result. This module contains no cache and reads no clock; `client/modern/ResponseCache` keeps results, `Stamp` writes the hints.
+ * For how long a client may cache a result of a modern server, and for whom: the two cache hints, the results that carry hints, and the key
+ * of a cached result. This module contains no cache and reads no clock. `client/modern/ResponseCache` keeps results, and `Stamp` writes the
+ * hints.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/caching
  * @since 0.1.0
@@ -12,7 +13,7 @@ import * as UriKey from "../rules/UriKey.js"
 import * as Mendable from "../schema/Mendable.js"
 
 /**
- * `public`: the same for every client. `private`: for the requesting client.
+ * For whom a result may be cached. `public`: the result is the same for every client. `private`: only for the client that sent the request.
  *
  * @category schemas
  */
@@ -23,13 +24,13 @@ export type CacheScope = typeof CacheScope.Type
 
 /** @category models */
 export interface CacheHints {
-  /** Milliseconds, counted from when the client receives the result. */
+  /** For how many milliseconds the result may be cached, counted from the moment at which the client receives it. */
   readonly ttlMs: number
   readonly cacheScope: CacheScope
 }
 
 /**
- * The fields of cacheable results. Servers MUST send both; a client that cannot read them caches nothing.
+ * The fields of cacheable results. A server MUST send both fields. A client does not cache a result whose hints it cannot read.
  *
  * @category constants
  */
@@ -39,14 +40,14 @@ export const hintFields = {
 }
 
 /**
- * The hints of a result that must not be cached.
+ * The hints that forbid to cache a result.
  *
  * @category constants
  */
 export const noCache: CacheHints = { ttlMs: 0, cacheScope: "private" }
 
 /**
- * The hints as a server sends them: whole milliseconds, not negative. Default: `noCache`.
+ * The hints that a server sends. `ttlMs` becomes a whole number that is at least 0. Default: `noCache`.
  *
  * @category constructors
  */
@@ -58,7 +59,7 @@ export const of = (
 ): CacheHints => ({ ttlMs: ttlMs > 0 ? Math.min(Math.trunc(ttlMs), Number.MAX_SAFE_INTEGER) : 0, cacheScope })
 
 /**
- * The hints of a result as a client got it: a hint that is missing or not valid counts as in `noCache`.
+ * The hints of a result that a client has received. A hint that is missing or not valid gets its value of `noCache`.
  *
  * @category constructors
  */
@@ -68,7 +69,7 @@ export const ofResult = ({ cacheScope, ttlMs }: { readonly [key: string]: unknow
     cacheScope: cacheScope === "public" ? cacheScope : undefined
   })
 
-/** The methods whose results are cacheable, and the parameter that distinguishes their results. */
+/** The methods whose results may be cached, each with the parameter on which its result depends. */
 const keyParameters: ReadonlyMap<string, "cursor" | "uri" | undefined> = new Map([
   ["server/discover", undefined],
   ["tools/list", "cursor"],
@@ -79,15 +80,16 @@ const keyParameters: ReadonlyMap<string, "cursor" | "uri" | undefined> = new Map
 ])
 
 /**
- * Whether complete results of a method carry hints.
+ * Whether results of this core method carry cache hints, when they are complete and not a request for input. For the methods of extensions
+ * see `Extension.RequestOptions.isCacheable`.
  *
  * @category guards
  */
 export const isCacheable = (method: string): boolean => keyParameters.has(method)
 
 /**
- * The key under which a client caches the result of a request. None when its method is not cacheable, and for a request
- * that answers input requests.
+ * The key under which a client caches the result of a request. `None` when results of the method are not cached, and when the request
+ * answers a request for input.
  *
  * @category utils
  */
@@ -96,6 +98,6 @@ export const key = (method: string, params: { readonly [key: string]: unknown })
     ? Option.none()
     : Option.fromNullable(JsonText.stringify([method, keyOf(params[keyParameters.get(method) ?? ""], method)]))
 
-/** Equal URIs have one key. */
+/** Equal URIs get the same key. */
 const keyOf = (value: unknown, method: string): unknown =>
   typeof value === "string" && keyParameters.get(method) === "uri" ? UriKey.of(value) : value

@@ -1,7 +1,7 @@
 /**
- * The result of `server/discover`: the revisions that a server supports and its capabilities. A client may send the request before any
- * other; its parameters are the `_meta` that each modern request has, and nothing else. `server/modern/Era` answers, and
- * `client/negotiation/Probe` asks.
+ * The result of `server/discover`: the revisions that a server supports, and its capabilities. A client may send this request before any
+ * other request. The only parameter is `_meta`, which each modern request has. `client/negotiation/Probe` sends the request, and
+ * `server/modern/Era` answers it.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/server/discover
  * @since 0.1.0
@@ -18,10 +18,12 @@ export interface DiscoverResult extends Schema.Schema.Type<typeof DiscoverResult
 
 /** @category schemas */
 export const DiscoverResult = Schema.Struct({
-  /** May name legacy revisions, which begin with `initialize`. */
+  /**
+   * The revisions that the server supports. Legacy revisions may be among them; a conversation of such a revision begins with `initialize`.
+   */
   supportedVersions: sieved(Schema.Array(Schema.String)),
   capabilities: ServerCapabilities,
-  /** How to use the server, for the model. */
+  /** A text for the model about how to use the server. */
   instructions: harmless(Schema.optional(Schema.String)),
   ...Caching.hintFields,
   ...ResultType.complete,

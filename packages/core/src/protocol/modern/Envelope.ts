@@ -1,8 +1,8 @@
 /**
- * The `_meta` of modern messages. A request has its envelope there: its revision, the capabilities, name and version of its client, and
- * the log level that the client wants, in place of the legacy handshake. The schemas of `_meta` for results and notifications are here,
- * too; the methods of `Methods` contain all three. `RequestFacts` of the server reads the envelope, `modern/Connect` of the client writes
- * the envelope. `Headers` has the HTTP headers that repeat parts of it.
+ * The `_meta` of modern messages (revision 2026-07-28). In a request, `_meta` holds the envelope, which replaces the legacy handshake: the
+ * revision, the capabilities, name and version of the client, and the log level that the client wants. This module has the schemas of
+ * `_meta` for requests, results and notifications; the methods of `Methods` contain all three. `RequestFacts` of the server reads the
+ * envelope, and `modern/Connect` of the client writes it. `Headers` has the HTTP headers that repeat parts of the envelope.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic#_meta
  * @since 0.1.0
@@ -36,14 +36,14 @@ export const RequestMeta = Schema.Struct(
 )
 
 /**
- * The field of modern requests.
+ * The `_meta` field of modern requests.
  *
  * @category constants
  */
 export const request: { readonly _meta: Schema.Schema<RequestMeta> } = { _meta: RequestMeta }
 
 /**
- * `_meta` of a modern result.
+ * The `_meta` of a modern result.
  *
  * @category models
  */
@@ -56,7 +56,7 @@ export const ResultMeta = Schema.Struct(
 )
 
 /**
- * The field of modern results.
+ * The `_meta` field of modern results.
  *
  * @category constants
  */
@@ -65,7 +65,7 @@ export const result: { readonly _meta: Schema.optional<Schema.Schema<ResultMeta>
 }
 
 /**
- * `_meta` of a modern notification.
+ * The `_meta` of a modern notification.
  *
  * @category models
  */
@@ -78,7 +78,7 @@ export const NotificationMeta = Schema.Struct(
 )
 
 /**
- * The field of modern notifications.
+ * The `_meta` field of modern notifications.
  *
  * @category constants
  */
@@ -87,7 +87,7 @@ export const notification: { readonly _meta: Schema.optional<Schema.Schema<Notif
 }
 
 /**
- * The revision of a request, and what it tells the server about its client.
+ * The revision of a request, and what the request tells the server about its client.
  *
  * @category models
  */
@@ -107,7 +107,7 @@ const decodeMeta = SchemaCheck.decoder(RequestMeta)
 const invalid = (what: string): InvalidParams => new InvalidParams({ message: `Invalid params: ${what}` })
 
 /**
- * The revision that a request names; `undefined` when it is not a string.
+ * The revision that a request names; `undefined` when the request names none, or when its revision is not a string.
  *
  * @category utils
  */
@@ -117,8 +117,8 @@ export const versionOf = (params: Params | undefined): string | undefined => {
 }
 
 /**
- * Reads the envelope of a request. Checks the required keys first, then whether the server supports the revision, and
- * the rest last: a later revision may write the rest in another way.
+ * Reads the envelope of a request. Checks first that the required keys are present, then that the server supports the revision, and then
+ * the other values: a later revision may write those in another way.
  *
  * @category utils
  */
@@ -151,8 +151,8 @@ export const decode = (
 const required = [Meta.keys.protocolVersion, Meta.keys.clientCapabilities]
 
 /**
- * Writes a client's envelope into the parameters of its requests; called once for each client. Other keys of `_meta`
- * stay.
+ * Returns a function that writes the envelope of a client into the parameters of a request. `writer` is called once for each client. Other
+ * keys of `_meta` stay.
  *
  * @category utils
  */
@@ -172,7 +172,7 @@ export const writer = (
     ...(logLevel === undefined ? undefined : { [Meta.keys.logLevel]: logLevel })
   }
   return (params) => {
-    // The new member comes before the spread: up to Node 22, adding it to a copy takes ten times as long.
+    // The new member comes before the spread, because up to Node 22 it takes ten times as long to add the member to a copy.
     const written = { _meta: own, ...params }
     written._meta = params._meta === undefined ? own : { ...params._meta, ...own }
     return written

@@ -1,7 +1,7 @@
 /**
- * The HTTP headers in which a modern request repeats parts of its body, so that proxies need not read the body: their names, the encoding
- * of their values, and the comparison with the body. Headers that repeat arguments of a tool are in `ParamHeaders`. `client/modern/Http`
- * sends the headers, `server/modern/RequestFacts` compares them. No HTTP library is used here.
+ * The HTTP headers in which a modern request repeats parts of its body, so that proxies need not read the body. This module has their names
+ * and the encoding of their values, and compares them with the body. `ParamHeaders` has the headers that repeat arguments of a tool.
+ * `client/modern/Http` sends the headers, and `server/modern/RequestFacts` compares them. This module uses no HTTP library.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/transports#request-headers
  * @since 0.1.0
@@ -27,7 +27,7 @@ const SUFFIX = "?="
 const isMarked = (value: string): boolean =>
   value.length >= PREFIX.length + SUFFIX.length && value.startsWith(PREFIX) && value.endsWith(SUFFIX)
 
-/** Visible ASCII, with spaces inside only. */
+/** Whether a text has only visible ASCII and spaces, without a space at its beginning or its end. */
 const isPlain = (value: string): boolean => {
   for (let i = 0; i < value.length; i++) {
     const code = value.charCodeAt(i)
@@ -37,8 +37,8 @@ const isPlain = (value: string): boolean => {
 }
 
 /**
- * The header value for a text: the text itself, or marked base64 when a header cannot hold the text or the text looks
- * like marked base64.
+ * The header value of a text. It is the text itself. If a header cannot hold the text, or the text looks like marked base64, it is the text
+ * as marked base64.
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/transports#value-encoding
  * @category utils
  */
@@ -46,7 +46,7 @@ export const encode = (value: string): string =>
   isPlain(value) && !isMarked(value) ? value : `${PREFIX}${Encoding.encodeBase64(value)}${SUFFIX}`
 
 /**
- * The text of a header value, without the spaces around it. None when the value is not valid, or is marked and is not
+ * The text of a header value, without the spaces around it. `None` when the value is not valid, or when it is marked as base64 and is not
  * the base64 that `encode` writes.
  *
  * @category utils
@@ -74,7 +74,7 @@ const trimmed = (header: string): string => {
 const isBlank = (code: number): boolean => code === 0x20 || code === 0x09
 
 /**
- * The parameter that `Mcp-Name` repeats, by method of the core.
+ * The parameter whose value `Mcp-Name` repeats, by the names of the methods of the core.
  *
  * @category constants
  */
@@ -85,7 +85,7 @@ export const nameParameters: ReadonlyMap<string, string> = new Map([
 ])
 
 /**
- * The parts of a body that headers repeat.
+ * The parts of a request body that headers repeat.
  *
  * @category models
  */
@@ -95,7 +95,8 @@ export interface Body {
 }
 
 /**
- * The value of `Mcp-Name`; `undefined` for a request without this header. Extensions add methods to `parameters`.
+ * The value of `Mcp-Name`, not encoded. `undefined` for a request without this header. `parameters` may have methods of extensions, too.
+ * Default: `nameParameters`.
  *
  * @category utils
  */
@@ -106,7 +107,7 @@ export const nameOf = ({ method, params }: Body, parameters = nameParameters): s
 }
 
 /**
- * The headers that a client sends with a request.
+ * The headers that a client sends with a request. For `parameters` see `nameOf`.
  *
  * @category constructors
  */
@@ -120,9 +121,10 @@ export const make = (body: Body, parameters = nameParameters): Record<string, st
 }
 
 /**
- * Compares the headers of a request with its body. `header` returns a header by its lower-case name.
+ * Compares the headers of a request with its body. `header` returns the value of a header for a name in lower case. For `parameters` see
+ * `nameOf`.
  *
- * A part that the body lacks is not compared: `Envelope` and the method refuse such a body.
+ * A header is not compared when the body lacks the part that it repeats, because `Envelope` and the method refuse such a body.
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/transports#server-validation
  * @category utils
  */
@@ -141,7 +143,7 @@ export const check = (
 
 const same: Either.Either<void, HeaderMismatch> = Either.right(undefined)
 
-/** How a header differs from a part of the body; `undefined` when it repeats the part. */
+/** How a header differs from a part of the body; `undefined` when it repeats that part. */
 const mismatch = (
   name: keyof typeof lowerCase,
   part: string,

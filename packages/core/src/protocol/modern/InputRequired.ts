@@ -1,7 +1,8 @@
 /**
- * How a modern server asks its client for input: the server answers a request with `input_required` and its input requests, and the client
- * sends the request again with the responses. A legacy server sends the same input requests as JSON-RPC requests. `requestState` is opaque
- * to the client; the server seals the state. `server/modern/Questions` asks, and `client/modern/InputRounds` answers.
+ * How a modern server asks its client for input. The server answers a request with the result type `input_required` and its input requests;
+ * then the client sends the request again with the responses. A legacy server sends the same input requests as JSON-RPC requests. The
+ * client returns `requestState` unchanged and cannot read it; the server encrypts it or signs it. `server/modern/Questions` asks, and
+ * `client/modern/InputRounds` answers.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/multi-round-trip-requests
  * @since 0.1.0
@@ -46,7 +47,7 @@ export const listRoots = Method.request({
 })
 
 /**
- * What a server may ask for, by name. None of these is in the table of `Methods`.
+ * The input requests that a server may send, by name. None of them is in the table of `Methods`.
  *
  * @category constants
  */
@@ -66,7 +67,7 @@ export const InputRequest = Schema.Union(
 export type InputResponse = typeof InputResponse.Type
 
 /**
- * A response; the input request with the same key tells its kind.
+ * The response to an input request. The input request that has the same key says which of the three kinds it is.
  *
  * @category schemas
  */
@@ -85,7 +86,7 @@ export interface InputResponses extends Schema.Schema.Type<typeof InputResponses
 export const InputResponses = Schema.Record({ key: Key, value: InputResponse })
 
 /**
- * The fields of a repeated request. The server ignores unknown responses.
+ * The fields that a request has when a client sends it again. The server ignores responses whose keys it does not know.
  *
  * @category constants
  */
@@ -94,7 +95,7 @@ export const retryFields: {
   readonly requestState: Schema.optional<typeof Schema.String>
 } = {
   inputResponses: Schema.optional(InputResponses),
-  /** Returned unchanged to the server. */
+  /** The `requestState` of the server, which the client returns unchanged. */
   requestState: Schema.optional(Schema.String)
 }
 
@@ -102,7 +103,8 @@ export const retryFields: {
 export interface InputRequiredResult extends Schema.Schema.Type<typeof InputRequiredResult> {}
 
 /**
- * Input requests by keys that the server chose, or a state to send back, or both.
+ * The result with which a server asks for input: input requests under keys that the server has chosen, or a state that the client sends
+ * back, or both.
  *
  * @category schemas
  */
@@ -118,15 +120,15 @@ export const InputRequiredResult = Schema.Struct({
 )
 
 /**
- * The methods whose requests may be answered with `input_required`.
+ * The methods whose requests a server may answer with `input_required`.
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/multi-round-trip-requests#supported-requests
  * @category constants
  */
 export const methods: ReadonlySet<string> = new Set(["tools/call", "prompts/get", "resources/read"])
 
 /**
- * The result that replaces a legacy `UrlElicitationRequired`. The modern era has no ids of elicitations, so the key of
- * each input request is its position.
+ * The result with which a modern server asks the user to open URLs, in place of the legacy error `UrlElicitationRequired`. The modern era
+ * has no ids of elicitations, so the position of each elicitation gives its key: `url-0`, `url-1`.
  *
  * @category constructors
  */

@@ -1,6 +1,6 @@
 /**
- * The methods of the modern era, and a table of all of them: a method that the table lacks does not exist from
- * 2026-07-28 on. A modern server sends no requests; `InputRequired` has its input requests.
+ * The methods of the modern era, and a table of all these methods. A method that is not in the table does not exist with revision
+ * 2026-07-28 or later. A modern server sends no requests; `InputRequired` has the input requests that it may send in results.
  *
  * @since 0.1.0
  */
@@ -29,17 +29,17 @@ type Over<Old extends Fields, More extends Fields> = {
     : never
 }
 
-// A type of both eras with the fields of the modern era: the envelope replaces the open `_meta`, and results have a
-// `resultType`. The type is made when it is first used: a process that serves one client of the legacy era never needs it.
+// A type of both eras with the fields of the modern era: the envelope replaces the open `_meta`, and results have a `resultType`. The type
+// is made when it is first used, because a process that serves only one legacy client never needs it.
 const over = <Old extends Fields, More extends Fields>({ fields }: { readonly fields: Old }, more: More) =>
-  // TypeScript types the spread of two type parameters as their intersection; the later field wins.
+  // TypeScript types the spread of two type parameters as their intersection, but the later field replaces the earlier one.
   Schema.suspend(() => Schema.Struct({ ...fields, ...more } as Over<Old, More>))
 
 const resultFields = { ...ResultType.complete, ...Envelope.result }
 const cacheableFields = { ...Caching.hintFields, ...resultFields }
 const retryFields = { ...InputRequired.retryFields, ...Envelope.request }
 
-// The core no longer has tasks: a modern server ignores the member `task`.
+// The core of the modern era has no tasks. A modern server ignores the member `task`.
 const { task: _, ...callToolFields } = Tools.CallToolParams.fields
 
 const paginated = over(Pagination.PaginatedParams, Envelope.request)
@@ -125,7 +125,7 @@ export const listen = Method.request({
 })
 
 /**
- * On stdio only. Over HTTP the sender closes the stream.
+ * Cancels a request on stdio. Over HTTP the sender closes the stream instead.
  *
  * @category methods
  */

@@ -1,7 +1,8 @@
 /**
- * The HTTP headers in which a modern `tools/call` repeats the arguments that the tool's schema marks with `x-mcp-header`: whether the
- * marks are valid, the headers of a call, and the comparison with its body. This module reads the JSON Schema of the arguments as plain
- * JSON, along `properties` only. `client/modern/ToolHeaders` makes the headers, `server/modern/Era` compares them.
+ * The HTTP headers in which a modern `tools/call` repeats the arguments that the schema of the tool marks with `x-mcp-header`. This module
+ * checks the marks of a schema, makes the headers of a call, and compares the headers with the body. It reads the JSON Schema of the
+ * arguments as plain JSON, and follows only `properties`. `client/modern/ToolHeaders` makes the headers, and `server/modern/Era` compares
+ * them.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/transports#custom-headers-from-tool-parameters
  * @since 0.1.0
@@ -14,7 +15,7 @@ import { HeaderMismatch } from "../McpError.js"
 import * as Headers from "./Headers.js"
 
 /**
- * The keyword that marks a property.
+ * The keyword that marks a property of a schema.
  *
  * @category constants
  */
@@ -24,7 +25,7 @@ export const MARK = "x-mcp-header"
 export const PREFIX = "Mcp-Param-"
 
 /**
- * The full name of a header, and the property names that lead to its argument.
+ * The full name of a header, and the names of the properties that lead to its argument.
  *
  * @category models
  */
@@ -40,8 +41,8 @@ const primitive: ReadonlySet<unknown> = new Set(["string", "integer", "boolean"]
 const isObject = (u: unknown): u is JsonObject => Predicate.isRecord(u)
 
 /**
- * The arguments that headers repeat, or why the marks of a tool are not valid. A client over HTTP omits such a tool
- * from its list and logs the reason.
+ * The arguments that headers repeat. On the left: why the marks of the schema are not valid. A client over HTTP leaves a tool with such a
+ * schema out of its list, and logs the reason.
  *
  * @category constructors
  */
@@ -51,7 +52,7 @@ export const of = (inputSchema: JsonObject): Either.Either<ReadonlyArray<ParamHe
   const marked = (schema: JsonObject, path: ReadonlyArray<string>): string | undefined => {
     const name = schema[MARK]
     if (path.length === 0) return "the schema of the arguments itself is marked"
-    // The server has chosen the names, and they may be long: they are joined only for the reason that is given.
+    // The server has chosen the names, and they may be long. Therefore they are joined only for the reason that is returned.
     if (typeof name !== "string" || !token.test(name)) {
       return `the mark of "${path.join(".")}" is not a valid header name`
     }
@@ -81,7 +82,7 @@ export const of = (inputSchema: JsonObject): Either.Either<ReadonlyArray<ParamHe
   return wrong === undefined ? Either.right(found) : Either.left(wrong)
 }
 
-/** Keywords whose values are data: an object in them is not a schema. */
+/** Keywords whose values are data. An object in such a value is not a schema. */
 const data: ReadonlySet<string> = new Set(["const", "default", "enum", "examples", "required"])
 const maps: ReadonlySet<string> = new Set([
   "$defs",
@@ -105,12 +106,12 @@ const hasMark = (value: unknown, key: string, depth: number): boolean => {
 const valueAt = (args: unknown, path: ReadonlyArray<string>): unknown =>
   path.reduce((inner, name) => isObject(inner) && Object.hasOwn(inner, name) ? inner[name] : undefined, args)
 
-/** The text that a header repeats; `undefined` for `null` and absent arguments, which have no header. */
+/** The text that a header repeats; `undefined` for `null` and for an absent argument, which have no header. */
 const headerText = (value: unknown): string | undefined =>
   typeof value === "string" ? value : typeof value === "boolean" || Number.isSafeInteger(value) ? `${value}` : undefined
 
 /**
- * The headers that a client sends with a call.
+ * The headers that a client sends with a call. `args` are the arguments of the call.
  *
  * @category constructors
  */
@@ -121,8 +122,8 @@ export const make = (headers: ReadonlyArray<ParamHeader>, args: JsonObject | und
   }))
 
 /**
- * Compares the headers of a call with its arguments. Integers are compared as numbers; an argument that is absent or
- * `null` is not compared. `header` returns a header by its lower-case name.
+ * Compares the headers of a call with its arguments. Integers are compared as numbers. A header is not compared when its argument is absent
+ * or `null`. `header` returns the value of a header for a name in lower case.
  *
  * @category utils
  */

@@ -1,6 +1,6 @@
 /**
- * The member `resultType` of every modern result. A result without a `resultType` is complete: older servers send none. A result with an
- * unknown type is not valid: `client/modern/InputRounds` decides what becomes of a result by its type.
+ * The member `resultType`, which every modern result has. A result without `resultType` counts as complete, because older servers send
+ * none. A result with an unknown type is not valid. `client/modern/InputRounds` decides by the type what to do with a result.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic#responses
  * @since 0.1.0
@@ -8,28 +8,28 @@
 import * as Schema from "effect/Schema"
 
 /**
- * The request is answered.
+ * The type of a result that answers its request.
  *
  * @category constants
  */
 export const COMPLETE = "complete"
 
 /**
- * The server needs input from the client first.
+ * The type of a result with which the server asks the client for input first.
  *
  * @category constants
  */
 export const INPUT_REQUIRED = "input_required"
 
 /**
- * The field of complete results.
+ * The `resultType` field of complete results.
  *
  * @category constants
  */
 export const complete = { resultType: Schema.optional(Schema.Literal(COMPLETE)) }
 
 /**
- * The types of the core, which no extension may add.
+ * The types of the core. No extension may add them.
  *
  * @category constants
  */

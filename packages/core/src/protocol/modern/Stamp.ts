@@ -1,7 +1,7 @@
 /**
- * Adds to a result what the modern era requires: its type, the name of the server, and caching hints where the method's results carry
- * them. The stamp is the last step before a result is sent, after the method's `narrowResult`. Hints that a handler returned stay.
- * `server/modern/Era` stamps.
+ * Adds to a result what the modern era requires: its type, the name of the server, and cache hints if results of the method carry hints.
+ * This is the last step before a result is sent, after `narrowResult` of the method. Hints that the handler has returned stay.
+ * `server/modern/Era` calls it.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic#responses
  * @since 0.1.0
@@ -12,7 +12,7 @@ import * as Caching from "./Caching.js"
 import { COMPLETE } from "./ResultType.js"
 
 /**
- * A result as a handler returns it.
+ * A result as its handler returns it.
  *
  * @category models
  */
@@ -30,16 +30,16 @@ export type Stamp = <R extends object>(result: R & Unstamped) => R & { readonly 
  * @category models
  */
 export interface Options {
-  /** Without it, results do not name the server. */
+  /** The name and version of the server. Default: results do not name the server. */
   readonly serverInfo?: Implementation | undefined
-  /** For results whose handlers return no hints. Default: `Caching.noCache`. */
+  /** The cache hints of results whose handlers return no hints. Default: `Caching.noCache`. */
   readonly hints?: Partial<Caching.CacheHints> | undefined
-  /** Whether results carry hints. Default: only the results of the methods of the core that `Caching` names. */
+  /** Whether complete results carry cache hints. Default: `Caching.isCacheable` of the method. */
   readonly isCacheable?: boolean | undefined
 }
 
 /**
- * The function that stamps the results of a method; made once for each method and server.
+ * Makes the function that completes the results of a method. It is made once for each method of a server.
  *
  * @category constructors
  */
@@ -50,7 +50,7 @@ export const make = (
   const own = serverInfo === undefined ? undefined : { [Meta.keys.serverInfo]: serverInfo }
   return (result) => {
     const { _meta, cacheScope = hints.cacheScope, resultType = COMPLETE, ttlMs = hints.ttlMs } = result
-    // The new members come before the spread: up to Node 22, adding them to a copy takes ten times as long.
+    // The new members come before the spread, because up to Node 22 it takes ten times as long to add them to a copy.
     const stamped: { [key: string]: unknown } = own === undefined
       ? { resultType, ...result as {} }
       : { resultType, _meta: own, ...result as {} }

@@ -1,6 +1,6 @@
 /**
- * How a modern client subscribes: one request names all notifications that the client wants and stays open, and each notification carries
- * the id of that request. `client/modern/Listen` sends the request, and `server/modern/Subscriptions` delivers the notifications.
+ * How a modern client subscribes. One request names all notifications that the client wants, and stays open. Each notification carries the
+ * id of that request. `client/modern/Listen` sends the request, and `server/modern/Subscriptions` delivers the notifications.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/utilities/subscriptions
  * @since 0.1.0
@@ -20,7 +20,7 @@ import * as ResultType from "./ResultType.js"
 export interface SubscriptionFilter extends Schema.Schema.Type<typeof SubscriptionFilter> {}
 
 /**
- * The wanted notifications. Unknown keys belong to extensions and stay.
+ * The notifications that a client wants. Unknown keys belong to extensions and stay.
  *
  * @category schemas
  */
@@ -28,12 +28,12 @@ export const SubscriptionFilter = Schema.Struct({
   toolsListChanged: harmless(Schema.optional(Schema.Boolean)),
   promptsListChanged: harmless(Schema.optional(Schema.Boolean)),
   resourcesListChanged: harmless(Schema.optional(Schema.Boolean)),
-  /** The URIs of resources; resources below them are included. */
+  /** The URIs of the resources whose changes the client wants. Resources below these URIs are included. */
   resourceSubscriptions: harmless(Schema.optional(sieved(Schema.Array(Uri))))
 })
 
 /**
- * The members that the core defines.
+ * The names of the members that the core defines.
  *
  * @category constants
  */
@@ -81,7 +81,7 @@ export const Acknowledged = Schema.Struct({
   ...Envelope.notification
 })
 
-/** For each key of the filter: the capability that the server needs, and the notification. */
+/** The keys of the filter, each with the capability that the server needs, and with the notification. */
 const kinds = [
   ["toolsListChanged", "tools.listChanged", "notifications/tools/list_changed"],
   ["promptsListChanged", "prompts.listChanged", "notifications/prompts/list_changed"],
@@ -108,7 +108,7 @@ export const supported = (filter: SubscriptionFilter, capabilities: ServerCapabi
 }
 
 /**
- * Whether a filter includes a notification.
+ * Whether a notification is among those that a filter asks for.
  *
  * @category utils
  */
@@ -125,7 +125,7 @@ export const includes = (
 }
 
 /**
- * A notification of every change that a filter includes.
+ * One notification for each kind of change that a filter asks for.
  *
  * @category utils
  */
@@ -137,19 +137,22 @@ export const changes = (
 ]
 
 /**
- * Whether a URI equals another or lies below it.
+ * Whether a URI is equal to `above`, or is below it in the path.
  *
  * @category guards
  */
 export const isAtOrBelow = (uri: string, above: string): boolean =>
   uri === above || (above !== "" && uri.startsWith(above.endsWith("/") ? above : `${above}/`))
 
-/** How many URIs `atOrAbove` finds, and how many characters each has: a client may subscribe to a URI of any length. */
+/**
+ * How many URIs `atOrAbove` returns at most, and how many characters each URI above has at most. A client may subscribe to a URI of any
+ * length.
+ */
 const limits = { above: 512, characters: 8192 } as const
 
 /**
- * The URIs whose subscriptions include a URI: the URI itself and the URIs above it, at most 512. The URIs above it have at
- * most 8,192 characters each.
+ * The URIs whose subscriptions include this URI: the URI itself and the URIs above it; at most 512. A URI above has at most 8,192
+ * characters.
  *
  * @category utils
  */
@@ -164,7 +167,7 @@ export const atOrAbove = (uri: string): ReadonlySet<string> => {
 }
 
 /**
- * Parameters of a notification with the id of its subscription.
+ * The parameters of a notification, with the id of its subscription.
  *
  * @category utils
  */
@@ -174,7 +177,7 @@ export const withId = <P extends { readonly _meta?: Meta.Meta | undefined }>(
 ): P & { readonly _meta: Meta.Meta } => ({ ...params, _meta: { ...params._meta, [Meta.keys.subscriptionId]: id } })
 
 /**
- * The id of the subscription that a notification belongs to.
+ * The id of the subscription to which a notification belongs; `undefined` when the notification has none.
  *
  * @category utils
  */

@@ -1,9 +1,10 @@
 /**
- * The extension `io.modelcontextprotocol/tasks`: a server may answer `tools/call` with a task at once, and the client fetches the result
- * later. Give `extension` to each server and each client that shall have these tasks; `server/TasksServer` and `client/TasksClient` export
- * it.
+ * The extension `io.modelcontextprotocol/tasks`: a server may answer `tools/call` at once with a task, and the client fetches the result
+ * later. Give `extension` to each server and each client that should have these tasks. `server/TasksServer` and `client/TasksClient` export
+ * `extension`, too.
  *
- * `Tasks` has what these tasks share with the experimental tasks of 2025-11-25, which this extension never enables.
+ * `Tasks` has what these tasks share with the experimental tasks of revision 2025-11-25. This extension never enables the experimental
+ * tasks.
  *
  * @see https://github.com/modelcontextprotocol/ext-tasks
  * @since 0.1.0
@@ -19,7 +20,7 @@ import { InputRequests } from "./InputRequired.js"
 export interface Task extends Schema.Schema.Type<typeof Task> {}
 
 /**
- * What is known of a task, whatever its status.
+ * The members that a task has with any status.
  *
  * @category schemas
  */
@@ -27,13 +28,13 @@ export const Task = Schema.Struct({
   taskId: Schema.String,
   status: TaskStatus,
   statusMessage: Schema.optional(Schema.String),
-  /** ISO 8601. */
+  /** When the task was created, in ISO 8601. */
   createdAt: Schema.String,
-  /** ISO 8601. */
+  /** When the task was last changed, in ISO 8601. */
   lastUpdatedAt: Schema.String,
-  /** Milliseconds after creation until the server may remove the task; `null` means never. */
+  /** How many milliseconds after its creation the server may remove the task. `null`: never. */
   ttlMs: Schema.NullOr(Integer),
-  /** Milliseconds to wait between two `tasks/get`. It may change. */
+  /** How many milliseconds the client should wait between two `tasks/get`. The server may change the number. */
   pollIntervalMs: Schema.optional(Integer),
   ...Meta.any
 })
@@ -42,7 +43,7 @@ export const Task = Schema.Struct({
 export interface TaskError extends Schema.Schema.Type<typeof TaskError> {}
 
 /**
- * The JSON-RPC error with which the request of a failed task ended.
+ * The JSON-RPC error with which the request of a failed task has ended.
  *
  * @category schemas
  */
@@ -56,25 +57,25 @@ export const TaskError = Schema.Struct({
 export interface DetailedTask extends Schema.Schema.Type<typeof DetailedTask> {}
 
 /**
- * A task with what its status brings: the questions that have no answer, the result, or the error.
+ * A task with the member that belongs to its status: the input requests without a response, the result, or the error.
  *
  * @category schemas
  */
 export const DetailedTask = Schema.Struct({
   ...Task.fields,
-  /** Of a task that is `input_required`. */
+  /** The input requests. Present when the status is `input_required`. */
   inputRequests: Schema.optional(InputRequests),
-  /** Of a task that is `completed`; a result with `isError` too. */
+  /** The result, also a result with `isError`. Present when the status is `completed`. */
   result: Schema.optional(JsonObject),
-  /** Of a task that has `failed`. */
+  /** The error. Present when the status is `failed`. */
   error: Schema.optional(TaskError)
 })
 
 const TaskParams = Schema.Struct({ taskId: Schema.String, ...Meta.request })
 
 /**
- * The responses by the keys of their requests. The server checks each response by itself, and ignores a response for which
- * it has no request.
+ * The responses, by the keys of their input requests. The server checks each response separately, and ignores a response whose input
+ * request it does not know.
  */
 const UpdateParams = Schema.Struct({
   taskId: Schema.String,

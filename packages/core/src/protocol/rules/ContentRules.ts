@@ -1,7 +1,7 @@
 /**
- * The rules of content beyond its schema: the data of images, audio and blobs is base64, and media types have a type and a subtype.
- * `server/features/Prompts` and `server/features/Resources` check contents by these rules, and `definition/ToolResult` the results of
- * tools.
+ * The rules of content that the schemas cannot express: the data of images, audio and blobs is base64, and a media type has a type and a
+ * subtype. `server/features/Prompts` and `server/features/Resources` check contents by these rules, and `definition/ToolResult` checks the
+ * results of tools.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/server/prompts#image-content
  */
@@ -10,12 +10,12 @@ import type { ContentBlock } from "../Content.js"
 const alphabet = /^[A-Za-z0-9+/]*={0,2}$/
 const mediaType = /^[\w!#$&^.+-]+\/[\w!#$&^.+-]+(?:\s*;.*)?$/
 
-/** With padding, as in section 4 of RFC 4648. */
+/** Whether a text is base64 with padding, as section 4 of RFC 4648 defines it. */
 export const isBase64 = (text: string): boolean => text.length % 4 === 0 && alphabet.test(text)
 
 export const isMediaType = (text: string): boolean => mediaType.test(text)
 
-/** The first broken rule, without the value that breaks it; `undefined` when none is broken. */
+/** The first rule that a content block breaks, without the value that breaks it; `undefined` when it breaks none. */
 export const problem = (block: ContentBlock): string | undefined => {
   switch (block.type) {
     case "image":

@@ -1,12 +1,13 @@
 /**
- * Up to 2025-11-25 an empty cursor means that there is no cursor: servers end a list with `nextCursor: ""`, and clients begin a list with
- * `cursor: ""`. `isAbsent` makes the list methods of the legacy era (`legacy/Methods`, `legacy/TaskMethods`) leave empty cursors out.
- * From 2026-07-28 on an empty cursor is a cursor: the server's own lists, which give no empty cursors, begin at an empty cursor.
+ * With revision 2025-11-25 and earlier, an empty cursor means that there is no cursor: servers end a list with `nextCursor: ""`, and
+ * clients begin a list with `cursor: ""`. `isAbsent` makes the list methods of these revisions (`legacy/Methods`, `legacy/TaskMethods`)
+ * leave out empty cursors. With revision 2026-07-28, an empty cursor is a cursor like any other. The lists of this server never return an
+ * empty cursor, and begin at their first entry when a client sends one.
  */
 import * as Either from "effect/Either"
 import type * as Method from "../Method.js"
 
-/** A list method whose decoders leave out empty cursors. */
+/** The same list method, with decoders that leave out empty cursors. */
 export const isAbsent = <Name extends string, Params, Result>(
   method: Method.Request<Name, Params, Result>
 ): Method.Request<Name, Params, Result> => ({

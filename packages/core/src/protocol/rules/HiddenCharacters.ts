@@ -1,24 +1,26 @@
 /**
  * Removes characters that people do not see from the texts that models read: tag characters, bidi controls, zero-width characters and
- * variation selectors. A server can hide instructions for a model in such characters. A character stays where the writing needs the
- * character: a joiner in an emoji or in a script with joined letters, and one variation selector after a character that has variations.
+ * variation selectors. A server could hide instructions for a model in such characters. A character stays where the writing needs it: a
+ * joiner in an emoji or in a script with joined letters, and one variation selector after a character that has variations.
  *
- * `ToolList` of package `ai`, `ClientSessionGroup` and `Proxy` of package `proxy` have clean lists. Names, titles and
- * descriptions are cleaned; results, the values of enumerations and the names of properties never are, because calls need the same text.
+ * `ToolList` of package `ai`, `ClientSessionGroup` and `Proxy` of package `proxy` clean their lists. They clean names, titles and
+ * descriptions. They never clean results, values of enumerations or names of properties, because calls need the same text.
  */
 import * as Predicate from "effect/Predicate"
 
-/** Tags, and other characters of plane 14 that have no form. The numbers between them are variation selectors beyond 16. */
+/**
+ * Tag characters, and other characters of plane 14 that have no form. The numbers between the two ranges are variation selectors beyond 16.
+ */
 const TAGS = "\\u{E0000}-\\u{E00FF}\\u{E01F0}-\\u{E0FFF}"
 
 const BIDI = "\\u061C\\u200E\\u200F\\u202A-\\u202E\\u2066-\\u2069"
 
-/** Also soft hyphens, fillers, and controls of ligatures, annotations, music and shorthand. */
+/** Zero-width characters, and also soft hyphens, fillers, and controls of ligatures, annotations, music and shorthand. */
 const ZERO_WIDTH =
   "\\u00AD\\u115F\\u1160\\u180E\\u200B\\u2060-\\u2065\\u206A-\\u206F\\u3164\\uFEFF\\uFFA0\\uFFF0-\\uFFFB" +
   "\\u{1BCA0}-\\u{1BCA3}\\u{1D173}-\\u{1D17A}"
 
-/** The joiners, with the joiner that orders combining marks. */
+/** The two joiners of letters, and the joiner that orders combining marks. */
 const JOINER = "(?:\\u034F|\\u200C|\\u200D)"
 
 const VARIATION = "(?:[\\uFE00-\\uFE0F]|[\\u180B-\\u180D]|\\u180F|[\\u{E0100}-\\u{E01EF}])"
@@ -32,10 +34,10 @@ const RUNS = new RegExp(`(?:${ALWAYS}|${JOINER}|${VARIATION})+`, "gu")
 
 const NEVER = new RegExp(`${ALWAYS}+`, "gu")
 
-/** One joiner, or one variation selector, which an emoji may have before its joiner. */
+/** A run of hidden characters that may stay: at most one variation selector, and at most one joiner after it, as in emoji. */
 const MAY_STAY = new RegExp(`^${VARIATION}?${JOINER}?$`, "u")
 
-/** Whether the characters around a run need a joiner: two emoji, or a letter of a script whose letters join or stack. */
+/** Whether the character before a run needs a joiner: an emoji, or a letter of a script whose letters join or stack. */
 const JOINS = new RegExp(
   `[\\p{Extended_Pictographic}\\p{Emoji_Modifier}]$|[${
     [
@@ -77,7 +79,7 @@ const HAS_JOINER = new RegExp(JOINER, "u")
 
 const HAS_VARIATION = new RegExp(VARIATION, "u")
 
-/** How many units of text around a run decide: a character has at most two. */
+/** How many UTF-16 units before and after a run are looked at. A character has at most two units. */
 const AROUND = 2
 
 /** The text without its hidden characters. */
@@ -98,11 +100,11 @@ const staysBetween = (before: string, run: string, after: string): boolean => {
   return JOINS.test(before) && (!EMOJI_AT_END.test(before) || EMOJI_AT_START.test(after))
 }
 
-/** The text with an escape in place of each character outside of ASCII, so that a reader of a log sees what differs. */
+/** The text with an escape in place of each character outside of ASCII, so that a reader of a log sees how two names differ. */
 export const escaped = (text: string): string =>
   text.replace(/[^\x20-\x7e]/gu, (one) => `\\u{${one.codePointAt(0)!.toString(16)}}`)
 
-/** What a list has for an entry: a tool, a prompt, a resource or a resource template. */
+/** The texts that an entry of a list has: a tool, a prompt, a resource or a resource template. */
 interface Listed {
   readonly name: string
   readonly title?: string | undefined
@@ -110,8 +112,9 @@ interface Listed {
 }
 
 /**
- * The entry with clean texts: its title and description, the titles and descriptions in its annotations, arguments and schemas, and the
- * name of a resource. The name of a tool or prompt stays, because calls need the name. Gives the same object when nothing is hidden.
+ * The entry without hidden characters in its title and description, in the titles and descriptions of its annotations, arguments and
+ * schemas, and in the name of a resource. The name of a tool or prompt stays, because calls need it. Returns the same object when nothing
+ * is hidden.
  */
 export const removedFrom = <A extends Listed>(entry: A): A => {
   const { annotations, arguments: args, inputSchema, name, outputSchema, ...texts } = entry as A & Partial<Described>
@@ -161,10 +164,10 @@ const cleanList = <A>(list: A, clean: (value: unknown) => unknown): A => {
   return cleaned.every((one, i) => one === list[i]) ? list : cleaned as A
 }
 
-/** Keywords whose values are data, not schemas. */
+/** Keywords whose values are data and not schemas. */
 const DATA: ReadonlySet<string> = new Set(["enum", "const", "default", "examples", "example", "required"])
 
-/** Keywords whose values are schemas by names. */
+/** Keywords whose values are objects of schemas, by names that the author has chosen. */
 const BY_NAME: ReadonlySet<string> = new Set([
   "properties",
   "patternProperties",

@@ -1,22 +1,22 @@
 /**
- * Finds names that look alike to people and are not equal: Cyrillic `а` in place of Latin `a`, `1` in place of `l`, hidden characters, and
- * names that mix scripts whose letters look alike. `ListReport` of the client reports them.
+ * Finds names that look alike to people although they are not equal: Cyrillic `а` in place of Latin `a`, `1` in place of `l`, or hidden
+ * characters. It also finds names that mix scripts whose letters look alike. `ListReport` of the client reports both.
  *
- * The table has the letters of other scripts that look like letters of Latin, not all characters of Unicode's `confusables.txt`, which
- * would weigh more than the client: names of tools have letters, digits and a few signs.
+ * The table has letters of other scripts that look like Latin letters. It does not have all characters of Unicode's `confusables.txt`,
+ * which would be larger than the client; names of tools consist of letters, digits and a few signs.
  *
  * @see https://www.unicode.org/reports/tr39/#Confusable_Detection
  */
 import * as HiddenCharacters from "./HiddenCharacters.js"
 
 export interface LookAlikes {
-  /** Names that look alike, together. */
+  /** Groups of names that look alike. */
   readonly alike: ReadonlyArray<ReadonlyArray<string>>
-  /** Names with letters of more than one script, where letters of these scripts look alike. */
+  /** Names with letters of several scripts among which letters look alike. */
   readonly mixed: ReadonlyArray<string>
 }
 
-/** Looks at the names of one kind. Equal names do not count as alike. */
+/** Compares the names of one kind, such as the names of tools. Equal names do not count as alike. */
 export const find = (names: Iterable<string>): LookAlikes => {
   const byForm = new Map<string, Array<string>>()
   const mixed: Array<string> = []
@@ -30,10 +30,10 @@ export const find = (names: Iterable<string>): LookAlikes => {
   return { alike: [...byForm.values()].filter(({ length }) => length > 1), mixed }
 }
 
-/** A longer name is compared by its beginning: what a server sends may be of any length. */
+/** How many characters of a name are compared, because a server may send a name of any length. */
 const MAX_LENGTH = 1000
 
-/** Equal for names that look alike. */
+/** A form of the name. Names that look alike have equal forms. */
 const formOf = (name: string): string => {
   const seen = HiddenCharacters.removed(name.slice(0, MAX_LENGTH)).normalize("NFKC")
   let form = ""
@@ -50,7 +50,7 @@ const SCRIPTS = ["Latin", "Cyrillic", "Greek", "Armenian", "Cherokee", "Coptic",
 const mixesScripts = (name: string): boolean =>
   !ASCII.test(name) && SCRIPTS.filter((script) => script.test(name.slice(0, MAX_LENGTH))).length > 1
 
-/** Characters, and in the same place the character of Latin that each looks like. */
+/** Characters of other scripts, and at the same position of the second text the Latin character that each looks like. */
 const pairs: ReadonlyArray<readonly [others: string, latin: string]> = [
   // Letters and digits of ASCII.
   ["01I|", "Olll"],

@@ -1,7 +1,8 @@
 /**
- * Which keys of `_meta` are valid, and which keys the specification reserves. A key is a name after an optional prefix of labels:
- * `com.example/trace`. `client/session/MethodCalls`, `ResultMeta` and `server/features/NamingRules` check keys. Identifiers of extensions
- * follow the same rule: `Extension` and `client/ClientFeatures` check these. The keys that the specification defines are in `Meta`.
+ * Says which keys of `_meta` are valid, and which keys the specification reserves. A key is a name after an optional prefix of labels:
+ * `com.example/trace`. `client/session/MethodCalls`, `ResultMeta` and `server/features/NamingRules` check keys with this module.
+ * Identifiers of extensions follow the same rule; `Extension` and `client/ClientFeatures` check them. `Meta` has the keys that the
+ * specification defines.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic#_meta
  */
@@ -12,13 +13,13 @@ const label = /^[A-Za-z](?:[A-Za-z0-9-]*[A-Za-z0-9])?$/
 const name = /^(?:[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)?$/
 const MAX_LENGTH = 512
 
-/** A parsed key: `com.example/trace` has two labels and a name. */
+/** A parsed key: `com.example/trace` has the labels `com` and `example`, and the name `trace`. */
 export interface MetaKey {
   readonly labels: ReadonlyArray<string>
   readonly name: string
 }
 
-/** The parts of a key; `undefined` when it is not valid. */
+/** The labels and the name of a key; `undefined` when the key is not valid. */
 export const parse = (key: string): MetaKey | undefined => {
   if (key.length > MAX_LENGTH) return undefined
   const slash = key.indexOf("/")
@@ -34,8 +35,8 @@ const own: ReadonlySet<string> = new Set(["modelcontextprotocol", "mcp"])
 const unprefixed: ReadonlySet<string> = new Set([keys.progressToken, keys.traceparent, keys.tracestate, keys.baggage])
 
 /**
- * Whether the specification reserves a key. From 2025-11-25 on the second label decides; 2025-06-18 reserves each
- * prefix with a reserved label before its last.
+ * Whether the specification reserves a key. With revision 2025-11-25 and later, the second label decides. Revision 2025-06-18 reserves each
+ * prefix that has a reserved label before its last label.
  */
 export const isReserved = (key: string, version: Version = "2026-07-28"): boolean => {
   const parsed = parse(key)
@@ -48,8 +49,8 @@ export const isReserved = (key: string, version: Version = "2026-07-28"): boolea
 }
 
 /**
- * Why an application should not use a key of its own: it is not valid, or the specification reserves its prefix.
- * `undefined` when it may be used.
+ * Why an application should not use a key of its own: the key is not valid, or the specification reserves its prefix. `undefined` when the
+ * application may use it.
  */
 export const problem = (key: string): string | undefined => {
   const parsed = parse(key)
@@ -62,15 +63,15 @@ export const problem = (key: string): string | undefined => {
 
 const defined: ReadonlySet<string> = new Set(Object.values(keys))
 
-/** Whether the specification defines the key itself. */
+/** Whether the specification defines this key. */
 export const isDefined = (key: string): boolean => defined.has(key)
 
-/** How many keys are named. */
+/** How many keys the reason names. */
 const MAX_NAMED = 10
 
 /**
- * What is wrong with the keys that an application gave in `_meta`; `undefined` when nothing is wrong. `valid` lacks the
- * keys that MUST NOT be sent. A reserved key stays: it may belong to an extension that this library does not know.
+ * What is wrong with the keys that an application has given in `_meta`; `undefined` when nothing is wrong. `valid` is `_meta` without the
+ * keys that MUST NOT be sent. A reserved key stays, because it may belong to an extension that this library does not know.
  */
 export const flaw = (
   meta: { readonly [key: string]: unknown }
@@ -90,7 +91,7 @@ export const flaw = (
 const shown = (key: string): string => JSON.stringify(key.length > 128 ? `${key.slice(0, 128)}…` : key)
 
 /**
- * Whether a key may identify an extension: it needs a prefix and a name.
+ * Whether a key may identify an extension. Such a key needs a prefix and a name.
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/versioning#extensions
  */
 export const isExtension = (key: string): boolean => {

@@ -1,13 +1,14 @@
 /**
- * The order of tool uses and their results in the messages to a model: the next message answers every use, and a message with results
- * contains nothing else. The server checks its question (`server/Ask`), and the client what it was asked
- * (`client/session/FeatureAnswers`). The rules concern whole lists of messages; the content of one message is in `SamplingContent`.
+ * The rules about the order of tool uses and tool results in the messages to a model. The message after a message with tool uses must
+ * answer every use. A message with tool results contains nothing else. The server checks its own question (`server/Ask`), and the client
+ * checks the question that it receives (`client/session/FeatureAnswers`). These rules are about whole lists of messages; `SamplingContent`
+ * has the content of one message.
  * @see https://modelcontextprotocol.io/specification/2025-11-25/client/sampling#message-content-constraints
  */
 import type { CreateMessageResult, SamplingMessage, ToolChoice } from "../Sampling.js"
 import type { SamplingContent, ToolResultContent, ToolUseContent } from "../SamplingContent.js"
 
-/** The broken rule, and the index of the message. */
+/** The rule that is broken, and the index of the message that breaks it. */
 export interface Problem {
   readonly at: number
   readonly message: string
@@ -19,7 +20,7 @@ const blocks = ({ content }: Pick<SamplingMessage, "content">): ReadonlyArray<Sa
 const isUse = (block: SamplingContent): block is ToolUseContent => block.type === "tool_use"
 const isResult = (block: SamplingContent): block is ToolResultContent => block.type === "tool_result"
 
-/** The first broken rule in a list of messages; `undefined` when none is broken. */
+/** The first rule that a list of messages breaks; `undefined` when it breaks none. */
 export const problem = (messages: ReadonlyArray<SamplingMessage>): Problem | undefined => {
   // The ids of the tool uses in the message before.
   let unanswered: ReadonlySet<string> = new Set()
@@ -55,7 +56,7 @@ const broken = (
 }
 
 /**
- * The broken rule in the answer of a model that was given a tool choice; `undefined` when none is broken.
+ * The rule that the answer of a model breaks, given the tool choice of the request; `undefined` when it breaks none.
  * @see https://modelcontextprotocol.io/specification/2025-11-25/client/sampling#tool-choice-modes
  */
 export const problemOfAnswer = (

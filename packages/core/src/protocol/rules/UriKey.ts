@@ -1,17 +1,17 @@
 /**
- * The key under which a resource is found by its URI: equal for URIs that RFC 3986 counts as equal, whatever their spelling. Scheme and
- * host are in lower case, percent-encoded triplets have upper case, unreserved characters are decoded, other characters are encoded as
- * UTF-8, and the path of a URL of http is at least "/".
+ * Makes the key under which a resource is found by its URI. URIs that RFC 3986 counts as equal have equal keys. In a key, scheme and host
+ * are in lower case, percent-encoded triplets are in upper case, unreserved characters are decoded, other characters are encoded as UTF-8,
+ * and the path of a web URL is at least "/".
  *
- * A key is for comparing only: handlers, peers and logs get the URI as it was sent. `%2F` is never decoded and `..` is never resolved,
- * because what a server does with the segments of a path is not known here.
+ * A key is only for comparisons: handlers, peers and logs get the URI as it was sent. `%2F` is never decoded and `..` is never resolved,
+ * because this module does not know what a server does with the segments of a path.
  *
  * @see https://www.rfc-editor.org/rfc/rfc3986#section-6.2
  */
 import * as Either from "effect/Either"
 import * as Encoding from "effect/Encoding"
 
-/** A longer URI is its own key: what a peer sends may be of any length. */
+/** How many characters a URI may have that is normalized. A longer URI is its own key, because a peer may send a URI of any length. */
 const MAX_LENGTH = 65_536
 
 export const of = (uri: string): string => {
@@ -24,13 +24,13 @@ export const of = (uri: string): string => {
 /** The key of the beginning of a URI, such as the text before the first variable of a template. */
 export const ofStart = (text: string): string => {
   const key = of(text)
-  // The host, or the path, may go on after the text.
+  // The host or the path may continue after the text, so the slash that `of` adds is removed.
   return key.endsWith("/") && !text.endsWith("/") ? key.slice(0, -1) : key
 }
 
 const schemeOf = /^[A-Za-z][A-Za-z0-9+.-]*:/
 
-/** The two slashes, and the authority that follows them. */
+/** The authority of a URI, with the two slashes before it; the empty string when there is none. */
 const authorityOf = (rest: string): string => /^\/\/[^/?#]*/.exec(rest)?.[0] ?? ""
 
 const webPorts: Readonly<Record<string, string>> = { "http:": "80", "https:": "443", "ws:": "80", "wss:": "443" }
@@ -41,7 +41,7 @@ const pathIsNeeded = (scheme: string, rest: string): boolean =>
 const path = (text: string, isNeeded: boolean): string =>
   isNeeded && !text.startsWith("/") ? `/${ofPart(text)}` : ofPart(text)
 
-/** The scheme and the authority. In the authority, only the host does not distinguish upper case. */
+/** The scheme and the authority. In the authority, only the host ignores upper and lower case. */
 const normalScheme = (given: string, rest: string): string => {
   const scheme = given.toLowerCase()
   const authority = authorityOf(rest)
@@ -55,13 +55,13 @@ const normalScheme = (given: string, rest: string): string => {
   return scheme + ofPart(authority.slice(0, host)) + (isDefault ? server.slice(0, port.index) : server)
 }
 
-/** Triplets, and the text between them. */
+/** Percent-encoded triplets, and the text between them. */
 const triplets = /%[0-9A-F]{2}|[^%]+/g
 
-/** What may be written in another way: triplets, and characters that a URI must not have. */
+/** What a URI can also write in another way: triplets, and characters that are not allowed in a URI. */
 const odd = /%[0-9A-Fa-f]{2}|[^\x21\x23-\x3b\x3d\x3f-\x5b\x5d\x5f\x61-\x7a\x7e]+/gu
 
-/** The key of a part of a URI that follows its host. */
+/** The key of a part of a URI that is after its host. */
 export const ofPart = (text: string): string =>
   text.replace(odd, (part) => part.length === 3 && part.startsWith("%") ? triplet(part) : encoded(part))
 

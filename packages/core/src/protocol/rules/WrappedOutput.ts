@@ -1,27 +1,27 @@
 /**
- * Structured content of any type, for clients up to 2025-11-25, whose structured content is an object. A value that is not an object becomes
- * the member `result` of an object, and so does every value of a tool whose output schema allows values that are not objects: what the
- * client receives conforms to the output schema that it has listed. The official SDK does the same. `protocol/Tools` and `features/Tools`
- * wrap, `ToolCodec` reads what another server has wrapped.
+ * Structured content of any type, for clients of revision 2025-11-25 or earlier, which accept only an object. A value that is not an object
+ * becomes the member `result` of an object. So does every value of a tool whose output schema allows values that are not objects, because
+ * the content must conform to the output schema that the client has listed. The official SDK does the same. `protocol/Tools` wraps output
+ * schemas, `features/Tools` wraps values, and `ToolCodec` reads a value that another server has wrapped.
  */
 import * as Predicate from "effect/Predicate"
 import type { JsonObject } from "../Json.js"
 
-/** The member that has the value. */
+/** The member of the object that has the value. */
 const MEMBER = "result"
 
-/** Whether the output schema allows values that are not objects. */
+/** Whether an output schema allows values that are not objects. */
 export const allowsOthers = (schema: JsonObject): boolean => schema.type !== "object"
 
 export const value = (value: unknown): JsonObject => ({ [MEMBER]: value })
 
-/** Structured content that has the shape of a wrapped value. */
+/** Whether structured content has the shape of a wrapped value. */
 export const isValue = (value: unknown): value is JsonObject =>
   Predicate.isRecord(value) && MEMBER in value && Object.keys(value).length === 1
 
 export const read = (value: JsonObject): unknown => value[MEMBER]
 
-/** The schema of wrapped values. The references in the schema name the new place of what they named. */
+/** The schema of wrapped values. References in it lead to the new places of the parts to which they led before. */
 export const schema = ({ $schema, ...schema }: JsonObject): JsonObject => ({
   ...($schema === undefined ? {} : { $schema }),
   type: "object",
@@ -29,10 +29,10 @@ export const schema = ({ $schema, ...schema }: JsonObject): JsonObject => ({
   required: [MEMBER]
 })
 
-/** Keywords whose value is data. */
+/** Keywords whose values are data. */
 const DATA: ReadonlySet<string> = new Set(["const", "enum", "default", "examples"])
 
-/** Keywords whose value has schemas by names that the author chose. */
+/** Keywords whose values are objects of schemas, by names that the author has chosen. */
 const BY_NAME: ReadonlySet<string> = new Set([
   "properties",
   "patternProperties",
@@ -46,7 +46,7 @@ const REFERENCES: ReadonlySet<string> = new Set(["$ref", "$dynamicRef", "$recurs
 
 const rebased = (schema: unknown): unknown => {
   if (Array.isArray(schema)) return schema.map(rebased)
-  // References inside of a schema with an address of its own do not leave it.
+  // A schema with `$id` is returned unchanged, because references inside of it do not lead out of it.
   if (!Predicate.isRecord(schema) || hasAddress(schema)) return schema
   return Object.fromEntries(Object.entries(schema).map(([keyword, value]) => [keyword, rebasedValue(keyword, value)]))
 }
@@ -59,7 +59,10 @@ const rebasedValue = (keyword: string, value: unknown): unknown => {
     : rebased(value)
 }
 
-/** A reference to a place counts from the root. A reference to an anchor is found wherever the anchor stands. */
+/**
+ * The reference after wrapping. A reference that is a path counts from the root of the schema, so it changes. A reference to an anchor
+ * stays.
+ */
 const rebasedReference = (reference: string): string =>
   reference === "#" || reference.startsWith("#/") ? `#/properties/${MEMBER}${reference.slice(1)}` : reference
 

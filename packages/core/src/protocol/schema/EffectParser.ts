@@ -1,7 +1,7 @@
 /**
- * Effect's parser of schemas: decoders, encoders, and the issues with which they refuse a value. This is the module that reads
- * `effect/ParseResult`: it makes issues, and walks over an issue to find the places where a value does not conform. `Issue`
- * puts the places into sentences. Version 4 of Effect has other issues: for version 4 this module is written anew.
+ * Effect's parser of schemas: decoders, encoders, and the issues with which they refuse a value. Only this module reads
+ * `effect/ParseResult`. It makes issues, and walks over an issue to find the places where a value does not conform. `Issue` turns the
+ * places into sentences. Version 4 of Effect has other issues; `EffectParser.v4` replaces this module for version 4.
  */
 import * as Arr from "effect/Array"
 import * as Effect from "effect/Effect"
@@ -18,13 +18,13 @@ import * as SchemaTree from "./SchemaTree.js"
 /** Why a value does not conform to a schema. */
 export type ParseIssue = ParseResult.ParseIssue
 
-/** The error that carries an issue. */
+/** The error that contains an issue. */
 export type ParseError = ParseResult.ParseError
 export const ParseError: typeof ParseResult.ParseError = ParseResult.ParseError
 
 type Parse<E> = (u: unknown, options?: SchemaTree.ParseOptions) => E
 
-/** Throws the error of Effect's parser for a schema that it cannot use, as the other functions here do. */
+/** Like the three functions below, throws the error of Effect's parser when the parser cannot use the schema. */
 export const decodeUnknown: <A, I>(schema: Schema.Schema<A, I>) => Parse<Effect.Effect<A, ParseIssue>> =
   ParseResult.decodeUnknown
 
@@ -37,31 +37,31 @@ export const decodeUnknownEither: <A, I>(schema: Schema.Schema<A, I>) => Parse<E
 export const encodeUnknownEither: <A, I>(schema: Schema.Schema<A, I>) => Parse<Either.Either<I, ParseIssue>> =
   ParseResult.encodeUnknownEither
 
-/** Fills in the defaults of the fields that a struct's caller may leave out, and checks nothing. */
+/** Adds the defaults of the fields that a caller of the struct may leave out. Checks nothing. */
 export const withDefaults = (schema: Schema.Schema.Any): (u: unknown) => unknown => {
   const struct = schema as unknown as Schema.Struct<Schema.Struct.Fields>
   return (u) => struct.make(u as never, { disableValidation: true })
 }
 
-/** The issue of a value that a text explains. */
+/** The issue of a value, with a text that explains it. */
 export const refused = (ast: SchemaTree.AST, actual: unknown, message: string): ParseIssue =>
   new ParseResult.Type(ast, actual, message)
 
-/** The issue of a value inside another value. */
+/** The issue of a value at a path inside of another value. */
 export const below = (
   path: Arr.NonEmptyReadonlyArray<PropertyKey>,
   actual: unknown,
   issue: ParseIssue
 ): ParseIssue => new ParseResult.Pointer(path, actual, issue)
 
-/** Several issues of one value. */
+/** One issue that consists of several issues of the same value. */
 export const together = (actual: unknown, issues: Arr.NonEmptyReadonlyArray<ParseIssue>): ParseIssue =>
   new ParseResult.Composite(Schema.Unknown.ast, actual, issues)
 
-/** What a filter says about a member of the value that it refuses. */
+/** What a filter returns to refuse a member of a value. */
 export const refusedMember = (member: string, message: string): Schema.FilterIssue => ({ path: [member], message })
 
-/** The annotation of a schema with the words of each refusal. */
+/** The annotation that gives a schema the text of each refusal. */
 export const words = (message: string): { readonly message: SchemaAST.MessageAnnotation } => ({
   message: () => ({ message, override: true })
 })
@@ -73,10 +73,10 @@ interface Place {
 
 const MAX_PLACES = 10
 const MAX_MESSAGE = 200
-/** How many issues one walk visits. */
+/** How many issues one walk visits at most. */
 const MAX_STEPS = 1000
 
-/** The places where a value does not conform, at most ten. */
+/** The places where a value does not conform; at most ten. `quotes` says whether the texts quote short values. */
 export const places = (issue: ParseIssue, quotes: boolean): ReadonlyArray<Place> => {
   const found: Array<Place> = []
   let steps = 0
@@ -111,7 +111,10 @@ export const places = (issue: ParseIssue, quotes: boolean): ReadonlyArray<Place>
     }
   }
 
-  /** The members that refuse the value as a whole make one place; each other member reports places within the value. */
+  /**
+   * Handles the issues of a union. The members that refuse the value as a whole make one place together. Every other member reports places
+   * inside of the value.
+   */
   const visitUnion = (actual: unknown, members: ReadonlyArray<ParseIssue>, path: IssueText.Path): void => {
     const whole: Array<SchemaTree.AST> = []
     const within: Array<ParseIssue> = []
@@ -121,7 +124,7 @@ export const places = (issue: ParseIssue, quotes: boolean): ReadonlyArray<Place>
       if (expected === undefined) within.push(member)
       else whole.push(expected)
     }
-    // The schema of an optional field also accepts `undefined`, which is named only where nothing else was expected.
+    // The schema of an optional field also accepts `undefined`. The text names `undefined` only when nothing else was expected.
     const present = whole.filter((ast) => !SchemaTree.isUndefinedKeyword(ast))
     const expected = present.length === 0 && within.length === 0 ? whole : present
     if (expected.length > 0) add(path, IssueText.mismatch(expected, actual, quotes))
@@ -132,7 +135,7 @@ export const places = (issue: ParseIssue, quotes: boolean): ReadonlyArray<Place>
   }
 
   visit(issue, [])
-  // Nothing was found within the steps of a walk.
+  // The walk has found no place within its steps.
   if (found.length === 0) add([], "does not conform")
   return found
 }
@@ -154,7 +157,10 @@ const titled = (issue: ParseResult.Type): string | undefined =>
 
 type Annotated = ParseResult.Type | ParseResult.Composite | ParseResult.Refinement | ParseResult.Transformation
 
-/** The `message` annotation of the schema, by the rules of Effect's formatter: an inner message goes before an outer message. */
+/**
+ * The `message` annotation of the schema. As in Effect's formatter, a message of an inner schema takes precedence over a message of an
+ * outer schema.
+ */
 const annotated = (issue: ParseIssue): string | undefined => {
   switch (issue._tag) {
     case "Type":
@@ -184,13 +190,13 @@ const choose = (issue: Annotated, given: ReturnType<SchemaAST.MessageAnnotation>
   return textOf(hasOptions ? given.message : given)
 }
 
-/** A message that an asynchronous effect makes is left out: a refusal is written at once. */
+/** The text of a message. A message that an asynchronous effect makes is left out, because a refusal is written at once. */
 const textOf = (message: string | Effect.Effect<string>): string | undefined =>
   Predicate.isString(message) ? message : Exit.getOrElse(Effect.runSyncExit(message), () => undefined)
 
 /**
- * What a member of a union expected in place of the whole value; `undefined` when its issue is about a part of the
- * value or has its own text.
+ * The schema that a member of a union expected in place of the whole value. `undefined` when its issue is about a part of the value, or has
+ * a text of its own.
  */
 const expectedAsAWhole = (issue: ParseIssue, actual: unknown): SchemaTree.AST | undefined => {
   if (annotated(issue) !== undefined) return undefined

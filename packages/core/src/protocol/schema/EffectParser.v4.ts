@@ -1,7 +1,7 @@
 /**
- * Effect's parser of schemas: decoders, encoders, and the issues with which they refuse a value, for version 4. It makes issues, and walks
- * over an issue to find the places where a value does not conform. `Issue` puts the places into sentences. Issues keep the
- * values that they refuse, which version 4 leaves out otherwise.
+ * Effect's parser of schemas: decoders, encoders, and the issues with which they refuse a value. This module replaces `EffectParser` for
+ * version 4. It makes issues, and walks over an issue to find the places where a value does not conform. `Issue` turns the places into
+ * sentences. Here, issues keep the values that they refuse; by default version 4 leaves these values out.
  */
 import type * as Arr from "effect/Array"
 import type * as Effect from "effect/Effect"
@@ -16,7 +16,7 @@ import * as SchemaTree from "./SchemaTree.js"
 /** Why a value does not conform to a schema. */
 export type ParseIssue = SchemaIssue.Issue
 
-/** The error that carries an issue. Its message never formats a value. */
+/** The error that contains an issue. Its message never contains a value. */
 export class ParseError extends Schema.SchemaError {
   constructor({ issue }: { readonly issue: ParseIssue }) {
     super(issue)
@@ -24,7 +24,7 @@ export class ParseError extends Schema.SchemaError {
   override get message(): string {
     return this.toString()
   }
-  /** A subclass may write it otherwise, as in version 3. */
+  /** A subclass may replace the text, as in version 3. */
   override toString(): string {
     return super.message
   }
@@ -37,7 +37,7 @@ const REPORT = { reportInput: true } as const
 const reporting = <E>(parse: Parse<E>): Parse<E> => (u, options) =>
   parse(u, options === undefined ? REPORT : { ...options, ...REPORT })
 
-/** Throws the error of Effect's parser for a schema that it cannot use, as the other functions here do. */
+/** Like the three functions below, throws the error of Effect's parser when the parser cannot use the schema. */
 export const decodeUnknown = <A, I>(schema: Schema.Codec<A, I>): Parse<Effect.Effect<A, ParseIssue>> =>
   reporting(SchemaParser.decodeUnknownEffect(schema))
 
@@ -50,31 +50,31 @@ export const decodeUnknownEither = <A, I>(schema: Schema.Codec<A, I>): Parse<Res
 export const encodeUnknownEither = <A, I>(schema: Schema.Codec<A, I>): Parse<Result.Result<I, ParseIssue>> =>
   reporting(SchemaParser.encodeUnknownResult(schema))
 
-/** Fills in the defaults of the fields that a struct's caller may leave out, and refuses nothing. */
+/** Adds the defaults of the fields that a caller of the struct may leave out. Refuses no value. */
 export const withDefaults = (schema: Schema.Top): (u: unknown) => unknown => {
   const struct = schema as unknown as Schema.Struct<Schema.Struct.Fields>
   return (u) => Option.getOrElse(struct.makeOption(u as never, { disableChecks: true }), () => u)
 }
 
-/** The issue of a value that a text explains. */
+/** The issue of a value, with a text that explains it. */
 export const refused = (_ast: SchemaTree.AST, actual: unknown, message: string): ParseIssue =>
   new SchemaIssue.InvalidValue({ message }, actual, REPORT)
 
-/** The issue of a value inside another value. */
+/** The issue of a value at a path inside of another value. */
 export const below = (
   path: Arr.NonEmptyReadonlyArray<PropertyKey>,
   _actual: unknown,
   issue: ParseIssue
 ): ParseIssue => new SchemaIssue.Pointer(path, issue)
 
-/** Several issues of one value. */
+/** One issue that consists of several issues of the same value. */
 export const together = (actual: unknown, issues: Arr.NonEmptyReadonlyArray<ParseIssue>): ParseIssue =>
   new SchemaIssue.Composite(Schema.Unknown.ast, issues, actual, REPORT)
 
-/** What a filter says about a member of the value that it refuses. */
+/** What a filter returns to refuse a member of a value. */
 export const refusedMember = (member: string, message: string) => ({ path: [member], issue: message })
 
-/** The annotation of a schema with the words of each refusal. */
+/** The annotation that gives a schema the text of each refusal. */
 export const words = (message: string): { readonly message: string } => ({ message })
 
 interface Place {
@@ -84,10 +84,10 @@ interface Place {
 
 const MAX_PLACES = 10
 const MAX_MESSAGE = 200
-/** How many issues one walk visits. */
+/** How many issues one walk visits at most. */
 const MAX_STEPS = 1000
 
-/** The places where a value does not conform, at most ten. */
+/** The places where a value does not conform; at most ten. `quotes` says whether the texts quote short values. */
 export const places = (issue: ParseIssue, quotes: boolean): ReadonlyArray<Place> => {
   const found: Array<Place> = []
   let steps = 0
@@ -129,7 +129,10 @@ export const places = (issue: ParseIssue, quotes: boolean): ReadonlyArray<Place>
     }
   }
 
-  /** The message of the check, else the message that its function gave, else what the check expects. */
+  /**
+   * Adds the message annotation of the check. Without one, adds the message that the check's function returned, and without that, what the
+   * check expects.
+   */
   const visitFilter = ({ filter, input, issue }: SchemaIssue.Filter, path: IssueText.Path): void => {
     const message = textAt(filter.annotations, "message")
     if (message !== undefined) return add(path, message)
@@ -137,13 +140,16 @@ export const places = (issue: ParseIssue, quotes: boolean): ReadonlyArray<Place>
     add(path, IssueText.mismatch([SchemaTree.ofCheck(filter)], input, quotes))
   }
 
-  /** The members that refuse the value as a whole make one place; each other member reports places within the value. */
+  /**
+   * Handles the issues of a union. The members that refuse the value as a whole make one place together. Every other member reports places
+   * inside of the value.
+   */
   const visitUnion = (issue: SchemaIssue.AnyOf, path: IssueText.Path): void => {
     const message = messageOf(issue.ast)
     if (message !== undefined) return add(path, message)
     const whole: Array<SchemaTree.AST> = []
     const within: Array<SchemaIssue.Issue> = []
-    // Version 4 leaves out the members that the kind of the value excludes.
+    // Version 4 gives no issue for members that the kind of the value excludes.
     if (issue.issues.length === 0) whole.push(...(SchemaTree.view(issue.ast) as SchemaTree.Union).types)
     for (const member of issue.issues) {
       if (++steps > MAX_STEPS) break
@@ -160,7 +166,7 @@ export const places = (issue: ParseIssue, quotes: boolean): ReadonlyArray<Place>
   }
 
   visit(issue, [])
-  // Nothing was found within the steps of a walk.
+  // The walk has found no place within its steps.
   if (found.length === 0) add([], "does not conform")
   return found
 }

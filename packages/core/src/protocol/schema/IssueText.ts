@@ -1,19 +1,19 @@
 /**
- * The words of a refusal, for `EffectParser`, `Mend` and `McpError`: the path of a value, what a schema expects there, and what kind of value
- * is there instead. Every text has a bound, whatever a peer sent and however large the schema is.
+ * The words of a refusal, for `EffectParser`, `Mend` and `McpError`: the path of a value, what a schema expects there, and what kind of
+ * value is there. Every text has a limited length, whatever a peer has sent and however large the schema is.
  */
 import * as Option from "effect/Option"
 import * as SchemaTree from "./SchemaTree.js"
 
-/** The longest text of what a schema expects, within a message. */
+/** How many characters of a message may say what a schema expects. */
 const MAX_EXPECTED = 140
 const MAX_PATH = 200
-/** The longest string that is quoted, in characters. */
+/** How many characters a string may have that is quoted. */
 const MAX_QUOTED = 40
 
 export type Path = ReadonlyArray<PropertyKey>
 
-/** A path as text. The sender chooses how long a key and a path are, so both are cut. */
+/** The text of a path. Long keys and long paths are cut, because the sender of the value chooses them. */
 export const pathText = (path: Path): string => {
   let text = ""
   for (const key of path) {
@@ -23,7 +23,7 @@ export const pathText = (path: Path): string => {
   return clip(text, MAX_PATH)
 }
 
-/** That a value is not what any of several schemas expects. */
+/** The text that a value is not what any of several schemas expects. */
 export const mismatch = (asts: ReadonlyArray<SchemaTree.AST>, actual: unknown, quotes: boolean): string =>
   `Expected ${expectedOfAny(asts, MAX_EXPECTED)}, actual ${kindOf(actual, quotes)}`
 
@@ -47,17 +47,17 @@ const kindOf = (value: unknown, quotes: boolean): string => {
 
 const ELLIPSIS = "…"
 
-/** A text of at most `max` characters; a longer one is cut and marked. */
+/** The first `max` characters of a text. An ellipsis marks a text that was cut. */
 export const clip = (text: string, max: number): string => text.length > max ? text.slice(0, max) + ELLIPSIS : text
 
 /**
- * What a schema expects, in at most `max` characters and a mark: `string`, `an integer`, `{ readonly q: string }`, `"a" | "b"`. The words
- * are the words of Effect's own formatter, which would write the whole of a large schema first.
+ * What a schema expects, in at most `max` characters and an ellipsis: `string`, `an integer`, `{ readonly q: string }`, `"a" | "b"`. The
+ * words are those of Effect's formatter. Effect's formatter itself is not used, because it first writes the text of a whole large schema.
  */
 export const expected = (ast: SchemaTree.AST, max: number): string =>
   clip(SchemaTree.isRefinement(ast) ? describeFilter(ast, max) : write(ast, max), max)
 
-/** What any of several schemas expects. Schemas that read alike are written once. */
+/** What any of several schemas expects. Schemas with the same text are written once. */
 export const expectedOfAny = (asts: ReadonlyArray<SchemaTree.AST>, max: number): string => {
   const texts = new Set<string>()
   let length = 0
@@ -70,7 +70,7 @@ export const expectedOfAny = (asts: ReadonlyArray<SchemaTree.AST>, max: number):
   return clip([...texts].join(" | "), max)
 }
 
-/** The description of a filter explains a refused value better than the name of its type does. */
+/** The text of a filter. Its description explains a refused value better than the name of its type. */
 const describeFilter = (ast: SchemaTree.Refinement, max: number): string =>
   SchemaTree.getDescription(ast).pipe(
     Option.orElse(() => SchemaTree.getTitle(ast)),
@@ -85,7 +85,7 @@ const nameOf = (ast: SchemaTree.AST): string | undefined =>
     Option.getOrUndefined
   )
 
-/** Stops soon after `left` characters; the caller cuts what is too much. */
+/** The text of a schema. It may have a little more than `left` characters; the caller cuts it. */
 const write = (ast: SchemaTree.AST, left: number): string => {
   if (left <= 0) return ELLIPSIS
   const name = nameOf(ast)

@@ -1,11 +1,11 @@
 /**
- * Compiles a schema of the vocabulary into a decoder that forgives, for `Method`, and for the results that only one era has
- * (`client/modern/InputRounds`, `client/modern/TaskExtension`). A value that passes its check is returned as it is, for the cost of the
- * check. Any other value is mended, in one walk that also finds whether the result conforms.
+ * Compiles a schema of the protocol into a decoder that tolerates some invalid values. `Method` uses it, and so do modules for results that
+ * only one era has (`client/modern/InputRounds`, `client/modern/TaskExtension`). A valid value is returned without a copy, at the cost of
+ * the check. Any other value is repaired in one walk, which also finds out whether the repaired value conforms.
  *
- * Both sides read `null` in an optional member as its absence. A client mends more in what a server sent: the annotations of `Mendable`
- * say where. Everything that a client left out or filled in is a loss, which the decoder tells. Nothing is mended inside an open object,
- * such as `arguments` or `_meta`.
+ * Both sides read `null` in an optional member as absent. A client repairs more in messages of a server; the annotations of `Mendable` say
+ * where. Each place at which a client left something out or filled something in is a loss, which the decoder reports. Nothing is repaired
+ * inside an open object, such as `arguments` or `_meta`.
  */
 import * as Either from "effect/Either"
 import * as Predicate from "effect/Predicate"
@@ -17,10 +17,10 @@ import * as Mendable from "./Mendable.js"
 import * as SchemaCheck from "./SchemaCheck.js"
 import * as SchemaTree from "./SchemaTree.js"
 
-/** The side that received the value. */
+/** The side that has received the value. */
 export type Reader = "client" | "server"
 
-/** What was mended: how many places, and the first ten of them. */
+/** The places at which a client left something out or filled something in: their number, and the first ten. */
 export interface Losses {
   readonly count: number
   readonly places: ReadonlyArray<Issue.Place>
@@ -28,7 +28,7 @@ export interface Losses {
 
 export type Decoder<A> = (u: unknown, onLoss?: (losses: Losses) => void) => Either.Either<A, EffectParser.ParseError>
 
-/** The decoder of a schema, compiled when it is first used. `onLoss` receives what was mended in a value that is accepted. */
+/** The decoder of a schema. It is compiled when it is first used. `onLoss` is called when a value is accepted after losses. */
 export const decoder = <A>(schema: Schema.Schema<A>, reader: Reader): Decoder<A> => {
   let conforms: ((u: unknown) => u is A) | undefined
   const refuse = SchemaCheck.refusal(schema)
@@ -45,19 +45,22 @@ export const decoder = <A>(schema: Schema.Schema<A>, reader: Reader): Decoder<A>
   }
 }
 
-/** Returns the value with everything mended that can be mended, or the same value, and writes into the log whether the result fits. */
+/**
+ * Returns the value with every possible repair, or the same value when there is nothing to repair. Sets `log.fits` to whether the returned
+ * value conforms.
+ */
 type Mend = (value: unknown, log: Log, at: Path) => unknown
 
 type Path = { readonly parent: Path; readonly key: string | number } | undefined
 
 const MAX_PLACES = 10
 
-/** A larger object is not mended: a copy of very many members costs more than parsing them. */
+/** How many members an object may have that is repaired. Copying a larger object would cost more than parsing it. */
 const MAX_MEMBERS = 10_000
 
 /**
- * Its fields grow while one value is mended; `rewind` forgets what was written since `count` had an earlier value.
- * `fits` is whether what the last mend returned conforms to its schema.
+ * What happens while one value is repaired. `rewind` forgets the losses since `count` had an earlier value. `fits` says whether the value
+ * that the last `Mend` returned conforms to its schema.
  */
 class Log {
   count = 0
@@ -73,7 +76,7 @@ class Log {
     this.places.length = Math.min(this.places.length, count)
   }
 
-  /** Returns the value, and notes whether it fits. */
+  /** Returns the value, and sets `fits`. */
   end(fits: boolean, value: unknown): unknown {
     this.fits = fits
     return value
@@ -116,7 +119,7 @@ const make = (ast: SchemaTree.AST, reader: Reader): Mend => {
   }
 }
 
-/** Mends nothing. */
+/** Checks a value and repairs nothing. */
 const asItIs = (ast: SchemaTree.AST): Mend => {
   const conforms = SchemaCheck.compileAst(ast)
   return (value, log) => log.end(conforms(value), value)
@@ -142,7 +145,7 @@ const struct = (ast: SchemaTree.TypeLiteral, reader: Reader): Mend => {
     const before = log.count
     let copy: Record<string, unknown> | undefined
     let fits = true
-    // Replaces a member in the copy; `false` when the object is too large to be copied.
+    // Replaces a member in the copy. Returns `false` when the object is too large to be copied.
     const set = (name: string, after: unknown): boolean => {
       if (after === value[name]) return true
       if (copy === undefined) {
@@ -162,7 +165,7 @@ const struct = (ast: SchemaTree.TypeLiteral, reader: Reader): Mend => {
       fits &&= log.fits
       if (!set(name, after)) return unmended()
     }
-    // What follows a member that does not fit changes neither the outcome nor its explanation.
+    // After a member that does not fit, the rest changes neither the outcome nor its explanation.
     if (fits && element !== undefined) {
       for (const key of Object.keys(value)) {
         if (named.has(key)) continue
@@ -176,7 +179,7 @@ const struct = (ast: SchemaTree.TypeLiteral, reader: Reader): Mend => {
   }
 }
 
-/** Mends the value of one member; `undefined` leaves the member out. */
+/** Repairs the value of one member. The result `undefined` leaves the member out. */
 const member = (
   property: SchemaTree.PropertySignature,
   reader: Reader
@@ -186,7 +189,7 @@ const member = (
   const whole = mendOf(type, reader)
   const inner: Mend = (value, log, at) =>
     value === undefined && isOptional ? log.end(true, value) : whole(value, log, at)
-  /** A value of the schema stays, also where it is `null`. */
+  /** A value that conforms stays, also when it is `null`. */
   const orAbsent: Mend = (value, log, at) => {
     const mended = inner(value, log, at)
     return !log.fits && value === null && isOptional ? log.end(true, undefined) : mended
@@ -214,7 +217,7 @@ const member = (
   }
 }
 
-/** Mends an element of a list; `undefined` leaves it out. */
+/** Repairs an element of a list. The result `undefined` leaves the element out. */
 const elementOf = (type: SchemaTree.AST, reader: Reader, isSieved: boolean): Mend => {
   const inner = mendOf(type, reader)
   if (!isSieved || reader === "server") return inner
@@ -261,7 +264,7 @@ const tagged = (ast: SchemaTree.Union, reader: Reader): Mend | undefined => {
   }
 }
 
-/** A type that the value has without mending; otherwise the first type to which the value can be mended. */
+/** Returns the value itself if one of the types accepts it; otherwise the repair for the first type that accepts a repaired value. */
 const firstOf = (types: ReadonlyArray<SchemaTree.AST>, reader: Reader): Mend => {
   const members = types.map((type) => mendOf(type, reader))
   return (value, log, at) => {
@@ -281,7 +284,7 @@ const firstOf = (types: ReadonlyArray<SchemaTree.AST>, reader: Reader): Mend => 
   }
 }
 
-/** Why a value does not conform, without anything of the value. */
+/** Why a value does not conform. The text has no part of the value. */
 const why = (ast: SchemaTree.AST, value: unknown): string =>
   Issue.explain(refusalOf(ast)(value).issue, { quotes: false }).sentence
 

@@ -1,7 +1,7 @@
 /**
- * Annotations that say what a client may mend in a message that a server sent: which lists may lose an element, which optional members may
- * be left out, and what a missing member means. The schemas of `protocol` have these annotations, and `Mend` reads them. They
- * change nothing in a server, except `exact`: neither side mends a value that is marked so.
+ * Annotations that say what a client may repair in a message of a server: which lists may lose an element, which optional members may be
+ * left out, and what a missing member means. The schemas of `protocol` have these annotations, and `Mend` reads them. They have no effect
+ * in a server, except `exact`: neither a client nor a server repairs a value that is marked with `exact`.
  */
 import type * as Schema from "effect/Schema"
 
@@ -13,28 +13,28 @@ const ExactId: unique symbol = Symbol.for("@effect-mcp/core/protocol/Exact")
 
 type Field = Schema.PropertySignature.All | Schema.Annotable.All
 
-/** Marks a member that is left out when its value is not valid: without it the message means the same. */
+/** Marks a member that a client leaves out when its value is not valid, because the message keeps its meaning without the member. */
 export const harmless = <F extends Field>(field: F): F => field.annotations({ [HarmlessId]: true }) as F
 
-/** Marks a list, or an object with any keys, that loses the elements that are not valid. */
+/** Marks a list, or an object with any keys, from which a client removes each element that is not valid. */
 export const sieved = <S extends Schema.Annotable.All>(schema: S): S => schema.annotations({ [SievedId]: true }) as S
 
-/** Marks a required member that has this value when it is missing or `null`. */
+/** Marks a required member. When it is missing or `null`, a client reads it as `value`. */
 export const absentAs = <F extends Field>(value: unknown, field: F): F =>
   field.annotations({ [AbsentId]: { value, isForMissing: true } }) as F
 
-/** Marks a required member that has this value when it is `null`. */
+/** Marks a required member. When it is `null`, a client reads it as `value`. */
 export const nullAs = <F extends Field>(value: unknown, field: F): F =>
   field.annotations({ [AbsentId]: { value, isForMissing: false } }) as F
 
-/** Marks a member whose value `read` converts before the check. `undefined` leaves the member out. */
+/** Marks a member whose value a client converts with `read` before the check. When `read` returns `undefined`, the member is left out. */
 export const readAs = <F extends Field>(read: (value: unknown) => unknown, field: F): F =>
   field.annotations({ [ReadId]: read }) as F
 
-/** Marks a type in which neither side mends anything: a JSON Schema. */
+/** Marks a type in which neither a client nor a server repairs anything, such as a JSON Schema. */
 export const exact = <S extends Schema.Annotable.All>(schema: S): S => schema.annotations({ [ExactId]: true }) as S
 
-/** What carries annotations: a field, a type. */
+/** A field or a type, which have annotations. */
 interface Annotated {
   readonly annotations: { readonly [id: symbol]: unknown }
 }
@@ -50,7 +50,7 @@ export interface Leniency {
   readonly read: ((value: unknown) => unknown) | undefined
 }
 
-/** The annotations of a member stand at the member or at its type. */
+/** The leniency of a member. Its annotations are on the member or on the type of the member. */
 export const leniencyOf = (property: Annotated & { readonly type: Annotated }): Leniency => {
   const annotation = (id: symbol): unknown => property.annotations[id] ?? property.type.annotations[id]
   return {

@@ -1,8 +1,9 @@
 /**
- * Compiles a schema of the vocabulary and a revision into one function, which converts a value to what a peer of that revision may
- * receive. Unknown fields are left out, unknown kinds of content are replaced, and a value that needs no change is returned as it is. This
- * module reads the annotations of `Since` and knows no type by name. `Method` converts parameters and results with a projection;
- * `client/legacy/InboundHandlers`, `client/modern/Connect` and `server/legacy/Initialize` convert the capabilities that they declare.
+ * Compiles a schema of the protocol and a revision into one function. The function converts a value to the form that a peer of that
+ * revision may receive. It leaves out fields that the revision does not know, and replaces kinds of content that the revision does not
+ * know. A value that needs no change is returned without a copy. This module reads the annotations of `Since`, and knows no type by name.
+ * `Method` converts parameters and results with it. `client/legacy/InboundHandlers`, `client/modern/Connect` and `server/legacy/Initialize`
+ * convert the capabilities that they declare.
  */
 import { identity } from "effect/Function"
 import * as Option from "effect/Option"
@@ -18,11 +19,11 @@ type Project = (value: any) => unknown
 
 const compiled = new WeakMap<SchemaTree.AST, Map<string, Project | undefined>>()
 
-/** The function for a schema and a revision; equal arguments give the same function. */
+/** The function for a schema and a revision. Equal arguments give the same function. */
 export const compile = <A, I>(schema: Schema.Schema<A, I>, version: Version): Projection<A> =>
   projection(SchemaTree.of(schema), version) ?? identity
 
-/** `undefined` when no value needs a change. */
+/** The projection of a part of a schema; `undefined` when no value needs a change. */
 const projection = (ast: SchemaTree.AST, version: string): Project | undefined => {
   const versions = compiled.get(ast)
   return versions?.has(version) === true ? versions.get(version) : first(ast, version)
@@ -31,7 +32,7 @@ const projection = (ast: SchemaTree.AST, version: string): Project | undefined =
 const first = (ast: SchemaTree.AST, version: string): Project | undefined => {
   const versions = compiled.get(ast) ?? new Map<string, Project | undefined>()
   compiled.set(ast, versions)
-  // For a recursive type: the projection is complete before the first value arrives.
+  // A recursive type uses this function. The projection is complete before the first value arrives.
   versions.set(version, (value) => (versions.get(version) ?? identity)(value))
   const made = make(ast, version)
   versions.set(version, made)
@@ -55,7 +56,7 @@ const make = (ast: SchemaTree.AST, version: string): Project | undefined => {
   }
 }
 
-/** The projection of one field; a result of `undefined` leaves the field out. */
+/** The projection of one field. When the projection returns `undefined`, the field is left out. */
 const field = (property: SchemaTree.PropertySignature, version: string): Project | undefined => {
   if (!Since.isKnown(property, version)) return () => undefined
   const known = Since.knownValuesFor(property, version)
@@ -96,7 +97,7 @@ const struct = (ast: SchemaTree.TypeLiteral, version: string): Project | undefin
   }
 }
 
-/** The copy with one field projected; the first changed field makes the copy. */
+/** The copy with the projection of one field. The first field that changes makes the copy. */
 const withField = (
   value: Record<string, unknown>,
   copy: Record<string, unknown> | undefined,
@@ -127,7 +128,7 @@ const array = (ast: SchemaTree.TupleType, version: string): Project | undefined 
 }
 
 const union = (ast: SchemaTree.Union, version: string): Project | undefined => {
-  // The type of an optional field is a union with `undefined`, which is never projected.
+  // The type of an optional field is a union with `undefined`, and `undefined` needs no projection.
   const types = ast.types.filter((type) => !SchemaTree.isUndefinedKeyword(type))
   if (types.length === 1) return projection(types[0]!, version)
   const members = types.map((type) => member(type, version))
@@ -137,7 +138,7 @@ const union = (ast: SchemaTree.Union, version: string): Project | undefined => {
   if (members.every(({ replace }) => replace === undefined)) return known
   return (value) => {
     const { project = identity, replace } = members[indexOf(value)] ?? none
-    // The replacement is another member of the union and may need a projection itself.
+    // The replacement is another member of the union, which may need a projection itself.
     return replace === undefined ? project(value) : known(replace(value))
   }
 }

@@ -1,8 +1,8 @@
 /**
- * Compiles a schema of the vocabulary into one predicate. The predicate is many times faster than decoding, which the vocabulary does not
- * need: the vocabulary has no transformations, and unknown members stay in the value. `Method`, `Mend`, `Projection` and all modules that
- * check a value of the vocabulary use these predicates. Effect's own decoder runs only after a failed check, to report where the value is
- * wrong. `compile` throws for a schema with a transformation.
+ * Compiles a schema of the protocol into one predicate, which is many times faster than decoding. The schemas of the protocol need no
+ * decoding: they have no transformations, and unknown members stay in the value. `Method`, `Mend`, `Projection` and all modules that check
+ * such a value use these predicates. Effect's own decoder runs only after a failed check, to report where the value is wrong. `compile`
+ * throws for a schema with a transformation.
  */
 import * as Either from "effect/Either"
 import type * as Schema from "effect/Schema"
@@ -14,7 +14,7 @@ export type SchemaCheck = (u: unknown) => boolean
 
 const compiled = new WeakMap<SchemaTree.AST, SchemaCheck>()
 
-/** The predicate of a schema. A schema that is made when it is first used is made now. */
+/** The predicate of a schema. A schema made with `Schema.suspend` is resolved now. */
 export const compile = <A>(schema: Schema.Schema<A>): (u: unknown) => u is A => {
   const ast = SchemaTree.of(schema)
   return compileAst(SchemaTree.isSuspend(ast) ? ast.f() : ast) as (u: unknown) => u is A
@@ -27,21 +27,23 @@ class CheckError extends EffectParser.ParseError {
   }
 }
 
-/** A decoder that returns the value itself, or the error of Effect's decoder. It is compiled when it is first used. */
+/**
+ * A decoder that returns the value itself, or on the left the error of Effect's decoder. The predicate is compiled when it is first used.
+ */
 export const decoder = <A>(schema: Schema.Schema<A>): (u: unknown) => Either.Either<A, EffectParser.ParseError> => {
   let conforms: ((u: unknown) => u is A) | undefined
   const refuse = refusal(schema)
   return (u) => (conforms ??= compile(schema))(u) ? Either.right(u) : Either.left(refuse(u))
 }
 
-/** The error of Effect's decoder for a value that does not conform. */
+/** Returns a function that gives the error of Effect's decoder for a value that does not conform. */
 export const refusal = <A>(schema: Schema.Schema<A>): (u: unknown) => EffectParser.ParseError => {
-  // Compiled for the first value that does not conform: most schemas never see one.
+  // Compiled for the first value that does not conform, because most schemas never get such a value.
   let decode: ReturnType<typeof EffectParser.decodeUnknownEither<A, A>> | undefined
   const generic = (u: unknown): EffectParser.ParseIssue =>
     EffectParser.refused(SchemaTree.of(schema), u, "does not conform")
   const explain = (u: unknown): EffectParser.ParseIssue =>
-    // Effect's decoder makes a text of the member that discriminates a union, which not every object can become.
+    // Effect's decoder throws when it cannot make a text of the member that discriminates a union, which may be any object.
     Either.try({ try: () => (decode ??= EffectParser.decodeUnknownEither(schema))(u), catch: () => generic(u) }).pipe(
       Either.flatMap((decoded) => decoded),
       Either.match({ onLeft: (issue) => issue, onRight: () => generic(u) })
@@ -131,7 +133,7 @@ const struct = (ast: SchemaTree.TypeLiteral): SchemaCheck => {
       if (!requiredChecks[i]!(object[requiredNames[i]!])) return false
     }
     if (isOpen) return true
-    // Values have few of the optional members, so the members of the value are looked up, not the members of the schema.
+    // Values have few of the optional members. Therefore the members of the value are looked up in the schema, and not the reverse.
     for (const key in object) {
       const check = optional.get(key)
       if (check !== undefined) {
@@ -143,7 +145,7 @@ const struct = (ast: SchemaTree.TypeLiteral): SchemaCheck => {
   }
 }
 
-/** The type of an optional field's value, without `undefined`. */
+/** The type of the value of an optional field, without `undefined`. */
 const present = (ast: SchemaTree.AST): SchemaTree.AST => {
   if (!SchemaTree.isUnion(ast)) return ast
   const types = ast.types.filter((type) => !SchemaTree.isUndefinedKeyword(type))
@@ -174,7 +176,10 @@ const union = (ast: SchemaTree.Union): SchemaCheck => {
   }
 }
 
-/** The field that discriminates the members of a union, and its value in each member, in their order. */
+/**
+ * The field that discriminates the members of a union, and its value in each member, in the order of the members. `undefined` when there is
+ * no such field.
+ */
 export const tag = (
   ast: SchemaTree.Union
 ): { readonly name: string; readonly values: ReadonlyArray<SchemaTree.LiteralValue> } | undefined => {

@@ -1,8 +1,8 @@
 /**
- * The tree of a schema, as far as this library reads trees: the types of its nodes, and functions that examine a node. This module and
+ * The tree of a schema, as far as this library reads trees: the types of its nodes, and functions that examine a node. Only this module and
  * `EffectParser` read `effect/SchemaAST`. Every other module that examines a schema (`SchemaCheck`, `Mend`, `Projection`, `SchemaShape`,
- * `SchemaParser`, `SchemaAnnotations`) takes the tree from `of`. Version 4 of Effect keeps other trees: there `SchemaTree.v4.ts` takes the
- * place of this module, with the same names.
+ * `SchemaParser`, `SchemaAnnotations`) gets the tree from `of`. Version 4 of Effect has other trees; `SchemaTree.v4` replaces this module
+ * for version 4, with the same names.
  */
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
@@ -25,7 +25,7 @@ export type Union = SchemaAST.Union
 /** The tree of a schema. */
 export const of = (schema: { readonly ast: AST }): AST => schema.ast
 
-/** The schema of a part of a tree, whose types the caller knows. */
+/** The schema of a part of a tree. The caller must know its types. */
 export const schemaOf: <A, I = A>(ast: AST) => Schema.Schema<A, I> = Schema.make
 
 /** Whether a member that is missing and not optional is decoded as `undefined`. */
@@ -42,36 +42,38 @@ export const isUnion: (ast: AST) => ast is Union = SchemaAST.isUnion
 export const isUnknownKeyword: (ast: AST) => boolean = SchemaAST.isUnknownKeyword
 export const isVoidKeyword: (ast: AST) => boolean = SchemaAST.isVoidKeyword
 
-/** The encoded side, with the filters of its parts. */
+/** The tree of the encoded side, with the filters of its parts. */
 export const encodedBound: (ast: AST) => AST = SchemaAST.encodedBoundAST
 
-/** The encoded side. Filters that cannot be kept without the type that they check are left out. */
+/** The tree of the encoded side, without filters that check the decoded type. */
 export const encoded: (ast: AST) => AST = SchemaAST.encodedAST
 
-/** The fields of a struct. The struct may be refined, named, or made when it is first used. */
+/** The fields of a struct. The struct may be refined, named, or made with `Schema.suspend`. */
 export const fields: (ast: AST) => ReadonlyArray<PropertySignature> = SchemaAST.getPropertySignatures
 
-/** Whether a value that conforms to the refined type also passes the filter. */
+/** Whether a value passes the filter. The value must conform to the type that the filter refines. */
 export const passes = (ast: Refinement, u: unknown): boolean =>
   Option.isNone(ast.filter(u, SchemaAST.defaultParseOption, ast))
 
-/** The regular expression that a filter checks, where the filter is `Schema.pattern`. */
+/** The regular expression of a filter that `Schema.pattern` has made; `undefined` for any other filter. */
 export const patternOf = ({ annotations }: AST): RegExp | undefined =>
   (annotations[Schema.PatternSchemaId] as { readonly regex: RegExp } | undefined)?.regex
 
-/** The same part of a tree with more annotations. */
+/** The same part of a tree, with more annotations. */
 export const annotated: (ast: AST, annotations: { readonly [id: symbol]: unknown }) => AST = SchemaAST.annotations
 
 export const getDescription: (ast: AST) => Option.Option<string> = SchemaAST.getDescriptionAnnotation
 export const getIdentifier: (ast: AST) => Option.Option<string> = SchemaAST.getIdentifierAnnotation
 export const getTitle: (ast: AST) => Option.Option<string> = SchemaAST.getTitleAnnotation
 
-/** Whether an annotation changes how Effect parses a value: which errors, and what stands for a value that does not decode. */
+/**
+ * Whether an annotation changes how Effect parses a value: which errors it reports, or which value replaces a value that does not decode.
+ */
 export const changesParsing = ({ annotations }: AST): boolean =>
   annotations[SchemaAST.DecodingFallbackAnnotationId] !== undefined ||
   annotations[SchemaAST.ParseOptionsAnnotationId] !== undefined
 
-/** The annotations that JSON Schema has keywords for. */
+/** The ids of the annotations for which JSON Schema has keywords. */
 export const annotationIds: {
   readonly title: symbol
   readonly description: symbol

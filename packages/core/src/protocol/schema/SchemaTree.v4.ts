@@ -1,7 +1,7 @@
 /**
- * The tree of a schema, as far as this library reads it: a view of what version 4 of Effect keeps in `ast`. Checks are refinements around
- * a type, an encoding is a transformation. A part of a tree is viewed once, so that equal parts are the same object. This is the module
- * that reads `effect/SchemaAST`.
+ * The tree of a schema, as far as this library reads trees: a view of the `ast` of version 4. This module replaces `SchemaTree` for version
+ * 4. In the view, a check is a refinement of a type, and an encoding is a transformation. Each part of an `ast` gets one view, so that
+ * equal parts have the same view. Only this module reads `effect/SchemaAST`.
  */
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
@@ -117,7 +117,7 @@ export const view = (ast: V4.AST): AST => {
   return found
 }
 
-/** How an error names a type. */
+/** The text with which an error names a type. */
 const texts = {
   toString(this: AST): string {
     const { expected } = this.annotations
@@ -132,7 +132,7 @@ const texts = {
 /** The tree of a schema. */
 export const of = (schema: { readonly ast: V4.AST }): AST => view(schema.ast)
 
-/** The schema of a part of a tree, whose types the caller knows. */
+/** The schema of a part of a tree. The caller must know its types. */
 export const schemaOf = <A, I = A>(ast: AST): Schema.Codec<A, I> => Schema.make(ast.v4) as unknown as Schema.Codec<A, I>
 
 const changed = (ast: V4.AST, members: Partial<V4.AST>): V4.AST =>
@@ -140,7 +140,7 @@ const changed = (ast: V4.AST, members: Partial<V4.AST>): V4.AST =>
 
 const NO_ANNOTATIONS: Annotations = {}
 
-/** What version 4 says a check expects is the description of a refinement. */
+/** The annotations of a refinement. Its description is what version 4 calls `expected`, unless it has a description. */
 const described = (given: object | undefined): Annotations => {
   const annotations = given as Annotations | undefined
   return annotations === undefined
@@ -221,7 +221,7 @@ const make = (v4: V4.AST): AST => {
   }
 }
 
-/** A check by itself, for the words in which an error names it. */
+/** A check without its type, for the words with which an error names the check. */
 export const ofCheck = (check: V4.Check<any>): Refinement => ({
   _tag: "Refinement",
   v4: Schema.Unknown.ast,
@@ -256,12 +256,12 @@ export const isUnknownKeyword = (ast: AST): boolean => ast._tag === "UnknownKeyw
 export const isVoidKeyword = (ast: AST): boolean => ast._tag === "VoidKeyword"
 export const isNeverKeyword = (ast: AST): boolean => ast._tag === "NeverKeyword"
 
-/** The encoded side. Version 4 keeps the filters that do not need the type. */
+/** The tree of the encoded side. Version 4 keeps the filters that do not need the decoded type. */
 export const encoded = (ast: AST): AST => view(V4.toEncoded(ast.v4))
 
 export const encodedBound: typeof encoded = encoded
 
-/** The fields of a struct. The struct may be refined, named, or made when it is first used. */
+/** The fields of a struct. The struct may be refined, named, or made with `Schema.suspend`. */
 export const fields = (ast: AST): ReadonlyArray<PropertySignature> => {
   switch (ast._tag) {
     case "TypeLiteral":
@@ -275,7 +275,7 @@ export const fields = (ast: AST): ReadonlyArray<PropertySignature> => {
   }
 }
 
-/** Whether a value that conforms to the refined type also passes the filter. */
+/** Whether a value passes the filter. The value must conform to the type that the filter refines. */
 export const passes = (ast: Refinement, u: unknown): boolean => ast.issueOf(u) === undefined
 
 /** The regular expression that a filter checks, where the filter is `Schema.isPattern`. */
@@ -296,6 +296,8 @@ export const getDescription = textAt("description")
 export const getIdentifier = textAt("identifier")
 export const getTitle = textAt("title")
 
-/** Whether an annotation changes how Effect parses a value: which errors, and what stands for a value that does not decode. */
+/**
+ * Whether an annotation changes how Effect parses a value: which errors it reports, or which value replaces a value that does not decode.
+ */
 export const changesParsing = ({ annotations }: AST): boolean =>
   annotations.decodingFallback !== undefined || annotations.parseOptions !== undefined

@@ -1,6 +1,6 @@
 /**
- * Annotations of fields and union members: in which revisions the fields and members exist, and what peers of other revisions receive in
- * their place. The schemas of `protocol` have these annotations, and `Projection` reads them.
+ * Annotations of fields and of members of unions. They say in which revisions a field or member exists, and what peers of other revisions
+ * receive in its place. The schemas of `protocol` have these annotations, and `Projection` reads them.
  */
 import * as Option from "effect/Option"
 import type * as Schema from "effect/Schema"
@@ -24,14 +24,19 @@ export const until = <Field extends Schema.PropertySignature.All | Schema.Annota
   field: Field
 ): Field => field.annotations({ [UntilId]: version }) as Field
 
-/** Marks a union member that revisions before `version` do not know; their peers receive what `replace` returns. */
+/**
+ * Marks a member of a union that revisions before `version` do not know. Peers of these revisions receive the value that `replace` returns.
+ */
 export const replacedBefore = <A, I, R, B>(
   version: Version,
   member: Schema.Schema<A, I, R>,
   replace: (value: A) => B
 ): Schema.Schema<A, I, R> => member.annotations({ [SinceId]: version, [ReplacedId]: replace })
 
-/** Marks a field that has fewer values in the revisions up to `version`; peers of these revisions do not receive the other values. */
+/**
+ * Marks a field that has fewer values in revisions up to `version`. Peers of these revisions receive the field only when `known` accepts
+ * its value.
+ */
 export const limitedUntil = <Field extends Schema.PropertySignature.All>(
   version: Version,
   known: (value: unknown) => boolean,
@@ -39,8 +44,8 @@ export const limitedUntil = <Field extends Schema.PropertySignature.All>(
 ): Field => field.annotations({ [LimitedId]: [version, known] }) as Field
 
 /**
- * Marks a field whose value is rewritten for peers of some revisions: from `since`, up to `until`, or both. `undefined`
- * leaves the field out.
+ * Marks a field whose value is rewritten for peers of some revisions: from `since` on, or up to `until`, or both. When `rewrite` returns
+ * `undefined`, the field is left out.
  */
 export const rewritten = <Field extends Schema.PropertySignature.All, A = any>(
   revisions: { readonly since?: Version; readonly until?: Version },
@@ -48,12 +53,12 @@ export const rewritten = <Field extends Schema.PropertySignature.All, A = any>(
   field: Field
 ): Field => field.annotations({ [RewrittenId]: { ...revisions, rewrite } }) as Field
 
-/** What carries annotations: a field, a type, a union member. */
+/** A field, a type or a member of a union, which have annotations. */
 interface Annotated {
   readonly annotations: { readonly [id: symbol]: unknown }
 }
 
-/** How a field is rewritten for a revision. */
+/** The function that rewrites a field for a revision; `undefined` when the field is not rewritten. */
 export const rewriteFor = (
   annotated: Annotated,
   version: string
@@ -66,7 +71,7 @@ export const rewriteFor = (
   return version >= since && version <= until ? rewrite : undefined
 }
 
-/** Which values of a field a revision knows; `undefined` for all. */
+/** The function that accepts the values of a field that a revision knows; `undefined` when it knows all values. */
 export const knownValuesFor = (
   annotated: Annotated,
   version: string
@@ -75,13 +80,13 @@ export const knownValuesFor = (
   return limited !== undefined && version <= limited[0] ? limited[1] : undefined
 }
 
-/** Whether a revision knows an annotated field or union member. */
+/** Whether a revision knows an annotated field or member of a union. */
 export const isKnown = (annotated: Annotated, version: string): boolean => {
   const first = annotated.annotations[SinceId] as Version | undefined
   const last = annotated.annotations[UntilId] as Version | undefined
   return (first === undefined || version >= first) && (last === undefined || version <= last)
 }
 
-/** What replaces a union member for revisions that do not know it. */
+/** The function that replaces a member of a union for revisions that do not know it. */
 export const replacement = (annotated: Annotated): Option.Option<(value: unknown) => unknown> =>
   Option.fromNullable(annotated.annotations[ReplacedId] as ((value: unknown) => unknown) | undefined)

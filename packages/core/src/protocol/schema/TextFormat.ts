@@ -1,7 +1,8 @@
 /**
- * Whether a text has one of the formats that a form field may ask for (`rules/ElicitationForm`; `definition/schema/SchemaFormat` for JSON
- * Schema; `definition/Resource`, `server/Ask` and `server/runtime/HandlerOutcome` for URIs): an email address, a URI, a date, a date with
- * time. The checks find typing mistakes in time linear in the text; they do not prove that an address exists.
+ * Says whether a text has one of the formats that a field of a form may require: an email address, a URI, a date, a date with time.
+ * `rules/ElicitationForm` checks forms with it, `definition/schema/SchemaFormat` checks the formats of JSON Schema, and
+ * `definition/Resource`, `server/Ask` and `server/runtime/HandlerOutcome` check URIs. The checks find typing mistakes. Their time grows no
+ * faster than the text. They do not prove that an address exists.
  *
  * @see https://json-schema.org/draft/2020-12/json-schema-validation#section-7.3
  */

@@ -1,11 +1,11 @@
 /**
- * Strings whose format the specification names (URIs, URI templates, base64), for the schemas of `protocol`, such as `Resources`,
- * `Content`, `Completion` and `Roots`. The format is not checked, because a peer may send anything; the schemas document the format and
- * generate test data that has the format.
+ * Strings for which the specification names a format: URIs, URI templates, base64. The schemas of `protocol` use them, such as `Resources`,
+ * `Content`, `Completion` and `Roots`. The format is not checked, because a peer may send anything. These schemas document the format, and
+ * generate test data in that format.
  */
 import * as Schema from "effect/Schema"
 
-/** As in RFC 3986. */
+/** A URI of RFC 3986. */
 export const Uri: Schema.Schema<string> = Schema.String.annotations({
   arbitrary: () => (fc) =>
     fc.tuple(fc.constantFrom("file:///notes/", "https://example.com/", "notes://"), fc.nat(), fc.nat(9)).map(
@@ -13,12 +13,12 @@ export const Uri: Schema.Schema<string> = Schema.String.annotations({
     )
 })
 
-/** As in RFC 6570. */
+/** A URI template of RFC 6570. */
 export const UriTemplate: Schema.Schema<string> = Schema.String.annotations({
   arbitrary: () => (fc) => fc.tuple(fc.nat(), fc.nat(9)).map(([n, m]) => `notes://${n}/{id}{?page${m}}`)
 })
 
-/** As in RFC 4648. */
+/** Base64 text of RFC 4648. */
 export const Base64: Schema.Schema<string> = Schema.String.annotations({
   arbitrary: () => (fc) => fc.base64String({ maxLength: 32 })
 })
