@@ -1,6 +1,6 @@
 /**
- * Who adds credentials to the requests of a connection over HTTP, and finds new credentials when the server refuses them. `Remote` takes
- * an authorizer as its option `authorize`, and `http/HttpSender` asks the authorizer. `Authorization` of package `auth` makes authorizers.
+ * Adds credentials to the requests of a connection over HTTP, and finds new credentials when the server refuses them. `Remote` takes an
+ * authorizer as its option `authorize`. `http/HttpSender` calls the authorizer. `Authorization` of package `auth` makes authorizers.
  *
  * @since 0.1.0
  */
@@ -17,38 +17,39 @@ import type { HttpResponseError } from "./HttpResponseError.js"
  */
 export interface Authorizer<out R = never> {
   /**
-   * The headers for one attempt to send a request. When it fails, the request fails with that failure as its cause. It also runs before the
-   * client uses a private result of its cache again: the headers must be the headers that the result was requested with, except `dpop`.
+   * Gives the headers for one attempt to send a request. When the effect fails, the request fails with a `TransportError` that has this
+   * failure as its `cause`. The effect also runs before the client uses a private result of its cache again: the result is used only if
+   * these headers, except `dpop`, are the headers with which the result was requested.
    */
   readonly headers: (
     request: HttpClientRequest.HttpClientRequest,
     server: string
   ) => Effect.Effect<Headers.Input, unknown, R>
   /**
-   * Runs when the server answers a request with 401 or 403, for five refusals of one request at most. `true` sends the request once
-   * more, with new `headers`; `false` leaves the request refused. Meanwhile the timeouts of all calls of the connection stand still,
-   * because it may wait for the user; `maxTotalTimeout` runs on.
+   * Runs when the server answers a request with status 401 or 403; for one request at most five times. With `true` the client sends the
+   * request once more, with new `headers`. With `false` the request fails. While it runs, the timeouts of all calls of the connection stand
+   * still, because it may wait for the user; `maxTotalTimeout` does not stand still.
    */
   readonly onRefused: (refused: RefusedRequest) => Effect.Effect<boolean, unknown, R>
 }
 
 /**
- * A request that the server has refused.
+ * A request that the server has refused with status 401 or 403.
  *
  * @category models
  */
 export interface RefusedRequest {
   /** The request as it was sent, with the headers of the authorizer. */
   readonly request: HttpClientRequest.HttpClientRequest
-  /** What the server has answered. */
+  /** The response of the server. */
   readonly refusal: HttpResponseError
   /** The URL of the connection, without its query. */
   readonly server: string
-  /** Counts the refusals of this request from 1. */
+  /** The number of this refusal among the refusals of this request. The first is 1. */
   readonly attempt: number
   /**
-   * What the authorizer remembers of this request from one refusal to the next, by keys that the authorizer chooses. It is empty at
-   * the first refusal, belongs to this request alone, and ends with it.
+   * What the authorizer remembers of this request from one refusal to the next, under keys that the authorizer chooses. Each request has a
+   * memory of its own, which is empty at the first refusal.
    */
   readonly memory: Map<unknown, unknown>
 }

@@ -1,7 +1,8 @@
 /**
- * A client of one server. A client is connected when its effect or layer is built, and closed with its scope. A client takes any
- * `Connector`: of a subprocess, a URL, a server in the same process, or a transport of the application's own. `of` makes a function for
- * each tool, prompt and resource that a definition names. `negotiation/Negotiation` opens the session, and `session/Verbs` makes its verbs.
+ * A client of one server. The client is connected when its effect or layer is built, and closes with its scope. It takes any `Connector`:
+ * of a subprocess, of a URL, of a server in the same process, or of a transport that the application has made. `of` makes a function for
+ * each tool, prompt and resource of a definition. `negotiation/Negotiation` opens the session, and `session/Verbs` makes the functions of
+ * the session.
  *
  * @since 0.1.0
  */
@@ -41,7 +42,7 @@ import * as TypedTool from "./session/TypedTool.js"
 import * as Verbs from "./session/Verbs.js"
 
 /**
- * The session with the server as a service. An application with several servers uses `ClientSessionGroup`, or a `Tag` for each.
+ * The session with the server, as a service. An application with several servers uses `ClientSessionGroup`, or one `Tag` for each server.
  *
  * @category tags
  */
@@ -49,18 +50,18 @@ export class Client extends Context.Tag("@effect-mcp/core/Client")<Client, Clien
 
 /** @category models */
 export interface Options<E = never, R = ClientFeatures.ClientFeatures> extends ClientSession.Options {
-  /** What the client can do for the server; see `ClientFeatures`. Default: nothing. */
+  /** What the client can do for the server; see `ClientFeatures`. Default: no features. */
   readonly features?: Layer.Layer<never, E, R> | undefined
 }
 
 /**
- * Connects to a server in the era that both sides speak: without a session in the modern era, after the handshake in the legacy era. Fails
- * when the server cannot be reached, does not answer in time, or has no revision in common with the client; everything that was opened is
- * closed before this fails.
+ * Connects to a server in the protocol era that both sides speak: with revision 2026-07-28 (modern) without a session, with revisions up to
+ * 2025-11-25 (legacy) after a handshake. Fails when the server cannot be reached, does not answer in time, or shares no revision with the
+ * client. Before the effect fails, everything that it has opened is closed.
  *
- * What the client finds out about the era holds for all later connections of the same connector.
+ * The client remembers which era the server speaks, for all later connections of the same connector.
  *
- * Features are built before the client connects, with a memo map of their own, so that two clients can have the same layer.
+ * The features are built before the client connects. They have a memo map of their own, so that two clients can each build the same layer.
  *
  * @category constructors
  */
@@ -98,8 +99,8 @@ const TIMEOUT = "60 seconds"
 const self: Implementation = { name: "effect-mcp", version: "0.1.0" }
 
 /**
- * Opens a session with the server that a connector reaches. It connects a second time when the first connection makes no session after a
- * probe: some legacy servers work only when `initialize` is their first request.
+ * Opens a session with the server that a connector reaches. If the first connection cannot start a session after a probe, it connects a
+ * second time, because some legacy servers work only when `initialize` is their first request.
  */
 const connect = <R>(
   connector: Connector<R>,
@@ -136,7 +137,7 @@ const connect = <R>(
     }).pipe(
       Effect.provideService(GivenExtensions, options.extensions ?? [])
     )
-    // Earlier revisions know no output schemas.
+    // Revisions before 2025-06-18 have no output schemas.
     const checkOutputs = options.checkOutputs !== false && Version.isAtLeast(negotiated.facts.version, "2025-06-18")
     const timeout = options.timeouts?.["tools/call"] ?? options.timeout ?? TIMEOUT
     const session = Verbs.make(negotiated, { checkOutputs, timeout, tools, watch })
@@ -149,7 +150,7 @@ const connect = <R>(
   })
 
 /**
- * What `make` does, for the life of a layer.
+ * A layer that connects as `make` does. The client closes with the layer.
  *
  * @category layers
  */
@@ -160,15 +161,15 @@ export const layer = <RC, E = never, R = never>(
   Layer.scoped(Client, make(connector, options))
 
 /**
- * What a call to a tool succeeds with: its decoded success, or the whole result of a tool that declares no success.
+ * What a call to a tool succeeds with: the decoded success value of the tool, or the whole result when the tool declares no success.
  *
  * @category models
  */
 export type Success<T> = [Tool.Tool.Success<T>] extends [void] ? Tools.CallToolResult : Tool.Tool.Success<T>
 
 /**
- * A tool as a function. It fails with the tool's declared failure, with `ToolError` when the tool failed in another way, and
- * with the errors of any call.
+ * A tool as a function. The function fails with the failure that the tool declares, with `ToolError` when the tool failed in another way,
+ * or with an error that any call may have.
  *
  * @category models
  */
@@ -184,8 +185,7 @@ export type Call<T> = {} extends Tool.Tool.Arguments<T> ? (
 type Unless<Empty, A> = [Empty] extends [never] ? {} : A
 
 /**
- * A definition as functions: the tools under their names, and `resources`, `templates` and `prompts` where the definition
- * has any.
+ * A definition as functions. The tools are under their names. `resources`, `templates` and `prompts` are present if the definition has any.
  *
  * @category models
  */
@@ -288,7 +288,7 @@ const call =
   (args: unknown, options?: ClientSession.CallOptions) =>
     Effect.flatMap(
       TypedTool.encode(tool, args),
-      // The definition's schema checks the result, so the server's output schema is not needed.
+      // The output schema of the server is not needed, because the schema of the definition checks the result.
       (encoded) =>
         Effect.flatMap(
           session.callTool(tool.name, encoded, { ...options, checkOutput: false }),
@@ -297,14 +297,14 @@ const call =
     )
 
 /**
- * A service for the client of one server among several.
+ * A service for the client of one server, in an application with several servers.
  *
  * @category models
  */
 export interface TagClass<Self, Id extends string>
   extends Context.TagClass<Self, Id, ClientSession.ClientSessionService>
 {
-  /** What `layer` of this module does, for this service. */
+  /** A layer of this service. It connects as `Client.layer` does. */
   readonly layer: <RC, E = never, R = never>(
     connector: Connector<RC>,
     options?: Options<E, R>

@@ -1,6 +1,6 @@
 /**
- * How connecting and calls can fail: with an error that the server sent (`McpError`), with a failure on the client's side
- * (`LocalError`), and with the errors that this module defines.
+ * The ways in which connecting and calls can fail: with an error that the server sent (`McpError`), with a failure of this side
+ * (`LocalError`), or with an error of this module.
  *
  * @since 0.1.0
  */
@@ -14,7 +14,7 @@ import type * as Tools from "../protocol/Tools.js"
 import type { Version } from "../protocol/Version.js"
 
 /**
- * The client does not speak the revision that the server answered.
+ * The client does not speak the revision with which the server answered.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle#version-negotiation
  * @category errors
@@ -24,7 +24,7 @@ export class NoCommonVersion extends Data.TaggedError("NoCommonVersion")<{
   readonly supported: ReadonlyArray<string>
 }> {
   override get message(): string {
-    // The server chose this text.
+    // The server has chosen this text, so it is cut.
     return `The server speaks ${this.offered.slice(0, 200)}; this client speaks ${this.supported.join(", ")}`
   }
 }
@@ -36,7 +36,7 @@ export class NoCommonVersion extends Data.TaggedError("NoCommonVersion")<{
  */
 export class ToolError extends Data.TaggedError("ToolError")<{
   readonly tool: string
-  /** The result that a model would read. */
+  /** The result of the tool, as a model would read it. */
   readonly result: Tools.CallToolResult
 }> {
   override get message(): string {
@@ -46,8 +46,7 @@ export class ToolError extends Data.TaggedError("ToolError")<{
 }
 
 /**
- * The server asked for input in order to serve a call, and a feature of the client refused to give it. The call was not
- * sent again.
+ * The server asked for input to serve a call, and a feature of the client refused the input. The client did not send the call again.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/multi-round-trip-requests
  * @category errors
@@ -55,7 +54,7 @@ export class ToolError extends Data.TaggedError("ToolError")<{
 export class InputRefused extends Data.TaggedError("InputRefused")<{
   /** The method of the call. */
   readonly method: string
-  /** The method of the input request. */
+  /** The method of the input request of the server. */
   readonly input: string
   readonly cause: McpError.McpError
 }> {
@@ -65,7 +64,7 @@ export class InputRefused extends Data.TaggedError("InputRefused")<{
 }
 
 /**
- * The server asked for input in every round of a call, and the client makes no more rounds.
+ * The server asked for input each time that the client sent the call again, up to the limit `maxRounds`.
  *
  * @category errors
  */
@@ -79,8 +78,8 @@ export class TooManyRounds extends Data.TaggedError("TooManyRounds")<{
 }
 
 /**
- * The client did not send the message, because the session does not allow it: the agreed revision does not have the
- * method, or the capability that it needs was not declared.
+ * The client did not send the message, because the session does not allow it. Either the agreed revision does not have the method, or a
+ * capability that the method needs was not declared.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle#operation
  * @category errors
@@ -88,9 +87,9 @@ export class TooManyRounds extends Data.TaggedError("TooManyRounds")<{
 export class NotNegotiated extends Data.TaggedError("NotNegotiated")<{
   readonly method: string
   readonly version: Version
-  /** The capability that is missing; `undefined` when the revision does not have the method. */
+  /** The capability that was not declared; `undefined` when the revision does not have the method. */
   readonly capability: string | undefined
-  /** The side that would have to declare it. */
+  /** The side that must declare the capability. */
   readonly declaredBy: "client" | "server"
 }> {
   override get message(): string {
@@ -107,16 +106,16 @@ export class NotNegotiated extends Data.TaggedError("NotNegotiated")<{
 }
 
 /**
- * The call of a tool has become a task, and there is no result of it. A call that failed in its task fails as any call: with the
- * error that the server answered, or with a result that has `isError`.
+ * The call of a tool has become a task, and the task has no result. A call that failed as a task does not fail with this error: it fails
+ * with the error of the server, or gives a result that has `isError`, as any call does.
  *
  * @category errors
  */
 export class TaskEnded extends Data.TaggedError("TaskEnded")<{
   readonly taskId: string
   /**
-   * `Cancelled`: the task was cancelled. `Gone`: the server has no such task: its time to live has passed, it belongs to another
-   * user, or there never was one. `Failed`: the server sent no error with a task that has failed.
+   * `Cancelled`: the task was cancelled. `Gone`: the server does not have the task, because its time to live has passed, because it belongs
+   * to another user, or because it never existed. `Failed`: the task has failed, and the server sent no error with it.
    */
   readonly reason: "Cancelled" | "Gone" | "Failed"
   /** The text of the server about the status of the task. */
@@ -139,21 +138,21 @@ export class TaskEnded extends Data.TaggedError("TaskEnded")<{
 }
 
 /**
- * How a call to a server can fail.
+ * The errors with which a call to a server can fail.
  *
  * @category errors
  */
 export type ClientError = McpError.McpError | LocalError | InputRefused | NotNegotiated | TaskEnded | TooManyRounds
 
 /**
- * How connecting to a server can fail.
+ * The errors with which connecting to a server can fail.
  *
  * @category errors
  */
 export type ConnectError = ClientError | NoCommonVersion
 
 /**
- * The typed error of a failed call.
+ * The error of a failed call as a `ClientError`.
  *
  * @category constructors
  */
@@ -161,7 +160,7 @@ export const fromCall = (error: CallError): ClientError =>
   error instanceof JsonRpcError ? McpError.fromWire(error) : error
 
 /**
- * The error of a result that does not have the type of its method.
+ * The error for a result that does not conform to the schema of its method.
  *
  * @category utils
  */

@@ -1,8 +1,8 @@
 /**
- * What a client can do for its server: sample from a model, elicit input from the user, list roots, read the server's log messages. Each
- * feature is a layer; together they are an option of the client, which builds them before it connects. A client advertises only the
- * features that it has, and refuses requests for others. `session/FeatureAnswers` runs the features that answer requests,
- * `session/FeatureFibers` the other features.
+ * What a client can do for its server: sample from a model, ask the user for input, list roots, read log messages of the server. Each
+ * feature is a layer. The merged layers are the option `features` of the client, which builds them before it connects. A client declares
+ * only the features that it has, and refuses requests for others. `session/FeatureAnswers` runs the features that answer requests, and
+ * `session/FeatureFibers` runs the other features.
  *
  * @since 0.1.0
  */
@@ -31,7 +31,7 @@ import type { ExtensionCalls } from "./ClientSession.js"
 import type { FeatureContext } from "./FeatureContext.js"
 
 /**
- * What the user did with a form: submitted it, declined it, or dismissed it.
+ * What the user did with a form: submitted it (`accept`), refused it (`decline`), or dismissed it (`cancel`).
  *
  * @category models
  */
@@ -46,24 +46,25 @@ export type Answer =
  * @category models
  */
 export interface UrlElicitation extends ElicitUrlParams {
-  /** The id under which `elicitationsCompleted` has its end. Absent in revisions that do not report the end. */
+  /** The id that `elicitationsCompleted` gives when the user is done. Absent with revisions that do not report this. */
   readonly elicitationId?: string | undefined
 }
 
 /**
- * How a handler fails: with the error that the server gets, or because a call of its own failed. So a handler may pass a request on to
- * another side, for example to the client of a server (`ServerSession`): the server gets an `InternalError` where there was no answer.
+ * The errors of a handler: an `McpError`, which the server gets, or a `LocalError`, because a call that the handler made has failed. So a
+ * handler may pass a request on to another side, for example to the client of a server (`ServerSession`). When that call had no answer, the
+ * server gets an `InternalError`.
  *
  * @category models
  */
 export type Fails = McpError | LocalError
 
-// A handler that only throws requires nothing.
+// A handler that can only throw requires no services.
 type ContextOf<Answer extends Effect.Effect<any, any, any>> = [Answer] extends [never] ? never
   : Effect.Effect.Context<Answer>
 
 /**
- * Accepts the effect of a handler that fails so. Otherwise it is a sentence for the compiler to show.
+ * Accepts the effect of a handler whose errors are `Fails`. For any other effect, the type is a sentence that the compiler shows.
  *
  * @category models
  */
@@ -76,7 +77,7 @@ export type Refuses<Answer extends Effect.Effect<any, any, any>> = 0 extends 1 &
 type Handler<P, A> = (params: P) => Effect.Effect<A, McpError, any>
 
 /**
- * The handler of a feature, and the context that its layer was built in.
+ * The handler of a feature, and the context in which its layer was built.
  *
  * @category models
  */
@@ -86,7 +87,7 @@ export interface FeatureHandler<out H> {
 }
 
 /**
- * The features of one client. The layers of the features set the fields while they are built. Then no field changes any more.
+ * The features of one client. The layers of the features set the fields while they are built. Afterwards no field changes.
  *
  * @category models
  */
@@ -101,20 +102,20 @@ export interface FeaturesService {
   }
   logging?: FeatureHandler<(message: LoggingMessage) => Effect.Effect<void, never, any>>
   tasks?: TaskOptions
-  /** By method. */
+  /** The handlers of requests of other methods, by the names of the methods. */
   readonly custom: Map<
     string,
     FeatureHandler<(params: JsonObject | undefined) => Effect.Effect<JsonObject, McpError, any>> & {
-      /** The request of an extension. */
+      /** The request, if it belongs to an extension. */
       readonly request?: Extension.Request | undefined
     }
   >
-  /** What reads the results of extensions, by their types. */
+  /** The functions that read results of extensions, by the types of the results. */
   readonly results: Map<
     Extension.ResultType,
     FeatureHandler<(value: any, calls: ExtensionCalls) => Effect.Effect<any, ClientError, any>>
   >
-  /** Capabilities outside of the specification, and extensions of it, with their settings. */
+  /** Capabilities outside of the specification, and extensions, each with the settings that the client declares. */
   readonly declared: Readonly<Record<"experimental" | "extensions", Map<string, JsonObject>>>
 }
 
@@ -122,14 +123,14 @@ export interface FeaturesService {
 export class ClientFeatures extends Context.Tag("@effect-mcp/core/ClientFeatures")<ClientFeatures, FeaturesService>() {}
 
 /**
- * A layer that adds a feature whose handler needs `R`.
+ * A layer that adds a feature whose handler needs the services `R`.
  *
  * @category models
  */
 export type Feature<R = never> = Layer.Layer<never, never, ClientFeatures | Exclude<R, FeatureContext | Scope.Scope>>
 
 /**
- * No features.
+ * Makes features that are empty. Layers of features add to them.
  *
  * @category constructors
  */
@@ -140,11 +141,12 @@ export const make: Effect.Effect<FeaturesService> = Effect.sync(() => ({
 }))
 
 /**
- * Samples from a model. The handler chooses the model, and should ask the user first. It refuses with an `McpError`; see
+ * Samples from a model. The handler chooses the model, and should ask the user first. To refuse, it fails with an `McpError`; see
  * `ErrorCodes.USER_REJECTED`.
  *
- * With `tools`, the server may offer tools to the model. With `context`, the server may have context from the client's servers included.
- * Each may be an object of settings. An answer that breaks the rules for uses of tools is a defect of the handler and is not sent.
+ * With the option `tools`, the server may give tools to the model. With the option `context`, the server may ask for context from the
+ * servers of the client. Each option is `true` or an object of settings. Default: `false`. An answer that breaks the rules of tool use is a
+ * defect of the handler, and is not sent.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/client/sampling
  * @deprecated since 2026-07-28 (SEP-2577); a revision may be without it from 2027-07-28 on.
@@ -169,8 +171,8 @@ const setting = <Name extends string>(
   value === undefined || value === false ? {} : { [name]: value === true ? {} : value } as Record<Name, JsonObject>
 
 /**
- * Shows forms to the user. Fields that the user leaves out get their default. An answer that does not fit the form is a
- * defect of the handler and is not sent.
+ * Shows forms to the user. A field that the answer lacks gets the default of the form. An answer that does not fit the form is a defect of
+ * the handler, and is not sent.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/client/elicitation#form-mode-elicitation-requests
  * @category utils
@@ -185,14 +187,14 @@ export const elicitation = <Answered extends Effect.Effect<Answer, any, any>>(
 
 /** @category models */
 export interface ElicitationOptions {
-  /** What the client declares for this mode of elicitation. Default: an empty object. */
+  /** The settings that the client declares for this kind of elicitation. Default: an empty object. */
   readonly settings?: JsonObject | undefined
 }
 
 /**
- * Has the user open web pages. The handler must show the whole URL, and open it only when the user agrees. The client's
- * `elicitationsCompleted` tells when the user has completed the page. The client refuses URLs that are not URLs of web pages, such as
- * `javascript:`, `data:` and `file:`: the handler does not get them.
+ * Lets the user open web pages. The handler must show the whole URL, and may open it only when the user agrees. `elicitationsCompleted` of
+ * the client reports when the user has completed a page. The client refuses URLs that are no URLs of web pages, such as `javascript:`,
+ * `data:` and `file:`, so the handler never gets such a URL.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/client/elicitation#url-mode-elicitation-requests
  * @category utils
@@ -216,8 +218,9 @@ export const urlElicitation = <Answered extends Effect.Effect<ElicitAction, any,
   })
 
 /**
- * Lists the folders that the server may work in; `list` runs for each request. For each value of `changes`, the client notifies the server
- * that the list has changed. Each root MUST be a `file://` URI without `..`: otherwise the server gets an internal error.
+ * Lists the folders in which the server may work. `list` runs for each request of the server. For each value of `changes`, the client
+ * notifies the server that the list has changed. Default: the client sends no such notifications. Each root MUST be a `file://` URI without
+ * `..`; otherwise the server gets an internal error.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/client/roots
  * @deprecated since 2026-07-28 (SEP-2577); a revision may be without it from 2027-07-28 on.
@@ -238,10 +241,10 @@ export const roots = <R = never, R2 = never, E = never>(
         ? undefined
         : Stream.provideContext(options.changes, context as Context.Context<any>)
     }
-    // The captured context has what both need. Only requests provide `FeatureContext`.
+    // The captured context has the services of `list` and of `changes`. Only requests provide `FeatureContext`.
   }) as Layer.Layer<never, never, ClientFeatures | Exclude<R, FeatureContext | Scope.Scope> | Exclude<R2, Scope.Scope>>
 
-/** Dies when the server must not get a root: it is not a `file://` URI, or leads elsewhere. */
+/** Dies when the server must not get one of the roots, because the root is not a `file://` URI, or leads to another folder. */
 const checkRoots = (roots: ReadonlyArray<Root>): Effect.Effect<void> => {
   for (const { uri } of roots) {
     const problem = FileUri.rootProblem(uri)
@@ -251,9 +254,9 @@ const checkRoots = (roots: ReadonlyArray<Root>): Effect.Effect<void> => {
 }
 
 /**
- * Handles the server's log messages, one after another, as long as the client is connected. `setLoggingLevel` sets which levels the
- * server sends. When the scope of the client closes after a success, closing waits until the messages that have arrived are handled, but
- * not longer than `closeTimeout`. After a failure or an interruption, it interrupts the handler at once.
+ * Handles the log messages of the server, one after another, while the client is connected. `setLoggingLevel` of the session chooses which
+ * levels the server sends. When the scope of the client closes after a success, closing waits until all messages that have arrived are
+ * handled, at most for `closeTimeout`. When it closes after a failure or an interruption, the handler is interrupted at once.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/server/utilities/logging
  * @deprecated since 2026-07-28 (SEP-2577); a revision may be without it from 2027-07-28 on.
@@ -264,12 +267,12 @@ export const logging = <R = never>(
 ): Layer.Layer<never, never, ClientFeatures | Exclude<R, Scope.Scope>> =>
   feature<R>("logging", (features, context) => {
     features.logging = { handler, context }
-    // A log message belongs to no request, so there is no `FeatureContext`.
+    // A log message belongs to no request, so the handler has no `FeatureContext`.
   }) as Layer.Layer<never, never, ClientFeatures | Exclude<R, Scope.Scope>>
 
 /**
- * Answers requests of another method: a method of an extension, which is checked by its schemas and needs the extension on both sides, or a
- * method of any other name, without checks.
+ * Answers requests of another method. `method` is a request of an extension or a name. A request of an extension is checked by its schemas,
+ * and both sides must have the extension. A request with a name is not checked.
  *
  * @category utils
  */
@@ -282,7 +285,7 @@ export const request = <M extends string | Request, Answer extends Effect.Effect
     handler as (params: any) => Effect.Effect<any, Fails, ContextOf<Answer>>
   )
 
-/** A request as its definition has it. */
+/** A request in the form of its definition. */
 interface Request {
   readonly kind: string
   readonly params: Schema.Schema<any, any>
@@ -292,7 +295,7 @@ type ParamsOf<M> = M extends Request ? Schema.Schema.Type<M["params"]> : JsonObj
 
 type ResultOf<M> = M extends { readonly result: Schema.Schema<infer Result, any> } ? Result : JsonObject
 
-/** Accepts requests of servers. Otherwise it is a sentence for the compiler to show. */
+/** Accepts a request that servers send. For any other value, the type is a sentence that the compiler shows. */
 type FromServer<M> = M extends string ? unknown
   : M extends { readonly kind: "request" }
     ? M extends { readonly from: "client" } ?
@@ -318,9 +321,9 @@ const addRequest = <R>(
   })
 
 /**
- * Reads the results of one type that an extension adds to a method of the core, and makes a result of the core from each. Callers that
- * expect a result of the core get the result that was made. `read` may call the extension with `calls`. Without this feature, a call that
- * is answered with such a result fails with reason `Decode`; `callEither` does not.
+ * Reads results of one type that an extension adds to a method of the core. `read` turns each such result into a result of the core, and
+ * callers get the result of the core. `read` may call methods of the extension with `calls`. Without this feature, a call that is answered
+ * with such a result fails with reason `Decode`, except a call of `callEither`.
  *
  * @category utils
  */
@@ -339,27 +342,27 @@ export const result = <Method extends keyof Extension.Answerable, Value, R = nev
 
 /** @category models */
 export interface TaskOptions {
-  /** How many tasks run at the same time at most; further tasks are refused. Default: 16. */
+  /** How many tasks may run at the same time. Further tasks are refused. Default: 16. */
   readonly maxRunning?: number | undefined
   /**
-   * How many tasks are stored at most, ended tasks included. A new task replaces the oldest task whose result the server has fetched; when
-   * there is no such task, the new task is refused. Default: 256.
+   * How many tasks may be stored, including tasks that have ended. A new task replaces the oldest task whose result the server has fetched.
+   * When there is no such task, the new task is refused. Default: 256.
    */
   readonly maxTasks?: number | undefined
-  /** The limit of the characters of all results together, as JSON; a task whose result does not fit fails. Default: 16 Mi. */
+  /** How many characters all results may have together, as JSON. A task whose result exceeds the limit fails. Default: 16 Mi. */
   readonly maxSize?: number | undefined
-  /** How long a task is stored after its creation, where the server does not say. Default: 1 hour. */
+  /** How long a task is stored after its creation, when the server does not choose a time. Default: 1 hour. */
   readonly ttl?: Duration.DurationInput | undefined
-  /** The longest that a server can have a task stored. A handler that still runs then is interrupted. Default: 1 day. */
+  /** The longest time for which a server can have a task stored. A handler that still runs then is interrupted. Default: 1 day. */
   readonly maxTtl?: Duration.DurationInput | undefined
   /** How long servers should wait between two requests about a task. Default: 1 second. */
   readonly pollInterval?: Duration.DurationInput | undefined
 }
 
 /**
- * Lets servers of 2025-11-25 ask for samples and input as tasks: the request is answered at once, the handler runs on, and the
- * server fetches the answer later. Tasks end with the session. Without it, and in other revisions, such a request is answered
- * as any other.
+ * Lets servers of revision 2025-11-25 ask for sampling and elicitation as tasks. The client answers the request at once with a task, the
+ * handler goes on, and the server fetches the answer later. Tasks end with the session. Without this feature, and with other revisions,
+ * such a request is answered as any other request.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/tasks
  * @category utils
@@ -370,7 +373,7 @@ export const tasks = (options: TaskOptions = {}): Feature =>
   })
 
 /**
- * Declares an experimental capability with its settings. Add `request` for the methods that it brings.
+ * Declares an experimental capability with its settings. Use `request` to answer the methods of the capability.
  *
  * @category utils
  */
@@ -378,7 +381,8 @@ export const experimental = (name: string, settings: JsonObject = {}): Feature =
   declaration("experimental", name, settings)
 
 /**
- * Declares an extension with its settings. Its identifier has a prefix: `com.example/trace`. Dies when the identifier has none.
+ * Declares an extension with its settings. The identifier needs a prefix, as in `com.example/trace`. The layer dies when the identifier has
+ * no prefix.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/versioning#extensions
  * @category utils
@@ -406,7 +410,7 @@ const names: Record<Field, string> = {
   tasks: "tasks"
 }
 
-/** A layer that sets one field. Dies when another layer has set it. */
+/** A layer that sets one field of the features. It dies when another layer has set the field. */
 const feature = <R>(
   field: Field,
   set: (features: FeaturesService, context: Context.Context<never>) => void
@@ -417,26 +421,30 @@ const feature = <R>(
     return undefined
   })
 
-/** A layer that adds to the features of a client. Dies when `add` says what two features do that only one may do. */
+/**
+ * A layer that adds to the features of a client. `add` returns what this feature and another feature both do although only one may do it;
+ * then the layer dies with that text. `undefined`: there is no conflict.
+ */
 const adding = <R>(
   add: (features: FeaturesService, context: Context.Context<never>) => string | undefined
 ): Feature<R> =>
   Layer.effectDiscard(Effect.gen(function*() {
     const features = yield* ClientFeatures
     const context = yield* Effect.context<Exclude<R, FeatureContext | Scope.Scope>>()
-    // The scope of the layer is closed when a request comes.
+    // The scope is left out, because the scope of the layer may be closed when a request arrives.
     const problem = add(features, Context.omit(Scope.Scope)(context as Context.Context<any>) as Context.Context<never>)
     if (problem !== undefined) yield* Effect.dieMessage(`Two features of this client ${problem}`)
   }))
 
-/** The handler with the errors that a server gets. */
+/** The handler, with errors that a server may get. */
 const answering =
   <P, A>(handler: (params: P) => Effect.Effect<A, any, any>) => (params: P): Effect.Effect<A, McpError, any> =>
     Effect.catchAll(handler(params) as Effect.Effect<A, Fails>, refusal)
 
 /**
- * The error of a handler as the server gets it: an `McpError` as it is, and an `InternalError` where a call of the handler had no
- * answer. The log alone has the text of the transport, which may hold secrets. Any other error, which the types do not allow, is a defect.
+ * The error of a handler as the server gets it. An `McpError` stays, and a failed call of the handler becomes an `InternalError`. The text
+ * of a transport error goes only to the log, because it may contain secrets. Any other error, which the types do not allow, becomes a
+ * defect.
  */
 const refusal = (error: Fails): Effect.Effect<never, McpError> => {
   if (!isLocalError(error)) return isMcpError(error) ? Effect.fail(error) : Effect.die(error)
@@ -447,8 +455,8 @@ const refusal = (error: Fails): Effect.Effect<never, McpError> => {
 }
 
 /**
- * The handler of an extension's request, with parameters and a result as they are on the wire. It dies when the answer is not a result of
- * the method.
+ * The handler of a request of an extension, with encoded parameters and an encoded result. It dies when the answer is not a result of the
+ * method.
  */
 const bySchemas = <R>(
   { name, params, result }: Extension.Request,

@@ -1,6 +1,6 @@
 /**
- * A session with one server: its type, with one verb for each method that a client calls, and the options of the session and of its calls.
- * `Client` opens a session, in the era that both sides speak, over any transport. `session/Verbs` makes the verbs.
+ * A session with one server: its type, which has a function for each method that a client calls, and the options of the session and of its
+ * calls. `Client` opens a session in the protocol era that both sides speak, over any transport. `session/Verbs` makes the functions.
  *
  * @since 0.1.0
  */
@@ -31,30 +31,33 @@ import type { ClientError, NotNegotiated } from "./ClientError.js"
 export interface ClientSessionService extends Notifications, ExtensionCalls {
   readonly serverInfo: Implementation
   readonly serverCapabilities: ServerCapabilities
-  /** How to use the server, for the model. */
+  /** A text of the server for the model about how to use the server; `undefined` when the server sent none. */
   readonly instructions: string | undefined
-  /** The revision that both sides speak. */
+  /** The protocol revision that both sides speak. */
   readonly version: Version.Version
-  /** The era of `version`: "legacy" when the session began with a handshake, else "modern". */
+  /**
+   * The era of `version`: "legacy" for revisions up to 2025-11-25, whose sessions begin with a handshake; "modern" for revision 2026-07-28.
+   */
   readonly era: Version.Era
   readonly ping: (options?: CallOptions) => Effect.Effect<void, ClientError>
-  /** One page of the tools. */
+  /** Lists one page of the tools. */
   readonly listTools: (options?: ListOptions) => Effect.Effect<Tools.ListToolsResult, ClientError>
   /**
-   * All tools, page after page. Fails with reason `Decode` after 64 pages, when all of them together have more than 500,000 values or
-   * 16 Mi characters, and when a cursor comes a second time.
+   * Lists all tools, page after page. Fails with reason `Decode` after 64 pages, when all pages together have more than 500,000 values or
+   * more than 16 Mi characters, or when a cursor comes a second time.
    */
   readonly tools: Stream.Stream<Tools.Tool, ClientError>
   /**
-   * Calls a tool. When the tool itself fails, the result has `isError`. The effect fails when there is no result, and with
-   * reason `Decode` when the result does not match the tool's output schema.
+   * Calls a tool. When the tool itself fails, the effect succeeds with a result that has `isError`. The effect fails when there is no
+   * result. It fails with reason `Decode` when the result does not conform to the output schema of the tool. An interruption of the effect
+   * cancels the call at the server.
    *
-   * Interrupting the effect cancels the call at the server.
+   * The call may become a task. Then the effect waits for the result of the task, answers the questions of the task, and cancels the task
+   * when it is interrupted. With revision 2026-07-28, the server decides whether a call becomes a task, if `TasksClient.extension` is among
+   * the `extensions` of the client. With revision 2025-11-25, only calls of tools become tasks that run only as tasks according to the
+   * server's list. If a server with tasks has a tool that the client does not know, the client reads the list first.
    *
-   * Where the call becomes a task, this waits for its result, answers its questions, and cancels it when interrupted: From 2026-07-28 on
-   * the server decides whether a call becomes a task, if the client has `TasksClient.extension` among its `extensions`; at 2025-11-25 the
-   * calls of tools that the server lists as tasks only become tasks. Where the server has tasks, the client first looks in the list for a
-   * tool that it does not know. `timeout` then limits each request about the task, and `maxTotalTimeout` everything. Fails with `TaskEnded`
+   * For a task, `timeout` limits each request about the task, and `maxTotalTimeout` limits all together. The effect fails with `TaskEnded`
    * when the task was cancelled or has expired. `TasksClient.start` gives the task itself.
    */
   readonly callTool: (
@@ -62,28 +65,28 @@ export interface ClientSessionService extends Notifications, ExtensionCalls {
     args?: JsonObject,
     options?: CallToolOptions
   ) => Effect.Effect<Tools.CallToolResult, ClientError>
-  /** The tasks of the server. `TasksClient` has the same with the types of a definition. */
+  /** The tasks of the server. `TasksClient` has the same functions with the types of a definition. */
   readonly tasks: TaskCalls
-  /** One page of the resources. */
+  /** Lists one page of the resources. */
   readonly listResources: (options?: ListOptions) => Effect.Effect<Resources.ListResourcesResult, ClientError>
-  /** All resources, page after page, like `tools`. */
+  /** Lists all resources, page after page, with the limits of `tools`. */
   readonly resources: Stream.Stream<Resources.Resource, ClientError>
-  /** One page of the resource templates. */
+  /** Lists one page of the resource templates. */
   readonly listResourceTemplates: (
     options?: ListOptions
   ) => Effect.Effect<Resources.ListResourceTemplatesResult, ClientError>
-  /** All resource templates, page after page, like `tools`. */
+  /** Lists all resource templates, page after page, with the limits of `tools`. */
   readonly resourceTemplates: Stream.Stream<Resources.ResourceTemplate, ClientError>
   readonly readResource: (
     uri: string,
     options?: CallOptions
   ) => Effect.Effect<Resources.ReadResourceResult, ClientError>
-  /** Subscribes to a resource: `resourceUpdates` then has its URI whenever its content changes. */
+  /** Subscribes to a resource. Then `resourceUpdates` has the URI of the resource each time that its content changes. */
   readonly subscribeResource: (uri: string, options?: CallOptions) => Effect.Effect<void, ClientError>
   readonly unsubscribeResource: (uri: string, options?: CallOptions) => Effect.Effect<void, ClientError>
-  /** One page of the prompts. */
+  /** Lists one page of the prompts. */
   readonly listPrompts: (options?: ListOptions) => Effect.Effect<Prompts.ListPromptsResult, ClientError>
-  /** All prompts, page after page, like `tools`. */
+  /** Lists all prompts, page after page, with the limits of `tools`. */
   readonly prompts: Stream.Stream<Prompts.Prompt, ClientError>
   readonly getPrompt: (
     name: string,
@@ -91,7 +94,8 @@ export interface ClientSessionService extends Notifications, ExtensionCalls {
     options?: CallOptions
   ) => Effect.Effect<Prompts.GetPromptResult, ClientError>
   /**
-   * Suggests values for an argument of a prompt or a resource template. `others` are the arguments that have a value.
+   * Suggests values for an argument of a prompt, or for a variable of a resource template. `others` are the other arguments, which have a
+   * value already.
    */
   readonly complete: (
     ref: Completion.CompleteParams["ref"],
@@ -99,14 +103,14 @@ export interface ClientSessionService extends Notifications, ExtensionCalls {
     options?: CallOptions & { readonly others?: Readonly<Record<string, string>> | undefined }
   ) => Effect.Effect<Completion.Suggestions, ClientError>
   /**
-   * Sets the lowest level of the log messages that the server sends.
+   * Sets the least severe level of the log messages that the server sends.
    *
    * @deprecated since 2026-07-28 (SEP-2577); a revision may be without it from 2027-07-28 on.
    */
   readonly setLoggingLevel: (level: LoggingLevel, options?: CallOptions) => Effect.Effect<void, ClientError>
   /**
-   * Sends any notification. It is dropped when the session has ended. A notification of an extension fails with `NotNegotiated` when the
-   * session does not allow it.
+   * Sends any notification. When the session has ended, the notification is dropped. For a notification of an extension, the effect fails
+   * with `NotNegotiated` when the session does not allow it.
    */
   readonly notify: {
     <Params>(
@@ -116,42 +120,43 @@ export interface ClientSessionService extends Notifications, ExtensionCalls {
     (method: string, params?: JsonObject): Effect.Effect<void>
   }
   /**
-   * Notifies the server that the roots have changed. `ClientFeatures.roots` does so by itself when it has `changes`; without them
-   * the client does not declare that it notifies, and this fails with `NotNegotiated`.
+   * Notifies the server that the roots have changed. `ClientFeatures.roots` sends this notification itself when it has the option
+   * `changes`. Without that option the client does not declare that it notifies, so this effect fails with `NotNegotiated`.
    *
    * @deprecated since 2026-07-28 (SEP-2577); a revision may be without it from 2027-07-28 on.
    */
   readonly rootsListChanged: Effect.Effect<void, NotNegotiated>
   /**
-   * Waits until the server notifies this client of changes of its lists, or has refused to: a list that is read after this misses no
-   * change. It waits for the first subscription only. When a subscription ended and is open again, the client counts everything that the
-   * server may have reported meanwhile as changed. Up to 2025-11-25, and where the server reports no changes, there is nothing to wait for.
+   * Waits until the server has agreed or refused to notify this client of changes of its lists. A list that is read afterwards misses no
+   * change. It waits for the first subscription only. When a subscription has ended and is open again, the client treats everything that
+   * the server may have reported meanwhile as changed. There is nothing to wait for with revision 2025-11-25 or earlier, or when the server
+   * reports no changes.
    *
    * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/utilities/subscriptions
    */
   readonly awaitSubscription: Effect.Effect<void>
-  /** Waits until the session has ended. Fails when the transport failed. */
+  /** Waits until the session has ended. Fails if the transport has failed. */
   readonly ended: Effect.Effect<void, ClientError>
 }
 
 /**
- * The limits of a session. What one connection may hold is limited by the options of its connector.
+ * The limits of a session. The options of its connector limit what one connection may hold.
  *
  * @category models
  */
 export interface Limits {
-  /** How many calls may be in flight; more wait to be sent, and their timeouts run. Default: 1,024. */
+  /** How many calls may be in flight. Further calls wait before they are sent; their timeouts run meanwhile. Default: 1,024. */
   readonly maxCalls?: number | undefined
   /**
-   * How many times a server may ask for input in order to serve one call, from 2026-07-28 on. Then the call fails with
-   * `TooManyRounds`. Default: 10.
+   * How many times a server may ask for input to serve one call, with revision 2026-07-28. Then the call fails with `TooManyRounds`.
+   * Default: 10.
    */
   readonly maxRounds?: number | undefined
-  /** How many of the server's requests are served at the same time; more wait. Default: 64. */
+  /** How many requests of the server are served at the same time. Further requests wait. Default: 64. */
   readonly maxInFlight?: number | undefined
-  /** How many of the server's requests may wait to be served; more get the error -32000. Default: 1,024. */
+  /** How many requests of the server may wait to be served. Further requests get the error -32000. Default: 1,024. */
   readonly maxWaiting?: number | undefined
-  /** How many characters the server's waiting requests may have; more get the error -32000. Default: 16 Mi. */
+  /** How many characters the waiting requests of the server may have together. Further requests get the error -32000. Default: 16 Mi. */
   readonly maxWaitingText?: number | undefined
 }
 
@@ -172,81 +177,81 @@ export interface Options {
   /** The name and version that the client sends. Default: the name and version of this library. */
   readonly clientInfo?: Implementation | undefined
   /**
-   * How long a call waits when it has no `timeout` of its own. The time during which this client answers a question of the
-   * server does not count; `maxTotalTimeout` of a call counts it. Default: 60 seconds.
+   * How long a call waits for its answer when it has no `timeout` of its own. While this client answers a question of the server, the time
+   * stands still; `maxTotalTimeout` of a call does not stand still. Default: 60 seconds.
    */
   readonly timeout?: Duration.DurationInput | undefined
   /**
-   * The `timeout` of single methods, by name: `{ "tools/call": "10 minutes" }`. Default: `timeout`, and 5 seconds for `server/discover`:
-   * after that the client tries the handshake.
+   * The `timeout` of single methods, by name: `{ "tools/call": "10 minutes" }`. Default: `timeout`; for `server/discover` 5 seconds, after
+   * which the client tries the handshake.
    */
   readonly timeouts?: Readonly<Record<string, Duration.DurationInput>> | undefined
-  /** The `maxRetries` of calls without a `maxRetries` of their own. Default: 0, no call is sent again. */
+  /** The `maxRetries` of calls that have no `maxRetries` of their own. Default: 0, no call is sent again. */
   readonly maxRetries?: number | undefined
   /**
-   * Whether lists and resources are cached for as long as the server allows, from 2026-07-28 on. What the server allows for one
-   * user only is used again while the requests of the connection have the same credentials. Default: true.
+   * Whether lists and resources are cached for as long as the server allows, with revision 2026-07-28. A result that the server allows only
+   * for one user is used again only while the requests of the connection have the same credentials. Default: `true`.
    *
    * @see https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/caching
    */
   readonly cache?: boolean | undefined
   /**
-   * Whether the client refuses, with `NotNegotiated`, to send what needs a capability that was not declared. Set it to false
-   * for servers that forget to declare what they have. Default: true.
+   * Whether the client refuses, with `NotNegotiated`, to send a message that needs a capability that was not declared. Set `false` for
+   * servers that do not declare all their capabilities. Default: `true`.
    */
   readonly enforceCapabilities?: boolean | undefined
   /**
-   * Whether sampling, elicitation and roots are refused while no call of the client waits for its answer. Newer servers ask
-   * only within a call; many older ones request the roots as soon as the session begins. Default: false.
+   * Whether sampling, elicitation and roots are refused while no call of the client waits for its answer. Newer servers ask only during a
+   * call, but many older servers request the roots as soon as the session begins. Default: `false`.
    */
   readonly refuseUnassociated?: boolean | undefined
   /**
-   * The revisions that the client may speak; it requests the latest. With revisions of one era only, it does not look for
-   * the server's era. Default: all that this library knows, of both eras.
+   * The revisions that the client may speak. The client requests the latest of them. If all are of one era, the client does not find out
+   * which era the server speaks. Default: all revisions of both eras that this library knows.
    */
   readonly versions?: readonly [Version.Version, ...Array<Version.Version>] | undefined
   /**
-   * What an earlier session with the same server found out: that session, or the same members of it, stored as JSON. The
-   * client then does not look for the server's era: a modern session opens without a message, and a legacy one with the
-   * handshake, after which the client looks for the era only if the server refuses it.
+   * What an earlier session with the same server has found out: that session itself, or these members of it, which may have been stored as
+   * JSON. With it, the client does not first find out which era the server speaks. A modern session opens without a message. A legacy
+   * session opens with the handshake; only if the server refuses the handshake, the client finds out the era.
    */
   readonly prior?: Prior | undefined
   /**
-   * The extensions that the client uses, with the settings that it declares. The client dies when two extensions add the same name. Over
-   * HTTP, the headers of their requests need a transport that this client opens. Default: none.
+   * The extensions that the client uses, with the settings that it declares. Connecting dies when two extensions add the same name. Over
+   * HTTP, headers of their requests are sent only by a transport that this client opens. Default: no extensions.
    */
   readonly extensions?: ReadonlyArray<Extension.Extension.Any> | undefined
-  /** How much the client does for its server at a time. */
+  /** The limits of the session; see `Limits` for their defaults. */
   readonly limits?: Limits | undefined
   /**
-   * Sends a ping to a server that was silent for `interval`, and ends the session when two pings in a row get no answer within `interval`;
-   * a ping that cannot be delivered counts as unanswered. The heartbeat is off at 2026-07-28, which has no ping: there each call has its
-   * `timeout`. Default: no pings.
+   * Sends a ping to a server that was silent for `interval`. Ends the session when two pings in a row get no answer within `interval` each.
+   * A ping that cannot be delivered counts as a ping without an answer. There is no heartbeat with revision 2026-07-28, which has no ping;
+   * there, each call has its `timeout`. Default: no pings.
    *
    * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/ping
    */
   readonly heartbeat?: { readonly interval: Duration.DurationInput } | undefined
   /**
-   * How long closing waits: first for handlers of features that cannot be interrupted, then for the handlers of log messages and for the
-   * changes of roots, and then for features to be released. What takes longer is reported, and goes on. Default: 5 seconds.
+   * How long each step of closing may wait: first for handlers of features that cannot be interrupted, then for the handlers of log
+   * messages and of changed roots, and then for the release of the features. What takes longer is reported and goes on. Default: 5 seconds.
    */
   readonly closeTimeout?: Duration.DurationInput | undefined
   /**
    * Whether structured content is checked against the output schema that the server lists for the tool. When the client does not have the
-   * list yet, it requests it after the first call, in the time that is left for the call. A result that cannot be checked is accepted, and
-   * reported in `diagnostics`: because the tools could not be listed (the client tries again after a minute), because the schema is not
-   * valid, or because the check would cost too much. Default: true.
+   * list yet, it requests the list after the first call, within the time that is left for the call. The client accepts a result that it
+   * cannot check, and reports it in `diagnostics`. There are three reasons: the tools could not be listed (the client tries again after a
+   * minute), the schema is not valid, or the check would cost too much. Default: `true`.
    */
   readonly checkOutputs?: boolean | undefined
   /**
-   * Called with each notification when it arrives, and before the end of a call that the server has answered after it. The function must
-   * return at once, and must not throw; the streams of the session are for slower listeners.
+   * Called with each notification when it arrives. If the notification arrives before the answer to a call, the function is called before
+   * the call ends. The function must return at once, and must not throw. For slower listeners the session has streams.
    */
   readonly onNotification?: ((notification: Notification) => void) | undefined
   /**
-   * Called with the caching hints of each list and each content that the server sends, for a program that passes results on, as a proxy
-   * does. `method` is the method of the request. It is not called for results of the client's cache. The function must return at once, and
-   * must not throw. Servers up to 2025-11-25 send no hints.
+   * Called with the cache hints of each list and each content that the server sends. It is for a program that passes results on, such as a
+   * proxy. `method` is the method of the request. The function is not called for results from the cache of the client. It must return at
+   * once, and must not throw. Servers of revision 2025-11-25 or earlier send no hints.
    *
    * @see https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/caching
    */
@@ -261,31 +266,31 @@ export interface Options {
  * @category models
  */
 export interface CallOptions extends RequestOptions {
-  /** `_meta` of the request. */
+  /** More members for `_meta` of the request. */
   readonly meta?: JsonObject | undefined
   /**
-   * How many times the call is sent again, with a new id, when its answer was lost: the stream of an HTTP response broke
-   * before the answer, and the server may have run the call. It is sent again only when it may run twice: it lists, reads,
-   * gets a prompt or completes, or it calls a tool that the server lists as read-only or idempotent. The client waits before
-   * each attempt; each has the `timeout` of the call anew, and all together its `maxTotalTimeout`. When no attempt is answered, the call
-   * fails with the first loss.
+   * How many times the call is sent again, with a new id, when its answer was lost because the stream of an HTTP response broke before the
+   * answer. The server may have run such a call. Therefore it is sent again only if it may run twice: it lists, reads, gets a prompt or
+   * completes, or it calls a tool that the server lists as read-only or idempotent. The client waits before each attempt. Each attempt has
+   * the `timeout` of the call, and `maxTotalTimeout` limits all attempts together. When no attempt is answered, the call fails with the
+   * error of the first loss.
    *
-   * Only from 2026-07-28 on: before, a broken stream is resumed. A call that needs input counts anew in each round.
-   * Default: the `maxRetries` of the client.
+   * It works only with revision 2026-07-28; with earlier revisions, a broken stream is resumed. When the server asks for input, the client
+   * sends the call again with the input, and counts the losses of that request anew. Default: the `maxRetries` of the client.
    */
   readonly maxRetries?: number | undefined
   /**
-   * Whether this call may use the result of an earlier call, and may leave its own result for later calls, from 2026-07-28 on. Default: the
-   * `cache` of the client.
+   * Whether this call may use the result of an earlier call, and whether later calls may use its result; with revision 2026-07-28. Default:
+   * the option `cache` of the client.
    */
   readonly cache?: boolean | undefined
   /**
-   * The capabilities that this call declares, in place of the capabilities of the client's features. Only from 2026-07-28 on, and for
-   * `request` with a name, whose caller answers an `input_required` result itself.
+   * The capabilities that this call declares, in place of the capabilities of the client's features. It is used only with revision
+   * 2026-07-28, and only for `request` with a name. The caller of that function answers an `input_required` result itself.
    */
   readonly capabilities?: ClientCapabilities | undefined
   /**
-   * The lowest level of the log messages that this call wants, from 2026-07-28 on. Default: the level of `setLoggingLevel`.
+   * The least severe level of the log messages that this call wants, with revision 2026-07-28. Default: the level of `setLoggingLevel`.
    *
    * @deprecated since 2026-07-28 (SEP-2577); a revision may be without it from 2027-07-28 on.
    */
@@ -298,7 +303,7 @@ export interface CallOptions extends RequestOptions {
  * @category models
  */
 export interface ListOptions extends CallOptions {
-  /** Where the page begins: the `nextCursor` of the page before it. */
+  /** The `nextCursor` of the page before. Default: the first page. */
   readonly cursor?: string | undefined
 }
 
@@ -308,9 +313,7 @@ export interface ListOptions extends CallOptions {
  * @category models
  */
 export interface CallToolOptions extends CallOptions {
-  /**
-   * Whether the result is checked against the tool's output schema. Default: the `checkOutputs` option of the client.
-   */
+  /** Whether the result is checked against the output schema of the tool. Default: the option `checkOutputs` of the client. */
   readonly checkOutput?: boolean | undefined
 }
 
@@ -322,7 +325,7 @@ export interface CallToolOptions extends CallOptions {
 export type Change = "tools" | "resources" | "prompts"
 
 /**
- * Every `ClientSession` has these streams.
+ * The streams of notifications that every session has.
  *
  * @category models
  */
@@ -330,20 +333,20 @@ export interface Notifications {
   /** Every notification that belongs to no call of the client, in the order of arrival. */
   readonly notifications: Stream.Stream<Notification>
   /**
-   * The server's log messages. Invalid ones are left out.
+   * The log messages of the server. Messages that are not valid are left out.
    *
    * @deprecated since 2026-07-28 (SEP-2577); a revision may be without it from 2027-07-28 on.
    */
   readonly logs: Stream.Stream<LoggingMessage>
-  /** Which of the server's lists have changed. */
+  /** The lists of the server that have changed. */
   readonly listChanges: Stream.Stream<Change>
   /** The URIs of subscribed resources whose content has changed. */
   readonly resourceUpdates: Stream.Stream<string>
   /** The ids of URL elicitations that the user has completed. */
   readonly elicitationsCompleted: Stream.Stream<string>
   /**
-   * Events that ended nothing but that an operator may want to know: late answers, errors without an id. They are logged
-   * while there is no listener.
+   * Events that an operator may want to know although they ended nothing, such as late answers and errors without an id. They are logged
+   * while nobody reads this stream.
    */
   readonly diagnostics: Stream.Stream<Diagnostic>
 }
@@ -351,8 +354,9 @@ export interface Notifications {
 /** @category models */
 export interface ListenOptions<out Params> {
   /**
-   * Reads the present state, as notifications tell it: when the subscription is open, and again after each interruption,
-   * because notifications may have been missed. The stream gives what it reads.
+   * Reads the present state in the form of notifications, and the stream gives these. It runs when the subscription is open, and again each
+   * time that the subscription is open again after it was broken, because the client may have missed notifications. Default: the stream
+   * gives only the notifications of the server.
    */
   readonly current?: Effect.Effect<Iterable<Params>, ClientError> | undefined
 }
@@ -360,18 +364,18 @@ export interface ListenOptions<out Params> {
 /** @category models */
 export interface ExtensionCalls {
   /**
-   * The settings that client and server have declared for an extension; `None` when one of them has not declared it, or the
-   * revision does not have it. Fails with reason `Decode` when the settings of the server do not conform to their schema.
+   * The settings that the client and the server have declared for an extension. `None` when one side has not declared the extension, or
+   * when the revision does not have it. Fails with reason `Decode` when the settings of the server do not conform to their schema.
    */
   readonly extension: <E extends Extension.Extension.Any>(
     extension: E
   ) => Effect.Effect<Option.Option<Extension.Extension.SettingsOf<E>>, TransportError>
   /**
-   * Calls a method of an extension, checked by its schemas. Fails with `NotNegotiated` when the client was not given the
-   * extension, the server has not declared it, or the revision does not have the method.
+   * Calls a request of an extension, and checks parameters and result by its schemas. Fails with `NotNegotiated` when the client was not
+   * given the extension, when the server has not declared it, or when the revision does not have the method.
    *
-   * With a name it calls any method. Neither parameters nor result are checked then; a method of the specification or of a
-   * given extension that the session does not allow fails with `NotNegotiated`.
+   * With a name, it calls any method, and checks neither parameters nor result. It fails with `NotNegotiated` for a method of the
+   * specification or of a given extension that the session does not allow.
    */
   readonly request: {
     <Params, Result>(
@@ -382,8 +386,8 @@ export interface ExtensionCalls {
     (method: string, params?: JsonObject, options?: CallOptions): Effect.Effect<JsonObject, ClientError>
   }
   /**
-   * Calls the method that an extension adds this type of results to, and gives its result as the server chose it: `Right` with the result
-   * of the core, `Left` with the result of the extension.
+   * Calls the method of the core to which an extension adds this type of results. The server chooses how it answers: `Right` has the result
+   * of the core, `Left` has the result of the extension.
    */
   readonly callEither: <Method extends keyof Extension.Answerable, Value>(
     resultType: Extension.ResultType<Method, Value>,
@@ -391,10 +395,10 @@ export interface ExtensionCalls {
     options?: CallOptions
   ) => Effect.Effect<Either.Either<Extension.Answerable[Method]["result"], Value>, ClientError>
   /**
-   * The notifications of an extension, for as long as the stream runs. The client subscribes to a notification that has a filter, by a flag
-   * or by keys; it receives a notification without a filter in both eras. Fails with `NotNegotiated` where the extension is not declared,
-   * and up to 2025-11-25 for a notification that has a filter. Fails with reason `Decode` when the server does not accept every key. A
-   * reader that is slower than the server loses the oldest notifications.
+   * The notifications of an extension, while the stream runs. For a notification that has a filter, the client subscribes with a flag or
+   * with keys. A notification without a filter arrives in both eras without a subscription. Fails with `NotNegotiated` when the extension
+   * is not declared, and with revision 2025-11-25 or earlier for a notification that has a filter. Fails with reason `Decode` when the
+   * server does not accept every key. A reader that is slower than the server loses the oldest notifications.
    */
   readonly listen: {
     <Params>(
@@ -410,69 +414,82 @@ export interface ExtensionCalls {
 }
 
 /**
- * A task that a server has, or a call that the server has answered at once. It needs no scope, and interrupting one of its
- * effects does not cancel it. All that waits for it shares the requests for its status.
+ * A task of a server, or a call that the server has answered at once. It needs no scope. An interruption of one of its effects does not
+ * cancel the task. All effects and streams that wait for the task share the requests for its status.
  *
  * @category models
  */
 export interface Task<out A, out E> {
-  /** The id to `attach` to the task with, after a restart too. `None` when the server answered the call at once. */
+  /**
+   * The id with which `attach` finds the task again, also after a restart of the program. `None` when the server has answered the call at
+   * once.
+   */
   readonly taskId: Option.Option<string>
   /**
-   * The task as it is, and after each change, until it has ended. The client requests the task at the pace of the server, and at once after
-   * a notification: at least once a minute, and no more than 20 times a second. Empty when the server answered the call at once.
+   * The task as it is now, and after each change, until it has ended. The client requests the task at the pace that the server wants, and
+   * soon after a notification. It does so at least once a minute, and at most 20 times a second. The stream is empty when the server has
+   * answered the call at once.
    *
-   * From 2026-07-28 on, the stream subscribes to the task while it runs. It fails with `TaskEnded` when the server no longer has the task,
-   * and with the error of the request when six requests in a row were lost. It answers no questions.
+   * With revision 2026-07-28, the stream subscribes to the task while it runs. It fails with `TaskEnded` when the server no longer has the
+   * task. It fails with the error of the request when six requests in a row were lost. It answers no questions of the task.
    */
   readonly status: Stream.Stream<Tasks.Task, ClientError>
   /**
-   * Waits for the end of the task, and answers its questions with the features of the client meanwhile, each once. It can be run
-   * again. Fails with `TaskEnded` when the task was cancelled or has expired, and otherwise as the call would.
+   * Waits for the end of the task. Meanwhile the features of the client answer the questions of the task, each question once. The effect
+   * may be run several times. It fails with `TaskEnded` when the task was cancelled or has expired, and otherwise with the errors of the
+   * call.
    */
   readonly result: Effect.Effect<A, E>
-  /** Has the server cancel the task. Succeeds also when the task has ended before. */
+  /** Asks the server to cancel the task. It succeeds also when the task has ended before. */
   readonly cancel: Effect.Effect<void, ClientError>
-  /** The progress of the task from now on, until it has ended. Only servers of 2025-11-25 send it, and not to a client that attached. */
+  /**
+   * The progress of the task from now on, until the task has ended. Only servers of revision 2025-11-25 send it. A client that found the
+   * task with `attach` gets none.
+   */
   readonly progress: Stream.Stream<Progress, ClientError>
 }
 
 /**
- * The options of a call that may become a task. `timeout` also limits each request about the task; no option limits the task itself.
+ * The options of a call that may become a task. `timeout` also limits each request about the task. No option limits the task itself.
  *
  * @category models
  */
 export interface StartOptions extends CallToolOptions {
-  /** For how long the server should keep the task after it was created. Only 2025-11-25 lets a client choose. */
+  /**
+   * How long the server should keep the task after its creation. Only with revision 2025-11-25 can a client choose this. Default: the
+   * server chooses.
+   */
   readonly ttl?: Duration.DurationInput | undefined
 }
 
 /**
- * The options of a task that exists.
+ * The options of `attach`, for a task that exists already.
  *
  * @category models
  */
 export interface AttachOptions extends Pick<CallOptions, "timeout"> {
-  /** The tool of the task: its result is checked against the output schema that the server lists. Default: no check. */
+  /**
+   * The tool that the task runs. The result is checked against the output schema that the server lists for this tool. Default: no check.
+   */
   readonly tool?: string | undefined
 }
 
 /** @category models */
 export interface TaskCalls {
   /**
-   * Calls a tool as a task where both sides support it. Otherwise it waits for the result of the call. Interrupting this effect
-   * cancels the call.
+   * Calls a tool as a task if both sides support tasks for the tool. Otherwise the effect waits for the result of the call. An interruption
+   * of this effect cancels the call.
    */
   readonly start: (
     name: string,
     args?: JsonObject,
     options?: StartOptions
   ) => Effect.Effect<Task<Tools.CallToolResult, ClientError>, ClientError>
-  /** The task of this id. Nothing is sent: the first request fails when the server does not know the id. */
+  /** The task with this id. The effect sends nothing. The first request about the task fails when the server does not know the id. */
   readonly attach: (taskId: string, options?: AttachOptions) => Effect.Effect<Task<Tools.CallToolResult, ClientError>>
   /**
-   * The tasks that the server has for this user, page after page. Only at 2025-11-25, and of servers that declare `tasks.list`;
-   * otherwise it fails with `NotNegotiated`.
+   * The tasks that the server has for this user, page after page. It works only with revision 2025-11-25 and with servers that declare
+   * `tasks.list`. Otherwise it fails with `NotNegotiated`.
    */
   readonly list: (options?: Omit<ListOptions, "cursor">) => Stream.Stream<Tasks.Task, ClientError>
 }

@@ -1,8 +1,8 @@
 /**
- * Many servers as one: their entries together, calls that go to the server that has the entry, and entries that follow their servers while
- * servers come, change and go. A server that ends takes only its own entries with it.
+ * Many servers as one. The group joins the entries of all servers, and sends each call to the server that has the entry. The entries change
+ * when servers are added, change their lists, or leave. When a server ends, only its own entries leave the group.
  *
- * `Members` holds the connections, `CurrentEntries` the entries; this module connects the two and routes calls.
+ * `Members` holds the connections, and `CurrentEntries` holds the entries. This module connects the two, and routes calls.
  *
  * @since 0.1.0
  */
@@ -44,37 +44,37 @@ import type { ToolFingerprints } from "./ToolFingerprints.js"
 
 /** @category models */
 export interface Options {
-  /** Gives tools and prompts their names in the group, or leaves them out. Default: the names that their servers use. */
+  /** Gives tools and prompts their names in the group, or leaves them out. Default: their names at their servers. */
   readonly nameHook?: NameHook | undefined
   /**
-   * Gives resources and resource templates their URIs in the group, or leaves them out. A template must keep its variables.
-   * Default: the URIs that their servers use.
+   * Gives resources and resource templates their URIs in the group, or leaves them out. The new URI of a template must have the same
+   * variables. Default: their URIs at their servers.
    */
   readonly uriHook?: NameHook | undefined
   /**
-   * What happens when a server has a name that an earlier server has: the entry of the later server is renamed (see `Entries`), or
-   * connecting that server fails with `DuplicateEntry`. Default: rename.
+   * What happens when a server has a name that an earlier server has. `rename`: the entry of the later server gets another name (see
+   * `Entries`). `fail`: connecting the later server fails with `DuplicateEntry`. Default: `rename`.
    */
   readonly onCollision?: "rename" | "fail" | undefined
   /**
-   * The longest name of a tool or prompt that is renamed for a collision, in characters; a longer name is cut. Default: 64, which every
-   * known model API accepts.
+   * How many characters the new name of a tool or prompt may have that is renamed because of a collision. A longer name is cut. Default:
+   * 64, which every known model API accepts.
    */
   readonly maxNameLength?: number | undefined
   /**
-   * Which tools and prompts have the name of their server before their name in the group, as `git_log`: `always`: each. `onCollision`: an
-   * entry whose name an earlier server has. Default: `onCollision`.
+   * Which tools and prompts get the name of their server before their own name, as in `git_log`. `always`: all of them. `onCollision`: only
+   * those whose name an earlier server has. Default: `onCollision`.
    */
   readonly prefix?: "onCollision" | "always" | undefined
-  /** Notices tools that change, and refuses their calls if the fingerprints say so. Default: none. */
+  /** Finds tools that have changed, and refuses calls of a tool to which the application has not agreed. Default: no tool is refused. */
   readonly fingerprints?: ToolFingerprints | undefined
 }
 
 /** @category models */
 export interface ServerOptions<E = never, R = ClientFeatures.ClientFeatures> extends Client.Options<E, R> {
   /**
-   * When to connect again after the session with the server has ended. Meanwhile the group does not have its entries, and
-   * their names stay reserved. Default: never; the server leaves the group.
+   * When to connect again after the session with the server has ended. Until then the entries of the server are not in the group, but their
+   * names stay reserved. Default: never, and the server leaves the group.
    */
   readonly reconnect?: Schedule.Schedule<unknown, unknown> | undefined
 }
@@ -82,11 +82,11 @@ export interface ServerOptions<E = never, R = ClientFeatures.ClientFeatures> ext
 /** @category models */
 export interface ClientSessionGroupService {
   /**
-   * Connects a server and adds its entries. Fails when the server cannot be reached; then nothing of it remains in the group. When two
-   * servers have an entry of the same name, the server for which this effect was run first keeps the name, whichever server answers first.
+   * Connects a server and adds its entries. Fails when the server cannot be reached; then the group has nothing of the server. When two
+   * servers have an entry of the same name, the entry of the server keeps the name for which this effect was run first, whichever server
+   * answers first.
    *
-   * The server stays until it is disconnected, or the group closes. When that happens while it connects, this effect is
-   * interrupted.
+   * The server stays until it is disconnected or the group closes. If that happens while the server connects, this effect is interrupted.
    */
   readonly connect: <RC, E = never, R = never>(
     name: string,
@@ -97,28 +97,29 @@ export interface ClientSessionGroupService {
     ConnectError | DuplicateEntry | DuplicateServer | E,
     Exclude<Exclude<R, ClientFeatures.ClientFeatures> | RC, Scope.Scope>
   >
-  /** Adds the entries of a server that the application has connected, and that it will close. */
+  /** Adds the entries of a server with which the application has connected. The application closes the session itself. */
   readonly add: (
     name: string,
     session: ClientSessionService
   ) => Effect.Effect<void, ClientError | DuplicateEntry | DuplicateServer>
-  /** Removes a server and its entries, and closes its session if the group has connected it. */
+  /** Removes a server and its entries. If the group has connected the server, its session is closed. */
   readonly disconnect: (name: string) => Effect.Effect<void, UnknownServer>
-  /** The sessions of the servers that are connected now, by name. */
+  /** The sessions of the servers that are connected now, by the names of the servers. */
   readonly sessions: Effect.Effect<ReadonlyMap<string, ClientSessionService>>
-  /** The entries of all servers. */
+  /** The entries of all servers at this moment. */
   readonly entries: Effect.Effect<Entries>
-  /** The entries of all servers, now and after each change. A slow reader misses older values, never the newest. */
+  /** The entries of all servers, now and after each change. A slow reader misses older values, but never the newest. */
   readonly changes: Stream.Stream<Entries>
-  /**
-   * Calls a tool by its name in the group. Fails with `ToolRefused` when the `fingerprints` of the group refuse the tool.
-   */
+  /** Calls a tool by its name in the group. Fails with `ToolRefused` when the `fingerprints` of the group refuse the tool. */
   readonly callTool: (
     name: string,
     args?: JsonObject,
     options?: CallToolOptions
   ) => Effect.Effect<Tools.CallToolResult, ClientError | ToolRefused | UnknownEntry>
-  /** Reads a resource by its URI in the group from the server that lists it, or else from the first server with a matching template. */
+  /**
+   * Reads a resource by its URI in the group. The server that lists the resource is asked; if no server lists it, the first server with a
+   * matching template.
+   */
   readonly readResource: (
     uri: string,
     options?: CallOptions
@@ -138,7 +139,7 @@ export class ClientSessionGroup extends Context.Tag("@effect-mcp/core/ClientSess
 >() {}
 
 /**
- * A group without servers. Its servers are closed with the scope.
+ * A group without servers. When the scope closes, the servers of the group are closed.
  *
  * @category constructors
  */
@@ -184,10 +185,10 @@ export const make = (
     }
   })
 
-/** How long the lists of a server wait for the subscription that reports their changes. */
+/** How long reading the lists of a server waits for the subscription that reports their changes. */
 const SUBSCRIPTION_WAIT = "5 seconds"
 
-/** Puts a connected server into the group, until the scope closes. */
+/** Puts a connected server into the group until the scope closes. */
 const enter = (
   shared: CurrentEntries.CurrentEntries,
   calls: ListPace.OwnCalls,
@@ -208,7 +209,7 @@ const calls = (
   { entries, refusal }: CurrentEntries.CurrentEntries,
   ownCalls: ListPace.OwnCalls
 ): Pick<ClientSessionGroupService, "callTool" | "readResource" | "getPrompt"> => {
-  /** Runs a call at the server of an entry. */
+  /** Finds an entry, and runs a call at the server of the entry. */
   const route = <A extends { readonly server: string }, B, E>(
     kind: Kind,
     name: string,
@@ -254,7 +255,8 @@ const calls = (
 }
 
 /**
- * A group as a layer. It is built when `connect` is done, and closes its servers with itself.
+ * A layer with a group. The layer is built when the effect of `connect` has ended. When the layer closes, the servers of the group are
+ * closed. Default for `connect`: no servers.
  *
  * @category layers
  */

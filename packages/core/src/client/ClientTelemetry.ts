@@ -1,7 +1,7 @@
 /**
- * Spans and metrics of a client, through Effect's `Tracer` and `Metric`, under the names of the OpenTelemetry conventions for MCP. A client
- * has them only with `layer`; then it also sends the span of each call to the server, in `_meta`, and over HTTP the spans of the
- * `HttpClient` are below the span of their call. The client finds the layer by `session/Tracing`.
+ * Spans and metrics of a client, made with Effect's `Tracer` and `Metric`, under the names of the OpenTelemetry conventions for MCP. A
+ * client makes them only with `layer`. Then it also sends the span of each call to the server in `_meta`. Over HTTP, the spans of the
+ * `HttpClient` are children of the span of their call. `session/Tracing` is the service with which the client finds the layer.
  *
  * @since 0.1.0
  */
@@ -25,7 +25,7 @@ import { Surrounding } from "./http/Surrounding.js"
 import { type ClientTracing, Tracing } from "./session/Tracing.js"
 
 /**
- * How long calls take, in seconds, by method and kind of error.
+ * The histogram of the durations of calls, in seconds, by method and kind of error.
  *
  * @category constants
  */
@@ -35,7 +35,7 @@ export const operationDuration: Metric.Metric.Histogram<number> = Telemetry.hist
 )
 
 /**
- * How long sessions last, in seconds.
+ * The histogram of the durations of sessions, in seconds.
  *
  * @category constants
  */
@@ -45,23 +45,23 @@ export const sessionDuration: Metric.Metric.Histogram<number> = Telemetry.histog
 )
 
 /**
- * Which entries are sent to which servers. With `keys` alone, these entries to every server; with `servers` alone, every entry to these
- * servers; with both, these entries to these servers.
+ * Which entries are sent to which servers. With `keys` alone, these entries are sent to every server. With `servers` alone, every entry is
+ * sent to these servers. With `keys` and `servers`, these entries are sent to these servers.
  *
  * @category models
  */
 export interface Sent {
   /** The keys of the entries. */
   readonly keys?: ReadonlyArray<string> | undefined
-  /** The `name` or the `origin` of the connectors of servers: for `Remote` the URL, or its origin. */
+  /** The `name` or the `origin` of the connectors of the servers. For `Remote`, this is the URL or its origin. */
   readonly servers?: ReadonlyArray<string> | undefined
 }
 
 /** @category models */
 export interface Options {
-  /** Which entries of `protocol/Baggage` the server gets. Default: none. */
+  /** Which entries of `protocol/Baggage` are sent to the server. Default: none. */
   readonly baggage?: Sent | undefined
-  /** Which members of the `tracestate` of the trace the server gets. Default: none. */
+  /** Which members of the `tracestate` of the trace are sent to the server. Default: none. */
   readonly tracestate?: Sent | undefined
 }
 
@@ -91,11 +91,11 @@ export const layer = (options: Options = {}): Layer.Layer<never> => {
       traced: traced({ baggage: isSent(options.baggage, isServer), tracestate: isSent(options.tracestate, isServer) })
     }
   }
-  // The client finds it although no type says so, as it finds a tracer.
+  // The type of the layer does not name the service, as with a tracer, so every client can find the layer.
   return Layer.succeed(Tracing, tracing) as unknown as Layer.Layer<never>
 }
 
-/** Tells by its key whether an entry leaves; `undefined` where none does. */
+/** A function that says whether the entry with this key is sent; `undefined` when no entry is sent. */
 type IsSent = ((key: string) => boolean) | undefined
 
 const isSent = ({ keys, servers }: Sent = {}, isServer: (server: string) => boolean): IsSent => {
@@ -180,7 +180,7 @@ const spanned = <A, E>(
   }, use)
 }
 
-/** The parameters with the span and, as far as they leave, `tracestate` and `baggage`. */
+/** The parameters with the span, and with the parts of `tracestate` and `baggage` that are sent. */
 const withContext = (
   params: JsonObject | undefined,
   span: Tracer.Span,
@@ -200,7 +200,9 @@ const withContext = (
     }
   })
 
-/** The kind of error of a call, and the code of the error that the server answered. */
+/**
+ * The kind of error of a call, and the code of the error with which the server answered. `error` is `undefined` when the call succeeded.
+ */
 const endOf = (
   exit: Exit.Exit<JsonObject, CallError>
 ): { readonly error: string | undefined; readonly code?: number | undefined } => {

@@ -1,6 +1,6 @@
 /**
- * What a feature of the client has while it answers one request of the server: the facts of the request, and a way to report progress.
- * `legacy/InboundHandlers` and `modern/Connect` provide this service to every handler of a request.
+ * What a feature of the client knows while it answers one request of the server: the facts of the request. The feature can also report
+ * progress. `legacy/InboundHandlers` and `modern/Connect` provide this service to every handler of a request.
  *
  * @since 0.1.0
  */
@@ -17,26 +17,26 @@ export interface FeatureContextService {
   readonly id: RequestId
   readonly method: string
   /**
-   * The id, as `onId` gives it, of the client's call on whose stream the server asks; `undefined` where the server does not say which
-   * call it serves: over a pipe up to 2025-11-25, outside of calls, and in a task.
+   * The id of the client's call on whose stream the server sends the request, as `onId` gives it. `undefined` when the server does not say
+   * which call it serves: over a pipe with revision 2025-11-25 or earlier, outside of calls, and in a task.
    */
   readonly call: RequestId | undefined
-  /** `_meta` of the request, with all its members. */
+  /** The `_meta` of the request, with all members. */
   readonly meta: RequestMeta
   /**
-   * The reason that the server gave when it cancelled the request; `None` before, and when the server gave no reason. For finalizers of the
-   * handler, such as a finalizer of `Effect.onInterrupt`.
+   * The reason that the server gave when it cancelled the request. `None` when the request is not cancelled, or when the server gave no
+   * reason. It is for finalizers of the handler, such as a finalizer of `Effect.onInterrupt`.
    */
   readonly cancelReason: Effect.Effect<Option.Option<string>>
   /**
-   * Reports progress, if the server has requested it; otherwise nothing is sent. Each `progress` must be greater than the `progress`
-   * before; otherwise it is dropped.
+   * Reports progress if the server has requested it; otherwise nothing is sent. A `progress` that is not greater than the one before is
+   * dropped.
    */
   readonly progress: (
     progress: number,
     options?: { readonly total?: number | undefined; readonly message?: string | undefined }
   ) => Effect.Effect<void>
-  /** Sends a notification to the server, as long as the request is not answered. */
+  /** Sends a notification to the server while the request has no answer. Afterwards the notification is dropped. */
   readonly notify: (method: string, params?: JsonObject) => Effect.Effect<void>
 }
 

@@ -1,7 +1,7 @@
 /**
  * The types of what a group of servers offers: the tools, resources, resource templates and prompts of all its servers, each with the
- * server that has it; the function of an application that renames entries or leaves them out; and entries whose name was taken.
- * `ClientSessionGroup` gives the entries; the errors of `GroupError` name them.
+ * server that has it. The module also has the type of the function with which an application renames entries or leaves them out, and the
+ * type of a collision of two names. `ClientSessionGroup` gives the entries. The errors of `GroupError` name them.
  *
  * @since 0.1.0
  */
@@ -11,7 +11,7 @@ import type * as Resources from "../protocol/Resources.js"
 import type * as Tools from "../protocol/Tools.js"
 
 /**
- * One tool, resource, resource template or prompt of a group.
+ * A tool, a resource, a resource template or a prompt of a group.
  *
  * @category models
  */
@@ -19,39 +19,39 @@ export interface Entry<out A> {
   /** The name of the server in the group. */
   readonly server: string
   /**
-   * The definition that the server listed, under the name that the server uses. Characters that people do not see are left out of its
-   * title and descriptions, because models read them.
+   * The definition that the server has listed, with the name that the server uses. Characters that people do not see are left out of its
+   * title and descriptions, because models read these texts.
    */
   readonly value: A
-  /** The definition as the server sent it. */
+  /** The definition exactly as the server sent it. */
   readonly listed: A
-  /** Why the entry has another name in the group; `undefined` when no other entry has its name. */
+  /** Why the entry has another name in the group; `undefined` when its name collides with no other name. */
   readonly collision: Collision | undefined
   /**
-   * Why calls of a tool are refused: the application has not agreed to it (`ToolFingerprints`). Do not give such a tool to a model.
-   * `undefined` when calls are not refused.
+   * Why calls of this tool are refused: the application has not agreed to the tool (`ToolFingerprints`). Do not give such a tool to a
+   * model. `undefined` when calls are not refused.
    */
   readonly refusal: string | undefined
 }
 
 /**
- * Two entries of one kind would have the same name in the group.
+ * A collision: two entries of one kind would have the same name in the group.
  *
  * @category models
  */
 export interface Collision {
-  /** The name that both would have. */
+  /** The name that the two entries would have. */
   readonly name: string
   /** The server whose entry keeps the name. */
   readonly server: string
 }
 
 /**
- * Tools and prompts by their names in the group, resources by URI, templates by URI template.
+ * The entries of a group: tools and prompts by their names in the group, resources by their URIs, templates by their URI templates.
  *
- * The first entry with a name keeps the name, in the order in which the servers were connected. A later entry is renamed: a tool or prompt
- * `name` of the server `two` is `two_name` in the group, a resource `uri` is `two:uri`. With the option `prefix: "always"` of a group, each
- * tool and prompt has such a name.
+ * The server that was connected first keeps a name. A later entry of the same name is renamed: a tool or prompt `name` of the server `two`
+ * becomes `two_name`, and a resource `uri` becomes `two:uri`. With the option `prefix: "always"` of a group, every tool and prompt has such
+ * a name.
  *
  * @category models
  */
@@ -66,8 +66,9 @@ export interface Entries {
 export type Kind = keyof Entries
 
 /**
- * Gives the name in the group for the name of a server's entry (for the URI, or the URI template); `undefined` leaves the
- * entry out of the group. The group calls it again whenever its servers change, so it must give the same name each time.
+ * Returns the name in the group for the name of an entry at its server (for resources the URI, for templates the URI template). `undefined`
+ * leaves the entry out of the group. The group calls the function each time that its servers change, so the function must return the same
+ * name each time.
  *
  * @category models
  */

@@ -1,7 +1,7 @@
 /**
- * The errors of a group of servers: a name that another server has, a server or an entry that the group does not have, and a refused tool.
- * `ClientSessionGroup`, and `group/Members` and `group/CurrentEntries` inside of the group, fail with them; errors of servers are in
- * `ClientError`.
+ * The errors of a group of servers: a name that another server has, a server or an entry that the group does not have, and a tool that is
+ * refused. `ClientSessionGroup` fails with these errors, and so do its parts `group/Members` and `group/CurrentEntries`. `ClientError` has
+ * the errors of single servers.
  *
  * @since 0.1.0
  */
@@ -11,7 +11,7 @@ import * as Names from "./group/Names.js"
 import type { Kind } from "./GroupEntries.js"
 
 /**
- * A server lists names that another server of the group has, and the group does not rename (`onCollision: "fail"`).
+ * A server lists names that another server of the group has, and the option `onCollision` of the group is `"fail"`.
  *
  * @category errors
  */
@@ -28,7 +28,7 @@ export class DuplicateEntry extends Data.TaggedError("DuplicateEntry")<{
 }
 
 /**
- * The group has a server of this name already.
+ * The group already has a server of this name.
  *
  * @category errors
  */
@@ -56,7 +56,7 @@ export class UnknownServer extends Data.TaggedError("UnknownServer")<{ readonly 
  */
 export class UnknownEntry extends Data.TaggedError("UnknownEntry")<{
   readonly kind: Kind
-  /** Its name, or its URI. */
+  /** The name of the entry, or the URI of a resource. */
   readonly entry: string
 }> {
   override get message(): string {
@@ -67,13 +67,13 @@ export class UnknownEntry extends Data.TaggedError("UnknownEntry")<{
 }
 
 /**
- * The application has not agreed to the tool, or the tool has changed since; see `ToolFingerprints`.
+ * The application has not agreed to the tool, or the tool has changed since it agreed; see `ToolFingerprints`.
  *
  * @category errors
  */
 export class ToolRefused extends Data.TaggedError("ToolRefused")<{
   readonly server: string
-  /** The name that the server uses. */
+  /** The name of the tool at its server. */
   readonly tool: string
   /** What is wrong with the tool, as the end of a sentence. */
   readonly reason: string

@@ -1,9 +1,9 @@
 /**
  * An HTTP response that refuses a request: its status, its headers, and the beginning of its body. Applications find this error as the
- * `cause` of a `LocalError.TransportError`, and can match on the error. `http/RefusedResponse` makes the error from a response, and
- * `http/EraEvidence` reads what the error shows.
+ * `cause` of a `LocalError.TransportError`, and can match on its members. `http/RefusedResponse` makes the error from a response.
+ * `http/EraEvidence` reads from the error what it shows about the era of the server.
  *
- * Its message holds no secret of the client, even when the server sends a secret back.
+ * The message of the error has no secret of the client, even when the server sends a secret back.
  *
  * @since 0.1.0
  */
@@ -16,21 +16,21 @@ const QUOTE = 200
 
 /** @category errors */
 export class HttpResponseError extends Data.TaggedError("HttpResponseError")<{
-  /** The method of HTTP, such as `POST`; not the method of JSON-RPC. */
+  /** The HTTP method, such as `POST`; not the method of JSON-RPC. */
   readonly method: string
-  /** Without its query. */
+  /** The URL of the request, without its query. */
   readonly url: string
   readonly status: number
-  /** By lower-case names, such as `www-authenticate`; without cookies and session ids. */
+  /** The headers of the response, by names in lower case, such as `www-authenticate`. Cookies and session ids are left out. */
   readonly headers: Readonly<Record<string, string>>
-  /** The first 64 KiB of the body as text; empty when there is no body, or when it could not be read. */
+  /** The first 64 KiB of the body, as text. Empty when there is no body, or when the body could not be read. */
   readonly body: string
-  /** Whether the request had an `Authorization` header. */
+  /** Whether the request had an `Authorization` header. Default: `false`. */
   readonly hadCredentials?: boolean | undefined
 }> {
   override get message(): string {
     const { method, status, url } = this
-    // A refused client may be sent its own token back, to show what is wrong with it.
+    // The body is not quoted, because a server may send the client its own token back to show what is wrong with it.
     const quoted = status === 401 || status === 403 ? description(this) : quote(this)
     const reason = status === 403 && this.body !== "" ? ": `HttpResponseError.body` has the answer" : ""
     const advice = status !== 401
@@ -51,14 +51,17 @@ const quote = ({ body, headers }: Pick<HttpResponseError, "body" | "headers">): 
   return shortened(typeof value?.error?.message === "string" ? value.error.message : body)
 }
 
-/** Why the server did not accept a token, by its challenge (RFC 6750). `Refusal` has removed the token. */
+/**
+ * Why the server did not accept a token, according to the `www-authenticate` header (RFC 6750). `RefusedResponse` has removed the token
+ * from the header.
+ */
 const description = ({ headers }: Pick<HttpResponseError, "headers">): string => {
   const challenge = (headers["www-authenticate"] ?? "").slice(0, MAX_CHALLENGE)
   const [, quoted = ""] = /[\s,]error_description\s*=\s*"((?:[^"\\]|\\[^])*)"/i.exec(challenge) ?? []
   return shortened(quoted.replace(/\\([^])/g, "$1"))
 }
 
-/** How many characters of a challenge are read. */
+/** How many characters of a `www-authenticate` header are read. */
 const MAX_CHALLENGE = 16 * 1024
 
 const shortened = (text: string): string => {

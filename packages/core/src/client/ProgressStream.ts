@@ -1,5 +1,5 @@
 /**
- * A call and its progress as one stream: the progress notifications, then the result. The stream works with every call that takes
+ * A call and its progress as one stream: first the progress notifications, then the result. It works with every call that has the option
  * `onProgress`.
  *
  * @since 0.1.0
@@ -15,13 +15,14 @@ export type Update<A> =
   | { readonly _tag: "Result"; readonly result: A }
 
 /**
- * How many updates wait for a slow reader before the reader loses the oldest update; fewer updates when they have more than 16 Mi
- * characters. The result is never lost.
+ * How many updates may wait for a slow reader. Then the oldest are dropped; also when the updates have more than 16 Mi characters together.
+ * The result is never dropped.
  */
 const CAPACITY = 256
 
 /**
- * The call starts when the stream is run. A reader that stops reading interrupts the call, which cancels it at the server.
+ * A stream of the updates of a call. The call starts when the stream is run. When the reader stops reading, the call is interrupted, which
+ * cancels it at the server.
  *
  * @example
  * ```ts

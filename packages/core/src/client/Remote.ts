@@ -1,6 +1,6 @@
 /**
- * Reaches a server by its URL: over Streamable HTTP of either era, and over HTTP+SSE when the server implements only that. `Remote` uses
- * the platform's `HttpClient`, whichever layer the application provides. `negotiation/HttpTransport` opens the transport.
+ * Reaches a server by its URL: over Streamable HTTP of either protocol era, or over HTTP+SSE when the server implements only that. `Remote`
+ * uses the `HttpClient` of the platform; the application provides its layer. `negotiation/HttpTransport` opens the transport.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#streamable-http
  * @since 0.1.0
@@ -29,7 +29,7 @@ import type { HttpResponseError } from "./HttpResponseError.js"
 import * as HttpTransport from "./negotiation/HttpTransport.js"
 
 /**
- * A session over Streamable HTTP: its id, and the revision that was agreed.
+ * A session over Streamable HTTP: its id, and the revision on which client and server have agreed.
  *
  * @category models
  */
@@ -44,22 +44,23 @@ export interface RemoteSession {
  * @category models
  */
 export interface Limits extends MessageText.Limits {
-  /** How many attempts in a row may bring no event before the request of that stream fails. Default: 5. */
+  /** How many attempts in a row to resume a stream may bring no event. Then the request of that stream fails. Default: 5. */
   readonly maxResumes?: number | undefined
   /**
-   * How many redirects of a request are followed, all of them to the same origin. A connection remembers the target of a permanent redirect.
-   * Default: 3.
+   * How many redirects of a request are followed. All must lead to the same origin. A connection remembers the target of a permanent
+   * redirect. Default: 3.
    */
   readonly maxRedirects?: number | undefined
-  /** How many requests may be in flight, each in an HTTP exchange of its own; more wait. Default: 64. */
+  /** How many requests may be in flight, each in an HTTP exchange of its own. Further requests wait. Default: 64. */
   readonly maxExchanges?: number | undefined
   /**
-   * How many messages may wait to be sent before `send` suspends, and to be read before reading stops. Default: 256.
+   * How many messages may wait to be sent before `send` suspends, and how many received messages may wait before the client stops reading.
+   * Default: 256.
    */
   readonly capacity?: number | undefined
-  /** The most bytes that a JSON body may have. Default: 10 MiB. */
+  /** How many bytes a JSON body may have. Default: 10 MiB. */
   readonly maxBodyBytes?: number | undefined
-  /** The most bytes that an event may have. Default: 10 MiB. */
+  /** How many bytes an event may have. Default: 10 MiB. */
   readonly maxEventBytes?: number | undefined
 }
 
@@ -68,23 +69,25 @@ export interface Options<out R = never> {
   /**
    * The transport that the server implements.
    *
-   * - "streamable": Streamable HTTP, of 2025-03-26 and later.
-   * - "sse": HTTP+SSE, the two endpoints of 2024-11-05; the URL is the URL of the stream. Deprecated since 2025-03-26 (SEP-2596).
-   * - "auto": the first, and the second when the server does not implement the first.
+   * - "streamable": Streamable HTTP, of revision 2025-03-26 and later.
+   * - "sse": HTTP+SSE, the two endpoints of revision 2024-11-05; the URL is the URL of the stream. Deprecated since 2025-03-26 (SEP-2596).
+   * - "auto": Streamable HTTP, or HTTP+SSE when the server does not implement Streamable HTTP.
    *
    * Default: "auto".
    */
   readonly transport?: "auto" | "streamable" | "sse" | undefined
   /**
-   * More headers for all requests. An effect runs for each request, and before the client uses a private result of its cache again: the
-   * headers must be the headers that the result was requested with. It cannot change the headers of the protocol.
+   * More headers for all requests. An effect runs for each request. It also runs before the client uses a private result of its cache
+   * again: the result is used only if these headers are the headers with which the result was requested. These headers cannot replace
+   * headers of the protocol. Default: no more headers.
    */
   readonly headers?: Headers.Headers | Readonly<Record<string, string>> | Effect.Effect<Headers.Input, unknown, R>
   /**
-   * Runs when a request is answered with 401 or 403. It gives the headers for a second attempt, and there is no third.
-   * When it fails, the request fails with that failure as its cause. Without it the request fails with `HttpResponseError`.
+   * A function runs when a request is answered with status 401 or 403. It gives the headers for a second attempt; there is no third
+   * attempt. When it fails, the request fails with a `TransportError` that has this failure as its `cause`. An `Authorizer` gives the
+   * headers of every attempt, and decides after each refusal.
    *
-   * An `Authorizer` instead gives the headers of every attempt, and decides after each refusal.
+   * Default: the request fails, with `HttpResponseError` as the `cause`.
    */
   readonly authorize?:
     | Authorizer<R>
@@ -94,61 +97,59 @@ export interface Options<out R = never> {
     ) => Effect.Effect<Headers.Input, unknown, R>)
     | undefined
   /**
-   * Runs in the background when the server had lost the session and the client has begun a new one. The server has also
-   * lost what it stored for the session: the logging level, subscriptions.
+   * Runs in the background when the server has lost the session and the client has begun a new session. The server has also lost what it
+   * stored for the old session, such as the logging level and subscriptions.
    */
   readonly onRenewed?: Effect.Effect<void, unknown, R> | undefined
   /**
-   * Runs in the background when a session has begun, also when it replaces a lost session. With `terminateOnClose: false`, a later
-   * connection can go on with the session that this function gets.
+   * Runs in the background each time that a session has begun, also when it replaces a lost session. With `terminateOnClose: false`, a
+   * later connection can continue the session that this function gets (option `session`).
    */
   readonly onSession?: ((session: RemoteSession) => Effect.Effect<void, unknown, R>) | undefined
   /**
-   * A session that an earlier connection has begun and not ended. The client makes no handshake when it also has the option `prior`. When
-   * the server has lost the session, the connection ends. Not for HTTP+SSE.
+   * A session that an earlier connection has begun and not ended. With the option `prior` of the client in addition, the client makes no
+   * handshake. When the server has lost the session, the connection ends. It has no effect with HTTP+SSE. Default: a new session.
    */
   readonly session?: RemoteSession | undefined
-  /** Whether to open the standalone stream, for messages that belong to no request. Default: true. */
+  /** Whether the client opens the standalone stream, for messages of the server that belong to no request. Default: `true`. */
   readonly standalone?: boolean | undefined
   /**
-   * The waits before each attempt to resume a stream that was cut off; it starts again after each event. A wait is never
-   * shorter than 100 milliseconds, and never shorter than the server asks for. Default: `reconnect`.
+   * How long to wait before each attempt to resume a stream that was cut off. The schedule starts again after each event. A wait is never
+   * shorter than 100 milliseconds, and never shorter than the server wants. Default: `reconnect`.
    */
   readonly reconnect?: Schedule.Schedule<unknown, unknown> | undefined
-  /** How much the connection sends, and how much it takes of a server. */
+  /** The limits of the connection; see `Limits` for their defaults. */
   readonly limits?: Limits | undefined
   /**
-   * How long a stream of events may bring nothing before it counts as cut off; then it is resumed, as any stream that was cut off. The time
-   * in which the client answers a question of the server on that stream counts, too. Default: no limit.
+   * How long a stream of events may bring nothing. Then it counts as cut off, and is resumed. The time in which the client answers a
+   * question of the server on that stream counts, too. Default: no limit.
    */
   readonly readTimeout?: Duration.DurationInput | undefined
-  /** Whether closing ends the session at the server. If not, a later connection can go on with it. Default: true. */
+  /** Whether closing ends the session at the server. With `false`, a later connection can continue the session. Default: `true`. */
   readonly terminateOnClose?: boolean | undefined
   /** How long the server may take to accept a notification or a response, and to open HTTP+SSE. Default: 30 seconds. */
   readonly acceptTimeout?: Duration.DurationInput | undefined
-  /**
-   * How long closing waits for each of its steps: for messages in flight, then for the session's end. Default: 1 second.
-   */
+  /** How long each step of closing may wait: first for messages in flight, then for the end of the session. Default: 1 second. */
   readonly closeTimeout?: Duration.DurationInput | undefined
 }
 
 /**
- * The default waits before attempts to resume a stream: 1 second at first, then half as long again each time, up to 30 seconds. Each wait
- * is a random time between nothing and that limit.
+ * The default waits before attempts to resume a stream. The limit of the wait is 1 second at first, and 1.5 times as long for each further
+ * attempt, up to 30 seconds. Each wait is a random time between 0 and this limit.
  *
  * @category utils
  */
 export const reconnect: Schedule.Schedule<Duration.Duration> = Settings.reconnect
 
 /**
- * Connects to the server at a URL, anew for each connection.
+ * A connector for the server at a URL. Each connection begins anew.
  *
- * Connecting sends nothing yet, except over HTTP+SSE; it fails with reason `Open` when the URL cannot be reached at all. A request fails
- * alone with a `TransportError` when the server refuses it, does not get it, or its answer is lost; the cause is `HttpResponseError` when
- * there was a response. When the server has lost the session, the client begins a new session, and sends again what was refused because of
- * the lost session; requests that the server had accepted fail with `SessionExpired`.
+ * Connecting sends no request, except over HTTP+SSE. It fails with reason `Open` when the URL cannot be reached at all. A single request
+ * fails with a `TransportError` when the server refuses it or does not get it, or when its answer is lost; if there was a response, the
+ * `cause` is `HttpResponseError`. When the server has lost the session, the client begins a new session. It sends again the requests that
+ * the server refused for this reason. Requests that the server had accepted fail with `SessionExpired`.
  *
- * Closing the scope aborts the requests in flight and ends the session; it takes at most three times `closeTimeout`.
+ * When the scope closes, requests in flight are aborted, and the session is ended. This takes at most three times `closeTimeout`.
  *
  * @category constructors
  */
@@ -192,7 +193,7 @@ export const layerConfig = <E = never, R = never>(
 
 const isHttp = ({ protocol }: URL): boolean => protocol === "http:" || protocol === "https:"
 
-// The query may hold secrets, and a text that is not a URL may be one.
+// The name has no query, because the query may contain secrets. A text that is not a URL may be a secret itself.
 const nameOf = (url: URL | undefined): string => {
   if (url === undefined) return "an invalid URL"
   return isHttp(url) ? `${url.origin}${url.pathname}` : `a URL of "${url.protocol}"`

@@ -25,7 +25,7 @@ export interface Unstamped extends Partial<Caching.CacheHints> {
 export type Stamp = <R extends object>(result: R & Unstamped) => R & { readonly resultType: string }
 
 /**
- * What is the same for all results of a server.
+ * What all results of one method of a server have in common.
  *
  * @category models
  */

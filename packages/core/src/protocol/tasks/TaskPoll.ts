@@ -1,10 +1,10 @@
 /**
- * Reads the status of a task again and again, until the task has ended, at the pace that the peer wants. All callers that wait for a task
- * share one poll: the first caller requests the next state, and the others wait for it. `result` fetches the result of a task, and
- * `cancel` cancels a task.
+ * Reads the status of a task again and again until the task has ended. The peer chooses the pace. All callers that wait for a task share
+ * one poll: the first caller requests the next state, and the others wait for it. `result` fetches the result of a task, and `cancel`
+ * cancels a task.
  *
- * This module knows no method: the side whose request became the task passes the effects that send requests. That side is a client
- * (`client/legacy/Connect`, `client/modern/TaskExtension`, `UpstreamTask` of package `proxy`) or a server that asked a question
+ * This module knows no method. The side whose request became the task passes the effects that send requests. That side is a client
+ * (`client/legacy/Connect`, `client/modern/TaskExtension`, `UpstreamTask` of package `proxy`), or a server that asked a question
  * (`server/legacy/Questions`).
  */
 import * as Clock from "effect/Clock"
@@ -19,18 +19,18 @@ import * as Semaphore from "../../kit/Semaphore.js"
 import * as StreamArrays from "../../kit/StreamArrays.js"
 import * as Tasks from "../Tasks.js"
 
-/** The wait between two reads, in milliseconds: without a `pollInterval`, the shortest, and the longest. */
+/** How long to wait between two reads, in milliseconds: by default (when the peer sends no `pollInterval`), at least, and at most. */
 export const DEFAULT_INTERVAL = 1000
 export const MIN_INTERVAL = 50
 export const MAX_INTERVAL = 60_000
 
-/** How often a request about a task that was lost is sent again. */
+/** How many times a request about a task is sent again after its answer was lost. */
 export const MAX_LOST = 5
 
-/** For how long reads in a row may be lost before the poll fails, in milliseconds: a server may start again meanwhile. */
+/** How long all reads may be lost before the poll fails, in milliseconds. A server may start again in this time. */
 export const LOST = 30_000
 
-/** What a poll needs to know of a state. */
+/** What a poll must know of the state of a task. */
 export interface Polled {
   readonly status: Tasks.TaskStatus
   readonly pollInterval?: number | undefined
@@ -38,47 +38,50 @@ export interface Polled {
 
 export interface TaskPoll<out S, out E> {
   /**
-   * The newest state, with its number, as soon as there is one after the state with the number `seen`; 0 for the first. The
-   * state of a task that has ended is the newest for ever.
+   * Waits for a state that is newer than state number `seen`, and gives the newest state and its number. The first state has the number 1,
+   * so `seen` is 0 at first. When the task has ended, its last state is given at once, whatever `seen` is.
    */
   readonly next: (seen: number) => Effect.Effect<readonly [state: S, number: number], E>
-  /** The states from now on, without the states that a slow reader has missed. Ends with the state of the task that has ended. */
+  /** The states from now on. A slow reader misses states, but never the last. The stream ends with the state of the task that has ended. */
   readonly states: Stream.Stream<S, E>
-  /** The state of the task that has ended. */
+  /** Waits for the state of the task that has ended. */
   readonly ended: Effect.Effect<S, E>
-  /** The newest state that is known. */
+  /** The newest state that is known; `undefined` before the first read. */
   readonly latest: () => S | undefined
-  /** Makes the poll read the next state soon, because the peer has notified of a change. */
+  /** Makes the poll read the next state soon. Callers run it when the peer has notified them of a change. */
   readonly wake: () => void
 }
 
-/** How long to wait between two reads when the peer wants `pollInterval`, in milliseconds. */
+/** How many milliseconds to wait between two reads, for the `pollInterval` of the peer in milliseconds. */
 export const interval = (pollInterval: number | undefined): number =>
   Math.min(Math.max(pollInterval ?? DEFAULT_INTERVAL, MIN_INTERVAL), MAX_INTERVAL)
 
-/** Whether a request that only reads may be sent again after this error: its answer was lost, and the peer may be there. */
+/** Whether a request that only reads may be sent again after this error: the answer was lost, and the peer may still be there. */
 export const isLost = (error: unknown): boolean =>
   error instanceof RequestTimeout || error instanceof SessionExpired ||
   (error instanceof TransportError && error.reason !== "Decode" && error.reason !== "Encode")
 
-/** The fields that change say who writes them. */
+/** The state of a poll. The comments of the mutable fields say which function sets them. */
 interface Self<S, E> {
   readonly read: Effect.Effect<S, E>
-  /** One caller reads at a time. */
+  /** Lets only one caller read at a time. */
   readonly turns: Semaphore.Semaphore
-  /** The newest state, and how many states were read. `reading` writes both. */
+  /** The newest state, and how many states were read. `reading` sets both. */
   latest: S | undefined
   count: number
-  /** When the last read ended, in milliseconds, and since when each read was lost. `reading` writes both. */
+  /**
+   * `readAt` is when the last read ended, and `lostAt` is since when every read was lost, both in milliseconds since 1970. `reading` sets
+   * both.
+   */
   readAt: number
   lostAt: number | undefined
-  /** Whether the next read is due soon. `wake` sets it, and `reading` clears it. */
+  /** Whether the next read is due soon. `wake` sets `true`, and `reading` sets `false`. */
   isWoken: boolean
-  /** Done to end a pause early. `pause` sets it, and `reading` clears it. */
+  /** The deferred that ends a pause early. `pause` sets it, and `reading` removes it. */
   sleeping: Deferred.Deferred<void> | undefined
 }
 
-/** A poll that reads with `read`. `first` is the state that is known already. */
+/** A poll that reads with `read`. `first` is a state that is known already. */
 export const make = <S extends Polled, E>(read: Effect.Effect<S, E>, first?: S): Effect.Effect<TaskPoll<S, E>> =>
   Effect.map(Clock.currentTimeMillis, (now): TaskPoll<S, E> => {
     const self: Self<S, E> = {
@@ -121,7 +124,7 @@ const wake = <S, E>(self: Self<S, E>): void => {
   if (self.sleeping !== undefined) EffectInternals.done(self.sleeping, Effect.void)
 }
 
-/** Reads the next state, when it is due. */
+/** Waits until the next read is due, and reads the next state. Reads again after an answer was lost. */
 const reading = <S extends Polled, E>(self: Self<S, E>): Effect.Effect<void, E> =>
   Effect.zipRight(
     pause(self),
@@ -146,7 +149,7 @@ const reading = <S extends Polled, E>(self: Self<S, E>): Effect.Effect<void, E> 
     })
   )
 
-/** What is known after the state with the number `seen`. */
+/** The newest state and its number, if the state is newer than number `seen` or the task has ended; otherwise `undefined`. */
 const known = <S extends Polled, E>({ count, latest }: Self<S, E>, seen: number): readonly [S, number] | undefined =>
   latest !== undefined && (count > seen || Tasks.isTerminal(latest.status)) ? [latest, count] : undefined
 
@@ -177,9 +180,10 @@ const states = <S extends Polled, E>(self: Self<S, E>): Stream.Stream<S, E> =>
   )
 
 /**
- * The result of a task of 2025-11-25. `fetch` requests it with `tasks/result`, which waits as long as the task runs: without a limit of
- * time when `isWaiting` is true. The result is requested early when the task is `input_required`, because the peer then sends its
- * questions. Fails with `cancelled` when the task was cancelled.
+ * The result of a task of revision 2025-11-25. `fetch` requests the result with `tasks/result`, which the peer answers when the task has
+ * ended. Therefore the request needs no time limit when `isWaiting` is `true`. When the task is `input_required`, the result is requested
+ * before the task has ended, because the peer sends its questions only then. Fails with the error of `cancelled` when the task was
+ * cancelled.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/tasks#input-required-status
  */
@@ -205,7 +209,10 @@ export const result = <S extends Polled, A, E>(
   return loop(0)
 }
 
-/** Cancels a task of 2025-11-25 with this request. The peer refuses to cancel a task that has ended: that is not an error. */
+/**
+ * Cancels a task of revision 2025-11-25 with `request`. The peer refuses to cancel a task that has ended; this is no error, so `get` reads
+ * the status after a refusal.
+ */
 export const cancel = <E extends { readonly _tag: string }>(
   { wake }: TaskPoll<Polled, E>,
   get: Effect.Effect<Polled, E>,

@@ -1,8 +1,8 @@
 /**
- * The names of spans, attributes and metrics from version 1.41.1 of the OpenTelemetry conventions for MCP. `ClientTelemetry`,
- * `ServerTelemetry` and `server/telemetry/Metrics` make metrics with these names, and the first two make spans. The conventions still
- * change, so no other module contains these names. Of the content of a request only the names of tools and prompts and the URIs of resources
- * are recorded.
+ * The names of spans, attributes and metrics from version 1.41.1 of the OpenTelemetry conventions for MCP. `ClientTelemetry` and
+ * `ServerTelemetry` make spans and metrics with these names, and `server/telemetry/Metrics` makes metrics. The conventions still change, so
+ * no other module contains these names. Of the content of a request, only the names of tools and prompts and the URIs of resources are
+ * recorded.
  *
  * @see https://github.com/open-telemetry/semantic-conventions/blob/v1.41.1/docs/gen-ai/mcp.md
  */
@@ -15,7 +15,7 @@ import type { JsonObject } from "../Json.js"
 import * as McpError from "../McpError.js"
 import type { Era } from "../Version.js"
 
-/** Histograms, in seconds. */
+/** The names of the histograms. Their values are in seconds. */
 export const metrics = {
   clientOperation: "mcp.client.operation.duration",
   serverOperation: "mcp.server.operation.duration",
@@ -23,16 +23,16 @@ export const metrics = {
   serverSession: "mcp.server.session.duration"
 } as const
 
-/** The bucket boundaries of these histograms, in seconds. */
+/** The boundaries of the buckets of these histograms, in seconds. */
 export const boundaries: ReadonlyArray<number> = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120, 300]
 
-/** One of these histograms. */
+/** A histogram with these boundaries. `name` is a value of `metrics`. */
 export const histogram = (name: string, description: string): Metric.Metric.Histogram<number> =>
   Metric.histogram(name, MetricBoundaries.fromIterable(boundaries), description)
 
 /**
- * Records how long operations take, by method and kind of error. Callers pass `methodName` and an error of the
- * functions below, so that a peer cannot create metrics.
+ * Makes a function that records how long an operation takes, by method and kind of error. Its callers pass the result of `methodName` and
+ * of an error function below, so that a peer cannot create metrics.
  */
 export const recorder = (
   duration: Metric.Metric.Histogram<number>
@@ -64,23 +64,23 @@ export const attributes = {
   protocol: "network.protocol.name"
 } as const
 
-/** What a span says of HTTP as the transport of its message. */
+/** The attributes with which a span says that HTTP carries its message. */
 export const overHttp = { [attributes.transport]: "tcp", [attributes.protocol]: "http" } as const
 
-/** The attributes of a span of HTTP, as the conventions for HTTP name them. */
+/** The attributes of a span of an HTTP request, as the conventions for HTTP name them. */
 export const http = {
   method: "http.request.method",
   status: "http.response.status_code",
   path: "url.path"
 } as const
 
-/** Replaces every method and error that the specification does not define. */
+/** The name that replaces every method and error that neither the specification nor this library defines. */
 export const OTHER = "_OTHER"
 
-/** The name of a method in a metric. */
+/** The name of a method in a metric: `OTHER` when the method is not in `table`. */
 export const methodName = (method: string, table: Table): string => table.has(method) ? method : OTHER
 
-/** The defined methods. */
+/** The methods that are defined. */
 export interface Table {
   readonly has: (method: string) => boolean
 }
@@ -92,13 +92,13 @@ export interface Operation {
   readonly params: JsonObject | undefined
 }
 
-/** The method, and the tool or prompt that it names. */
+/** The name of a span: the method, and the tool or prompt that the message names. */
 export const spanName = ({ method, params }: Operation, table: Table): string => {
   const target = targetOf(method, params)
   return target === undefined ? methodName(method, table) : `${method} ${target}`
 }
 
-/** The attributes that are known when the span starts. */
+/** The attributes of a span that are known when the span starts. */
 export const spanAttributes = (
   { id, method, params }: Operation,
   version: string,
@@ -130,11 +130,11 @@ const targetOf = (method: string, params: JsonObject | undefined): string | unde
     ? params.name.slice(0, MAX_TARGET)
     : undefined
 
-/** The kind of error in a result; `undefined` when it reports none. */
+/** The kind of error that a result reports; `undefined` when it reports none. */
 export const errorOfResult = (result: unknown): string | undefined =>
   Predicate.hasProperty(result, "isError") && result.isError === true ? "tool_error" : undefined
 
-/** The kind of an error that answers a request: its code, where the specification or this library defines it, else `OTHER`. */
+/** The kind of an error that answers a request: its code if the specification or this library defines the code, otherwise `OTHER`. */
 export const errorOfCode = (code: number | undefined): string =>
   code !== undefined && defined.has(code) ? String(code) : OTHER
 
@@ -143,6 +143,6 @@ const defined: ReadonlySet<number> = new Set([
   ...Object.values(codes.modern)
 ])
 
-/** The code of the JSON-RPC error that a failure becomes. */
+/** The code of the JSON-RPC error that a failure becomes in an era; `undefined` for a failure that is no `McpError`. */
 export const codeOf = (failure: unknown, era: Era): number | undefined =>
   McpError.isMcpError(failure) ? McpError.toWire(failure, era).code : undefined

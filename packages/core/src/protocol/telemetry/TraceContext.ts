@@ -1,7 +1,7 @@
 /**
- * W3C Trace Context as messages carry it: `traceparent` and `tracestate`, in `_meta` and in the headers of an HTTP request. `ClientTelemetry` and
- * `ServerTelemetry` read and write it; `protocol/Baggage` has the third member. What a peer sends is bounded, and what is not
- * valid counts as absent.
+ * W3C Trace Context, which messages carry as `traceparent` and `tracestate`, in `_meta` and in the headers of an HTTP request.
+ * `ClientTelemetry` and `ServerTelemetry` read and write these two values. `protocol/Baggage` has the third value, `baggage`. What a peer
+ * sends has a limited length; a value that is not valid counts as absent.
  *
  * @see https://www.w3.org/TR/trace-context/
  */
@@ -12,14 +12,14 @@ import * as Tracer from "effect/Tracer"
 import type { JsonObject } from "../Json.js"
 import { keys } from "../Meta.js"
 
-/** The longest `traceparent` that is read: a later version may be longer than version 00. */
+/** How many characters of a `traceparent` are accepted. Versions after version 00 may have longer values. */
 const MAX_TRACEPARENT = 128
 
-/** The longest `tracestate`, in characters, and how many members it may have. */
+/** How many characters a `tracestate` may have. `MAX_MEMBERS` is how many members it may have. */
 export const MAX_TRACESTATE = 512
 const MAX_MEMBERS = 32
 
-/** How many spans are looked at on the way to the span of another process. */
+/** How many spans are visited on the way up to the span of another process. */
 const MAX_ANCESTORS = 1024
 
 /** The span of another process, with the `tracestate` that came with it. */
@@ -27,7 +27,7 @@ interface Remote extends Tracer.ExternalSpan {
   readonly tracestate?: string | undefined
 }
 
-/** The span of another process that `_meta`, or the headers of a request, name; `None` when they name no valid span. */
+/** The span of another process that `_meta` or the headers of a request name; `None` when they name no valid span. */
 export const parent = (carrier: unknown): Option.Option<Tracer.ExternalSpan> => {
   const text = Predicate.hasProperty(carrier, keys.traceparent) ? carrier[keys.traceparent] : undefined
   const found = typeof text === "string" && text.length <= MAX_TRACEPARENT ? traceparent.exec(text) : null
@@ -51,7 +51,7 @@ export const parent = (carrier: unknown): Option.Option<Tracer.ExternalSpan> => 
 const traceparent = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/
 const zeros = /^0+$/
 
-/** The members of a `tracestate` by their keys; `undefined` when it is not valid. A list with a key twice is not valid. */
+/** The members of a `tracestate`, by their keys; `undefined` when it is not valid. A `tracestate` that has a key twice is not valid. */
 const membersOf = (text: unknown): ReadonlyMap<string, string> | undefined => {
   if (typeof text !== "string" || text === "" || text.length > MAX_TRACESTATE) return undefined
   const members = new Map<string, string>()
@@ -66,8 +66,8 @@ const membersOf = (text: unknown): ReadonlyMap<string, string> | undefined => {
 const member = /^([a-z0-9][a-z0-9_\-*/@]{0,255})=([\x20-\x2b\x2d-\x3c\x3e-\x7e]{0,255}[\x21-\x2b\x2d-\x3c\x3e-\x7e])$/
 
 /**
- * The members of the `tracestate` that belong to a trace, as far as `isSent` wants their keys; `undefined` where there are none. They came
- * with the span of another process that stands above `span`.
+ * The members of the `tracestate` of a trace for whose key `isSent` returns `true`; `undefined` when no member is left. The `tracestate`
+ * came with the span of another process, which is above `span`.
  */
 export const stateOf = (span: Tracer.AnySpan, isSent: (key: string) => boolean): string | undefined => {
   const members = membersOf(stateAbove(span))
@@ -86,7 +86,7 @@ const stateAbove = (span: Tracer.AnySpan): string | undefined => {
   return undefined
 }
 
-/** The `_meta` members that name a span to the receiver. */
+/** The members of `_meta` that name a span to the receiver. */
 export const inject = (span: Tracer.AnySpan): JsonObject => ({
   [keys.traceparent]: `00-${span.traceId}-${span.spanId}-${span.sampled ? "01" : "00"}`
 })
