@@ -41,7 +41,7 @@ export type Answer =
   | { readonly action: "cancel" }
 
 /**
- * An elicitation by URL.
+ * A request of the server that the user opens a URL.
  *
  * @category models
  */

@@ -1,8 +1,8 @@
 /**
- * The servers of a host's configuration (`mcpServers`): each server is a program to launch or a URL. `decode` reads an unknown value entry
- * by entry, in the spellings of the hosts that exist; `expand` fills in variables; `layer` connects a `ClientSessionGroup`. An entry that
- * cannot be read is left out, with a reason; the other entries stay. The application gives the function that makes connectors.
- * `configuration/Member` and `configuration/Variable` read the members of an entry.
+ * The servers of a host's configuration (`mcpServers`): each server is a program to launch, or a URL. `decode` reads an unknown value entry
+ * by entry, in the spellings of existing hosts. `expand` replaces variables by their values. `layer` connects a `ClientSessionGroup` with
+ * the servers. An entry that cannot be read is left out, with a reason; the other entries stay. The application gives `layer` the function
+ * that makes connectors. `configuration/Member` and `configuration/Variable` read the members of an entry.
  *
  * @see https://modelcontextprotocol.io/docs/develop/connect-local-servers
  * @since 0.1.0
@@ -25,18 +25,18 @@ import * as Member from "./configuration/Member.js"
 import * as Variable from "./configuration/Variable.js"
 import type { DuplicateEntry, DuplicateServer } from "./GroupError.js"
 
-/** What a server of either kind may have. */
+/** The members that a server of either kind may have. */
 interface Shared {
-  /** The revisions that the client may speak with this server. */
+  /** The revisions that the client may speak with this server. Default: the option `versions` of the client. */
   readonly versions?: readonly [Version.Version, ...Array<Version.Version>] | undefined
-  /** How long a call may take. */
+  /** How long a call may take. Default: the option `timeout` of the client. */
   readonly timeout?: Duration.Duration | undefined
-  /** The `file://` URIs of the folders that this server may work in. */
+  /** The `file://` URIs of the folders in which this server may work. Default: the roots of the application. */
   readonly roots?: ReadonlyArray<string> | undefined
 }
 
 /**
- * A server that is launched as a program and talks over its standard streams.
+ * A server that is launched as a program. Client and program talk over the standard streams of the program.
  *
  * @category models
  */
@@ -44,15 +44,15 @@ export interface Program extends Shared {
   readonly command: string
   readonly args?: ReadonlyArray<string> | undefined
   readonly env?: Readonly<Record<string, string>> | undefined
-  /** The names of variables that the program gets from the environment, where they have a value. */
+  /** The names of the environment variables that the program gets if they have a value. */
   readonly inherit?: ReadonlyArray<string> | undefined
-  /** A file with more variables; a variable of `env` comes before a variable of the file. */
+  /** A file with more variables. A variable of `env` takes precedence over a variable of the file. */
   readonly envFile?: string | undefined
   readonly cwd?: string | undefined
 }
 
 /**
- * A server that is reached over HTTP; "sse" is the transport of 2024-11-05. Deprecated since 2025-03-26 (SEP-2596).
+ * A server that is reached over HTTP. "sse" is the transport of revision 2024-11-05; it is deprecated since 2025-03-26 (SEP-2596).
  *
  * @category models
  */
@@ -66,14 +66,15 @@ export interface Address extends Shared {
 export const isAddress = (server: Program | Address): server is Address => "url" in server
 
 /**
- * What a configuration says under a name: a server, only that the server is disabled, or what cannot be read.
+ * What a configuration has under a name: a server, a server that is disabled, or an entry that cannot be read.
  *
  * @category models
  */
 export type Entry = ServerEntry | { readonly _tag: "Disabled" } | LeftOut
 
 /**
- * How texts write variables: `${NAME}`, `${env:NAME}` and `${NAME:-default}`; the same and `$NAME`; or `{env:NAME}`.
+ * How texts write variables. `${NAME}`: as `${NAME}`, `${env:NAME}` or `${NAME:-default}`. `$NAME`: in these three ways, or as `$NAME`.
+ * `{env:NAME}`: only as `{env:NAME}`.
  *
  * @category models
  */
@@ -82,22 +83,22 @@ export type VariableSyntax = "${NAME}" | "$NAME" | "{env:NAME}"
 /** @category models */
 export interface ServerEntry {
   readonly _tag: "Server"
-  /** The file that has the entry, where the application knows it. */
+  /** The file that has the entry; `undefined` when the application has not set it. */
   readonly file?: string | undefined
   readonly server: Program | Address
-  /** How the texts of the server write variables; none in texts that are filled in. */
+  /** How the texts of the server write variables; `undefined` when their variables are replaced already. */
   readonly variables?: VariableSyntax | undefined
 }
 
 /**
- * An entry that cannot be used. It still owns its name: no entry of another file answers for it.
+ * An entry that cannot be used. It still owns its name, so an entry of another file with the same name is not used in its place.
  *
  * @category models
  */
 export interface LeftOut {
   readonly _tag: "LeftOut"
   readonly file?: string | undefined
-  /** The place in the entry; the entry itself when there is none. */
+  /** The place inside the entry; `undefined` when the reason is about the whole entry. */
   readonly member?: string | undefined
   readonly reason: string
 }
@@ -107,7 +108,7 @@ export type Entries = ReadonlyMap<string, Entry>
 
 const MAX_NAME = 100
 
-/** On one line, without what steers a terminal or turns the order of the letters around. */
+/** The text on one line. Characters that control a terminal or change the direction of the text are escaped. */
 const onOneLine = (text: string): string =>
   text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (character) => `\\u{${character.codePointAt(0)!.toString(16)}}`)
 
@@ -115,18 +116,21 @@ const quoted = (text: string): string =>
   onOneLine(JSON.stringify(text.length > MAX_NAME ? `${text.slice(0, MAX_NAME)}…` : text))
 
 /**
- * A configuration cannot be read, or an entry that the program needs.
+ * A configuration cannot be read, or an entry cannot be read that the program needs.
  *
  * @category errors
  */
 export class ConfigurationError extends Data.TaggedError("ConfigurationError")<{
   readonly file?: string | undefined
-  /** The name of the entry. */
+  /** The name of the entry; `undefined` when the error is about the whole configuration. */
   readonly entry?: string | undefined
-  /** The place in the entry. */
+  /** The place inside the entry; `undefined` when the error is about the whole entry. */
   readonly member?: string | undefined
   readonly reason: string
-  /** Whether there is nothing to read: no such file, or no servers in it, which is not a mistake in a file that has other things. */
+  /**
+   * Whether there is nothing to read: the file does not exist, or has no servers. A file that has other content may lack servers without a
+   * mistake. Default: `false`.
+   */
   readonly isAbsent?: boolean | undefined
 }> {
   override get message(): string {
@@ -138,7 +142,7 @@ export class ConfigurationError extends Data.TaggedError("ConfigurationError")<{
 }
 
 /**
- * The error that says why an entry is left out.
+ * The error that says why an entry was left out.
  *
  * @category utils
  */
@@ -148,13 +152,15 @@ export const errorOf = (name: string, { file, member, reason }: LeftOut): Config
 /** @category models */
 export interface DecodeOptions {
   /**
-   * Where the servers are, as a path of members; the first that is there counts. Default: `mcpServers`, and the places of other hosts:
-   * `servers`, `context_servers`, `mcp_servers`, `mcp.servers` and `mcp`.
+   * Where the configuration has its servers. Each element is a path of member names; the first path that exists is used. Default:
+   * `mcpServers`, and the places of other hosts: `servers`, `context_servers`, `mcp_servers`, `mcp.servers` and `mcp`.
    */
   readonly members?: ReadonlyArray<ReadonlyArray<string>> | undefined
-  /** What a number counts as a `timeout`. Default: up to 600 seconds, above it milliseconds, because hosts differ. */
+  /**
+   * The unit of a number in `timeout`. Default: a number up to 600 is in seconds, a larger number is in milliseconds, because hosts differ.
+   */
   readonly timeoutUnit?: "seconds" | "millis" | undefined
-  /** How variables are written: `${NAME}` with `${NAME:-default}`, `$NAME` as well, or `{env:NAME}`. Default: the first. */
+  /** How the texts of the configuration write variables; see `VariableSyntax`. Default: `${NAME}`. */
   readonly variables?: VariableSyntax | undefined
 }
 
@@ -167,14 +173,14 @@ const everyMember: ReadonlyArray<ReadonlyArray<string>> = [
   ["mcp"]
 ]
 
-/** A server that is called `servers` is not a list of servers. */
+/** Whether a value is a single server. With it, a server with the name `servers` is not taken for a list of servers. */
 const isEntry = (value: unknown): boolean =>
   Member.isObject(value) &&
   ["command", "url"].some((member) => Member.own(value, member) !== undefined && !Member.isObject(value[member]))
 
 /**
- * The entries of a parsed configuration. Fails when the value has no object of servers. Whatever is wrong with an entry leaves out
- * that entry.
+ * The entries of a parsed configuration. Fails when the value has no object of servers. An entry with a mistake becomes `LeftOut`, and the
+ * other entries stay.
  *
  * @category constructors
  */
@@ -222,7 +228,7 @@ const entryOf = (value: unknown, options: DecodeOptions): Entry => {
   )
 }
 
-/** How hosts spell the kinds of servers, in small letters without signs. */
+/** How hosts spell the kinds of servers, in lower case and with letters only. */
 const kinds = new Map<string, "program" | "http" | "sse">([
   ["stdio", "program"],
   ["local", "program"],
@@ -235,7 +241,7 @@ const kinds = new Map<string, "program" | "http" | "sse">([
 
 type Source = Readonly<Record<string, unknown>>
 
-/** The first of some members that is there, with its name. */
+/** The value and the name of the first of these members that is present. Without any of them, `undefined` and the first name. */
 const firstOf = (entry: Source, ...members: ReadonlyArray<string>): readonly [value: unknown, member: string] => {
   const member = members.find((one) => Member.own(entry, one) !== undefined) ?? members[0] ?? ""
   return [Member.own(entry, member), member]
@@ -265,7 +271,7 @@ const serverOf = (entry: Source, options: DecodeOptions): Member.Read<Program | 
       : { ...yield* addressOf(entry, kind === "sse" ? "sse" : undefined, options), ...shared }
   })
 
-/** Without the members that are absent. */
+/** The object without the members whose value is `undefined`. */
 const present = <A extends object>(members: A): A =>
   Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as A
 
@@ -293,7 +299,7 @@ const programOf = (entry: Source): Member.Read<Program> =>
     })
   })
 
-/** Names, or objects with a name. */
+/** Reads a list of names, or of objects that have a name. */
 const inherited = (value: unknown, member: string): Member.Read<ReadonlyArray<string>> =>
   Member.texts(
     Array.isArray(value) ? value.map((one) => Member.isObject(one) ? Member.own(one, "name") : one) : value,
@@ -361,7 +367,7 @@ const durationIn =
 /** The members of a server whose texts may have variables. */
 const filledIn = ["command", "args", "env", "cwd", "envFile", "url", "headers", "roots"]
 
-/** The texts of a server that may have variables, with their places. */
+/** The texts of a server that may have variables, each with its place. */
 const textsOf = (server: Program | Address): ReadonlyArray<readonly [text: string, place: string]> =>
   Object.entries(server).filter(([member]) => filledIn.includes(member)).flatMap(([member, value]) =>
     typeof value === "string"
@@ -373,7 +379,7 @@ const textsOf = (server: Program | Address): ReadonlyArray<readonly [text: strin
   )
 
 /**
- * The names of the variables that `expand` would fill in, and of the variables that the program inherits.
+ * The names of the variables that `expand` would replace, and of the variables that the program inherits.
  *
  * @category utils
  */
@@ -385,9 +391,9 @@ export const variablesOf = ({ server, variables }: ServerEntry): ReadonlyArray<s
 ]
 
 /**
- * Replaces variables by their values. An entry with a variable that has neither a value nor a default is left out, and so is an entry whose
- * URL is not a URL after that. Variables that only a host can ask for, such as `${input:…}`, have no value. The texts of an entry are
- * filled in once.
+ * Replaces variables by their values. An entry is left out when one of its variables has neither a value nor a default, or when its URL is
+ * not a URL afterwards. A variable that only a host can ask for, such as `${input:…}`, has no value. The result has no variables left, so
+ * `expand` changes each entry only once.
  *
  * @category utils
  */
@@ -435,7 +441,7 @@ const withInherited = (
 }
 
 /**
- * The entries of several configurations. The first that has a name keeps it, even when its entry is left out or disabled.
+ * The entries of several configurations. The first configuration that has a name keeps it, also when its entry is left out or disabled.
  *
  * @category utils
  */
@@ -454,32 +460,32 @@ export interface Options<RC, E = never, R = never> extends ClientSessionGroup.Op
   /** Makes the connector of a server. */
   readonly connector: (server: Program | Address, name: string) => Connector<RC>
   /**
-   * The options of every connection, or of the connections with one server: the client's features, its revisions, the schedule for
-   * reconnecting. What the configuration says of a server comes first. Features are built for each connection; the layer fails when they
-   * cannot be built.
+   * The options of every connection, or a function that returns the options for one server: the features of the client, its revisions, the
+   * schedule for reconnecting. What the configuration says about a server takes precedence. Features are built for each connection. The
+   * layer fails when they cannot be built. Default: no options.
    */
   readonly server?:
     | ClientSessionGroup.ServerOptions<E, R>
     | ((name: string, server: Program | Address) => ClientSessionGroup.ServerOptions<E, R>)
     | undefined
   /**
-   * What to do when an entry cannot be read, when a server cannot be reached, or when a server is refused because of `onCollision: "fail"`:
-   * fail the layer, or leave the server out and log the error. A server that is left out because it cannot be reached is tried again as the
-   * `reconnect` of its options says. Default: leave it out.
+   * What happens when an entry cannot be read, when a server cannot be reached, or when a server is refused because of `onCollision:
+   * "fail"`. `fail`: the layer fails. `skip`: the server is left out and the error is logged. A server that is left out because it cannot
+   * be reached is tried again according to the option `reconnect` of that server. Default: `skip`.
    */
   readonly onFailure?: "fail" | "skip" | undefined
 }
 
 /**
- * How adding a server to the group can fail.
+ * The errors with which adding a server to the group can fail.
  *
  * @category errors
  */
 export type JoinError = ConfigurationError | ConnectError | DuplicateEntry | DuplicateServer
 
 /**
- * The group of all servers that can be read. They are connected concurrently; where two servers have an entry of the same name, the server
- * that stands first in the configuration keeps the name. A server that a later attempt connects comes last.
+ * A layer with the group of all servers that can be read. The servers are connected concurrently. When two servers have an entry of the
+ * same name, the server that is first in the configuration keeps the name. A server that is connected by a later attempt counts as last.
  *
  * @category layers
  */
@@ -518,7 +524,7 @@ export const layer = <RC, E = never, R = never>(
           return Effect.logWarning(`The server ${quoted(name)} is not there yet: ${error.message}`).pipe(
             Effect.zipRight(Ref.make(true)),
             Effect.flatMap((isFirst) =>
-              // The attempt that has failed is the first of the schedule.
+              // The attempt that has failed counts as the first attempt of the schedule.
               Effect.flatMap(Ref.getAndSet(isFirst, false), (is) => is ? Effect.fail(error) : connecting).pipe(
                 Effect.retry({ schedule: reconnect, while: mayCome }),
                 Effect.catchAll(leaveOut),
@@ -533,12 +539,12 @@ export const layer = <RC, E = never, R = never>(
 
 type ConnectingError<E> = Exclude<JoinError, ConfigurationError> | { readonly ofFeatures: E; readonly message: string }
 
-/** Whether the server may be reached later. */
+/** Whether it may be possible to reach the server later. */
 const mayCome = (error: ConnectingError<unknown>): boolean =>
   !("ofFeatures" in error) && error._tag !== "DuplicateEntry" && error._tag !== "DuplicateServer" &&
   error._tag !== "NoCommonVersion"
 
-/** The options of a connection, with what the configuration says of its server. */
+/** The options of a connection, combined with what the configuration says about its server. */
 const optionsOf = <E, R>(
   { roots, timeout, versions }: Program | Address,
   options: ClientSessionGroup.ServerOptions<E, R>
@@ -551,7 +557,7 @@ const optionsOf = <E, R>(
     ...options,
     ...(versions === undefined ? undefined : { versions }),
     ...(timeout === undefined ? undefined : { timeout }),
-    // The roots of the configuration take the place of the application's roots.
+    // The roots of the configuration replace the roots of the application.
     features: roots === undefined ? features : Layer.flatMap(features, () => rootsOf(roots)) as typeof features
   }
 }

@@ -1,9 +1,10 @@
 /**
  * Tasks of a server: calls of tools that go on after the server has answered their requests. A client starts a task, reads its status,
- * answers its questions, cancels the task and collects its result; with the id of the task, also after a restart.
+ * answers its questions, cancels it, and gets its result. With the id of a task, the client can do so also after a restart.
  *
- * At 2025-11-25 that is all. From 2026-07-28 on, tasks are the extension `io.modelcontextprotocol/tasks`, and the client needs `extension`
- * among its `extensions`. A client that has no interest in tasks calls the tool: `callTool` waits for the result.
+ * With revision 2025-11-25 a client needs nothing else. With revision 2026-07-28, tasks are the extension `io.modelcontextprotocol/tasks`,
+ * and the client needs `extension` in its option `extensions`. A client that only wants the result calls the tool with `callTool`, which
+ * waits for the result.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/tasks
  * @since 0.1.0
@@ -21,7 +22,7 @@ import type { AttachOptions, ClientSessionService, StartOptions, Task, TaskCalls
 import * as TypedTool from "./session/TypedTool.js"
 
 /**
- * The extension for tasks from 2026-07-28 on, for the option `extensions` of a client.
+ * The extension for tasks of revision 2026-07-28, for the option `extensions` of a client.
  *
  * @category constants
  */
@@ -30,7 +31,7 @@ export const extension: typeof TasksExtension.extension = TasksExtension.extensi
 type Session = Pick<ClientSessionService, "tasks">
 
 /**
- * The task of a tool: the definition of the tool decodes its result and its declared failures.
+ * The task of a tool. The definition of the tool decodes the result of the task and its declared failures.
  *
  * @category models
  */
@@ -87,8 +88,8 @@ export const start: {
     )
 
 /**
- * The task of this id, which an earlier `start` gave, by this client or before a restart of the program. Nothing is sent: a task that the
- * server no longer has fails with `TaskEnded` when it is read.
+ * The task with this id, which an earlier `start` returned, in this run of the program or in an earlier run. The effect sends nothing. When
+ * the server no longer has the task, the effects of the task fail with `TaskEnded`.
  *
  * @category utils
  */

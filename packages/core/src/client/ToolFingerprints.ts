@@ -1,10 +1,10 @@
 /**
- * Notices tools that change after an application has agreed to them. A fingerprint is a digest of what a server says of a tool: its name,
- * title, description, schemas and annotations, as the server sent them. An application stores the fingerprints to which it has agreed, gives
- * them back at its next run, and learns which tools are not the same; by option, calls of such a tool are refused.
+ * Finds tools that change after an application has agreed to them. A fingerprint is a digest of what a server says about a tool: its name,
+ * title, description, schemas and annotations, as the server sent them. An application stores the fingerprints to which it has agreed, and
+ * gives them to `make` in its next run. Then it learns which tools have changed. With an option, calls of such tools are refused.
  *
- * An application makes the fingerprints once and gives the same value to its group of servers (`ClientSessionGroup`), its lists of tools
- * for models (`ToolList` of package `ai`) and its proxies (`Proxy` of package `proxy`).
+ * An application makes one `ToolFingerprints`. It gives this value to its group of servers (`ClientSessionGroup`), its lists of tools for
+ * models (`ToolList` of package `ai`) and its proxies (`Proxy` of package `proxy`).
  *
  * @since 0.1.0
  */
@@ -19,7 +19,7 @@ import * as HiddenCharacters from "../protocol/rules/HiddenCharacters.js"
 import type * as Tools from "../protocol/Tools.js"
 
 /**
- * A tool to which the application has agreed. `server` is the application's name for the server.
+ * A tool to which the application has agreed. `server` is the name that the application uses for the server.
  *
  * @category models
  */
@@ -29,17 +29,18 @@ export interface Agreement extends Schema.Schema.Type<typeof Agreement> {}
 export const Agreement = Schema.Struct({
   server: Schema.String,
   tool: Schema.String,
-  /** As `of` gives it. */
+  /** The fingerprint that `of` returns. */
   fingerprint: Schema.String
 })
 
 /**
- * A tool that is not as the application has agreed to it, or to which it has not agreed at all.
+ * A tool that waits for the agreement of the application: it has changed since the application agreed to it, or the application has never
+ * agreed to it.
  *
  * @category models
  */
 export interface ToolChange extends Agreement {
-  /** The fingerprint to which the application has agreed; `undefined` for a tool to which it has not agreed. */
+  /** The fingerprint to which the application has agreed; `undefined` when it has never agreed to the tool. */
   readonly before: string | undefined
   /** The tool as the server lists it now. */
   readonly listed: Tools.Tool
@@ -47,55 +48,58 @@ export interface ToolChange extends Agreement {
 
 /** @category models */
 export interface Options {
-  /** What `agreed` gave at an earlier run. Default: none. */
+  /** The agreements that `agreed` returned in an earlier run. Default: none. */
   readonly agreed?: Iterable<Agreement> | undefined
   /**
-   * Which tools models do not get, and whose calls are refused, until the application agrees: `changed`, tools that have changed since the
-   * application agreed to them; `unagreed`, also tools to which it never agreed. Without `unagreed`, a tool counts as agreed to when it is
-   * listed for the first time. Default: `nothing`; changes are reported only.
+   * Which tools are hidden from models, and whose calls are refused, until the application agrees to them. `changed`: tools that have
+   * changed since the application agreed to them. `unagreed`: these tools, and tools to which the application has never agreed. `nothing`:
+   * none; changes are only reported. Except with `unagreed`, the application counts as having agreed to a tool when the tool is listed for
+   * the first time. Default: `nothing`.
    */
   readonly refuse?: "nothing" | "changed" | "unagreed" | undefined
   /**
-   * How many tools of one server are remembered. Further tools are never agreed to by being listed. Default: 10,000.
+   * How many tools of one server are remembered. Beyond this number, listing a tool for the first time does not count as agreement.
+   * Default: 10,000.
    */
   readonly maxTools?: number | undefined
 }
 
 /** @category models */
 export interface ToolFingerprints {
-  /** Everything to which the application has agreed: to be stored, and given to `make` at the next run. */
+  /** All tools to which the application has agreed. The application stores them, and gives them to `make` in the next run. */
   readonly agreed: Effect.Effect<ReadonlyArray<Agreement>>
   /** The tools that wait for the agreement of the application. */
   readonly pending: Effect.Effect<ReadonlyArray<ToolChange>>
   /**
-   * The tools that wait for the agreement of the application, now and each time that other tools wait. A slow reader misses older values,
-   * never the newest.
+   * The tools that wait for the agreement of the application, now and each time that these tools change. A slow reader misses older values,
+   * but never the newest.
    */
   readonly changes: Stream.Stream<ReadonlyArray<ToolChange>>
   /**
-   * Agrees to a tool with this fingerprint. When the tool has changed once more meanwhile, it goes on waiting. Groups, lists and proxies
-   * have the tool when the effect ends.
+   * Agrees to a tool with this fingerprint. If the tool has changed again meanwhile, it still waits. When the effect ends, groups, lists
+   * and proxies have the tool.
    */
   readonly agree: (tool: Agreement) => Effect.Effect<void>
   /**
-   * Compares all tools that a server lists now with the agreements, and gives their fingerprints by their names. Groups, lists and proxies
-   * run this.
+   * Compares all tools that a server lists now with the agreements, and gives their fingerprints, by the names of the tools. Groups, lists
+   * and proxies run this.
    */
   readonly see: (server: string, tools: ReadonlyArray<Tools.Tool>) => Effect.Effect<ReadonlyMap<string, string>>
   /**
-   * Runs an effect each time that other tools wait, until the scope closes. `agree` ends after the effect. Groups, lists and proxies run
-   * this.
+   * Runs `renew` each time that the waiting tools change, until the scope closes. `agree` waits for the end of `renew`. Groups, lists and
+   * proxies use this.
    */
   readonly renewing: (renew: Effect.Effect<void>) => Effect.Effect<void, never, Scope.Scope>
   /**
-   * Why calls of a tool are refused, as the end of a sentence that begins with the tool; `undefined` when they are not. `fingerprint` is
-   * that of the tool as the caller knows the tool; `undefined` for a tool that the server does not list.
+   * Why calls of a tool are refused, as the end of a sentence whose subject is the tool; `undefined` when they are not refused.
+   * `fingerprint` is the fingerprint of the tool as the caller knows it. It is `undefined` for a tool that the server does not list.
    */
   readonly refusal: (server: string, tool: string, fingerprint: string | undefined) => string | undefined
 }
 
 /**
- * The fingerprint of a tool: `sha256:` and the digest of the tool as JSON with sorted names (RFC 8785), in hexadecimal digits.
+ * The fingerprint of a tool: `sha256:` and the digest of the tool in hexadecimal digits. The digest is made of JSON with sorted names (RFC
+ * 8785).
  *
  * @category utils
  */
@@ -110,7 +114,7 @@ export const of = ({ annotations, description, inputSchema, name, outputSchema, 
     )
   })
 
-/** JSON with the members of each object in the order of their names. */
+/** JSON in which the members of each object are sorted by name. */
 const canonical = (value: unknown): string => {
   if (typeof value !== "object" || value === null) return JSON.stringify(value)
   if (Array.isArray(value)) return `[${value.map(canonical).join(",")}]`
@@ -122,11 +126,11 @@ const canonical = (value: unknown): string => {
 interface Self {
   readonly refuse: NonNullable<Options["refuse"]>
   readonly maxTools: number
-  /** By server and tool. `agree` and `see` write them. */
+  /** The fingerprints to which the application has agreed, by server and then by tool. `agree` and `see` change them. */
   readonly servers: Map<string, Map<string, string>>
-  /** By server and tool. `agree` and `see` write them. */
+  /** The tools that wait for agreement, by server and then by tool. `agree` and `see` change them. */
   readonly waiting: Map<string, ReadonlyMap<string, ToolChange>>
-  /** How many lists of each server `see` got, and which of them it compared last; `see` writes them. */
+  /** By server: how many lists `see` has received, and the number of the list that it compared last. `see` changes them. */
   readonly seen: Map<string, { readonly last: number; readonly compared: number }>
   readonly listeners: Set<Outbox.Outbox<ReadonlyArray<ToolChange>>>
   readonly renewals: Set<Renewal>
@@ -134,7 +138,10 @@ interface Self {
 
 interface Renewal {
   readonly renew: Effect.Effect<void>
-  /** `see` wakes its reader, who renews later: the caller of `see` may hold a lock for which `renew` waits. */
+  /**
+   * A reader of this outbox runs `renew` later. `see` only wakes the reader, because the caller of `see` may hold a lock for which `renew`
+   * waits.
+   */
   readonly later: Outbox.Outbox<void>
 }
 
@@ -195,7 +202,7 @@ const agreements = ({ servers }: Self): ReadonlyArray<Agreement> =>
 const pending = ({ waiting }: Self): ReadonlyArray<ToolChange> =>
   [...waiting.values()].flatMap((tools) => [...tools.values()])
 
-/** Only the newest value waits for a slow reader: it has all that wait. */
+/** The outbox holds only the newest value for a slow reader, because each value has all tools that wait. */
 const changes = (self: Self): Stream.Stream<ReadonlyArray<ToolChange>> =>
   Stream.unwrapScoped(Effect.map(
     Effect.acquireRelease(
@@ -227,7 +234,7 @@ const renewing = (self: Self, renew: Effect.Effect<void>): Effect.Effect<void, n
     yield* Effect.forkScoped(Stream.runForEach(later.stream, () => renew))
   })
 
-/** Sets which tools of a server wait, and gives whether others wait than before. State is set before a reader is woken. */
+/** Sets which tools of a server wait. Returns whether they are others than before. The state is set before a reader is woken. */
 const wait = (self: Self, server: string, tools: ReadonlyMap<string, ToolChange>): boolean => {
   const before = self.waiting.get(server)
   const isSame = tools.size === (before?.size ?? 0) &&
@@ -259,7 +266,7 @@ const see = Effect.fnUntraced(function*(self: Self, server: string, tools: Reado
   const fingerprints = new Map<string, string>()
   for (const [name, tool] of listed) fingerprints.set(name, yield* of(tool))
   const now = self.seen.get(server)!
-  // A list that came later may have been compared before.
+  // A later list may have been compared already.
   if (now.compared > number) return fingerprints
   self.seen.set(server, { ...now, compared: number })
   yield* compare(self, server, listed, fingerprints)
@@ -290,7 +297,7 @@ const compare = (
     return changed.length === 0 ? Effect.void : Effect.logWarning(sentence(server, changed.map(({ tool }) => tool)))
   })
 
-/** How many names a sentence has, and how many characters of each. */
+/** How many names a sentence has. `MAX_NAME` is how many characters of each it has. */
 const MAX_NAMES = 5
 const MAX_NAME = 100
 

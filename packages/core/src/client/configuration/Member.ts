@@ -1,11 +1,12 @@
 /**
- * Reads one member of an entry of a configuration that people write by hand, for `ServersConfig`: a number or a boolean is a text where a
- * text is wanted, `null` is absent, and what cannot be read is named by its place. No message quotes a value: it may be a secret.
+ * Reads a member of an entry of a configuration that people write by hand, for `ServersConfig`. A number or a boolean is accepted as a
+ * text, and `null` counts as absent. When a member cannot be read, the reason names the place of the member. No reason quotes a value,
+ * because the value may be a secret.
  */
 import * as Either from "effect/Either"
 import * as Predicate from "effect/Predicate"
 
-/** What cannot be read: the place in the entry, and why. */
+/** Why an entry cannot be read, and the place inside the entry. */
 export interface Flaw {
   readonly member: string
   readonly reason: string
@@ -15,11 +16,14 @@ export type Read<A> = Either.Either<A, Flaw>
 
 export const flaw = (member: string, reason: string): Read<never> => Either.left({ member, reason })
 
-/** An own member: a value that a key such as `__proto__` has put behind the object does not count. */
+/**
+ * The value of an own member; `undefined` when it is absent or `null`. A member that the object inherits, for example because of a key
+ * `__proto__`, does not count.
+ */
 export const own = (entry: Readonly<Record<string, unknown>>, member: string): unknown =>
   Object.hasOwn(entry, member) ? entry[member] ?? undefined : undefined
 
-/** An object that is not a list. */
+/** Whether a value is an object and not a list. */
 export const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   Predicate.isRecord(value) && !Array.isArray(value)
 
@@ -41,7 +45,7 @@ export const texts = (value: unknown, member: string): Read<ReadonlyArray<string
     ? Either.all(value.map((one, index) => text(one, `${member}[${index}]`)))
     : flaw(member, "expected a list of strings")
 
-/** An object of texts. A member that is `null` is left out. */
+/** Reads an object of texts. A member that is `null` is left out. */
 export const record = (value: unknown, member: string): Read<Readonly<Record<string, string>>> =>
   isObject(value)
     ? Either.map(
@@ -55,7 +59,7 @@ export const record = (value: unknown, member: string): Read<Readonly<Record<str
 
 const MAX_KEY = 100
 
-/** The place of a member in a member. */
+/** The place of a member inside another member. */
 export const within = (member: string, key: string): string => `${member}.${key.slice(0, MAX_KEY)}`
 
 export const flag = (value: unknown, member: string): Read<boolean> =>

@@ -1,18 +1,18 @@
 /**
- * Variables in the texts of a configuration (`ServersConfig`), as the hosts spell them. A text is cut into its pieces; a piece that only
- * a host can fill in, such as `${input:token}`, is a variable without a value.
+ * Variables in the texts of a configuration (`ServersConfig`), in the spellings of hosts. A variable for which only a host can have a
+ * value, such as `${input:token}`, counts as a variable without a value.
  */
 import * as Either from "effect/Either"
 
 interface Variable {
-  /** Its name, as a person finds it in the text. */
+  /** The name of the variable, as it is in the text. */
   readonly name: string
-  /** The name of its value; none where only the host has one. */
+  /** The name under which the value is looked up; `undefined` when only a host can have a value. */
   readonly key: string | undefined
   readonly byDefault: string | undefined
 }
 
-/** A reference to a variable, in a syntax. */
+/** The text of a reference to an environment variable, in this syntax. */
 export const reference = (name: string, syntax: Syntax): string =>
   syntax === "{env:NAME}" ? `{env:${name}}` : `\${env:${name}}`
 
@@ -24,7 +24,7 @@ const places = {
 
 export type Syntax = keyof typeof places
 
-/** What stands between the braces. A text of a shell, such as `${#list}`, is not a variable. */
+/** The text between the braces of a variable. Other texts of a shell, such as `${#list}`, are no variables. */
 const form = /^(?:env:(?<env>[^:]+?)|(?<name>[A-Za-z_][A-Za-z0-9_]*|\/))(?::-(?<byDefault>.*))?$|^[A-Za-z]+:(?!-)/s
 
 const variableOf = (inside: string): Variable | undefined => {
@@ -32,7 +32,7 @@ const variableOf = (inside: string): Variable | undefined => {
   if (found === null) return undefined
   const { byDefault, env, name } = found.groups ?? {}
   const key = env ?? name
-  // A default with a variable in it would have to be filled in as well.
+  // A default that has a variable is not supported, because it would have to be filled in as well.
   return key === undefined || byDefault?.includes("${") === true
     ? { name: inside, key: undefined, byDefault: undefined }
     : { name: key, key, byDefault }
@@ -45,7 +45,7 @@ export const names = (text: string, syntax: Syntax): ReadonlyArray<string> =>
     return variable === undefined ? [] : [variable.name]
   })
 
-/** A text with the values of its variables, or the name of the first variable that has neither a value nor a default. */
+/** The text with the values of its variables. On the left: the name of the first variable that has neither a value nor a default. */
 export const fill = (
   text: string,
   syntax: Syntax,

@@ -1,6 +1,6 @@
 /**
- * The current entries of a `ClientSessionGroup`: the entries of one server are added, read again, hidden and removed, each time in one
- * change. `ServerLists` reads the lists of the server before the change, `Entries` combines the lists.
+ * The current entries of a `ClientSessionGroup`. The entries of a server are added, read again, hidden or removed, always in one change.
+ * `ServerLists` reads the lists of the server before the change, and `Entries` combines the lists of all servers.
  */
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -19,7 +19,7 @@ import * as ListReport from "./ListReport.js"
 import * as Names from "./Names.js"
 import * as ServerLists from "./ServerLists.js"
 
-/** One stay of a server in the group: another server may have the name later. */
+/** The time of one server in the group. Another server may have the name later, with another `Membership`. */
 export interface Membership {
   readonly name: string
   /** When two servers have an entry of the same name, the server with the lower number keeps the name. */
@@ -27,36 +27,36 @@ export interface Membership {
 }
 
 export interface Options extends Names.Naming {
-  /** Whether a server is refused when it has a name of another server, instead of renaming the entry. */
+  /** Whether a server is refused when it has a name of another server. With `false`, the entry is renamed. */
   readonly refuseCollisions: boolean
-  /** Compares the tools of servers with the agreements of the application. */
+  /** Compares the tools of servers with the agreements of the application; `undefined` when the group has no fingerprints. */
   readonly fingerprints: ToolFingerprints | undefined
 }
 
 export interface CurrentEntries {
   readonly entries: Effect.Effect<GroupEntries.Entries>
-  /** The entries now, and after each change. A slow listener misses older ones. */
+  /** The entries now, and after each change. A slow listener misses older values. */
   readonly changes: Stream.Stream<GroupEntries.Entries>
-  /** Reads the lists of a server and adds its entries. */
+  /** Reads the lists of a server, and adds its entries. */
   readonly add: (
     member: Membership,
     session: ClientSessionService
   ) => Effect.Effect<ServerLists.Listing, ClientError | DuplicateEntry>
-  /** Reads the lists of a server again. A list that the server does not give stays as it was. */
+  /** Reads the lists of a server again. A list that the server refuses to give stays as it was. */
   readonly refresh: (
     member: Membership,
     session: ClientSessionService
   ) => Effect.Effect<ServerLists.Listing, ClientError>
-  /** Takes the entries away while the server is not connected. Their names stay reserved for it. */
+  /** Removes the entries of a server while it is not connected. Their names stay reserved for the server. */
   readonly hide: (member: Membership) => Effect.Effect<void>
   readonly remove: (member: Membership) => Effect.Effect<void>
   /** Publishes the entries again, because the application has agreed to a tool, or a tool has changed. */
   readonly renew: Effect.Effect<void>
-  /** Why calls of a tool are refused; `undefined` when they are not. */
+  /** Why calls of a tool are refused; `undefined` when they are not refused. */
   readonly refusal: (tool: GroupEntries.Entry<Tools.Tool>) => string | undefined
 }
 
-/** How many changes wait for a slow listener before it loses the oldest. The newest is never lost. */
+/** How many changes wait for a slow listener. Then the oldest are dropped; the newest is never dropped. */
 const CAPACITY = 16
 
 type Listener = Outbox.Outbox<GroupEntries.Entries>
@@ -70,15 +70,18 @@ interface State {
 
 interface Self {
   readonly options: Options
-  /** What was published last. Only `publish` writes it. */
+  /** The state that was published last. Only `publish` changes it. */
   readonly state: MutableRef.MutableRef<State>
   readonly listeners: Set<Listener>
   readonly report: ListReport.ListReport
-  /** The fingerprints of the tools that servers have listed; `read` writes them. */
+  /** The fingerprints of the tools that servers have listed. `read` sets them. */
   readonly fingerprintOf: WeakMap<Tools.Tool, string>
 }
 
-/** Each change is one synchronous step: a lock would be lost when a server that has just taken it is interrupted. */
+/**
+ * Each change is one synchronous step without a lock, because a lock would be lost when a server is interrupted in the step after it took
+ * the lock.
+ */
 export const make = (options: Options): Effect.Effect<CurrentEntries> =>
   Effect.map(ListReport.make, (report) => {
     const self: Self = {
@@ -120,7 +123,7 @@ const listener = ({ listeners, state }: Self): Effect.Effect<Listener, never, Sc
       })
   )
 
-/** Whether a change is accepted that would lead to these entries. */
+/** Whether a change is accepted that would lead to these entries. A failure refuses the change. */
 type Accept<E> = (entries: GroupEntries.Entries) => Exit.Exit<void, E>
 
 const refusal = (
@@ -132,7 +135,7 @@ const refusal = (
   return collision === undefined ? Exit.void : Exit.fail(new DuplicateEntry({ server: member.name, ...collision }))
 }
 
-/** Reads the lists of a server. */
+/** Reads the lists of a server, and puts its entries into the group if `accept` allows it. */
 const read = Effect.fnUntraced(function*<E>(
   self: Self,
   member: Membership,
@@ -152,7 +155,7 @@ const noFingerprints = Effect.succeed<ReadonlyMap<string, string>>(new Map())
 const refusalOf = ({ fingerprintOf, options: { fingerprints } }: Self): Entries.Refusal => (server, tool) =>
   fingerprints?.refusal(server, tool.name, fingerprintOf.get(tool))
 
-/** Sets what is known of a server, and logs which entries were renamed for it. */
+/** Sets the lists of a server, and logs which entries were renamed because of it. */
 const set = <E>(self: Self, member: Membership, server: Entries.Server, accept: Accept<E>): Effect.Effect<void, E> =>
   Effect.suspend(() => {
     const before = MutableRef.get(self.state)
@@ -170,7 +173,7 @@ const set = <E>(self: Self, member: Membership, server: Entries.Server, accept: 
     )
   })
 
-/** Changes what is known of a server that is in the group; `undefined` removes the server. */
+/** Changes what is known of a server that is in the group. When `change` returns `undefined`, the server is removed. */
 const update = (
   self: Self,
   member: Membership,

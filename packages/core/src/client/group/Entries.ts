@@ -1,8 +1,8 @@
 /**
- * Combines the lists of many servers into the entries of a group, so that every entry has a name of its own, and finds the entry of a URI.
- * Plain functions over the types of `GroupEntries`: `CurrentEntries` holds the entries that they make, `ServerLists` the lists of one
- * server, and `ClientSessionGroup` finds the server of a name or a URI. `Mirror`, `Naming` and `ListFollower` of package
- * `proxy` have such lists (`ServerLists`), too.
+ * Combines the lists of many servers into the entries of a group, so that no two entries have the same name, and finds the entry of a URI.
+ * These are plain functions over the types of `GroupEntries`. `CurrentEntries` holds the entries that they make, `ServerLists` reads the
+ * lists of one server, and `ClientSessionGroup` finds the server of a name or a URI. `Mirror`, `Naming` and `ListFollower` of package
+ * `proxy` use the type `ServerLists`, too.
  */
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
@@ -21,7 +21,7 @@ import * as Names from "./Names.js"
 
 export const kinds: ReadonlyArray<Kind> = ["tools", "resources", "templates", "prompts"]
 
-/** Everything that one server lists. */
+/** All lists of one server. */
 export interface ServerLists {
   readonly tools: ReadonlyArray<Tools.Tool>
   readonly resources: ReadonlyArray<Resources.Resource>
@@ -31,7 +31,7 @@ export interface ServerLists {
 
 export const noLists: ServerLists = { tools: [], resources: [], templates: [], prompts: [] }
 
-/** A server of the group with what it listed last. A server that is away has no entries, but their names stay reserved for it. */
+/** A server of the group, with its last lists. A server that is away has no entries, but the names of its entries stay reserved. */
 export interface Server {
   readonly name: string
   readonly info: Implementation
@@ -39,12 +39,12 @@ export interface Server {
   readonly isAway: boolean
 }
 
-/** Why calls of a tool of a server are refused. */
+/** Returns why calls of a tool of a server are refused; `undefined` when they are not refused. */
 export type Refusal = (server: string, tool: Tools.Tool) => string | undefined
 
 export const empty: Entries = { tools: new Map(), resources: new Map(), templates: new Map(), prompts: new Map() }
 
-/** The entries of all servers. Where two entries have the same name, the entry of the earlier server keeps the name. */
+/** The entries of all servers. When two entries have the same name, the entry of the earlier server keeps the name. */
 export const of = (servers: ReadonlyArray<Server>, naming: Names.Naming, refusal: Refusal): Entries => ({
   tools: named("tools", servers, naming, ({ tools }) => tools, ({ name }) => name, refusal),
   resources: named("resources", servers, naming, ({ resources }) => resources, ({ uri }) => uri),
@@ -86,14 +86,14 @@ const named = <A extends { readonly name: string }>(
 
 const clean = new WeakMap<object, object>()
 
-/** The entry without hidden characters. Each entry is cleaned once, however often the servers of the group change. */
+/** The entry without hidden characters. Each entry is cleaned only once, also when the servers of the group change often. */
 const cleaned = <A extends { readonly name: string }>(listed: A): A => {
   let one = clean.get(listed)
   if (one === undefined) clean.set(listed, one = HiddenCharacters.removedFrom(listed))
   return one as A
 }
 
-/** The names and texts that all servers list, for a report. */
+/** The names and texts that all servers list, for a `ListReport`. */
 export const listings = (servers: ReadonlyArray<Server>): ReadonlyArray<ListReport.Listing> =>
   kinds.map((kind) => ({
     subject: `the ${Names.noun[kind]}s of the group`,
@@ -103,15 +103,15 @@ export const listings = (servers: ReadonlyArray<Server>): ReadonlyArray<ListRepo
     )
   }))
 
-/** Names that entries of one server, of one kind, cannot have. */
+/** Entries of one server and one kind that were renamed. */
 export interface Renamed {
   readonly server: string
   readonly kind: Kind
-  /** By the names that they have instead. */
+  /** The name that each entry could not have, by the name that it has in the group. */
   readonly names: ReadonlyMap<string, string>
 }
 
-/** The entries that are renamed because of a collision, and were not before. */
+/** The entries that are renamed now because of a collision, and were not renamed before. */
 export const renamed = (before: Entries, now: Entries): ReadonlyArray<Renamed> =>
   kinds.flatMap((kind) => {
     const found = new Map<string, Map<string, string>>()
@@ -124,7 +124,7 @@ export const renamed = (before: Entries, now: Entries): ReadonlyArray<Renamed> =
     return [...found].map(([server, names]) => ({ server, kind, names }))
   })
 
-/** The first kind whose names another server has as well, and these names. */
+/** The first kind of entries in which this server and another server have equal names, and these names; `undefined` when there is none. */
 export const collisions = (
   entries: Entries,
   server: string
@@ -145,8 +145,8 @@ export interface Readable {
 }
 
 /**
- * What a URI of the group is read through: the server, and the URI that this server knows. A server may list so many
- * templates that other fibers run in between.
+ * The server that has a URI of the group, and the URI that this server knows; `undefined` when no server has it. A server may list very
+ * many templates, so other fibers run in between.
  */
 export const readable: (entries: Entries, uri: string) => Effect.Effect<Readable | undefined> = Effect.fnUntraced(
   function*({ resources, templates }, uri) {
@@ -162,7 +162,7 @@ export const readable: (entries: Entries, uri: string) => Effect.Effect<Readable
   }
 )
 
-/** The URI that a server knows for a URI that its template matches in the group. */
+/** Gives the URI that a server knows for a URI of the group; `None` when the template does not match the URI. */
 type Original = (uri: string, key: string) => Option.Option<string>
 
 const equal = new WeakMap<Entries["resources"], ReadonlyMap<string, Entry<Resources.Resource>>>()
@@ -177,7 +177,7 @@ const equalOf = (resources: Entries["resources"], key: string): Entry<Resources.
   return byKey.get(key)
 }
 
-// Entries do not change, and a server may have many templates.
+// Kept for each entry, because entries do not change and a server may have many templates.
 const originals = new WeakMap<Entry<Resources.ResourceTemplate>, Original>()
 
 const originalOf = (name: string, entry: Entry<Resources.ResourceTemplate>): Original => {
@@ -189,7 +189,7 @@ const originalOf = (name: string, entry: Entry<Resources.ResourceTemplate>): Ori
     onRight: ([group, server]) => (uri, key) =>
       Option.map(group[UriTemplate.TypeId].match(uri, () => key), (values) => {
         const prefix = name.endsWith(uriTemplate) ? name.slice(0, name.length - uriTemplate.length) : undefined
-        // A prefix is cut off, so that the rest stays as it is.
+        // The prefix is cut off, so that the rest of the URI stays exactly as it is.
         return prefix !== undefined && uri.startsWith(prefix)
           ? uri.slice(prefix.length)
           : UriTemplate.expand(server, values)

@@ -1,7 +1,7 @@
 /**
- * Reports what is odd about the texts of lists that servers send: characters that people do not see, and names that look alike. `ToolList`
- * of package `ai`, `CurrentEntries` and the `Mirror` of package `proxy` each have one report, which says the same thing once, however often
- * the lists are read. `HiddenCharacters` and `LookAlikes` know the characters.
+ * Reports irregular texts in lists of servers: characters that people do not see, and names that look alike. `ToolList` of package `ai`,
+ * `CurrentEntries` and the `Mirror` of package `proxy` have one report each. A report says the same thing only once, however often the
+ * lists are read. `HiddenCharacters` and `LookAlikes` find the characters.
  */
 import * as Effect from "effect/Effect"
 import * as Ref from "effect/Ref"
@@ -9,11 +9,11 @@ import * as Diagnostic from "../../jsonrpc/Diagnostic.js"
 import * as HiddenCharacters from "../../protocol/rules/HiddenCharacters.js"
 import * as LookAlikes from "../../protocol/rules/LookAlikes.js"
 
-/** Entries of one kind, of one server or of all servers of a group. */
+/** The entries of one kind, of one server or of all servers of a group. */
 export interface Listing {
-  /** What is listed, for people: `the tools of "search"`. */
+  /** What is listed, in words for people: `the tools of "search"`. */
   readonly subject: string
-  /** Whether models and people choose an entry by its name. Only such names are compared. */
+  /** Whether models and people choose these entries by name. Only such names are compared. */
   readonly isNamed: boolean
   readonly entries: ReadonlyArray<Entry>
 }
@@ -21,16 +21,16 @@ export interface Listing {
 export interface Entry {
   readonly server: string
   readonly name: string
-  /** Whether a text of the entry, beside its name, had hidden characters. */
+  /** Whether a text of the entry, except its name, had hidden characters. */
   readonly isChanged: boolean
 }
 
 export interface ListReport {
-  /** Reports what was not reported before of the same subjects. */
+  /** Reports what was found in these lists, unless the same was reported last for the same subject. */
   readonly report: (listings: ReadonlyArray<Listing>) => Effect.Effect<void>
 }
 
-/** How many names a diagnostic has, and how many characters of each. */
+/** How many names a diagnostic has. `MAX_NAME` is how many characters of each it has. */
 const MAX_NAMES = 5
 const MAX_NAME = 60
 

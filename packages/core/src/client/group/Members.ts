@@ -1,7 +1,7 @@
 /**
- * The servers of a `ClientSessionGroup` by name. Each server has one fiber, which holds the connection of the server for as long as the
- * server is in the group. When the scope closes, all fibers are interrupted at once, so that a server that is slow to close delays no
- * other. `GroupError` has the errors about names that are taken or unknown.
+ * The servers of a `ClientSessionGroup`, by name. Each server has one fiber, which holds its connection while the server is in the group.
+ * When the scope closes, all fibers are interrupted at the same time, so that a server that closes slowly delays no other server.
+ * `GroupError` has the errors about names that are taken or unknown.
  */
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
@@ -14,25 +14,25 @@ import * as EffectInternals from "../../kit/EffectInternals.js"
 import type { ClientSessionService } from "../ClientSession.js"
 import { DuplicateServer, UnknownServer } from "../GroupError.js"
 
-/** One server, from when it is added to when it leaves; another server may have its name later. */
+/** One server, from the time when it is added until it leaves. Another server may have the name later, as another `Member`. */
 export interface Member {
   readonly name: string
-  /** How many servers were added before it. */
+  /** How many servers were added before this server. */
   readonly order: number
-  /** None while the server is not connected. */
+  /** The session of the server; `None` while the server is not connected. */
   readonly session: Ref.Ref<Option.Option<ClientSessionService>>
 }
 
 export interface Members {
   /**
-   * Adds a server and runs `hold` on its fiber. Waits until `hold` completes its deferred; if that fails, or this is
-   * interrupted, the server is removed again. The server leaves when `hold` ends.
+   * Adds a server, and runs `hold` on the fiber of the server. Waits until `hold` completes the deferred. When the deferred fails, or this
+   * effect is interrupted, the server is removed again. The server leaves when `hold` ends.
    */
   readonly join: <A, E, R>(
     name: string,
     hold: (member: Member, joined: Deferred.Deferred<A, E>) => Effect.Effect<void, never, R>
   ) => Effect.Effect<A, E | DuplicateServer, R>
-  /** Frees the name and interrupts the fiber; waits for its end. */
+  /** Removes a server: frees its name, interrupts its fiber, and waits for the end of the fiber. */
   readonly remove: (name: string) => Effect.Effect<void, UnknownServer>
   readonly session: (name: string) => Effect.Effect<Option.Option<ClientSessionService>>
   readonly sessions: Effect.Effect<ReadonlyMap<string, ClientSessionService>>
@@ -43,12 +43,12 @@ interface State {
   readonly order: number
 }
 
-/** Runs `onLeave` when a server leaves, before its name can be taken again. */
+/** Makes the members of a group. `onLeave` runs when a server leaves, before another server can take the name. */
 export const make = (
   onLeave: (member: Member) => Effect.Effect<void>
 ): Effect.Effect<Members, never, Scope.Scope> =>
   Effect.gen(function*() {
-    // By member and not by name: a name is free while its last member still closes.
+    // The keys are members and not names, because a name is free while its last member still closes.
     const fibers = yield* FiberMap.make<Member, void>()
     const state = yield* Ref.make<State>({ byName: new Map(), order: 0 })
 

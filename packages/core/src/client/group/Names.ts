@@ -1,7 +1,7 @@
 /**
- * The names of entries in a group: the hooks of the application, another name for an entry whose name is taken, and the words of errors
- * and log messages about names. Plain functions; `Entries` applies them to all entries of all servers, `CurrentEntries` and `GroupError`
- * take their words from here.
+ * The names of entries in a group: the hooks of the application, other names for entries whose names are taken, and the words about names
+ * for errors and log messages. These are plain functions. `Entries` applies them to all entries of all servers; `CurrentEntries` and
+ * `GroupError` use the words.
  */
 import * as Hash from "effect/Hash"
 import * as HiddenCharacters from "../../protocol/rules/HiddenCharacters.js"
@@ -11,11 +11,11 @@ export interface Naming {
   readonly nameHook: NameHook
   readonly uriHook: NameHook
   readonly maxNameLength: number
-  /** Whether each tool and prompt has the name of its server before its name. */
+  /** Whether each tool and prompt has the name of its server before its own name. */
   readonly isPrefixed: boolean
 }
 
-/** Gives a name that is not taken: the server's name before the name that the entry cannot have. */
+/** Returns a name that is not taken: the name that the entry cannot have, with the name of the server before it. */
 export type FreeName = (server: string, name: string, isTaken: (name: string) => boolean) => string
 
 const isUri = (kind: Kind): boolean => kind === "resources" || kind === "templates"
@@ -23,8 +23,8 @@ const isUri = (kind: Kind): boolean => kind === "resources" || kind === "templat
 const hookOf = (kind: Kind, { nameHook, uriHook }: Naming): NameHook => isUri(kind) ? uriHook : nameHook
 
 /**
- * The name that an entry should have: the name that the hook gives, without hidden characters, and with a prefix where the group gives each
- * name a prefix.
+ * The name that an entry should have: the name that the hook returns, without hidden characters, and with a prefix if `isPrefixed` is
+ * `true`. `undefined` leaves the entry out of the group.
  */
 export const wanted = (kind: Kind, naming: Naming): NameHook => {
   const hook = hookOf(kind, naming)
@@ -39,15 +39,15 @@ export const wanted = (kind: Kind, naming: Naming): NameHook => {
 
 const prefixed = (server: string, name: string, limit: number): string => shortened(`${safe(server)}_${name}`, limit)
 
-/** The same calls in the same order give the same names. */
+/** Makes a function that finds free names. The same calls in the same order give the same names. */
 export const freeName = (kind: Kind, { isPrefixed, maxNameLength }: Naming): FreeName => {
   const numbered = (server: string, name: string, number: string) => {
-    // In a URI the number belongs to the server: at the end of a template it would be a part of the last value.
+    // In a URI, the number is a part of the server's name. At the end of a template it would be a part of the last value.
     if (isUri(kind)) return `${safe(server)}${number}:${name}`
     const cut = isPrefixed ? name : prefixed(server, name, maxNameLength)
     return cut.slice(0, maxNameLength - number.length) + number
   }
-  // The last number of each name: a server that repeats a name many times causes no long search.
+  // The last number of each name, so that a server that repeats a name many times causes no long search.
   const numbers = new Map<string, number>()
   return (server, name, isTaken) => {
     const first = numbered(server, name, "")
@@ -61,10 +61,10 @@ export const freeName = (kind: Kind, { isPrefixed, maxNameLength }: Naming): Fre
   }
 }
 
-/** Only characters that model APIs accept in a name, and that mean nothing in a URI template. */
+/** The name of a server with only those characters that model APIs accept in a name and that have no meaning in a URI template. */
 const safe = (server: string): string => server.replace(/[^A-Za-z0-9_-]/gu, "_")
 
-/** A name that is too long has a hash at its end, so that two long names stay different. */
+/** A name of at most `limit` characters. A name that was cut ends with a hash, so that two long names stay different. */
 const shortened = (name: string, limit: number): string => {
   if (name.length <= limit) return name
   const end = `_${(Hash.string(name) >>> 0).toString(36)}`
@@ -80,7 +80,7 @@ export const noun: Readonly<Record<Kind, string>> = {
 
 const MAX_LISTED = 10
 
-/** Ten names at most, in quotes, each shortened. */
+/** At most ten names in quotes. Long names are cut. */
 export const listed = (names: ReadonlyArray<string>): string =>
   names.slice(0, MAX_LISTED).map((name) => JSON.stringify(name.slice(0, 100))).join(", ") +
   (names.length > MAX_LISTED ? ` and ${names.length - MAX_LISTED} more` : "")

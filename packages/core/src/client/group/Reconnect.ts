@@ -1,6 +1,6 @@
 /**
- * Keeps a connection of a `ClientSessionGroup` alive: connects, waits until the connection ends, and connects again as a schedule says.
- * This module knows nothing of sessions and groups.
+ * Keeps a connection of a `ClientSessionGroup` alive: connects, waits until the connection ends, and connects again according to a
+ * schedule. This module knows neither sessions nor groups.
  */
 import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
@@ -9,26 +9,26 @@ import * as Schedule from "effect/Schedule"
 import type * as Scope from "effect/Scope"
 import * as ScopeEnd from "../../kit/ScopeEnd.js"
 
-/** An open connection: what it gives, and the wait for its end. */
+/** An open connection: its value, and an effect that waits for its end. */
 export type Connection<A> = readonly [value: A, ended: Effect.Effect<void>]
 
 export interface Options {
-  /** What is connected, for the log. */
+  /** What is connected, in words for the log. */
   readonly name: string
   readonly schedule: Schedule.Schedule<unknown, unknown>
 }
 
 /**
- * Connects, each time in a scope of its own, which is closed before the next time. The first connection completes `first`
- * with its value or its failure; others follow only after a success. Ends with the schedule; without options, after one
- * connection.
+ * Connects again and again. Each connection has a scope of its own, which is closed before the next connection. The first connection
+ * completes `first` with its value or its failure. Only after a success further connections follow. The effect ends when the schedule ends;
+ * without options it ends after one connection.
  */
 export const run = <A, E, R>(
   connect: Effect.Effect<Connection<A>, E, R>,
   options: Options | undefined,
   first: Deferred.Deferred<A, E>
 ): Effect.Effect<void, never, Exclude<R, Scope.Scope>> => {
-  // Succeeds with how long the connection lasted.
+  // Succeeds with the time for which the connection lasted.
   const connection = ScopeEnd.scoped(
     Effect.flatMap(
       connect,
@@ -41,7 +41,7 @@ export const run = <A, E, R>(
       connection,
       (error) => Effect.as(Effect.logWarning(`${options.name} does not come back yet`, error), Duration.zero)
     ),
-    // The schedule is at its beginning.
+    // The schedule starts at its beginning.
     Duration.zero,
     restarted(options)
   ).pipe(
@@ -53,10 +53,10 @@ export const run = <A, E, R>(
   })
 }
 
-/** How long a connection must last for the schedule to start anew after its end. */
+/** How long a connection must last so that the schedule starts again at its beginning. */
 const RESET_AFTER = "1 minute"
 
-/** The schedule, from its beginning after each connection that lasted long enough. */
+/** The schedule, which starts again at its beginning after each connection that lasted long enough. */
 const restarted = ({ schedule }: Options): Schedule.Schedule<Duration.Duration, Duration.Duration> =>
   Schedule.resetWhen(
     Schedule.passthrough(Schedule.mapInput(schedule, (_: Duration.Duration) => undefined)),

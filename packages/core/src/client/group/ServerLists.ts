@@ -1,7 +1,7 @@
 /**
- * Reads the lists of one server, all pages of them, and waits for their changes. `CurrentEntries` reads the lists of a server with `read`
- * and puts them among the entries of a group; `ClientSessionGroup` and the `ListFollower` of package `proxy` learn of changes by `follow`.
- * `ListPages` reads the pages.
+ * Reads all pages of the lists of one server, and waits for changes of these lists. `CurrentEntries` reads the lists of a server with
+ * `read` and adds them to the entries of a group. `ClientSessionGroup` and `ListFollower` of package `proxy` learn of changes with
+ * `follow`. `ListPages` reads the pages.
  */
 import * as Effect from "effect/Effect"
 import * as Queue from "effect/Queue"
@@ -19,9 +19,10 @@ import * as ListPages from "../session/ListPages.js"
 import { noLists, type ServerLists } from "./Entries.js"
 
 /**
- * Everything that a server lists. Lists whose capability it does not declare are not requested. A list whose method the server does not
- * have is empty. A list that the server answers with another error stays as it was before; the error is logged, and the lists are not
- * complete. When a list is too large, or does not end, the entries before the limit are taken, and a warning is logged.
+ * Reads all lists of a server. A list is not requested when the server does not declare its capability. A list is empty when the server
+ * does not have its method. When the server answers the request with another error, the list stays as it is in `before`, the error is
+ * logged, and `isComplete` is `false`. When a list is too large or does not end, the entries before the limit are taken, and a warning is
+ * logged.
  */
 export const read = (
   session: ClientSessionService,
@@ -41,7 +42,7 @@ export const read = (
         Effect.logWarning(`"${session.serverInfo.name}" lists too many of its ${name}: ${error.message}`)),
       {
         onFailure: (error) =>
-          // A local error does not tell what the server offers.
+          // A failure of this side does not say what the server offers.
           isLocalError(error) ? Effect.fail(error) : Effect.zipRight(
             Effect.logWarning(`"${session.serverInfo.name}" refused to list its ${name}: ${error.message}`),
             Effect.sync((): ReadonlyArray<A> => {
@@ -72,15 +73,18 @@ export const read = (
   })
 }
 
-/** A listing that has ended. */
+/** What is known of the lists after they were read. */
 export interface Listing {
-  /** Whether the server gave all of its lists. */
+  /** Whether the server gave all its lists. */
   readonly isComplete: boolean
-  /** The pages of the longest list. */
+  /** How many pages the longest list has. */
   readonly pages: number
 }
 
-/** All entries, and on how many pages they came. When the list is cut, the entries before the cut. */
+/**
+ * Reads all entries of a list, and counts the pages. When the list is cut at a limit, runs `onCut` and gives the entries before the limit.
+ * Default for `onCut`: the effect fails.
+ */
 export const collect = <A>(
   list: Stream.Stream<A, ClientError>,
   onCut: (error: ClientError) => Effect.Effect<void, ClientError> = Effect.fail
@@ -100,8 +104,8 @@ export const collect = <A>(
   })
 
 /**
- * Listens for changes of the lists. The effect that it gives waits for a change that came after this, or after the effect
- * was last run; several changes count as one.
+ * Starts to listen for changes of the lists. The effect that it gives waits for a change that came after `changes` was run, or after that
+ * effect was last run. Several changes count as one.
  */
 export const changes = (
   { listChanges }: Pick<ClientSessionService, "listChanges">
@@ -112,13 +116,14 @@ export const changes = (
     return Queue.take(changed)
   })
 
-/** How long to wait after each time that the lists could not be read. */
+/** How long to wait before the lists are read again after they could not be read. */
 const backoff = Schedule.union(Schedule.exponential("1 second"), Schedule.spaced("1 minute"))
 
 /**
- * Runs `refresh` after each change, until the session ends. A refresh that fails or is not complete runs again after a while, and so do
- * lists that are not complete at the start. `ListPace` says how long the changes of the server wait after a refresh: all changes that come
- * meanwhile are one change, which the next refresh reads. A change does not wait after a call of `calls`.
+ * Runs `refresh` after each change, until the session ends. When a refresh fails or is not complete, it runs again after a while. The same
+ * happens at the beginning when the lists are not complete. After each refresh, further changes wait for the time that `ListPace` gives.
+ * All changes in this time count as one change, which the next refresh reads. A change that comes after a call of `calls` does not wait so
+ * long.
  */
 export const follow = (
   session: Pick<ClientSessionService, "ended" | "serverInfo">,
@@ -146,7 +151,7 @@ export const follow = (
   return raceFirst(Effect.ignore(session.ended), following)
 }
 
-/** Rests after a refresh. `seen` is what `calls` had counted when the refresh began. */
+/** Waits after a refresh. `seen` is the number of calls that `calls` had counted when the refresh began. */
 const resting = (calls: ListPace.OwnCalls, seen: number, pages: number): Effect.Effect<void> => {
   const [short, long] = [ListPace.rest(pages, true), ListPace.rest(pages, false)]
   return short === long

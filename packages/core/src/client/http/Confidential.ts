@@ -1,13 +1,13 @@
 /**
- * The values of the client's own headers that no error may quote, for `RefusedResponse` and `PlatformError`. `fetch` takes away the white
- * space around a value, so a server or the platform quotes the value without it.
+ * Finds the values of the client's own headers that no error may quote, for `RefusedResponse` and `PlatformError`. `fetch` removes the
+ * white space around a value, so a server or the platform quotes the value without that space.
  */
 import type * as Headers from "@effect/platform/Headers"
 
-/** A shorter value is not a secret, and may be a part of other words. */
+/** How many characters a value must have to count as a secret. A shorter value may be a part of ordinary words. */
 const MIN_LENGTH = 8
 
-/** The values, each followed by what comes after its scheme. */
+/** The secret values of headers. For each header: the whole value, and the value without its scheme (`Bearer`). */
 export const valuesOf = (sent: Headers.Headers): ReadonlyArray<string> => {
   const values: Array<string> = []
   for (const [name, given] of Object.entries(sent)) {
@@ -20,7 +20,7 @@ export const valuesOf = (sent: Headers.Headers): ReadonlyArray<string> => {
   return values
 }
 
-/** Whether the message of an error, or of one of its causes, quotes a value. */
+/** Whether the message of an error, or of one of its causes, quotes a secret value of these headers. */
 export const isQuotedBy = (error: unknown, sent: Headers.Headers): boolean => {
   const values = valuesOf(sent)
   let inner = error
@@ -33,11 +33,11 @@ export const isQuotedBy = (error: unknown, sent: Headers.Headers): boolean => {
   return false
 }
 
-/** How many causes of causes are read. */
+/** How many levels of causes are read. */
 const MAX_DEPTH = 8
 
 const publicNames = new Set(["accept", "content-type", "content-length", "mcp-protocol-version", "user-agent"])
 
-/** Headers of the protocol repeat the body, so the server's text may repeat them. */
+/** Whether a header is no secret. Headers of the protocol repeat the body, so texts of the server may repeat their values. */
 const isPublic = (name: string): boolean =>
   publicNames.has(name) || name === "mcp-method" || name === "mcp-name" || name.startsWith("mcp-param-")

@@ -1,7 +1,8 @@
 /**
- * What the failure of an HTTP request shows about the era of its server, and whether another request may succeed. `negotiation/Plan`,
- * `negotiation/Probe` and `legacy/Connect` ask this module, whatever the transport is, so the module loads no HTTP client. `modern/Http`
- * and `negotiation/HttpTransport` ask about the responses that they get.
+ * Says what the failure of an HTTP request shows about the protocol era of its server (revisions up to 2025-11-25 are legacy, 2026-07-28 is
+ * modern), and whether another request may succeed. `negotiation/Plan`, `negotiation/Probe` and `legacy/Connect` call it for every
+ * transport, so this module does not load an HTTP client. `modern/Http` and `negotiation/HttpTransport` call it for the responses that they
+ * get.
  */
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -12,8 +13,8 @@ import { HttpResponseError } from "../HttpResponseError.js"
 import * as PlatformError from "./PlatformError.js"
 
 /**
- * Whether the server may have refused the request because it does not know such requests. A server that wants a login, or has no time
- * or no capacity, refuses a request of either era.
+ * Whether the server may have refused the request because it does not know requests of this era. A server that wants a login, or that has
+ * no time or capacity, refuses requests of both eras.
  */
 export const showsEra = ({ status }: HttpResponseError): boolean =>
   status >= 400 && status < 500 && ![401, 403, 407, 408, 425, 429].includes(status)
@@ -23,23 +24,23 @@ export const asksForLogin = (cause: unknown): boolean =>
   cause instanceof HttpResponseError && (cause.status === 401 || cause.status === 403) &&
   cause.headers["www-authenticate"] !== undefined
 
-/** Whether every request to the server would fail in this way: a login is needed, or the request was not sent. */
+/** Whether every request to the server would fail in the same way, because a login is needed or because the server cannot be reached. */
 export const isFinal = (error: TransportError): boolean =>
   error.cause instanceof HttpResponseError ? asksForLogin(error.cause) : error.reason !== "Read" && !isHidden(error)
 
 /**
- * Whether a server may accept the same request a little later: it allows fewer requests in a time, and does not say when it accepts the
- * next request. Some servers answer with 403 then.
+ * Whether a server may accept the same request a little later. The server limits the number of requests, and does not say when it will
+ * accept the next request. Some servers answer with status 403 in this case.
  */
 export const mayPass = (error: { readonly _tag: string; readonly cause?: unknown }): boolean =>
   error._tag === "TransportError" && error.cause instanceof HttpResponseError &&
   (error.cause.status === 403 || error.cause.status === 429) && !asksForLogin(error.cause) &&
   error.cause.headers["retry-after"] === undefined
 
-/** The longest wait that a server may ask for before a client has a session. */
+/** The longest time that a client without a session waits because a server asks for it. */
 const MAX_WAIT = Duration.seconds(30)
 
-/** Sends a request, and sends it once more when the server asks for that with `Retry-After`. */
+/** Sends a request. When the server asks to wait with `Retry-After`, waits, and sends the request once more. */
 export const patiently = <A>(request: Effect.Effect<A, CallError>): Effect.Effect<A, CallError> =>
   Effect.catchAll(request, (error) =>
     Effect.flatMap(Effect.clock, (clock) => {
@@ -49,7 +50,10 @@ export const patiently = <A>(request: Effect.Effect<A, CallError>): Effect.Effec
         : Effect.zipRight(Effect.sleep(wait), request)
     }))
 
-/** A number of seconds, or a date. */
+/**
+ * How long to wait before the next attempt. `Retry-After` has a number of seconds or a date; `undefined` when the server does not ask to
+ * wait.
+ */
 const waitOf = (error: CallError, now: number): Duration.Duration | undefined => {
   const refused = error._tag === "TransportError" ? error.cause : undefined
   if (!(refused instanceof HttpResponseError) || (refused.status !== 429 && refused.status !== 503)) return undefined
@@ -58,13 +62,13 @@ const waitOf = (error: CallError, now: number): Duration.Duration | undefined =>
   return Number.isNaN(millis) ? undefined : Duration.millis(millis)
 }
 
-/** Whether a server refused the request as one that it does not know. */
+/** Whether a server has refused the request as one of an era that it does not know. */
 export const isOfOtherEra = (error: CallError): boolean =>
   error._tag === "TransportError" && error.cause instanceof HttpResponseError && showsEra(error.cause)
 
 /**
- * Whether a browser may have hidden a refusal: legacy servers do not allow the headers of a modern request, and a browser
- * reports that as if the server could not be reached.
+ * Whether a browser may have hidden the refusal of a server. Legacy servers do not allow the headers of a modern request, and a browser
+ * reports this as if the server could not be reached.
  */
 export const isHidden = (error: CallError): boolean =>
   "document" in globalThis && error._tag === "TransportError" && PlatformError.isConnectionLost(error.cause)

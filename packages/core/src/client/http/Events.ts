@@ -1,7 +1,7 @@
 /**
- * The body of a response as a stream of server-sent events; `jsonrpc/Sse` decodes the events. `legacy/EventStream`, `legacy/Post`,
+ * The body of a response as a stream of server-sent events. `jsonrpc/Sse` decodes the events. `legacy/EventStream`, `legacy/Post`,
  * `legacy/Sse` and `modern/Http` read these streams. A stream fails when its body is cut off. The bytes after an event are read only when
- * the consumer is done with the event, so a slow consumer slows the server down.
+ * the consumer has handled the event, so a slow consumer slows the server down.
  */
 import type * as HttpClientResponse from "@effect/platform/HttpClientResponse"
 import * as Stream from "effect/Stream"
@@ -17,7 +17,7 @@ import type { Settings } from "./Settings.js"
 /** An event, or the notice that an event was dropped because it is too large. */
 export type Event = Sse.Event | Sse.TooLarge
 
-/** The events of a response. Fails with reason `Read`, also when no byte comes for as long as the timeout. */
+/** The events of a response. Fails with reason `Read` when the body is cut off, or when no byte comes within `readTimeout` milliseconds. */
 export const fromResponse = (
   response: HttpClientResponse.HttpClientResponse,
   { maxEventBytes, readTimeout }: Pick<Settings, "maxEventBytes" | "readTimeout">

@@ -1,11 +1,11 @@
 /**
- * What the parts of one connection over HTTP share: the URL and the settings, the sender, the reader of incoming messages, the limits of
- * outgoing messages, and the fibers that send and receive. `negotiation/HttpTransport` makes the connection; `Outgoing` and the transports
- * of both eras (`legacy/Http`, `legacy/Sse`, `modern/Http`) send and receive through `HttpSender` and `Reader` there. A connection knows no
- * message and no era.
+ * What the modules of one connection over HTTP share: the URL, the settings, the sender, the reader of incoming messages, the limits of
+ * outgoing messages, and the fibers that send and receive. `negotiation/HttpTransport` makes the connection. `Outgoing` and the transports
+ * of both protocol eras (`legacy/Http`, `legacy/Sse`, `modern/Http`) use its `HttpSender` and its `Reader`. A connection knows neither
+ * messages nor eras.
  *
- * A connection ends when its reader stops, when the server ends the connection, or when its scope closes. From then on the connection
- * takes no message; requests are interrupted, and other messages may still be accepted until the connection has closed.
+ * A connection ends when its reader stops, when the server ends it, or when its scope closes. Then requests are interrupted, and no new
+ * message is taken. Messages that were taken before may still be accepted by the server until the connection has closed.
  */
 import type { HttpClient } from "@effect/platform/HttpClient"
 import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
@@ -30,22 +30,26 @@ export interface HttpConnection extends HttpSender.HttpSender {
   readonly reader: Reader.Reader
   readonly requests: Semaphore.Semaphore
   /**
-   * For notifications and responses. Requests have a limit of their own: the server may need a response to answer one.
+   * Limits notifications and responses. Requests have a limit of their own (`requests`), because the server may need a response before it
+   * answers a request.
    */
   readonly messages: Semaphore.Semaphore
   readonly isOpen: () => boolean
   readonly authorizing: Authorizing
   /** Starts an effect that is interrupted when the connection ends. */
   readonly fork: (effect: Effect.Effect<void>) => Fiber.RuntimeFiber<void>
-  /** Starts an effect that goes on when the connection has ended, until it closes. */
+  /** Starts an effect that goes on after the connection has ended, until the connection closes. */
   readonly forkMessage: <E>(effect: Effect.Effect<void, E>) => Fiber.RuntimeFiber<void, E>
-  /** Ends the connection. The first call decides what its reader ends with. */
+  /** Ends the connection. The exit of the first call is the exit of the reader. */
   readonly end: (exit: Exit.Exit<void, TransportError>) => Effect.Effect<void>
-  /** Ends the connection, and waits for a bounded time until messages are accepted; then runs `last`, for a bounded time. */
+  /**
+   * Ends the connection, and waits until the server has accepted all messages, at most for `closeTimeout`. Then runs `last`, also at most
+   * for `closeTimeout`.
+   */
   readonly finish: (last: Effect.Effect<void, unknown>) => Effect.Effect<void>
 }
 
-/** The runs of the authorizer for requests: it may wait for the user. Its mutable fields count them. */
+/** Counts the runs of the authorizer, which may wait for the user. `running` and `ended` are the numbers of runs. */
 class Authorizing {
   private pauseTimeouts: PauseTimeouts = identity
   running = 0
@@ -66,13 +70,16 @@ class Authorizing {
 }
 
 /**
- * How a fiber of a connection runs. It can be interrupted, also where connecting cannot. Effect logs no failure of it or of its children as
- * unhandled: a response that fails is the outcome of a call, or is tried again.
+ * How a fiber of a connection runs. The fiber can be interrupted, also when the code that connects cannot. Effect does not log failures of
+ * the fiber or of its children as unhandled, because each failure is the outcome of a call, or leads to another attempt.
  */
 const asFiber = <A, E, R>(runtime: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   EffectInternals.unreported(Effect.interruptible(runtime))
 
-/** Closing the scope interrupts every fiber of the connection and waits for them, for a bounded time. */
+/**
+ * Makes a connection. When the scope closes, every fiber of the connection is interrupted, and closing waits for the fibers at most for
+ * `closeTimeout`.
+ */
 export const make = (
   url: URL,
   settings: Settings,
@@ -92,7 +99,7 @@ export const make = (
       Effect.suspend(() => {
         if (!isOpen) return Effect.void
         isOpen = false
-        // Not waited for: the fiber that ends the connection may be one of them.
+        // Nobody waits for the interruption, because the fiber that ends the connection may be one of these fibers.
         const interrupting = Effect.forkDaemon(Fiber.interruptAll(running))
         return Effect.asVoid(Effect.zipRight(reader.end(exit), interrupting))
       })
@@ -103,7 +110,7 @@ export const make = (
     const reader = yield* Reader.make(capacity, Effect.suspend(() => end(Exit.void)))
     yield* Effect.addFinalizer(() => Effect.zipRight(end(Exit.void), bounded(Scope.close(fibers, Exit.void))))
     const sender = HttpSender.make(client, settings, url, authorizing.run)
-    // They are found as for a request, which runs on a fiber of the connection.
+    // The credentials are found with the same services as those of a request, which runs on a fiber of the connection.
     const runtime = yield* EffectInternals.currentServices()
     return {
       ...sender,
@@ -127,7 +134,7 @@ export const make = (
     }
   })
 
-/** A request to a URL of the connection. A header of `headers` replaces the same header of the application. */
+/** A request to a URL of the connection. A header in `headers` replaces the header of the same name that the application has set. */
 export const request = (
   { settings }: HttpConnection,
   method: "GET" | "POST" | "DELETE",

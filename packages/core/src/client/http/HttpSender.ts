@@ -1,10 +1,10 @@
 /**
- * Sends one HTTP request through the platform's `HttpClient`, up to its response: adds the headers of the application and of
- * its `Authorizer`, follows redirects within the same origin, remembers where a permanent redirect led, and runs `authorize` when the
- * server answers 401 or 403: a function once, an `Authorizer` up to five times.
+ * Sends one HTTP request through the `HttpClient` of the platform, up to its response. It adds the headers of the application and of its
+ * `Authorizer`, follows redirects within the same origin, and remembers the target of a permanent redirect. When the server answers with
+ * status 401 or 403, it runs `authorize`: a function once, an `Authorizer` up to five times.
  *
- * A sender knows no message and no session. `HttpConnection` has one sender, which closes the connection of each response whose body
- * was not read to its end.
+ * A sender knows neither messages nor sessions. `HttpConnection` has one sender, which closes the HTTP connection of each response whose
+ * body was not read to its end.
  */
 import * as Headers from "@effect/platform/Headers"
 import * as HttpClient from "@effect/platform/HttpClient"
@@ -30,41 +30,44 @@ type Request = HttpClientRequest.HttpClientRequest
 type Response = HttpClientResponse.HttpClientResponse
 
 /**
- * Both functions take a response of any status. They fail with reason `Write` when the request surely did not reach the
- * server, and with `Read` when it may have.
+ * `send` and `stream` accept a response of any status. They fail with reason `Write` when the request certainly did not reach the server,
+ * and with reason `Read` when it may have reached the server.
  */
 export interface HttpSender {
-  /** Sends a request and runs an effect that reads the body of the response, or fails. */
+  /** Sends a request, and runs `use`, which must read the body of the response or fail. */
   readonly send: <A, E>(
     request: Request,
     use: (response: Response) => Effect.Effect<A, E>
   ) => Effect.Effect<A, E | TransportError>
-  /** The same for a body that is read as a stream. */
+  /** Like `send`, for a body that is read as a stream. */
   readonly stream: <A, E>(
     request: Request,
     use: (response: Response) => Stream.Stream<A, E>
   ) => Stream.Stream<A, E | TransportError>
   /** Counts how often the headers of the application change. `undefined` when they cannot change. */
   readonly credentials: Credentials | undefined
-  /** The message; an error in it repeats nothing of what the client has sent in confidence. */
+  /** The message. When it is an error, secret values of the client's own headers are removed from its texts. */
   readonly redacted: (message: Message.Incoming) => Message.Incoming
 }
 
 /** What happened to a request before this attempt. */
 interface Earlier {
   readonly redirects: number
-  /** The request as the connection made it; `undefined` once a redirect was not permanent. */
+  /** The request as the connection has made it; `undefined` after a redirect that was not permanent. */
   readonly asked: Request | undefined
   readonly refusals: number
-  /** What an `Authorizer` remembers of the request; there is nothing to remember before the first refusal. */
+  /** What an `Authorizer` remembers of the request; `undefined` before the first refusal. */
   readonly memory: RefusedRequest["memory"] | undefined
-  /** The headers that the application gave to the request, without the headers of an `Authorizer`. */
+  /** The headers that the application has given to the request, without the headers of an `Authorizer`. */
   readonly given: Headers.Headers
 }
 
 const first: Earlier = { redirects: 0, asked: undefined, refusals: 0, memory: undefined, given: Headers.empty }
 
-/** A copy of a JSON value with other texts and names of members. Does not recurse: the server chooses how deep the value nests. */
+/**
+ * A copy of a JSON value in which `change` has changed each text and each member name. It does not recurse, because the server chooses how
+ * deep the value nests.
+ */
 const withTexts = (given: unknown, change: (text: string) => string): unknown => {
   const unfinished: Array<readonly [from: object, to: Record<string, unknown>]> = []
   const copyOf = (value: unknown): unknown => {
@@ -82,10 +85,10 @@ const withTexts = (given: unknown, change: (text: string) => string): unknown =>
   return copied
 }
 
-/** How many refusals of one request an `Authorizer` is given. */
+/** How many refusals of one request an `Authorizer` gets. */
 const MAX_REFUSALS = 5
 
-/** `url` is the URL of the connection. An `Authorizer` may wait for the user, so it runs in `pauseTimeouts`. */
+/** Makes a sender. `url` is the URL of the connection. An `Authorizer` runs in `pauseTimeouts`, because it may wait for the user. */
 export const make = (
   client: HttpClient.HttpClient,
   settings: Settings,
@@ -101,7 +104,7 @@ export const make = (
     credentials: attempts.isFixed ? undefined : { last: () => attempts.changes, now: attempts.now },
     send: (request, use) =>
       Effect.flatMap(Scope.make(), (scope) =>
-        // A body that was read to its end leaves nothing to close, so success does not pay for it.
+        // A body that was read to its end leaves nothing to close, so nothing is closed after a success.
         Effect.onError(
           Effect.flatMap(attempts.open(request, scope), use),
           (cause) => Scope.close(scope, Exit.failCause(cause))
@@ -112,16 +115,16 @@ export const make = (
 }
 
 /**
- * Sends requests, and sends them again after a redirect or a refusal. Its mutable fields: `changes` counts how often the headers of the
- * application have changed, `lastHeaders` are the headers of the request before, and `headersBefore` the headers before their last change.
- * `moved` has the target of the last permanent redirect, by the method and the URL that the connection requests: a connection has at most
- * two URLs.
+ * Sends requests, and sends them again after a redirect or a refusal. The mutable fields: `changes` counts how often the headers of the
+ * application have changed. `lastHeaders` are the headers of the last request, and `headersBefore` are the headers before their last
+ * change. `moved` has the target of the last permanent redirect, by the method and the URL of the request; a connection has at most two
+ * URLs.
  */
 class Attempts {
   /** Whether the headers of the application cannot change. */
   readonly isFixed: boolean
   changes = 0
-  // Kept until the next request, whose headers are compared with them.
+  // Kept for comparison with the headers of the next request.
   private lastHeaders: Headers.Headers | undefined
   private headersBefore: Headers.Headers | undefined
   private readonly moved = new Map<string, URL>()
@@ -151,11 +154,14 @@ class Attempts {
     return this.changes
   }
 
-  /** An answer may come after the headers of the application have changed. */
+  /**
+   * Removes the client's own secrets from an error of the server. An answer may arrive after the headers of the application have changed,
+   * so both the new and the previous headers are removed.
+   */
   redacted(message: Message.Failure): Message.Failure {
     const sent = [this.settings.headers, this.lastHeaders, this.headersBefore].filter(Predicate.isNotUndefined)
     const clean = (text: string): string => sent.reduce(RefusedResponse.redact, text)
-    // Texts become texts, so the shape stays.
+    // Texts are replaced by texts, so the shape of the error stays.
     return { ...message, error: withTexts(message.error, clean) as Message.Failure["error"] }
   }
 
@@ -191,7 +197,7 @@ class Attempts {
         const { status } = response
         if (RefusedResponse.isOk(response)) return Effect.succeed(response)
         if (status < 400 && status !== 304) return this.redirect(response, scope, earlier)
-        // The endpoint may have moved back.
+        // The endpoint may be back at its first URL.
         if (earlier.asked !== undefined && (status === 404 || status === 410)) this.moved.delete(keyOf(earlier.asked))
         const isDenied = status === 401 || status === 403
         return isDenied && earlier.refusals < this.maxRefusals
@@ -267,13 +273,16 @@ class Attempts {
     })
   }
 
-  /** Every server has POST, so the endpoint has moved where its POST has. A page for browsers may be where its GET has moved. */
+  /**
+   * The URL to which a request has moved; `undefined` when it has not moved. Every MCP endpoint has POST, so a redirect of POST moves the
+   * endpoint. A redirect of GET may lead to a page for browsers, so it moves only GET.
+   */
   private targetOf(request: Request): URL | undefined {
     if (this.moved.size === 0) return undefined
     return this.moved.get(keyOf(request)) ?? this.moved.get(keyOf(request, "POST"))
   }
 
-  /** Counts the change that the headers of the application make now. */
+  /** Finds the headers that a request would have now. Gives the number of their changes, with a change that happens now. */
   get now(): Effect.Effect<number, unknown> {
     return Effect.gen(this, function*() {
       const given = applicationHeaders(yield* this.settings.headersEffect ?? Effect.succeed(Headers.empty))
@@ -290,7 +299,7 @@ class Attempts {
   }
 }
 
-/** Whether two requests have the same credentials. A proof of possession differs in each request. */
+/** Whether two requests have the same credentials. The header `dpop` is not compared, because it differs in each request. */
 const isSame = (one: Headers.Headers, other: Headers.Headers): boolean => {
   const names = (headers: Headers.Headers) => Object.keys(headers).filter((name) => name !== "dpop")
   const all = names(one)
@@ -348,7 +357,7 @@ const describe = (error: unknown): string => {
   return message === "" ? codeOf(error) ?? "no reason given" : message
 }
 
-// A request is not written before there is a connection, nor on a connection that is not trusted.
+// No request is written before there is a connection, or to a connection that is not trusted.
 const unreachedCodes =
   /^(ECONNREFUSED|ENOTFOUND|EAI_\w+|EHOSTUNREACH|ENETUNREACH|EADDRNOTAVAIL|UND_ERR_CONNECT_TIMEOUT|UND_ERR_INVALID_ARG|ERR_INVALID_\w+|ERR_TLS_\w+|CERT_\w+|DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_\w+)$/
 

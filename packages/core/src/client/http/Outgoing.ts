@@ -1,9 +1,9 @@
 /**
- * Sends the messages of a conversation, each on an HTTP request and a fiber of its own. No message waits for another, except that no
- * request overtakes `initialized`. A request that is cancelled before it is sent is never sent; a request that is cancelled later is
- * interrupted. The call that sent a request holds the fiber of its POST, as its `exchange`.
+ * Sends the messages of a conversation, each in an HTTP request of its own and on a fiber of its own. No message waits for another, with
+ * one exception: no request is sent before `notifications/initialized` is accepted. A request that is cancelled before it is sent is never
+ * sent; a request that is cancelled later is interrupted. The call of a request holds the fiber of its POST, as its `exchange`.
  *
- * A `Sender` knows how a message travels: `legacy/Http`, `legacy/Sse` and `modern/Http` each have a `Sender`. `negotiation/HttpTransport`
+ * A `Sender` knows how a message travels; `legacy/Http`, `legacy/Sse` and `modern/Http` each have a `Sender`. `negotiation/HttpTransport`
  * chooses the `Sender` of each message.
  */
 import * as Cause from "effect/Cause"
@@ -23,29 +23,32 @@ import * as ResumptionToken from "./ResumptionToken.js"
 import { Surrounding } from "./Surrounding.js"
 
 export interface Sender {
-  /** Sends a request and delivers what becomes of it, once. */
+  /** Sends a request, and delivers its answer or the reason why there is none, once. */
   readonly request: (request: Message.Request, text: string, options?: SendOptions) => Effect.Effect<void>
-  /** Sends a notification or a response; fails when the server does not accept it. */
+  /** Sends a notification or a response. Fails when the server does not accept the message. */
   readonly send: (message: Message.Message, text: string) => Effect.Effect<void, TransportError>
-  /** Whether the server takes the end of a request's connection as its cancel. If not, it gets a notification. */
+  /**
+   * Whether the end of a request's HTTP connection cancels the request at the server. Otherwise the client sends a notification to cancel
+   * it.
+   */
   readonly cancelsByClosing: boolean
-  /** Whether it can resume a request that was sent before. */
+  /** Whether this sender can resume a request that was sent before. */
   readonly canResume: boolean
 }
 
-/** The exchange of an open call. */
+/** The HTTP exchange of a call that is open. */
 interface Exchange {
   readonly fiber: Fiber.RuntimeFiber<unknown, unknown>
   isSent: boolean
-  /** Whether its cancel is sent to the server. */
+  /** Whether a notification that cancels the call is sent to the server. */
   sendsCancel: boolean
-  /** The id that the server knows it by. */
+  /** The id that the server knows for the request. */
   readonly sentAs: Message.RequestId
 }
 
 type OnFailure = (message: Message.Message, error: TransportError) => Effect.Effect<void>
 
-/** The outgoing half of a transport. `senderOf` runs when the turn of a message has come. */
+/** The outgoing half of a transport. `senderOf` chooses the sender of a message, when the turn of the message has come. */
 export class Outgoing {
   constructor(
     private readonly connection: HttpConnection,
@@ -55,7 +58,7 @@ export class Outgoing {
   readonly unsafeSend: Transport["unsafeSend"] = (message, options, call) =>
     this.take(message, this.log, options, call) !== undefined
 
-  // Messages that one caller sends one after another arrive in order: each waits until the last was accepted.
+  // Messages that one caller sends one after another arrive in order, because each waits until the one before was accepted.
   readonly send: Transport["send"] = (message) =>
     Effect.zipRight(
       Message.isRequest(message) ? this.connection.requests.awaitSpace : this.connection.messages.awaitSpace,
@@ -63,7 +66,8 @@ export class Outgoing {
     )
 
   /**
-   * Takes a message. Gives what its sender can wait for; `undefined` when the message cannot be sent any more, or at all.
+   * Takes a message, and starts to send it. Returns an effect that waits until the server has accepted the message. Returns `undefined`
+   * when the connection has ended, or when the message has no JSON form.
    */
   private take(
     message: Message.Message,
@@ -83,7 +87,7 @@ export class Outgoing {
     const accepted = cancelled.isSent && cancelled.sendsCancel
       ? this.other(message, cancelOf(message, cancelled.sentAs), onFailure)
       : Effect.void
-    // The server is notified of a cancel before the client stops reading.
+    // The server is told of the cancel before the client stops reading.
     EffectInternals.interrupt(cancelled.fiber)
     return accepted
   }
@@ -109,7 +113,7 @@ export class Outgoing {
       // A request about a task takes no place from others. The client requests the result of a task while it asks the user, and waits for
       // the result until another request about the task ends the task.
       const takesNoPlace = neverWaits(message.method) || message.method.startsWith("tasks/")
-      // The caller of an interrupted request waits no longer. The caller of a request that died still waits.
+      // An interrupted request has no caller that waits. After a defect, the caller still waits.
       return Effect.catchAllCause(
         takesNoPlace ? requests.pass(sending) : requests.run(sending),
         (cause) =>
@@ -120,7 +124,10 @@ export class Outgoing {
     })
   }
 
-  /** Gives what waits until the server accepts the message. The deadline counts the wait for its turn, too. */
+  /**
+   * Starts to send a notification or a response. Returns an effect that waits until the server accepts it. The time limit includes the wait
+   * for the turn of the message.
+   */
   private other(
     message: Message.Message,
     text: string,
@@ -131,7 +138,7 @@ export class Outgoing {
     const sent = around(Effect.flatMap(this.senderOf(message), (sender) => sender.send(message, text)))
     const sending = messages.run(sent)
     const isInitialized = Message.isNotification(message) && message.method === INITIALIZED
-    // Started here and not by the fiber that waits for it: messages start in the order in which they are taken.
+    // The fiber starts here, and not in the effect that waits for it, so that messages start in the order in which they are taken.
     const fiber = forkMessage(Effect.catchAllDefect(
       isInitialized ? requests.hold(sending) : sending,
       (defect) => Effect.fail(died("Write", "Sending died", Cause.die(defect)))
@@ -143,7 +150,10 @@ export class Outgoing {
     )
   }
 
-  /** Fails when the time to accept a message is over. It begins anew when the user may have logged in meanwhile. */
+  /**
+   * Fails when the time to accept a message is over. The time starts again when the authorizer has run meanwhile, because the user may have
+   * logged in.
+   */
   private readonly expired: Effect.Effect<never, TransportError> = Effect.suspend(() => {
     const { authorizing, settings: { acceptTimeout } } = this.connection
     const before = authorizing.ended
@@ -156,7 +166,7 @@ export class Outgoing {
     )
   })
 
-  /** The log alone says that the message was lost, because no caller waits for it. */
+  /** Logs that a message was lost. No caller waits for the message, so only the log can say this. */
   private readonly log: OnFailure = (message, error) =>
     Effect.suspend(() => {
       if (!this.connection.isOpen()) return Effect.void

@@ -1,7 +1,7 @@
 /**
- * Settings that the platform's HTTP clients read from the fiber that runs them: `fetch` follows no redirect, logs and spans show no
+ * Settings that the HTTP clients of the platform read from the fiber that runs them: `fetch` follows no redirect, logs and spans show no
  * session id, and only the requests of a call that has a span make spans. `negotiation/HttpTransport` runs every effect of a connection
- * with these settings, its finalizers included; `Documents` of package `auth` runs its requests with them.
+ * with these settings, also its finalizers. `Documents` of package `auth` runs its requests with them.
  */
 import * as FetchHttpClient from "@effect/platform/FetchHttpClient"
 import * as Headers from "@effect/platform/Headers"
@@ -16,14 +16,14 @@ export const configure = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effec
   effect.pipe(
     Effect.locallyWith(Headers.currentRedactedNames, (names) => [...names, "mcp-session-id"]),
     Effect.locally(HttpClient.currentTracerDisabledWhen, () => true),
-    // `fetch` would follow redirects with all headers of the request.
+    // Without this setting, `fetch` would follow redirects with all headers of the request.
     Effect.mapInputContext((context: Context.Context<R>) => {
       const given = Option.getOrUndefined(Context.getOption(context, FetchHttpClient.RequestInit))
       return Context.add(context, FetchHttpClient.RequestInit, { ...given, redirect: "manual" })
     })
   )
 
-/** Runs an effect whose requests make spans below this one. */
+/** Runs an effect whose requests make spans that are children of `span`. */
 export const below =
   (span: Tracer.AnySpan, tracer: Tracer.Tracer) => <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
     effect.pipe(

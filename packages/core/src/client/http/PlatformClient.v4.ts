@@ -1,6 +1,6 @@
 /**
- * What the HTTP clients of Effect read from the fiber that runs them. Every effect of a connection runs with these settings, its
- * finalizers included.
+ * Settings that the HTTP clients of Effect read from the fiber that runs them. This module replaces `PlatformClient` for version 4. Every
+ * effect of a connection runs with these settings, also its finalizers.
  */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -16,11 +16,11 @@ export const configure = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effec
     const redacted = Context.add(context, Headers.CurrentRedactedNames, [...names, "mcp-session-id"])
     const quiet = Context.add(redacted, HttpClient.TracerDisabledWhen, () => true)
     const given = Context.getOrUndefined(quiet as Context.Context<any>, FetchHttpClient.RequestInit)
-    // `fetch` would follow redirects with all headers of the request.
+    // Without this setting, `fetch` would follow redirects with all headers of the request.
     return Context.add(quiet, FetchHttpClient.RequestInit, { ...given, redirect: "manual" }) as never
   })
 
-/** Runs an effect whose requests make spans below this one. */
+/** Runs an effect whose requests make spans that are children of `span`. */
 export const below =
   (span: Tracer.AnySpan, tracer: Tracer.Tracer) => <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
     effect.pipe(

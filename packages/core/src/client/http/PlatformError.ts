@@ -1,7 +1,7 @@
 /**
- * Errors of the platform's `HttpClient`: what they tell of a request, and the same errors as causes of our own, with which `HttpSender`,
- * `ResponseBody` and `Events` fail. The errors of the platform hold the whole request, with the tokens in its headers, and loggers and
- * reporters of errors write every member of a cause. This is the module that reads these errors.
+ * Errors of the platform's `HttpClient`: what they show about a request, and copies of them that `HttpSender`, `ResponseBody` and `Events`
+ * use as causes of their own errors. An error of the platform contains the whole request, with the tokens in its headers, and loggers and
+ * error reporters write every member of a cause. Therefore the copies have no headers. Only this module reads these errors.
  */
 import * as HttpClientError from "@effect/platform/HttpClientError"
 import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
@@ -10,21 +10,21 @@ import * as Confidential from "./Confidential.js"
 
 export type PlatformError = HttpClientError.HttpClientError
 
-/** Whether the server may have the request. `isUnreached` says that no connection to the server came about. */
+/** Whether the server may have received the request. `isUnreached` says that there was no connection to the server. */
 export const wasSent = (error: PlatformError, isUnreached: boolean): boolean =>
   error._tag !== "RequestError" || (error.reason === "Transport" && !isUnreached)
 
-/** Whether an error is one of the platform's, and says that a connection failed before a response came. */
+/** Whether an error is an error of the platform that says that a connection failed before a response came. */
 export const isConnectionLost = (error: unknown): boolean => {
   const { _tag, reason } = (error ?? {}) as { readonly _tag?: unknown; readonly reason?: unknown }
   return _tag === "RequestError" && reason === "Transport"
 }
 
-/** The error of a request that the client did not send. */
+/** The error for a request that the client did not send. */
 export const notSent = (request: HttpClientRequest.HttpClientRequest, cause: Error): PlatformError =>
   new HttpClientError.RequestError({ request, reason: "Transport", cause, description: cause.message })
 
-/** The same error, whose request has a method and a URL only, without a cause that quotes one of the headers. */
+/** A copy of the error whose request has only a method and a URL. A cause that quotes a secret header is left out. */
 export const withoutHeaders = (error: unknown): unknown => {
   if (!HttpClientError.isHttpClientError(error)) return error
   const { description } = error

@@ -1,6 +1,7 @@
 /**
- * Errors of Effect's `HttpClient`: what they tell of a request, and the same errors as causes of our own, for version 4. They hold the
- * whole request, with the tokens in its headers, and loggers and reporters of errors write every member of a cause.
+ * Errors of Effect's `HttpClient`: what they show about a request, and copies of them for causes of our own errors. This module replaces
+ * `PlatformError` for version 4. The errors contain the whole request, with the tokens in its headers, and loggers and error reporters
+ * write every member of a cause. Therefore the copies have no headers.
  */
 import * as HttpClientError from "effect/http/HttpClientError"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
@@ -9,21 +10,21 @@ import * as Confidential from "./Confidential.js"
 
 export type PlatformError = HttpClientError.HttpClientError
 
-/** Whether the server may have the request. `isUnreached` says that no connection to the server came about. */
+/** Whether the server may have received the request. `isUnreached` says that there was no connection to the server. */
 export const wasSent = ({ reason }: PlatformError, isUnreached: boolean): boolean =>
   "response" in reason || (reason._tag === "TransportError" && !isUnreached)
 
-/** Whether an error is one of the platform's, and says that a connection failed before a response came. */
+/** Whether an error is an error of the platform that says that a connection failed before a response came. */
 export const isConnectionLost = (error: unknown): boolean =>
   HttpClientError.isHttpClientError(error) && error.reason._tag === "TransportError"
 
-/** The error of a request that the client did not send. */
+/** The error for a request that the client did not send. */
 export const notSent = (request: HttpClientRequest.HttpClientRequest, cause: Error): PlatformError =>
   new HttpClientError.HttpClientError({
     reason: new HttpClientError.TransportError({ request, cause, description: cause.message })
   })
 
-/** The same error, whose request has a method and a URL only, without a cause that quotes one of the headers. */
+/** A copy of the error whose request has only a method and a URL. A cause that quotes a secret header is left out. */
 export const withoutHeaders = (error: unknown): unknown => {
   if (!HttpClientError.isHttpClientError(error)) return error
   const { reason } = error

@@ -1,9 +1,10 @@
 /**
- * Which addresses an HTTP request may reach. A URL that the application names is used as it is. A URL that a peer names, such as a server
- * in its metadata, may lead to private addresses: to the ports of this machine, or to the network that this machine is in.
+ * Decides which addresses an HTTP request may reach. A URL that the application names is used without a limit. A URL that a peer names,
+ * such as a URL in the metadata of a server, might lead to private addresses: to ports of this machine, or into the network of this
+ * machine.
  *
- * `kit/HostName` reads names and literal addresses. It cannot see to which address a name resolves: the `HttpClient` of package `node` reads
- * `current` from the fiber of a request, and checks each address at the moment at which it connects. Other clients do not read `current`.
+ * `kit/HostName` reads names and literal addresses, but cannot see to which address a name resolves. Therefore the `HttpClient` of package
+ * `node` reads `current` from the fiber of a request, and checks each address when it connects. Other clients do not read `current`.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/security_best_practices
  */
@@ -12,23 +13,23 @@ import * as EffectInternals from "../../kit/EffectInternals.js"
 import type { Zone } from "../../kit/HostName.js"
 import * as HostName from "../../kit/HostName.js"
 
-/** The zones that a request may reach, or any address. */
+/** The zones that a request may reach; `any` for any address. */
 export type Reach = "any" | ReadonlySet<Zone>
 
-/** What the requests of a fiber may reach. */
+/** What the requests of a fiber may reach. Default: `any`. */
 export const current: EffectInternals.Local<Reach> = EffectInternals.local<Reach>(
   "@effect-mcp/core/client/Reach",
   "any"
 )
 
-/** A client did not connect, because of the address. */
+/** The error of a client that did not connect because it must not reach the address. */
 export class UnreachableAddress extends Data.TaggedError("UnreachableAddress")<{ readonly message: string }> {}
 
 const PUBLIC: ReadonlySet<Zone> = new Set(["public"])
 
-/** The hosts that an application names, and what it lets peers name. */
+/** The hosts that an application names, and the hosts that it lets peers name. */
 export interface Hosts {
-  /** The hosts that the application names. What they name themselves may be in their own zones. */
+  /** The hosts that the application names. Hosts that they name may be in the same zones as they are. */
   readonly named: ReadonlyArray<string>
   /** Further hosts that a peer may name. */
   readonly allowed: ReadonlyArray<string>
@@ -46,12 +47,12 @@ export const of = ({ allowed, named }: Hosts, hostname: string): Reach | undefin
   return zones.length === 0 ? PUBLIC : new Set([...PUBLIC, ...zones.flatMap((zone) => BEHIND[zone])])
 }
 
-/** To which zones a name of a zone may resolve. */
+/** The zones of the addresses to which a name of each zone may resolve. */
 const BEHIND: Readonly<Record<Zone, ReadonlyArray<Zone>>> = {
   public: ["public"],
   private: ["private"],
   loopback: ["loopback"],
-  // Such names stand in the file of hosts of a machine that runs tests.
+  // On a machine that runs tests, the hosts file contains names that end with `.test`.
   test: ["test", "loopback", "private"],
   special: []
 }

@@ -1,10 +1,10 @@
 /**
- * The incoming half of a client's transport over HTTP, which `HttpConnection` makes and `negotiation/HttpTransport` gives to the
- * conversation: many HTTP responses deliver messages, and one reader takes all of them. A conversation reads by `run`, which gets each
- * message at once; `incoming` has the messages as a stream, in which `capacity` messages may wait.
+ * The incoming half of the transport of a client over HTTP. `HttpConnection` makes it, and `negotiation/HttpTransport` gives it to the
+ * conversation. Many HTTP responses deliver messages, and one reader takes all of them. A conversation reads with `run`, which gets each
+ * message at once. `incoming` is a stream of the messages, in which `capacity` messages may wait.
  *
- * A delivery waits until there is a reader, and while that stream is full. While the delivery waits, the client reads no more of the
- * response that the message came from.
+ * A delivery waits until there is a reader, and while the stream is full. While it waits, the client reads no more of the response from
+ * which the message came.
  */
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
@@ -15,20 +15,20 @@ import type { Delivery, Transport } from "../../jsonrpc/Transport.js"
 import * as Outbox from "../../kit/Outbox.js"
 
 export interface Reader extends Required<Pick<Transport, "incoming" | "run">> {
-  /** Delivers a message to the reader, unless reading has ended. */
+  /** Delivers a message to the reader. Drops the message when reading has ended. */
   readonly deliver: (delivery: Delivery) => Effect.Effect<void>
-  /** Ends reading, after all that was delivered. The first call decides how it ends. */
+  /** Ends reading, after everything that was delivered before. The exit of the first call is the exit of the reader. */
   readonly end: (exit: Exit.Exit<void, TransportError>) => Effect.Effect<boolean>
 }
 
 type Take = (delivery: Delivery) => Effect.Effect<void>
 
-/** `onStop` runs when the reader stops. `capacity` messages may wait in the stream. */
+/** Makes a reader. `capacity` messages may wait in `incoming`. `onStop` runs when the reader stops. */
 export const make = (capacity: number, onStop: Effect.Effect<void>): Effect.Effect<Reader> =>
   Effect.gen(function*() {
     const reader = yield* Deferred.make<Take>()
     const ended = yield* Deferred.make<void, TransportError>()
-    // Copies of the two deferreds, which each message can read at no cost.
+    // Copies of the two deferreds, which can be read for each message at no cost.
     let isEnded = false
     let take: Take = (delivery) => Effect.flatMap(Deferred.await(reader), (take) => take(delivery))
 

@@ -1,14 +1,15 @@
 /**
- * Where a redirect leads, if a request may follow it: to the same origin, as the same request; and whether a client may remember that.
- * `HttpSender` follows redirects of MCP servers, and `Documents` of package `auth` follows redirects of metadata documents.
+ * Where a redirect leads, if a request may follow it: only to the same origin, and only with the same method. Also whether a client may
+ * remember the target. `HttpSender` follows redirects of MCP servers, and `Documents` of package `auth` follows redirects of metadata
+ * documents.
  */
 import type * as HttpClientResponse from "@effect/platform/HttpClientResponse"
 import * as Url from "@effect/platform/Url"
 import * as Either from "effect/Either"
 
-/** The target of a redirect, or the reason not to follow it. */
+/** The target of a redirect, or a text with the reason why a client must not follow it. */
 export const targetOf = ({ headers, request, status }: HttpClientResponse.HttpClientResponse): URL | string => {
-  // In a browser.
+  // In a browser, the response of a redirect has status 0.
   if (status === 0) return "the platform hides its target"
   const keepsMethod = status === 307 || status === 308 ||
     (request.method === "GET" && (status === 301 || status === 302 || status === 303))
@@ -17,14 +18,14 @@ export const targetOf = ({ headers, request, status }: HttpClientResponse.HttpCl
   if (location === undefined) return "it names no target"
   const target = Either.getOrUndefined(Url.fromString(location, request.url))
   if (target === undefined) return "its target is not a URL"
-  // The headers and the body are meant for this origin only.
+  // The headers and the body of the request are only for this origin.
   if (target.origin !== new URL(request.url).origin) return `"${target.origin}" is another origin`
   return target.username === "" && target.password === "" ? target : "its target holds credentials"
 }
 
 /**
- * Whether a redirect holds for later requests of the same method, too: the resource has "a new permanent URI" (RFC 9110, 15.4.2 and
- * 15.4.9), unless the server forbids to keep its answer (RFC 9111, 5.2.2).
+ * Whether a redirect holds for later requests of the same method. The resource must have "a new permanent URI" (RFC 9110, 15.4.2 and
+ * 15.4.9), and the server must not forbid to store the response (RFC 9111, 5.2.2).
  */
 export const isPermanent = ({ headers, status }: HttpClientResponse.HttpClientResponse): boolean =>
   (status === 301 || status === 308) && !/\bno-(?:store|cache)\b/i.test(headers["cache-control"] ?? "")

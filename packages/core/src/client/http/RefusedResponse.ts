@@ -1,7 +1,8 @@
 /**
- * Makes `HttpResponseError` from responses, and from it the `TransportError` that a call fails with, for `HttpSender` and the transports
- * of both eras (`legacy/Post`, `legacy/Sse`, `modern/Http`). Also says whether a response accepts its request, and removes from the text
- * of a server what the client had sent in confidence (`Confidential`); `Login` and `TokenEndpoint` of package `auth` remove the same.
+ * Makes `HttpResponseError` from responses, and makes from it the `TransportError` with which a call fails, for `HttpSender` and the
+ * transports of both protocol eras (`legacy/Post`, `legacy/Sse`, `modern/Http`). It also says whether a response accepts its request, and
+ * removes the client's own secrets (`Confidential`) from texts of a server. `Login` and `TokenEndpoint` of package `auth` remove secrets
+ * with it, too.
  */
 import type * as Headers from "@effect/platform/Headers"
 import type * as HttpClientRequest from "@effect/platform/HttpClientRequest"
@@ -20,17 +21,17 @@ const MAX_BODY_BYTES = 64 * 1024
 /** Whether a response accepts its request. */
 export const isOk = ({ status }: HttpClientResponse.HttpClientResponse): boolean => status >= 200 && status < 300
 
-/** Replaces the values of the client's own headers, or of parameters that are given like headers, in a text. */
+/** A text in which the secret values of these headers are replaced. `sent` may also be parameters in the form of headers. */
 export const redact = (text: string, sent: Headers.Headers): string => {
   let clean = text
   for (const secret of Confidential.valuesOf(sent)) clean = clean.replaceAll(secret, "[redacted]")
   return clean
 }
 
-/** What a challenge says in the words of the server; the message of a refusal quotes it. */
+/** The text of the server in a `www-authenticate` header. The message of a refusal quotes this text. */
 const DESCRIPTION = /error_description\s*=\s*"(?:[^"\\]|\\[^])*"/gi
 
-/** Reads a response as a refusal, for at most a second. */
+/** Reads a response as a refusal. Waits for the body at most one second. */
 export const fromResponse = (response: HttpClientResponse.HttpClientResponse): Effect.Effect<HttpResponseError> =>
   Effect.map(ResponseBody.beginning(response, MAX_BODY_BYTES), (body) => {
     const { request, status } = response
@@ -48,7 +49,7 @@ export const fromResponse = (response: HttpClientResponse.HttpClientResponse): E
     })
   })
 
-/** The response of a refusal, to be read again. */
+/** A response made of a refusal, so that the body can be read again. */
 export const toResponse = (
   { body, headers, status }: HttpResponseError,
   request: HttpClientRequest.HttpClientRequest
@@ -57,7 +58,9 @@ export const toResponse = (
   return HttpClientResponse.fromWeb(request, new Response(body, { status, headers: rest }))
 }
 
-/** A status of 4xx says that the server did not serve the request; after any other status it may have served it. */
+/**
+ * The error for a refusal. Status 4xx says that the server did not serve the request; with any other status, the server may have served it.
+ */
 export const toError = (refused: HttpResponseError): TransportError =>
   new TransportError({
     reason: refused.status < 500 ? "Write" : "Read",
@@ -65,11 +68,11 @@ export const toError = (refused: HttpResponseError): TransportError =>
     cause: refused
   })
 
-/** Discards the body of a response that accepts its request. Fails with the refusal that any other response is. */
+/** Discards the body of a response that accepts its request. For any other response, fails with the refusal. */
 export const accepted = (response: HttpClientResponse.HttpClientResponse): Effect.Effect<void, TransportError> =>
   isOk(response)
     ? ResponseBody.discard(response)
     : Effect.flatMap(fromResponse(response), (refused) => Effect.fail(toError(refused)))
 
-/** The message in the body of a refusal. Some servers write errors as text. */
+/** The message in the body of a refusal, also when the server declares the body as text. */
 export const messageOf = ({ body }: HttpResponseError): Message.Incoming => MessageText.parse(body)

@@ -1,7 +1,8 @@
 /**
- * Reads the bodies of responses as text, within bounds, or discards them, for the transports of both eras (`legacy/Post`, `modern/Http`),
- * for `RefusedResponse`, and for `Documents` of package `auth`. A body that nothing reads would keep its connection for ever: after each
- * of these functions that succeeds, the body is read or cancelled; after a function that fails, `HttpSender` closes the connection.
+ * Reads the bodies of responses as text, within limits, or discards them. It is for the transports of both protocol eras (`legacy/Post`,
+ * `modern/Http`), for `RefusedResponse`, and for `Documents` of package `auth`. A body that nobody reads would keep its HTTP connection for
+ * ever. After a success of one of these functions, the body was read or cancelled. After a failure, `HttpSender` closes the HTTP
+ * connection.
  */
 import type * as Headers from "@effect/platform/Headers"
 import type * as HttpClientResponse from "@effect/platform/HttpClientResponse"
@@ -29,20 +30,21 @@ const unreadable = (response: Response, why: string, cause?: unknown): Transport
     cause: PlatformError.withoutHeaders(cause)
   })
 
-/** The length that the server declares. The length of a compressed body says nothing about the text. */
+/** The length that the server declares; `undefined` for a compressed body, because its length does not give the length of the text. */
 const declaredLength = (headers: Headers.Headers): number | undefined => {
   const { "content-encoding": encoding, "content-length": length } = headers
   return length === undefined || encoding !== undefined || !/^\d{1,15}$/.test(length) ? undefined : Number(length)
 }
 
 /**
- * The whole body. Fails with reason `Read` when it is cut off, and with `Decode` when it is not text in the charset that its Content-Type
- * names, UTF-8 where it names none. Fails with what `onTooLarge` makes of the size when the body has more bytes.
+ * The whole body. Fails with reason `Read` when the body is cut off. Fails with reason `Decode` when the body is not text in the charset
+ * that its Content-Type names; without a charset, in UTF-8. When the body has more than `maxBytes` bytes, fails with the error that
+ * `onTooLarge` makes of the size.
  */
 export const text = (
   response: Response,
   maxBytes: number,
-  // Platforms make the headers anew for each access.
+  // A parameter, because platforms make the headers again for each access.
   headers: Headers.Headers = response.headers,
   onTooLarge: (size: string) => TransportError = (size) => unreadable(response, `has ${size}`)
 ): Effect.Effect<string, TransportError> => {
@@ -64,30 +66,30 @@ export const text = (
   })
 }
 
-// Both leave out a byte order mark at the beginning, which some servers write.
+// Both decoders leave out a byte order mark at the beginning, which some servers write.
 const strict = new TextDecoder("utf-8", { fatal: true })
 
 const lenient = new TextDecoder()
 
 const decode = Option.liftThrowable((bytes: Uint8Array) => strict.decode(bytes))
 
-/** `undefined` for a charset that the platform does not know. */
+/** Decodes bytes in a charset. Gives `None` when the platform does not know the charset, or when the bytes are not valid in it. */
 const decodeAs = Option.liftThrowable((charset: string, bytes: Uint8Array) =>
   new TextDecoder(charset, { fatal: true }).decode(bytes)
 )
 
-/** Platforms fail where a response has no body. */
+/** Whether the failure only says that a response has no body. */
 const isEmpty = (cause: unknown): boolean => (cause as { readonly reason?: unknown }).reason === "EmptyBody"
 
 /**
- * The platform reads a body of so many bytes, which is faster. Node joins all pieces anew for each piece, and a server may send a piece for
- * each byte.
+ * How many bytes a body may have that the platform reads as a whole, which is faster. For a longer body this would be too slow: Node joins
+ * all pieces again for each piece, and a server may send each byte as a piece.
  */
 const SHORT = 16 * 1024
 
 const whole = (response: Response) => Effect.map(response.arrayBuffer, (buffer) => new Uint8Array(buffer))
 
-/** All bytes; `undefined` when there are more than that. */
+/** All bytes of the body; `undefined` when there are more than `maxBytes`. */
 const gather = (response: Response, maxBytes: number) =>
   Effect.suspend(() => {
     const buffer = new ByteBuffer(maxBytes)
@@ -96,8 +98,8 @@ const gather = (response: Response, maxBytes: number) =>
   })
 
 /**
- * Reads the body until the function has enough. Then nothing waits for the body to be cancelled: where the application has
- * cloned the response, the platform waits for the reader of the clone.
+ * Reads the body until `isMoreWanted` returns `false`. Then the body is cancelled, and nobody waits for that: if the application has cloned
+ * the response, the platform waits for the reader of the clone.
  */
 const readWhile = (response: Response, isMoreWanted: (chunk: Uint8Array) => boolean) => {
   let isCut = false
@@ -116,7 +118,7 @@ const readWhile = (response: Response, isMoreWanted: (chunk: Uint8Array) => bool
   )
 }
 
-/** The first part of the body: what comes within a second, and no more than that many bytes. Never fails. */
+/** The first part of the body: what arrives within a second, and about `maxBytes` bytes at most. Never fails. */
 export const beginning = (response: Response, maxBytes: number): Effect.Effect<string> =>
   Effect.suspend(() => {
     const buffer = new ByteBuffer(maxBytes)
@@ -130,7 +132,7 @@ export const beginning = (response: Response, maxBytes: number): Effect.Effect<s
     )
   })
 
-/** Reads a short body to its end, so that its connection can be used again; cancels any other. */
+/** Reads a short body to its end, so that its HTTP connection can be used again. Cancels any other body. */
 export const discard = (response: Response): Effect.Effect<void> => {
   const declared = declaredLength(response.headers)
   return declared !== undefined && declared <= SHORT

@@ -1,7 +1,7 @@
 /**
- * The options of a connection with every default filled in. `Remote` makes the settings once; `negotiation/HttpTransport`,
- * `HttpConnection`, `HttpSender` and the transports of both eras read settings and never options. `reconnect` is the default schedule of
- * the attempts to read a stream again.
+ * The options of a connection, with every default filled in. `Remote` makes the settings once. `negotiation/HttpTransport`,
+ * `HttpConnection`, `HttpSender` and the transports of both protocol eras read only the settings. `reconnect` is the default schedule of
+ * the attempts to resume a stream.
  */
 import * as Headers from "@effect/platform/Headers"
 import type * as HttpClientRequest from "@effect/platform/HttpClientRequest"
@@ -14,19 +14,19 @@ import * as Outbox from "../../kit/Outbox.js"
 import type { Authorizer } from "../Authorizer.js"
 import type { HttpResponseError } from "../HttpResponseError.js"
 
-/** A session of an earlier connection: its id, and the revision that was agreed. */
+/** A session of an earlier connection: its id, and the revision on which client and server have agreed. */
 interface StoredSession {
   readonly id: string
   readonly version: string
 }
 
-/** Runs when a request is refused, and gives the headers of a second attempt. */
+/** Runs when a request is refused, and gives the headers for a second attempt. */
 type SecondHeaders<R> = (
   refusal: HttpResponseError,
   request: HttpClientRequest.HttpClientRequest
 ) => Effect.Effect<Headers.Input, unknown, R>
 
-/** The options of `Remote`, which says what each is for. */
+/** The options of `Remote`. The docstrings are there. */
 export interface Given<R = never> {
   readonly transport?: Settings["transport"] | undefined
   readonly headers?: Headers.Headers | Readonly<Record<string, string>> | Effect.Effect<Headers.Input, unknown, R>
@@ -55,7 +55,7 @@ interface Limits {
   readonly maxResponseNodes: number
 }
 
-/** Times are in milliseconds. The services that the effects need are in the runtime of the connection. */
+/** The options with their defaults. Times are in milliseconds. The runtime of the connection has the services that the effects need. */
 export interface Settings extends Limits {
   readonly transport: "auto" | "streamable" | "sse"
   readonly headers: Headers.Headers
@@ -69,18 +69,18 @@ export interface Settings extends Limits {
   readonly reconnect: Schedule.Schedule<unknown, unknown>
   readonly acceptTimeout: number
   readonly closeTimeout: number
-  /** `undefined` for no limit. */
+  /** `undefined` when there is no limit. */
   readonly readTimeout: number | undefined
   readonly terminateOnClose: boolean
 }
 
-/** The waits before attempts to resume a stream, where an application chooses none. */
+/** The default waits before attempts to resume a stream. */
 export const reconnect: Schedule.Schedule<Duration.Duration> = Schedule.exponential("1 second", 1.5).pipe(
   Schedule.modifyDelay((_, delay) => Duration.min(delay, Duration.seconds(30))),
   Schedule.jitteredWith({ min: 0, max: 1 })
 )
 
-/** The headers that an application may set: all except the headers of the protocol. */
+/** The headers without the headers of the protocol, which an application must not set. */
 export const applicationHeaders = (headers: Headers.Input | undefined): Headers.Headers =>
   Headers.remove(Headers.fromInput(headers), reserved)
 
@@ -94,7 +94,7 @@ const reserved = [
 ]
 
 export const fromOptions = <R>(given: Given<R>): Settings => {
-  // Every effect runs in a runtime that has its services.
+  // Every effect runs in a runtime that has the services of the effect.
   const options = given as Given
   const { limits = {} } = options
   const isEffect = Effect.isEffect(options.headers)

@@ -1,7 +1,7 @@
 /**
- * What the caller of `Transport.send` wants around the sending of its message, such as the span of a notification. `ClientTelemetry`
- * provides it, and `Outgoing` reads it: the fiber that sends a message is not the fiber of the caller. The options of a request have their own
- * member for that, `around`.
+ * The function that the caller of `Transport.send` wants around the sending of its message, such as a span around a notification.
+ * `ClientTelemetry` provides it, and `Outgoing` reads it. It is a service because the fiber that sends the message is another fiber than
+ * the caller. Requests have the option `around` instead.
  */
 import * as Context from "effect/Context"
 import type { SendOptions } from "../../jsonrpc/Transport.js"

@@ -1,7 +1,7 @@
 /**
  * How a modern server asks its client for input. The server answers a request with the result type `input_required` and its input requests;
  * then the client sends the request again with the responses. A legacy server sends the same input requests as JSON-RPC requests. The
- * client returns `requestState` unchanged and cannot read it; the server encrypts it or signs it. `server/modern/Questions` asks, and
+ * client returns `requestState` unchanged and cannot read it, because the server encrypts it. `server/modern/Questions` asks, and
  * `client/modern/InputRounds` answers.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/multi-round-trip-requests
