@@ -226,9 +226,9 @@ export type GetPrompt<P> = {} extends Prompt.Prompt.Arguments<P> ? (
   ) => Effect.Effect<Prompts.GetPromptResult, ClientError>
 
 /**
- * The tools, resources and prompts of a definition as functions that call the server of a client. Arguments are encoded, results and declared
- * failures decoded, by the schemas of the definition, which client and server share. This sends nothing to the server: a tool that
- * the server does not have fails when it is called. A tool without `success` gives the whole `CallToolResult`.
+ * The tools, resources and prompts of a definition, as functions that call the server of a client. The schemas of the definition, which
+ * client and server share, encode the arguments and decode the results and the declared failures. `of` sends nothing to the server: when
+ * the server does not have a tool, the call of that tool fails. A tool without `success` gives the whole `CallToolResult`.
  *
  * @example
  * ```ts

@@ -110,8 +110,8 @@ export class Outgoing {
           ? reader.deliver(new Undelivered(id, cannotResume(message.method)))
           : sender.request(message, text, options)
       })
-      // A request about a task takes no place from others. The client requests the result of a task while it asks the user, and waits for
-      // the result until another request about the task ends the task.
+      // A request about a task takes no place from other requests. While the client asks the user, it also requests the result of the task.
+      // That request waits until another request about the task ends the task.
       const takesNoPlace = neverWaits(message.method) || message.method.startsWith("tasks/")
       // An interrupted request has no caller that waits. After a defect, the caller still waits.
       return Effect.catchAllCause(

@@ -1,7 +1,7 @@
 /**
- * Makes a session of the legacy era when `Negotiation` has chosen that era: sends `initialize`, or goes on with a session that an earlier
- * connection began, answers the server's requests with the client's features, and calls tools as tasks of 2025-11-25.
- * `modern/Connect` is its counterpart.
+ * Makes a session of the legacy era (revisions up to 2025-11-25), when `Negotiation` has chosen that era. It sends `initialize`, or
+ * continues a session that an earlier connection has begun. It answers requests of the server with the features of the client, and calls
+ * tools as tasks of revision 2025-11-25. `modern/Connect` does the same for the modern era.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle
  */
@@ -53,7 +53,7 @@ export const connect = (
       InboundTasks.make(features.tasks, conversation, hub.report, options.closeTimeout),
       scope
     )
-    // Requests that arrive before the handshake is over are answered in the requested revision.
+    // Requests that arrive before the handshake has ended are answered in the requested revision.
     let version = resumed?.version ?? requested
     const handlers: EraHandlers = {
       onRequest: InboundHandlers.make(conversation, options, hub.report, tasks, () => version),
@@ -64,7 +64,7 @@ export const connect = (
     const capabilities = DeclaredCapabilities.of(features, extensions.declared(version))
     const facts = resumed ?? (yield* initialize(outbound, options, requested, capabilities, hub.report))
     version = facts.version
-    // A server that still starts would count as gone.
+    // Pings begin only now, because a server that still starts would count as gone.
     setEra({ ...handlers, ping: Methods.ping.name })
     const declared = { client: capabilities, server: facts.serverCapabilities }
     const calls = MethodCalls.make({
@@ -80,7 +80,7 @@ export const connect = (
       ...calls,
       extended: ExtensionMethods.make(options, hub, facts, { request: calls.request, notify: outbound.notify }, {
         call: calls.request,
-        // No result of this era has a type.
+        // Results of this era have no type.
         either: ({ method }, params, options) => Effect.map(calls.call(method, params as never, options), Either.right),
         subscribe: undefined
       }),
@@ -110,7 +110,7 @@ const eraTasks = (
 ): EraTasks => {
   const self: TaskRequests = { calls, report }
   return {
-    // MUST NOT send `task` to a server that does not declare it.
+    // The client MUST NOT send `task` to a server that has not declared this capability.
     decides: version === "2025-11-25" && declares(serverCapabilities, "tasks.requests.tools.call")
       ? "client"
       : undefined,
@@ -167,7 +167,7 @@ const openTask = (
     goneOr(taskId)
   )
   const fetch = (isWaiting: boolean) =>
-    // The result has the type of the call's result.
+    // The result of the task has the schema of the result of the call.
     request(
       self,
       TaskMethods.getTaskPayload,
@@ -175,7 +175,7 @@ const openTask = (
       params,
       isWaiting ? { timeout: Duration.infinity } : limits
     ).pipe(
-      // The server may have refused the parameters of the call, or it no longer has the task.
+      // The error may mean that the server has refused the parameters of the call, or that it no longer has the task. `get` finds out.
       Effect.tapErrorTag("InvalidParams", () => get)
     )
   return Effect.map(TaskPoll.make<Tasks.Task, ClientError>(get, first), (poll) => ({
@@ -186,7 +186,7 @@ const openTask = (
       ({ statusMessage }) => new TaskEnded({ taskId, reason: "Cancelled", statusMessage })
     )),
     cancel: TaskPoll.cancel(poll, get, self.calls.request(TaskMethods.cancelTask.name, params, limits)),
-    // The server notifies the session that has begun the task, if it notifies at all.
+    // The server notifies only the session that has begun the task, and may send no notifications at all.
     listen: Effect.void
   }))
 }
@@ -204,7 +204,7 @@ const listTasks = (self: TaskRequests, options: CallOptions | undefined): Stream
 
 const decodeCreated = Mend.decoder(Tasks.CreateTaskResult, "client")
 
-/** The request is never cancelled at the server: the client MUST NOT cancel `initialize`. */
+/** Sends `initialize`. The client never cancels this request, because it MUST NOT cancel `initialize`. */
 const initialize = (
   outbound: Outbound,
   { clientInfo, timeouts, versions }: Options<Version.LegacyVersion>,
@@ -217,7 +217,7 @@ const initialize = (
     const answered = yield* Effect.mapError(
       EraEvidence.patiently(outbound.request(
         name,
-        // A server that knows no later revision gets what the requested one has.
+        // The parameters have only members of the requested revision, because a server may know no later revision.
         Methods.initialize.narrowParams(requested)({
           protocolVersion: requested,
           capabilities,

@@ -1,9 +1,9 @@
 /**
- * The events that one GET brings, as a stream, by which `Post` resumes a request. The stream ends with the body of the response. A failure
- * says whether another attempt makes sense: yes after a `TransportError`, no after `NoEventStream`.
+ * The events of one GET as a stream. `Post` resumes requests with it. The stream ends with the body of the response. The failure of a
+ * stream says whether another attempt makes sense: it does after a `TransportError`, and it does not after `NoEventStream`.
  *
- * `listen`, which `Http` calls, reads the standalone stream, which brings what the server sends outside of requests. When the standalone
- * stream ends, the client opens it again (`ResumePoint`), as long as the server offers the stream; a conversation goes on without it.
+ * `Http` calls `listen`, which reads the standalone stream. This stream has the messages that the server sends outside of requests. When it
+ * ends, the client opens it again (`ResumePoint`), as long as the server offers it. A conversation continues without it.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#listening-for-messages-from-the-server
  */
@@ -22,16 +22,19 @@ import * as HttpSession from "./HttpSession.js"
 import * as Incoming from "./Incoming.js"
 import * as ResumePoint from "./ResumePoint.js"
 
-/** The server does not offer the stream. */
+/** The error of a server that does not offer the stream. */
 export class NoEventStream extends Data.TaggedError("NoEventStream")<{
   readonly status: number
   readonly message: string
 }> {}
 
-/** 409 means that the server has not yet noticed the end of an earlier stream of this client. */
+/**
+ * The statuses after which another attempt makes sense. 409 means that the server has not noticed yet that an earlier stream of this client
+ * has ended.
+ */
 const passing = new Set([408, 409, 425, 429])
 
-/** Opens a stream of the session, from its beginning or after an event. */
+/** Opens a stream of the session: from its beginning, or after the event `lastEventId`. */
 export const open = (
   { settings, stream }: HttpConnection,
   session: Ref.Ref<HttpSession.HttpSession>,
@@ -57,13 +60,16 @@ export const open = (
       )
     })))
 
-/** A stream that was open this long has worked, even if it brought no event. In milliseconds. */
+/** How many milliseconds a stream must be open to count as a stream that worked, although it brought no event. */
 const LONG_OPEN = 10_000
 
-/** How often the client looks for other credentials, when the server no longer accepts the credentials of an open session. */
+/**
+ * When the server no longer accepts the credentials of an open session, how long the client waits each time before it looks for other
+ * credentials.
+ */
 const RECHECK = "30 seconds"
 
-/** Reads the standalone stream until the server offers none any more. */
+/** Reads the standalone stream until the server does not offer it any more. */
 export const listen = (
   connection: HttpConnection,
   session: Ref.Ref<HttpSession.HttpSession>
@@ -79,7 +85,7 @@ export const listen = (
         Effect.flatMap(Ref.get(session), (current) => Incoming.deliver(current, Incoming.fromEvent(current, event)))
       )
 
-    /** Fails when the stream cannot be opened any more. */
+    /** Opens the stream once and reads it. Fails when the stream cannot be opened any more. */
     const attempt = Effect.gen(function*() {
       const start = yield* Clock.currentTimeMillis
       const refused = connection.credentials?.last()
@@ -91,7 +97,7 @@ export const listen = (
       // A stream that was cut off after a while was open, too.
       wasOpen ||= error === undefined || (lasted && error._tag !== "NoEventStream")
       if (error?._tag !== "NoEventStream") return
-      // The server has ended the stream with its token. The application may have another token later.
+      // The server has ended the stream because its token has expired. The application may have another token later.
       const { credentials } = connection
       if (error.status === 401 && wasOpen && credentials !== undefined) {
         const count = Effect.delay(Effect.orElseSucceed(credentials.now, () => refused), RECHECK)

@@ -1,9 +1,9 @@
 /**
- * Streamable HTTP as a client of the legacy era speaks it: each message is a POST, the response of a request brings its answer, and one
- * standalone stream brings what belongs to no request.
+ * Streamable HTTP for a client of the legacy era: each message is a POST. The response of a request has its answer. One standalone stream
+ * has the messages that belong to no request. When the server has lost the session, the client begins a new session.
  *
- * A session that the server has lost is begun anew. `negotiation/HttpTransport` makes the transport. `Post` carries requests,
- * `EventStream` reads the stream, `HttpSession` is the session.
+ * `negotiation/HttpTransport` makes the transport. `Post` sends requests, `EventStream` reads the standalone stream, and `HttpSession` is
+ * the session.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#streamable-http
  */
@@ -30,22 +30,22 @@ import * as HttpSession from "./HttpSession.js"
 import { type Fallback, type Options, Post } from "./Post.js"
 
 export interface Http extends Sender {
-  /** Ends the session, if there is one. */
+  /** Ends the session at the server, if there is one. */
   readonly terminate: Effect.Effect<void, TransportError>
 }
 
 interface Self {
   readonly connection: HttpConnection
   readonly session: Ref.Ref<HttpSession.HttpSession>
-  /** The request that began the first session; `undefined` when an earlier connection sent it. */
+  /** The request that has begun the first session; `undefined` when an earlier connection has sent it. */
   readonly opening: Ref.Ref<Message.Request | undefined>
-  /** Reads the standalone stream. */
+  /** The fiber that reads the standalone stream. */
   readonly standalone: Ref.Ref<Fiber.RuntimeFiber<void> | undefined>
-  /** Begins a session in place of a lost one, once for all requests that wait for it. */
+  /** Begins a session in place of a lost session, once for all requests that wait for it. */
   readonly renewal: SingleFlight.SingleFlight<void, TransportError>
-  /** How many sessions the client has tried to begin in place of a lost one. */
+  /** How many times the client has tried to begin a session in place of a lost session. */
   readonly renewals: MutableRef.MutableRef<number>
-  /** What ends the requests whose streams the server loses with its session. */
+  /** Effects that end the requests whose streams the server loses together with its session. */
   readonly watching: Set<Effect.Effect<unknown>>
 }
 
@@ -64,7 +64,7 @@ export const make = (connection: HttpConnection, fallback: Fallback | undefined)
     }
   })
 
-/** No message was sent yet. The session of an earlier connection goes on. */
+/** The state before any message was sent. A session of an earlier connection continues. */
 const initial = Effect.fnUntraced(function*(connection: HttpConnection) {
   const { session: earlier } = connection.settings
   const self: Self = {
@@ -116,7 +116,7 @@ const accepted = (self: Self, message: Message.Message): Effect.Effect<void> =>
       : Effect.void
   })
 
-/** Reads the standalone stream of the present session, and stops reading the stream of the session before it. */
+/** Starts to read the standalone stream of the current session, and stops to read the stream of the session before. */
 const listen = ({ connection, session, standalone }: Self): Effect.Effect<void> =>
   Effect.suspend(() => {
     if (!connection.settings.standalone) return Effect.void
@@ -127,7 +127,7 @@ const listen = ({ connection, session, standalone }: Self): Effect.Effect<void> 
     )
   })
 
-/** Tells the application which session has begun. */
+/** Tells the application which session has begun, with the option `onSession`. */
 const announce = ({ connection, id, version }: HttpSession.HttpSession): void => {
   const { onSession } = connection.settings
   if (onSession === undefined || id === undefined || version === undefined) return
@@ -137,28 +137,28 @@ const announce = ({ connection, id, version }: HttpSession.HttpSession): void =>
   ))
 }
 
-// SHOULD end the session that is not needed any more (2025-11-25 basic/transports#session-management)
+// The client SHOULD end a session that it does not need any more (2025-11-25 basic/transports#session-management).
 const terminate = (session: HttpSession.HttpSession): Effect.Effect<void, TransportError> =>
   session.id === undefined || !session.connection.settings.terminateOnClose
     ? Effect.void
     : session.connection.send(HttpSession.terminate(session), ResponseBody.discard)
 
 /**
- * Waits for a session in place of the session with this id. When the server does not go on with the conversation, the connection ends; when
- * it cannot be reached now, this fails, and the next call tries again.
+ * Waits for a session in place of the session with this id. When the server does not continue the conversation, the connection ends. When
+ * the server cannot be reached now, the effect fails, and the next call tries again.
  */
 const renews = (self: Self): Options["renew"] => (lost) =>
   Effect.suspend(() => {
     const { connection, renewal } = self
     if (!connection.isOpen()) return Effect.fail(closed)
     return renewal.join(Effect.suspend(() => {
-      // The renewal goes on when the requests that wait for it are interrupted.
+      // Also joined by a fiber of the connection, so that the renewal goes on when the requests that wait for it are interrupted.
       connection.fork(Effect.ignore(renewal.join(Effect.void)))
       return replace(self, lost)
     }))
   })
 
-/** Runs an effect, and `onExpired` when the server loses the session meanwhile. */
+/** Runs `effect`. When the server loses the session meanwhile, runs `onExpired`. */
 const watches = ({ watching }: Self): Options["watchSession"] => (effect, onExpired) =>
   Effect.acquireUseRelease(
     Effect.sync(() => watching.add(onExpired)),
@@ -168,7 +168,7 @@ const watches = ({ watching }: Self): Options["watchSession"] => (effect, onExpi
 
 const replace = (self: Self, lost: string): Effect.Effect<void, TransportError> =>
   Effect.flatMap(Ref.get(self.session), ({ id }) =>
-    // Another request was faster.
+    // Another request has already begun a new session.
     id !== lost ? Effect.void : self.connection.requests.hold(Effect.zipRight(
       expire(self),
       Effect.tapErrorCause(begin(self), () => Ref.update(self.session, (now) => HttpSession.withId(now, lost)))
@@ -178,7 +178,7 @@ const replace = (self: Self, lost: string): Effect.Effect<void, TransportError> 
 const expire = ({ watching }: Self): Effect.Effect<void> =>
   Effect.suspend(() => Effect.all([...watching], { discard: true }))
 
-/** Sends the request that began the first session once more, and `initialized` after its answer. */
+/** Sends again the request that has begun the first session, and sends `notifications/initialized` after its answer. */
 const begin = Effect.fnUntraced(function*(self: Self) {
   const { version } = yield* Ref.get(self.session)
   const first = yield* Ref.get(self.opening)
@@ -200,7 +200,7 @@ const begin = Effect.fnUntraced(function*(self: Self) {
   self.connection.fork(Effect.catchAllCause(onRenewed, (cause) => Effect.logWarning("onRenewed failed", cause)))
 })
 
-/** Gives the answer when it comes; the rest of its response is read in the background. */
+/** Gives the answer when it arrives. The rest of its response is read in the background. */
 const initialize = Effect.fnUntraced(function*({ connection, renewals, session }: Self, first: Message.Request) {
   const answer = yield* Deferred.make<Message.Response, LocalError>()
   const request = { ...first, id: `effect-mcp-renewal-${MutableRef.incrementAndGet(renewals)}` }
@@ -214,7 +214,7 @@ const initialize = Effect.fnUntraced(function*({ connection, renewals, session }
   return yield* Deferred.await(answer)
 })
 
-/** Ends the connection: the server could answer nothing on it. */
+/** Ends the connection, because the server could answer nothing on it. */
 const end = ({ connection }: Self, cause: LocalError | JsonRpcError.JsonRpcError | undefined, why?: string) =>
   Effect.tapError(notBegun(cause, why), (error) => connection.end(Exit.fail(error)))
 
@@ -226,7 +226,7 @@ const notBegun = (
   return Effect.fail(new TransportError({ reason: "Write", message, cause }))
 }
 
-/** Whether the server may answer the next time: it was not reachable, or it had too much to do. */
+/** Whether the server may answer the next attempt: it could not be reached, or it had too much to do. */
 const isPassing = (error: LocalError): boolean => {
   if (error._tag !== "TransportError") return true
   const cause = error.cause as Partial<HttpResponseError> | undefined

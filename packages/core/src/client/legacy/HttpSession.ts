@@ -1,7 +1,8 @@
 /**
- * A session over HTTP as a value: its id, its revision, and the requests that name both: POST, GET and DELETE. The two transports of the
- * legacy era, `Http` and `Sse`, keep the current session in a `Ref`, and `Post` and `EventStream` send its requests; a new session is a
- * new value. This module also says which message begins a session, and which response shows that the server has lost the session.
+ * A session over HTTP as a value: its id, its revision, and the requests POST, GET and DELETE, which name the id and the revision. The two
+ * transports of the legacy era, `Http` and `Sse`, keep the current session in a `Ref`; `Post` and `EventStream` send its requests. A new
+ * session is a new value. This module also says which message begins a session, and which response shows that the server has lost the
+ * session.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#session-management
  */
@@ -16,10 +17,10 @@ import * as MediaType from "../http/MediaType.js"
 import type { Settings } from "../http/Settings.js"
 import type { HttpResponseError } from "../HttpResponseError.js"
 
-/** How many characters a session id may have: servers put what they know of the session into it, signed. */
+/** How many characters a session id may have. Some servers put signed data of the session into its id. */
 const MAX_ID = 8192
 
-// MUST only contain visible ASCII characters (2025-11-25 basic/transports#session-management); some have spaces.
+// A session id MUST contain only visible ASCII characters (2025-11-25 basic/transports#session-management); some servers send spaces.
 const printable = /^[\x20-\x7e]+$/
 
 const visible = /^[\x21-\x7e]+$/
@@ -29,11 +30,11 @@ export interface HttpSession {
   readonly url: URL
   readonly id: string | undefined
   readonly version: string | undefined
-  /** A POST without its body. It is made once for a session, not once for a message. */
+  /** A POST without its body. It is made once for a session, and not for each message. */
   readonly template: HttpClientRequest.HttpClientRequest
 }
 
-/** The session before `initialize`: it has neither id nor revision. */
+/** The session before `initialize`, which has neither an id nor a revision. Default for `url`: the URL of the connection. */
 export const initial = (connection: HttpConnection.HttpConnection, url: URL = connection.url): HttpSession =>
   make(connection, url, undefined, undefined)
 
@@ -58,13 +59,13 @@ const make = (
 
 const headersOf = (id: string | undefined, version: string | undefined, more: Record<string, string>) => ({
   ...more,
-  // MUST be included in all requests of the session (2025-11-25 basic/transports#session-management)
+  // The id MUST be included in all requests of the session (2025-11-25 basic/transports#session-management).
   ...(id === undefined ? undefined : { "mcp-session-id": id }),
-  // MUST be included in all requests after initialize (2025-11-25 basic/transports#protocol-version-header)
+  // The revision MUST be included in all requests after initialize (2025-11-25 basic/transports#protocol-version-header).
   ...(version === undefined ? undefined : { "mcp-protocol-version": version })
 })
 
-// MUST list both as supported (2025-11-25 basic/transports#sending-messages-to-the-server)
+// The client MUST list both types as supported (2025-11-25 basic/transports#sending-messages-to-the-server).
 const both = { accept: `${MediaType.JSON}, ${MediaType.EVENTS}` }
 
 export const withId = (session: HttpSession, id: string | undefined): HttpSession =>
@@ -74,7 +75,7 @@ export const withId = (session: HttpSession, id: string | undefined): HttpSessio
 export const post = ({ template }: HttpSession, text: string): HttpClientRequest.HttpClientRequest =>
   HttpClientRequest.setBody(template, HttpBody.text(text, MediaType.JSON))
 
-/** The request for a stream of events, from its beginning or after an event. */
+/** The request for a stream of events: from its beginning, or after the event `lastEventId`. */
 export const get = (
   { connection, id, url, version }: HttpSession,
   lastEventId: string | undefined
@@ -88,8 +89,8 @@ export const terminate = ({ connection, id, url, version }: HttpSession): HttpCl
   HttpConnection.request(connection, "DELETE", url, headersOf(id, version, {}))
 
 /**
- * The id that the response to `initialize` gives the session; `undefined` when it gives none or an empty one, and `false`
- * when it is not valid.
+ * The session id in the response to `initialize`. `undefined` when the response has none, or an empty one. `false` when the id is not
+ * valid.
  */
 export const idOf = (headers: Headers.Headers): string | undefined | false => {
   const id = headers["mcp-session-id"]
@@ -97,13 +98,13 @@ export const idOf = (headers: Headers.Headers): string | undefined | false => {
   return id.length > MAX_ID || !printable.test(id) ? false : id
 }
 
-/** The session with the revision that the server answers `initialize` with. */
+/** The session with the revision of the server's answer to `initialize`. */
 export const agree = (session: HttpSession, response: Message.Response): HttpSession => {
   const version = versionOf(response)
   return version === undefined ? session : make(session.connection, session.url, session.id, version)
 }
 
-/** The revision that an answer to `initialize` names, if a header can name it. */
+/** The revision that an answer to `initialize` names; `undefined` when it names none that a header can contain. */
 export const versionOf = (response: Message.Response): string | undefined => {
   const version = Message.isSuccess(response) ? response.result.protocolVersion : undefined
   return typeof version === "string" && version.length <= 64 && visible.test(version) ? version : undefined
@@ -113,9 +114,9 @@ export const isInitialize = (message: Message.Message): boolean =>
   Message.isRequest(message) && message.method === Methods.initialize.name
 
 /**
- * Whether a refusal says that the server does not know the session that the request named. `answer` is the body as an answer
- * to the request, under whose id some servers say so. Many servers answer with 400 after a restart, and name the session in
- * the text only.
+ * Whether a refusal says that the server does not know the session of the request. `answer` is the answer to the request in the body, if
+ * there is one; some servers say it there. Many servers answer with status 400 after a restart, and mention the session only in the text of
+ * the body.
  */
 export const isLost = ({ body, status }: HttpResponseError, answer?: Message.Response): boolean => {
   if (status === 404 && (answer === undefined || codeOf(answer) === UNNAMED)) return true
@@ -124,7 +125,7 @@ export const isLost = ({ body, status }: HttpResponseError, answer?: Message.Res
     (answer !== undefined && codeOf(answer) === ErrorCodes.SESSION_NOT_FOUND)
 }
 
-/** The code of servers that have none of their own for the error. */
+/** The code that servers use for this error when they have no code of their own for it. */
 const UNNAMED = -32000
 
 const codeOf = (answer: Message.Response): number | undefined =>

@@ -1,8 +1,9 @@
 /**
- * Answers the requests of a legacy server, for `Connect`: `ping`, and the requests that the client's features handle. Any other request,
- * also a request that the agreed revision does not have, is answered with "Method not found". Each request runs on a fiber of its own,
- * which the server may cancel. While a request runs, the timeouts of the client's calls stand still. Answers are narrowed to the agreed
- * revision. `InboundTasks` stores the questions that the server asks as tasks.
+ * Answers the requests of a legacy server, for `Connect`: `ping`, and the requests that features of the client handle. Any other request is
+ * answered with "Method not found"; also a request that the agreed revision does not have. Each request runs on a fiber of its own, and the
+ * server may cancel it. While the client answers a question of the server (sampling, elicitation, roots), the timeouts of the client's
+ * calls stand still. Answers have only the members of the agreed revision. `InboundTasks` stores the questions that the server asks as
+ * tasks.
  */
 import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
@@ -41,10 +42,10 @@ import type { Options } from "../session/NegotiatedSession.js"
 import type { InboundTasks } from "./InboundTasks.js"
 
 /**
- * How a request of the server is answered.
+ * Makes the function that answers requests of the server.
  *
- * @param tasks The tasks of this session, where the client has the feature.
- * @param versionNow The agreed revision; before the handshake, the requested one.
+ * @param tasks The tasks of this session; `undefined` when the client does not have the feature.
+ * @param versionNow Returns the agreed revision; before the handshake has ended, the requested revision.
  */
 export const make = (
   conversation: Pick<Conversation, "notify" | "pauseTimeouts" | "pending">,
@@ -82,7 +83,7 @@ export const make = (
     if (refuseUnassociated && conversation.pending() === 0) {
       return refuse(new McpError.InvalidParams({ message: `"${method.name}" belongs to no request of this client` }))
     }
-    // The server cannot answer a call while it waits for the answer to a question of its own.
+    // The timeouts stand still, because the server may not answer a call while it waits for the answer to its own question.
     const asked = conversation.pauseTimeouts(answering)
     const { task } = params.right as { readonly task?: TaskMetadata | undefined }
     if (!mayBeTask || tasks === undefined || task === undefined) return work(feature, asked, reply)
@@ -97,28 +98,31 @@ export const make = (
   }
 }
 
-/** How much of the name of an unknown method is repeated to the server. */
+/** How many characters of the name of an unknown method are repeated to the server. */
 const MAX_NAME = 128
 
 interface Route {
   readonly method: Method.Request
   readonly feature: FeatureHandler<unknown>
   readonly answer: (params: any, tasks: InboundTasks | undefined) => Effect.Effect<unknown, McpError.McpError, any>
-  /** The response of an answer that needs no encoding. */
+  /** Makes the response of an answer that needs no encoding. */
   readonly reply?: (answer: any) => Outcome.Outcome
-  /** Whether it asks what only this client can answer. */
+  /** Whether the request asks for something that only this client can answer. Default: `false`. */
   readonly isQuestion?: boolean
-  /** Whether the server may ask it as a task. */
+  /** Whether the server may send the request as a task. Default: `false`. */
   readonly mayBeTask?: boolean
 }
 
-/** What the handler of a task sends. Its request was answered, and its notifications leave outside of it. */
+/**
+ * The functions with which the handler of a task sends. The request of the task was answered, so notifications are sent outside of it, with
+ * the id of the task.
+ */
 const sending = ({ notify }: Pick<Conversation, "notify">, taskId: string) => ({
   cancelReason: undefined,
   notify: (method: string, params?: Params) => notify(method, related(params as JsonObject | undefined, taskId))
 })
 
-/** The routes of a revision, by method: the revision has the method, and the client declares the capability of it. */
+/** The routes of a revision, by method. A method has a route if the revision has the method and the client declares its capability. */
 const routes = (features: FeaturesService): (version: LegacyVersion) => ReadonlyMap<string, Route> => {
   const compiled: Partial<Record<LegacyVersion, ReadonlyMap<string, Route>>> = {}
   return (version) =>
@@ -155,7 +159,7 @@ const routesOf = (
       )
     ]),
     ...(declared.elicitation === undefined ? [] : [
-      // One method with two handlers: each brings the context of its own layer.
+      // One method has two handlers. The layer of each handler has a context of its own.
       question(
         Methods.elicit,
         noFeature,
@@ -200,8 +204,8 @@ const refuse = (error: McpError.McpError): Work => ({
 })
 
 /**
- * The facts of one request of the server, and notifications that belong to it. A class with getters, because most handlers read no
- * fact. Its one mutable field is the last progress that was sent.
+ * The facts of one request of the server, and the notifications that belong to the request. A class with getters, because most handlers
+ * read none of the facts. Its one mutable field is the last progress that was sent.
  */
 class LegacyFeatureContext implements FeatureContextService {
   private lastProgress = -Infinity
@@ -232,7 +236,7 @@ class LegacyFeatureContext implements FeatureContextService {
     return Effect.sync(() => Option.fromNullable(this.incoming.cancelReason))
   }
 
-  // Functions of getters, so that a function that was taken out of the context can still be called.
+  // A getter returns the function, so that a handler can take the function out of the context and call it.
   get progress(): FeatureContextService["progress"] {
     return (progress, options) =>
       Effect.suspend(() => {

@@ -1,9 +1,9 @@
 /**
- * The tasks of a client at 2025-11-25: questions of the server that `InboundHandlers` answered with a task at once. Their handlers run on,
- * and the server fetches what they have answered. The tasks belong to one session, and end with it.
+ * The tasks of a client with revision 2025-11-25: questions of the server that `InboundHandlers` has answered at once with a task. Their
+ * handlers go on, and the server fetches the answers later. The tasks belong to one session and end with it.
  *
- * Each session has a `Ledger` in memory, which decides how a task begins and ends. Beside it are the fibers of the tasks, by the ids of
- * the tasks. A task leaves the ledger when its time to live has passed. `Connect` makes the tasks of its session here.
+ * Each session has a `Ledger` in memory, which decides how a task begins and ends. `works` has the fibers of the tasks, by the ids of the
+ * tasks. A task leaves the ledger when its time to live has passed. `Connect` makes the tasks of its session with this module.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/tasks
  */
@@ -32,43 +32,43 @@ import type { Report } from "../session/Decoding.js"
 import * as Ledger from "./Ledger.js"
 
 export interface InboundTasks {
-  /** Begins a task, whose work starts after the response was sent. Fails when a limit is reached. */
+  /** Begins a task. Its work starts after the response was sent. Fails when a limit is reached. */
   readonly begin: <R>(
     method: string,
     ttl: number | undefined,
     work: (taskId: string) => Effect.Effect<Outcome.Outcome, never, R>
   ) => Effect.Effect<Tasks.CreateTaskResult, InternalError, R>
   readonly get: (taskId: string) => Effect.Effect<Tasks.Task, InvalidParams>
-  /** Waits until the task has ended. */
+  /** Waits until the task has ended, and gives its outcome. */
   readonly result: (taskId: string) => Effect.Effect<Outcome.Outcome, InvalidParams>
-  /** The limit of the requests for results: as many as tasks may run. */
+  /** The limit of the requests for results, which wait. It is the number of tasks that may run. */
   readonly resultLimit: OwnLimit
   readonly cancel: (taskId: string) => Effect.Effect<Tasks.Task, InvalidParams>
-  /** All tasks on one page: their number is limited. */
+  /** Gives all tasks on one page, because their number is limited. Fails for a cursor. */
   readonly list: (cursor: string | undefined) => Effect.Effect<Tasks.ListTasksResult, InvalidParams>
 }
 
 interface Self {
   readonly notify: Conversation["notify"]
   readonly report: Report
-  /** In milliseconds, as `pollInterval`. */
+  /** How long a task is stored by default, in milliseconds. `maxTtl` and `pollInterval` are in milliseconds, too. */
   readonly defaultTtl: number
   readonly maxTtl: number
   readonly pollInterval: number
-  /** `change` and `stop` write it. */
+  /** The tasks of the session. `change` and `stop` set it. */
   readonly ledger: MutableRef.MutableRef<Ledger.Ledger>
   /** The work of each task in the ledger, by the id of the task. */
   readonly works: Map<string, Work>
 }
 
 interface Work {
-  /** Done with the entry of a task that has ended, and with nothing when the task leaves the ledger before. */
+  /** Done with the entry of the task when the task has ended. Done with `undefined` when the task leaves the ledger before. */
   readonly over: Deferred.Deferred<Ledger.Entry | undefined>
-  /** The fiber of the handler, and the fiber that removes the task in the end. `begin` writes them. */
+  /** The fiber of the handler, and the fiber that removes the task when its time to live has passed. `begin` sets them. */
   fibers: ReadonlyArray<Fiber.RuntimeFiber<void>>
 }
 
-/** The tasks of a session. They end with the scope, or when `ended` does: then the handlers are interrupted. */
+/** Makes the tasks of a session. They end when the scope closes or the conversation has ended. Then their handlers are interrupted. */
 export const make = (
   options: TaskOptions,
   { ended, notify }: Pick<Conversation, "ended" | "notify">,
@@ -175,7 +175,7 @@ const finish = Effect.fnUntraced(function*(
   if (entry !== undefined) yield* settle(self, entry)
 })
 
-/** Tells all that wait for a task, and the server, that the task has ended. */
+/** Tells everyone who waits for a task, and the server, that the task has ended. */
 const settle = ({ notify, works }: Self, entry: Ledger.Entry): Effect.Effect<void> =>
   Effect.suspend(() => {
     const work = works.get(entry.task.taskId)
@@ -211,7 +211,7 @@ const list = ({ ledger }: Self, cursor: string | undefined): Effect.Effect<Tasks
     ? Effect.sync(() => ({ tasks: [...MutableRef.get(ledger).entries.values()].map(({ task }) => task) }))
     : Effect.fail(new InvalidParams({ message: "Invalid params: the cursor does not belong to this list" }))
 
-/** Ends all tasks, and waits for their handlers for a time. */
+/** Ends all tasks, and waits for the end of their handlers, at most for `closeTimeout`. */
 const stop = (self: Self, closeTimeout: Duration.DurationInput): Effect.Effect<void> =>
   Effect.suspend(() => {
     const fibers = [...self.works.values()].flatMap(({ fibers }) => fibers)

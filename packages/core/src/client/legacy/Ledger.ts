@@ -1,10 +1,11 @@
 /**
- * The tasks of a session that a client keeps, the oldest first, and what their handlers have answered. Tasks whose outcome was fetched
- * make room for others. Nothing here has effects: `InboundTasks` runs the work of the tasks, and releases what has left the ledger.
+ * The tasks that a client keeps for a session, the oldest first, with the outcomes of their handlers. When room is needed, tasks whose
+ * outcome the server has fetched are removed. The functions here are pure. `InboundTasks` runs the work of the tasks, and releases tasks
+ * that have left the ledger.
  *
- * - `begin`: may one more task run, and be stored?
+ * - `begin`: may one more task run and be stored?
  * - `end`, `cancel`: does the task end in this way, and is there room for its outcome?
- * - `outcomeOf`: what does the server get that fetches the outcome of a task?
+ * - `outcomeOf`: what does the server get when it fetches the outcome of a task?
  */
 import * as Either from "effect/Either"
 import { INTERNAL_ERROR } from "../../jsonrpc/JsonRpcError.js"
@@ -19,12 +20,12 @@ import * as Tasks from "../../protocol/Tasks.js"
 export interface Ledger {
   readonly limits: Limits
   readonly entries: ReadonlyMap<string, Entry>
-  /** The sum of the sizes of all entries. */
+  /** How many characters the outcomes of all entries have together. */
   readonly size: number
 }
 
 export interface Limits {
-  /** How many tasks may run, and how many may be stored. */
+  /** How many tasks may run. `maxTasks` is how many tasks may be stored. */
   readonly maxRunning: number
   readonly maxTasks: number
   /** How many characters all outcomes may have together. */
@@ -33,15 +34,15 @@ export interface Limits {
 
 export interface Entry {
   readonly task: Tasks.Task
-  /** Of a task that has ended, unless it was cancelled. */
+  /** The outcome of a task that has ended; `undefined` while the task runs, and when it was cancelled. */
   readonly outcome: Outcome | undefined
-  /** The characters of the outcome. */
+  /** How many characters the outcome has. */
   readonly size: number
-  /** Whether the entry may leave the ledger when room is needed. */
+  /** Whether the server has fetched the outcome, so that the entry may be removed when room is needed. Also `true` for a cancelled task. */
   readonly isFetched: boolean
 }
 
-/** What a change gives, and the ids of the tasks that have left the ledger. */
+/** The new ledger, the ids of the tasks that have left it, and the value of the change. */
 export type Change<A> = readonly [ledger: Ledger, evicted: ReadonlyArray<string>, value: A]
 
 export const make = (limits: Limits): Ledger => ({ limits, entries: new Map(), size: 0 })
@@ -64,7 +65,7 @@ export const begin = (ledger: Ledger, task: Tasks.Task): Either.Either<Change<vo
   return Either.right([withEntry(roomy, { task, outcome: undefined, size: 0, isFetched: false }), evicted, undefined])
 }
 
-/** Ends a task with the outcome of its handler, which has so many characters. Gives no entry when the task had ended before. */
+/** Ends a task with the outcome of its handler, which has `length` characters. The value is `undefined` when the task has ended before. */
 export const end = (
   ledger: Ledger,
   taskId: string,
@@ -82,7 +83,7 @@ export const end = (
   return [withEntry(roomy, entry), evicted, entry]
 }
 
-/** Cancels a task for the server. The server does not fetch the outcome of a cancelled task. */
+/** Cancels a task because the server asks for it. The server does not fetch the outcome of a cancelled task. */
 export const cancel = (ledger: Ledger, taskId: string, now: number): Either.Either<Change<Entry>, InvalidParams> =>
   Either.flatMap(find(ledger, taskId), (entry) => {
     if (!isRunning(entry)) {
@@ -94,13 +95,13 @@ export const cancel = (ledger: Ledger, taskId: string, now: number): Either.Eith
     return Either.right([withEntry(ledger, cancelled), [], cancelled])
   })
 
-/** The server has fetched the outcome of a task. */
+/** Notes that the server has fetched the outcome of a task. */
 export const fetched = (ledger: Ledger, taskId: string): Change<void> => {
   const entry = ledger.entries.get(taskId)
   return [entry === undefined ? ledger : withEntry(ledger, { ...entry, isFetched: true }), [], undefined]
 }
 
-/** Removes a task, whatever became of it. */
+/** Removes a task in any state. */
 export const remove = (ledger: Ledger, taskId: string): Change<void> =>
   ledger.entries.has(taskId) ? [without(ledger, taskId), [taskId], undefined] : [ledger, [], undefined]
 
@@ -139,7 +140,7 @@ const withStatus = (
   lastUpdatedAt: EffectInternals.iso(now)
 })
 
-/** Removes tasks whose outcome was fetched, the oldest first, until there is room or no such task is left. */
+/** Removes tasks whose outcome the server has fetched, the oldest first, until `hasRoom` returns `true` or no such task is left. */
 const withRoom = (
   ledger: Ledger,
   hasRoom: (ledger: Ledger) => boolean

@@ -1,7 +1,7 @@
 /**
- * The legacy era's methods in the tables that neutral modules take: the methods of a client's verbs, with which `Connect` makes the calls
- * (`MethodCalls`), and the notifications that have a stream of their own, with which `Negotiation` opens a conversation
- * (`NotificationHub`).
+ * Tables with methods of the legacy era, for modules that serve both eras. `calls` has the methods that a client calls; `Connect` makes the
+ * calls of a session with it (`MethodCalls`). `notifications` has the notifications that have a stream of their own; `Negotiation` opens a
+ * conversation with it (`NotificationHub`).
  */
 import * as Methods from "../../protocol/legacy/Methods.js"
 import type * as MethodCalls from "../session/MethodCalls.js"

@@ -1,13 +1,11 @@
 /**
- * One request over Streamable HTTP, from its POST to its answer: a JSON body, or a stream of events. The request is sent once, and a
- * second time only when the server refused the request because the server had lost the session.
+ * One request over Streamable HTTP, from its POST to its answer, which is a JSON body or comes on a stream of events. The request is sent
+ * once. It is sent a second time only when the server has refused it because the server has lost the session.
  *
- * After the answer a stream is read for a moment longer: when the server ends the stream, the connection can be used again. A stream that
- * is cut off is resumed. A token (`ResumptionToken`) names the last event: with the token, a later connection reads the rest, as the
- * answer to a request of its own.
- *
- * `Http` sends the requests of the application by this module, and the `initialize` of a new session. `Answer` says what ends a request,
- * `ResumePoint` where the stream is resumed.
+ * After the answer, a stream is read for one more second, because the HTTP connection can be used again when the server ends the stream. A
+ * stream that is cut off is resumed. A `ResumptionToken` names the last event. With this token, a later connection reads the rest as the
+ * answer to a request of its own. `Http` sends the requests of the application with this module, and the `initialize` of a new session.
+ * `Answer` says what ends a request. `ResumePoint` says where a stream is resumed.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#sending-messages-to-the-server
  */
@@ -41,7 +39,7 @@ import * as HttpSession from "./HttpSession.js"
 import * as Incoming from "./Incoming.js"
 import * as ResumePoint from "./ResumePoint.js"
 
-/** The other transport for a refused `initialize`; `undefined` when there is none. */
+/** Sends a refused `initialize` over another transport. Returns `undefined` when there is no other transport for it. */
 export type Fallback = (
   refused: HttpResponseError,
   request: Message.Request,
@@ -51,16 +49,16 @@ export type Fallback = (
 export interface Options {
   readonly connection: HttpConnection
   readonly session: Ref.Ref<HttpSession.HttpSession>
-  /** Runs an effect, and `onExpired` when the server loses the session meanwhile. */
+  /** Runs `effect`. When the server loses the session meanwhile, runs `onExpired`. */
   readonly watchSession: <A, E>(effect: Effect.Effect<A, E>, onExpired: Effect.Effect<unknown>) => Effect.Effect<A, E>
-  /** Begins a new session in place of the lost one of this id. */
+  /** Begins a new session in place of the lost session with this id. */
   readonly renew: (lost: string) => Effect.Effect<void, TransportError>
   readonly fallback?: Fallback | undefined
 }
 
 type Sending = Effect.Effect<void, LocalError>
 
-/** A request that is sent. `text` is its JSON form. */
+/** A request on its way. `text` is the JSON form of the request. */
 export class Post {
   private readonly opens: boolean
   private readonly onAnswer: Answer.OnAnswer
@@ -79,7 +77,7 @@ export class Post {
       : onAnswer
   }
 
-  /** Sends the request and waits for its end. Succeeds after `onAnswer`, or fails when no answer will come. */
+  /** Sends the request, and waits for its end. Succeeds after `onAnswer` has run. Fails when no answer will come. */
   get run(): Sending {
     const token = this.resumption?.resumptionToken
     return token === undefined ? this.attempt(true) : resumeFrom(this.options, { ...this.reading, token })
@@ -93,7 +91,7 @@ export class Post {
     const { connection, session } = this.options
     return Effect.flatMap(Ref.get(session), (current) =>
       connection.send(
-        // `initialize` begins a session and names none.
+        // `initialize` begins a session, so it names none.
         HttpSession.post(this.opens ? HttpSession.initial(connection) : current, this.text),
         (response) => {
           if (RefusedResponse.isOk(response)) return this.opens ? this.opened(response) : this.answered(response)
@@ -138,7 +136,7 @@ export class Post {
     )
   }
 
-  /** Takes what a body of JSON holds. */
+  /** Handles the messages of a JSON body. */
   private take(current: HttpSession.HttpSession, messages: ReadonlyArray<Message.Incoming>): Sending {
     const { id, method } = this.request
     const answer = messages.find((message) => Answer.isAnswer(message, id))
@@ -158,13 +156,13 @@ export class Post {
       )
   }
 
-  /** `named` is the id of the session that the request named, if it may be sent again. */
+  /** Handles a refusal. `named` is the id of the session that the request named, if the request may be sent again. */
   private refuse(refused: HttpResponseError, named: string | undefined): Sending {
     const { fallback, renew } = this.options
     const { id } = this.request
     const body = RefusedResponse.messageOf(refused)
     const answer = Answer.isAnswer(body, id) ? body : undefined
-    // MUST begin a new session (2025-11-25 basic/transports#session-management)
+    // The client MUST begin a new session (2025-11-25 basic/transports#session-management).
     if (named !== undefined && HttpSession.isLost(refused, answer)) {
       return Effect.zipRight(renew(named), this.attempt(false))
     }
@@ -177,17 +175,17 @@ export class Post {
   }
 }
 
-/** How long the server may take to end the stream after the answer. */
+/** How long the client waits for the end of the stream after the answer. */
 const END_WAIT = "1 second"
 
 interface Reading {
   readonly request: Message.Request
   readonly onAnswer: Answer.OnAnswer
-  /** Receives a token whenever the request can be resumed after a later event. */
+  /** Receives a token each time that the request can be resumed after a later event; `undefined` when nobody wants tokens. */
   readonly onToken: ((token: string) => Effect.Effect<void>) | undefined
 }
 
-/** Reads the rest of a stream that a token names. The first attempt is made at once. */
+/** Reads the rest of the stream that a token names. The first attempt is made at once. */
 const resumeFrom = (
   options: Options,
   { token, ...reading }: Reading & { readonly token: string }
@@ -202,12 +200,12 @@ const resumeFrom = (
       })
   )
 
-/** The answer that is read. */
+/** The state of the reading of one answer. */
 interface Self extends Reading {
   readonly options: Options
-  /** Where the body begins, when an earlier connection has sent the request. */
+  /** The point at which the body begins, if an earlier connection has sent the request. */
   readonly earlier: ResumptionToken.LastEvent | undefined
-  /** The id of the request on the stream: an earlier connection has sent it under an id of its own. */
+  /** The id of the request on the stream. An earlier connection has sent the request under another id. */
   readonly id: Message.RequestId
   readonly outcome: Deferred.Deferred<void, LocalError>
   readonly point: Ref.Ref<ResumePoint.ResumePoint>
@@ -215,7 +213,7 @@ interface Self extends Reading {
   readonly questions: Ref.Ref<ReadonlyArray<Message.RequestId>>
 }
 
-/** Reads the events of a body. Succeeds after the answer; fails when the answer will not come. */
+/** Reads the events of a body. Succeeds after the answer. Fails when the answer will not come. */
 const readAnswer = (
   options: Options,
   { body, earlier, onAnswer, onToken, request }: Reading & {
@@ -248,7 +246,7 @@ const readAnswer = (
     })
     const ending = Effect.zipRight(Deferred.await(outcome), Effect.sleep(END_WAIT))
     yield* raceFirst(Effect.catchAll(reading, (error) => Deferred.fail(outcome, error)), ending).pipe(
-      // What fails here is the outcome, which is next.
+      // A failure here is in `outcome`, which is read next.
       Effect.ignore,
       Effect.onInterrupt(() =>
         Effect.flatMap(Deferred.isDone(outcome), (isOver) => isOver ? Effect.void : cancelQuestions(self))
@@ -288,12 +286,12 @@ const onMessage =
       const known = earlier === undefined ? message : translated(message, id, request.id)
       const deliver = Incoming.deliver(current, [known], request.id)
       if (Message.isMalformed(message) || !Message.isRequest(message)) return deliver
-      // Older questions were answered long ago.
+      // Only the newest questions are kept, because older questions were answered long ago.
       const remember = Ref.update(questions, (ids) => [...ids, message.id].slice(-MAX_IN_FLIGHT))
       return Effect.zipRight(remember, deliver)
     })
 
-/** A request that is answered needs no token. */
+/** Gives a token to the application. A request that is answered needs no token. */
 const giveToken = (
   { id, outcome, point }: Self,
   event: Events.Event,
@@ -308,14 +306,14 @@ const giveToken = (
     )
   })
 
-/** Reads the rest, when the body has ended without the answer. */
+/** Reads the rest of the stream when the body has ended without the answer. */
 const resume = (self: Self, cutBy: TransportError | undefined): Effect.Effect<void, TransportError> =>
   Effect.flatMap(
     Deferred.isDone(self.outcome),
     (isOver) => isOver ? Effect.void : Stream.runForEach(resumed(self, cutBy), onEvent(self))
   )
 
-/** The server cannot cancel its questions on a stream that is not read any more. */
+/** Cancels the open questions of the server, because the server cannot cancel them on a stream that is not read any more. */
 const cancelQuestions = ({ options: { connection }, questions }: Self): Effect.Effect<unknown> =>
   Effect.flatMap(Ref.get(questions), (ids) =>
     Effect.sync(() =>
@@ -326,7 +324,7 @@ const cancelQuestions = ({ options: { connection }, questions }: Self): Effect.E
       ))
     ))
 
-/** Progress of the request under its earlier id is progress of the request that resumes it. */
+/** Progress of the request under its earlier id becomes progress of the request that resumes it. */
 const translated = (message: Message.Incoming, from: Message.RequestId, to: Message.RequestId): Message.Incoming =>
   !Message.isMalformed(message) && Message.isNotification(message) && message.method === Progress.METHOD &&
     message.params?.progressToken === from
@@ -334,10 +332,10 @@ const translated = (message: Message.Incoming, from: Message.RequestId, to: Mess
     : message
 
 /**
- * The events after the point where a stream was cut off; the consumer moves the point on with each event. Fails when the stream
- * cannot be resumed, or when too many attempts brought nothing.
+ * The events after the point at which a stream was cut off. The consumer moves the point with each event. The stream fails when it cannot
+ * be resumed, or when too many attempts brought no event.
  *
- * @param firstCut What the stream was cut off by, if it did not end by itself.
+ * @param firstCut The error with which the stream was cut off; `undefined` when it ended without an error.
  */
 const resumed = (
   self: Self,
@@ -352,7 +350,7 @@ const resumed = (
     const fail = (why: string) =>
       Effect.flatMap(Ref.get(cutBy), (cause) => Effect.fail(Answer.lost(method, why, cause)))
 
-    /** Waits and gives the point to resume from; ends with the answer. */
+    /** Waits, and gives the point from which the stream is resumed. Fails with `None` after the answer. */
     const next: Effect.Effect<ResumePoint.ResumePoint, Option.Option<TransportError>> = Effect.gen(function*() {
       if (yield* Deferred.isDone(self.outcome)) return yield* Effect.fail(Option.none())
       const { attempts, lastEventId } = yield* Ref.get(point)

@@ -1,7 +1,7 @@
 /**
- * Where a stream of events can be resumed, as a value, for `Post` and `EventStream`: the last event id, the wait that the server asks for,
- * and how many attempts brought nothing. Every event moves the point on. `pauses` makes the waits between attempts from the point and a
- * schedule.
+ * Where a stream of events can be resumed, as a value, for `Post` and `EventStream`: the id of the last event, the wait that the server
+ * asks for, and the number of attempts that brought no event. Every event changes the point. `pauses` makes the waits between attempts,
+ * from the point and a schedule.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#resumability-and-redelivery
  */
@@ -16,15 +16,15 @@ import type { Event } from "../http/Events.js"
 /** The shortest and the longest wait that a server can ask for, in milliseconds. */
 const RETRY = { min: 100, max: 60_000 }
 
-/** How many characters an event id may have: it has to fit into a header. */
+/** How many characters an event id may have, because it must fit into a header. */
 const MAX_ID = 4096
 
 const printable = /^[\x20-\x7e]+$/
 
 export interface ResumePoint {
-  /** The event to resume after; `undefined` when the stream cannot be resumed. */
+  /** The id of the event after which the stream can be resumed; `undefined` when the stream cannot be resumed. */
   readonly lastEventId: string | undefined
-  /** How many milliseconds the server asks to wait. */
+  /** How many milliseconds the server asks to wait; `undefined` when it does not ask. */
   readonly retry: number | undefined
   /** How many attempts in a row brought no event. */
   readonly attempts: number
@@ -37,7 +37,7 @@ export const after = (event: Event) => (point: ResumePoint): ResumePoint => {
   if (event instanceof Sse.TooLarge) return { ...point, attempts: 0 }
   const { id, retry } = event
   return {
-    // An empty id takes back the ids before it; an id that does not fit into a header counts as no id.
+    // An empty id deletes the earlier id. An id that does not fit into a header counts as no id.
     lastEventId: id === undefined ? point.lastEventId : id.length <= MAX_ID && printable.test(id) ? id : undefined,
     retry: retry === undefined ? point.retry : Math.min(Math.max(retry, RETRY.min), RETRY.max),
     attempts: 0
@@ -45,8 +45,8 @@ export const after = (event: Event) => (point: ResumePoint): ResumePoint => {
 }
 
 /**
- * The wait before an attempt, counted as an attempt. It follows the schedule, which starts again after each event; it fails
- * when the schedule has ended.
+ * Gives the effect that waits before an attempt and counts the attempt. The waits follow the schedule, which starts again after each event.
+ * The effect fails when the schedule has ended.
  */
 export const pauses = (
   point: Ref.Ref<ResumePoint>,
@@ -54,7 +54,7 @@ export const pauses = (
 ): Effect.Effect<Effect.Effect<void, void>> => {
   const waits = Schedule.modifyDelayEffect(schedule, (_, delay) =>
     Effect.map(Ref.get(point), ({ attempts, retry }) => {
-      // MUST wait that long before reconnecting (2025-11-25 basic/transports#sending-messages-to-the-server)
+      // The client MUST wait that long before it reconnects (2025-11-25 basic/transports#sending-messages-to-the-server).
       if (retry !== undefined && attempts <= 1) return Duration.millis(retry)
       return Duration.max(delay, Duration.millis(retry ?? RETRY.min))
     }))

@@ -1,7 +1,7 @@
 /**
- * HTTP+SSE, the transport of 2024-11-05, as a client speaks it: a GET opens a stream, its first event names the URL for POSTs, and all
- * messages of the server come on the stream. When the stream ends, the connection ends. `negotiation/HttpTransport` opens the stream, over
- * a `HttpConnection`.
+ * HTTP+SSE, the transport of revision 2024-11-05, for a client. A GET opens a stream. The first event of the stream names the URL for
+ * POSTs, and all messages of the server come on the stream. When the stream ends, the connection ends. `negotiation/HttpTransport` opens
+ * the stream, over a `HttpConnection`.
  *
  * @see https://modelcontextprotocol.io/specification/2024-11-05/basic/transports#http-with-sse
  */
@@ -33,13 +33,13 @@ import * as Incoming from "./Incoming.js"
 interface Self {
   readonly connection: HttpConnection
   readonly session: Ref.Ref<HttpSession.HttpSession>
-  /** Done when the server has named the URL for POSTs, or will not. */
+  /** Done when the server has named the URL for POSTs. Fails when the server will not name it. */
   readonly endpoint: Deferred.Deferred<void, TransportError>
-  /** The id of `initialize`, whose answer names the revision. */
+  /** The id of the `initialize` request, whose answer names the revision. */
   readonly initialize: Ref.Ref<Message.RequestId | undefined>
 }
 
-/** Opens the stream and waits for the URL for POSTs. Fails with reason `Open`. */
+/** Opens the stream, and waits until the server has named the URL for POSTs. Fails with reason `Open`. */
 export const open = (connection: HttpConnection): Effect.Effect<Sender, TransportError> =>
   Effect.gen(function*() {
     const self: Self = {
@@ -79,7 +79,7 @@ const send = ({ connection, session }: Self, text: string): Effect.Effect<void, 
     (current) => connection.send(HttpSession.post(current, text), RefusedResponse.accepted)
   )
 
-/** Reads the stream until it ends. */
+/** Starts a fiber that reads the stream until it ends. */
 const listen = (self: Self): Fiber.RuntimeFiber<void> => {
   const { connection, endpoint, session } = self
   const reading = Effect.flatMap(
@@ -91,9 +91,9 @@ const listen = (self: Self): Fiber.RuntimeFiber<void> => {
           Stream.runForEach(fromResponse(response, connection.settings), (event) => onEvent(self, event))
         ))
   )
-  // Also when the connection ends meanwhile, which interrupts the reading.
+  // This also runs when the connection ends meanwhile, which interrupts the reading.
   return connection.fork(Effect.ignore(Effect.onExit(reading, (exit) =>
-    // Until the endpoint is known, `open` waits for the stream; later the whole connection waits for it.
+    // Until the URL is known, `open` waits for the stream. Later the whole connection ends with the stream.
     Effect.flatMap(
       Deferred.fail(endpoint, neverOpened(exit)),
       (isFirst) => isFirst || Exit.isInterrupted(exit) ? Effect.void : connection.end(exit)
@@ -103,7 +103,7 @@ const listen = (self: Self): Fiber.RuntimeFiber<void> => {
 const onEvent = (self: Self, event: Event): Effect.Effect<void> => {
   const { endpoint, initialize, session } = self
   if (!(event instanceof Sse.TooLarge) && event.event === "endpoint") {
-    // Only the first one counts.
+    // Only the first such event counts.
     return Effect.flatMap(Deferred.isDone(endpoint), (isKnown) => isKnown ? Effect.void : onEndpoint(self, event))
   }
   return Effect.gen(function*() {
@@ -118,7 +118,7 @@ const onEvent = (self: Self, event: Event): Effect.Effect<void> => {
 const onEndpoint = ({ connection, endpoint, session }: Self, { data }: Sse.Event): Effect.Effect<unknown> => {
   const { url } = connection
   const target = Either.getOrUndefined(Url.fromString(data ?? "", url))
-  // Messages, and credentials with them, go to the origin of the URL only.
+  // Messages, and the credentials that are sent with them, go only to the origin of the URL of the connection.
   return target?.origin !== url.origin || target.username !== "" || target.password !== ""
     ? Deferred.fail(endpoint, notOpened("it sends messages to another origin"))
     : Effect.zipRight(
@@ -138,7 +138,7 @@ const check = (response: HttpClientResponse.HttpClientResponse): Effect.Effect<v
     ))
 }
 
-/** Why a stream ended that had named no URL. */
+/** Why a stream has ended that named no URL. */
 const neverOpened = (exit: Exit.Exit<void, TransportError>): TransportError => {
   if (Exit.isInterrupted(exit)) return notOpened("the client has closed it")
   const error = exit._tag === "Success" ? undefined : Option.getOrUndefined(Cause.failureOption(exit.cause))

@@ -1,10 +1,10 @@
 /**
- * Makes a session of the modern era, for `Negotiation`, over an open conversation with a server whose description is known. No message is
- * exchanged for the session. The subscription for changes of the server's lists (`Listen`) opens in the background, and `ModernCalls`
+ * Makes a session of the modern era (revision 2026-07-28), for `Negotiation`, over an open conversation with a server whose description is
+ * known. The session needs no message. The subscription for changes of the server's lists (`Listen`) opens in the background. `ModernCalls`
  * calls methods.
  *
- * `enveloped` writes what every request of this era carries: the revision, the capabilities and the name of the client, and the log level,
- * once the application has set a level. The client's features answer the questions of the server by `FeatureAnswers`.
+ * `enveloped` writes the envelope that every request of this era carries: the revision, the capabilities and the name of the client, and
+ * the log level that the client wants. The features of the client answer the questions of the server with `FeatureAnswers`.
  */
 import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
@@ -46,13 +46,16 @@ import * as TaskExtension from "./TaskExtension.js"
 import * as ToolHeaders from "./ToolHeaders.js"
 
 export interface Enveloped extends Outbound {
-  /** Later requests ask for log messages from this level on. Without a level the server sends none. */
+  /**
+   * Sets the least severe level of the log messages that later requests ask for. Before it is set, requests ask for none, or for `info` if
+   * the client reads log messages.
+   */
   readonly setLogLevel: (level: LoggingLevel) => void
 }
 
 /**
- * An `Outbound` whose requests and notifications carry the envelope of a client in a revision. A client that reads log
- * messages asks for messages of level `info` and above.
+ * Returns an `Outbound` whose requests and notifications carry the envelope of a client in a revision. A client with the feature `logging`
+ * asks for log messages of level `info` and above.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic#_meta
  */
@@ -60,7 +63,7 @@ export const enveloped = ({ conversation }: Opening, options: Options, version: 
   const { clientInfo, extensions, features, tracing } = options
   const outbound = tracing?.traced(conversation, () => version, Methods.table, extensions) ?? conversation
   const capabilities = declaredBy(options, version)
-  // A new level is a new writer, so that a request pays for one comparison at most.
+  // A new level makes a new writer, so that each request needs at most one comparison.
   let current = {
     version,
     clientInfo,
@@ -82,8 +85,8 @@ export const enveloped = ({ conversation }: Opening, options: Options, version: 
       })
       return outbound.request(method, writing(params ?? noParams) as Params, options)
     },
-    // This era has no notification of changed roots: the server asks for them again with the next call. The envelope of other notifications
-    // tells a server of both eras which era they belong to.
+    // This era has no notification of changed roots, because the server asks for the roots again in the next call. Other notifications have
+    // the envelope, so that a server of both eras knows the era of the notification.
     notify: (method, params) =>
       method === ROOTS_CHANGED ? Effect.void : outbound.notify(method, write(params ?? noParams) as Params)
   }
@@ -95,13 +98,13 @@ const noOptions: CallOptions = {}
 
 const ROOTS_CHANGED = "notifications/roots/list_changed"
 
-/** The capabilities of a client, as this revision knows them. */
+/** The capabilities of a client, with the members that this revision knows. */
 const declaredBy = ({ extensions, features }: Options, version: ModernVersion): ClientCapabilities =>
   Projection.compile(ClientCapabilities, version)(
     DeclaredCapabilities.of(features, extensions.declared(version))
   ) as ClientCapabilities
 
-/** The types of results that the extensions add which both sides have declared. */
+/** The types of results of the extensions that both sides have declared. */
 const resultTypes = (
   { enforceCapabilities, extensions }: Options,
   { serverCapabilities, version }: ServerFacts<ModernVersion>
@@ -116,7 +119,7 @@ const resultTypes = (
     )
   ]))
 
-/** The subscription ends with the scope. */
+/** Makes the session. Its subscription ends when the scope closes. */
 export const connect = (
   opening: Opening,
   outbound: Enveloped,
@@ -169,7 +172,7 @@ export const connect = (
     }
   })
 
-/** Receives the changes that the client assumes after a gap of its subscription. */
+/** Publishes the changes that the client assumes after a gap of its subscription. */
 const publishes =
   ({ hub }: Opening, options: Options, cache: ResponseCache): Options["onNotification"] => (notification) => {
     cache.onNotification(notification)
@@ -177,7 +180,7 @@ const publishes =
     hub.publish(notification)
   }
 
-/** Handles the notifications of the era. There is no handler of requests: a modern server MUST NOT send any. */
+/** Handles the notifications of the era. There is no handler of requests, because a modern server MUST NOT send requests. */
 const receive = ({ setEra }: Opening, cache: ResponseCache, listen: Listen.Listen): void =>
   setEra({
     onNotification: (notification) => {
@@ -193,7 +196,7 @@ const receive = ({ setEra }: Opening, cache: ResponseCache, listen: Listen.Liste
     }
   })
 
-/** How the client answers the questions of the server. */
+/** The options with which the client answers the questions of the server. */
 const roundsOf = (
   { hub: { report } }: Opening,
   declared: ClientCapabilities,
@@ -236,7 +239,7 @@ const answers = (self: Answering): InputRounds.Options["answer"] => (key, reques
   }
 }
 
-/** Runs the handler of a feature in its contexts. A handler that dies is reported, and answers with an error. */
+/** Runs the handler of a feature in its context. When the handler dies, the defect is reported, and the answer is an error. */
 const answered = (
   { report, version }: Answering,
   method: Method.Request,

@@ -1,9 +1,9 @@
 /**
- * What a client wants to learn from its subscription (`Listen`): the lists that the server can report, resources, and members of
- * extensions. `Reopening` looks at what the server has acknowledged. Several parts of a program may want the same, so each wish is
- * counted. Nothing here has effects.
+ * What a client wants to learn from its subscription (`Listen`): changes of lists that the server can report, of resources, and of members
+ * that extensions add. Several parts of a program may want the same, so each wish is counted. `Reopening` uses what the server has
+ * acknowledged. The functions here are pure.
  *
- * - `add`, `remove`: what is wanted now, and does the server have to hear of it?
+ * - `add`, `remove`: what is wanted now, and must the server be told?
  * - `wireOf`: what does the request name?
  * - `missing`: which wanted members has the server not acknowledged?
  */
@@ -13,12 +13,12 @@ import * as UriKey from "../../protocol/rules/UriKey.js"
 const RESOURCES = "resourceSubscriptions" satisfies keyof SubscriptionFilter
 
 export interface Filter {
-  /** The lists are wanted as long as the session lasts. */
+  /** The lists whose changes are wanted as long as the session lasts. */
   readonly lists: SubscriptionFilter
   readonly members: ReadonlyMap<string, Member>
 }
 
-/** A member of the filter, of resources or of an extension: how many parts of the program want its flag, or each of its keys. */
+/** A member of the filter, for resources or of an extension. `counts` says how many parts of the program want each key, or the flag. */
 interface Member {
   readonly hasKeys: boolean
   readonly counts: ReadonlyMap<string, number>
@@ -31,7 +31,7 @@ export const make = (lists: SubscriptionFilter): Filter => ({ lists, members: ne
 /** Whether a key of a member is wanted. */
 export const has = (filter: Filter, name: string, key: string): boolean => countsOf(filter, name).has(key)
 
-/** Wants a member once more: each of these keys, or its flag. */
+/** Adds one wish for a member: for each of these keys, or for its flag. */
 export const add = (filter: Filter, name: string, keys: ReadonlyArray<string> | undefined): Change => {
   const before = countsOf(filter, name)
   const counts = new Map(before)
@@ -39,7 +39,7 @@ export const add = (filter: Filter, name: string, keys: ReadonlyArray<string> | 
   return [withMember(filter, name, { hasKeys: keys !== undefined, counts }), counts.size > before.size]
 }
 
-/** Wants a member once less. */
+/** Removes one wish for a member: for each of these keys, or for its flag. */
 export const remove = (filter: Filter, name: string, keys: ReadonlyArray<string> | undefined): Change => {
   const member = filter.members.get(name)
   if (member === undefined) return [filter, false]
@@ -66,7 +66,7 @@ const withMember = ({ lists, members }: Filter, name: string, member: Member): F
   return { lists, members: others }
 }
 
-/** The lists and the members in one, as a request has them. */
+/** The lists and the other members as one object, in the form of a request. */
 export const wireOf = ({ lists, members }: Filter): SubscriptionFilter => ({
   ...lists,
   ...Object.fromEntries([...members].map(([name, { counts, hasKeys }]) => [name, hasKeys ? [...counts.keys()] : true]))
@@ -82,13 +82,13 @@ export const isAcknowledged = (
 ): boolean => {
   const given = memberOf(acknowledged, name)
   if (keys === undefined || !Array.isArray(given)) return keys === undefined && given === true
-  // A server may acknowledge a resource by an equal URI.
+  // A server may acknowledge a resource with a URI that is equal and written differently.
   const keyOf = (key: unknown) => name === RESOURCES && typeof key === "string" ? UriKey.of(key) : key
   const all = new Set(given.map(keyOf))
   return keys.every((key) => all.has(keyOf(key)))
 }
 
-/** Among the members with these names, the members of a request that the server has not acknowledged. */
+/** Those of the members with these names that a request wants and that the server has not acknowledged. */
 export const missing = (
   acknowledged: SubscriptionFilter,
   wanted: SubscriptionFilter,

@@ -1,8 +1,8 @@
 /**
- * Streamable HTTP in the modern era: each request is a POST that repeats parts of its body in headers, and the response brings the answer,
- * as JSON or at the end of a stream of events. `negotiation/HttpTransport` makes this sender, which sends by `HttpConnection` and
- * `Outgoing`. Modern HTTP has no session. Closing the connection cancels the request. When a stream breaks, the answer is lost, and the
- * server may have run the request: `ModernCalls` decides whether the request is sent again.
+ * Streamable HTTP in the modern era. Each request is a POST that repeats parts of its body in headers. The response has the answer, as JSON
+ * or at the end of a stream of events. `negotiation/HttpTransport` makes this sender, which uses `HttpConnection` and `Outgoing`. Modern
+ * HTTP has no session. The client cancels a request when it closes the HTTP connection. When a stream breaks, the answer is lost, although
+ * the server may have run the request. `ModernCalls` decides whether the request is sent again.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/transports#streamable-http
  */
@@ -41,8 +41,8 @@ export class ModernHttp implements Sender {
   private readonly template: HttpClientRequest.HttpClientRequest
 
   /**
-   * @param extended The parameter that `Mcp-Name` repeats, by method of extensions.
-   * @param headers By the name of a tool, the headers that repeat its arguments.
+   * @param extended The parameter whose value `Mcp-Name` repeats, by the methods of extensions.
+   * @param headers The headers that repeat arguments, by the names of tools.
    */
   constructor(
     private readonly connection: HttpConnection.HttpConnection,
@@ -50,7 +50,7 @@ export class ModernHttp implements Sender {
     private readonly headers: ToolHeaders.ToolHeaders
   ) {
     this.nameParameters = new Map([...Headers.nameParameters, ...extended])
-    // MUST list both as supported (2026-07-28 basic/transports#sending-messages)
+    // The client MUST list both types as supported (2026-07-28 basic/transports#sending-messages).
     this.template = HttpConnection.request(connection, "POST", connection.url, {
       accept: `${MediaType.JSON}, ${MediaType.EVENTS}`
     })
@@ -80,10 +80,10 @@ export class ModernHttp implements Sender {
     )
   }
 
-  /** Sends a request and gives its answer. What comes before the answer is delivered to the reader. */
+  /** Sends a request, and gives its answer. Messages before the answer are delivered to the reader. */
   private exchange(request: Message.Request, text: string): Effect.Effect<Message.Response, LocalError> {
     return Effect.mapError(
-      // The headers of tools may become known while the request waits to be sent.
+      // The request is made when it is sent, because the headers of tools may become known while it waits.
       Effect.suspend(() =>
         this.connection.send(
           this.post(request, text),
@@ -94,7 +94,7 @@ export class ModernHttp implements Sender {
       (error) =>
         error._tag === "TransportError" && error.reason === "Read"
           ? request.method === Methods.discover.name
-            // The probe changes nothing at the server.
+            // The probe (`server/discover`) changes nothing at the server.
             ? Answer.lost(request.method, error.message, error.cause)
             : lost(request.method, error)
           : error
@@ -140,14 +140,14 @@ export class ModernHttp implements Sender {
       ResponseBody.discard(response),
       Effect.fail(
         request.method === Methods.discover.name
-          // To the probe, this is the answer of a server that does not know the method.
+          // For the probe (`server/discover`), this is the answer of a server that does not know the method.
           ? Answer.unreadable(request.method, what)
           : broken(what)
       )
     )
   }
 
-  /** The answer on a stream of events. Fails when the stream ends without it. */
+  /** The answer on a stream of events. Fails when the stream ends without the answer. */
   private fromEvents(
     { id, method }: Message.Request,
     response: Response
@@ -155,7 +155,7 @@ export class ModernHttp implements Sender {
     return Events.fromResponse(response, this.connection.settings).pipe(
       Stream.mapConcatEffect((event) => {
         if (event instanceof Sse.TooLarge) {
-          // What a subscription brings is not an answer. After its answer the stream ends.
+          // An event of a subscription is not an answer. The stream ends after the answer.
           return method !== Methods.listen.name && Answer.mayBeAnswer(event, id)
             ? Effect.fail(Answer.tooLargeEvent(method, event))
             : Effect.as(this.deliver(id, [Oversized.ofEvent(event)]), [])
@@ -194,8 +194,9 @@ export class ModernHttp implements Sender {
   }
 
   /**
-   * An error in the body answers the request. An error without an id may come from a proxy that denies access. It does not answer the probe
-   * where the status shows no era.
+   * Handles a refusal. An error in the body is the answer to the request. An error without an id is not the answer when the status is 401
+   * or 403, because a proxy that denies access may have sent it. An error is not the answer to the probe (`server/discover`) when the
+   * status says nothing about the era.
    */
   private refused(request: Message.Request, response: Response): Effect.Effect<Message.Response, LocalError> {
     return Effect.flatMap(RefusedResponse.fromResponse(response), (refusal) => {
@@ -214,10 +215,10 @@ export class ModernHttp implements Sender {
   }
 }
 
-/** The response ends without the answer. */
+/** The error of a response that ends without the answer. */
 const broken = (message: string): TransportError => new TransportError({ reason: "Read", message })
 
-/** The error of the caller: a server that has read a request may have run it, whatever became of the response. */
+/** The error for the caller. A server that has read a request may have run it, whatever happened to the response. */
 const lost = (method: string, { cause, message }: TransportError): TransportError =>
   new TransportError({
     reason: "Read",

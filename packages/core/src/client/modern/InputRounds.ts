@@ -1,10 +1,11 @@
 /**
- * Runs a call that takes several rounds, for `ModernCalls`: while the server answers `input_required`, the client answers its
- * input requests with its features and sends the request again, with the responses and the server's state. The state goes back as it came.
+ * Runs a call for which the server may ask for input, for `ModernCalls`. While the server answers `input_required`, the client answers the
+ * input requests with its features. Then it sends the request again, with the responses and with the unchanged state of the server. Each of
+ * these requests is called a round.
  *
- * The features answer the input requests of a round at the same time, up to a limit. The time of the features does not
- * count for `timeout`; it counts for `maxTotalTimeout`. `modern/Connect` gives the function that asks the features. `TaskExtension` has the
- * same options and limits for the questions of a task.
+ * The features answer the input requests of one result at the same time, up to a limit. Their time does not count for `timeout`, but it
+ * counts for `maxTotalTimeout`. `modern/Connect` gives the function that calls the features. `TaskExtension` uses the same options and
+ * limits for the questions of a task.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/multi-round-trip-requests
  */
@@ -24,15 +25,15 @@ import * as Decoding from "../session/Decoding.js"
 export const MAX_ROUNDS = 10
 
 export interface Options {
-  /** How many results of one call may require input. */
+  /** How many results of one call may ask for input. */
   readonly maxRounds: number
-  /** How many input requests of one round are answered at the same time; the others wait. */
+  /** How many input requests of one result are answered at the same time. The others wait. */
   readonly maxInFlight: number
   /** The types of results that extensions add, by method. */
   readonly resultTypes: ExtensionTable["resultTypes"]
   /**
-   * Answers one input request with the feature that it is for. `key` is the server's name of the request, `call` the id of the call
-   * whose result has the request.
+   * Answers one input request with the feature for it. `key` is the key that the server has given to the input request. `call` is the id of
+   * the call whose result has the input request.
    */
   readonly answer: (
     key: string,
@@ -43,8 +44,9 @@ export interface Options {
 }
 
 /**
- * Runs `send` until its result is complete, or of a type that an extension adds. Fails with `InputRefused` when a feature
- * refuses to answer, and with `TooManyRounds`. `callOf` gives the id under which the call was sent last.
+ * Runs `send` until its result is complete, or has a type that an extension adds. Fails with `InputRefused` when a feature refuses to
+ * answer, and with `TooManyRounds` when the server asks more than `maxRounds` times. `callOf` returns the id under which the call was sent
+ * last.
  */
 export const run = (
   { answer, maxInFlight, maxRounds, report, resultTypes }: Options,
@@ -67,7 +69,7 @@ export const run = (
         return invalid(method, `it asks more than ${MAX_QUESTIONS} questions at once`)
       }
       const { requestState: given } = result
-      // The state is the server's own: it gets back what it sent, also where that should have been a text.
+      // The server gets back the same state that it has sent, also when that state is not a text as it should be.
       const isText = typeof given === "string" || given === undefined || given === null
       return Effect.flatMap(
         Decoding.decodeOrFail(method, decode, isText ? result : { ...result, requestState: "" }, report),
@@ -102,7 +104,7 @@ export const run = (
   return round(params, 1)
 }
 
-/** The limit of the questions in one result: they are decoded in one turn of the event loop. */
+/** How many input requests one result may have. They are decoded in one turn of the event loop. */
 export const MAX_QUESTIONS = 1000
 
 export const countOf = (inputRequests: unknown): number =>

@@ -1,9 +1,11 @@
 /**
- * The client's subscription, which `Connect` makes and `ModernCalls` changes: one `subscriptions/listen` request that stays open and
- * names every change that the client must learn of. When that set changes, the client sends a second request, and cancels the first once
- * the server has acknowledged the second. When a subscription ends, the client opens it again, and waits longer each time while it ends
- * soon. Between the end and the new acknowledgement the client may have missed changes: the client then calls `publish` for everything
- * that the server has acknowledged. `Filter` counts what is wanted, and `Reopening` decides what follows when a request has ended.
+ * The subscription of a client. `Connect` makes it, and `ModernCalls` changes it. It is one `subscriptions/listen` request that stays open
+ * and names every change that the client wants to learn of. When the client wants other changes, it sends a second request, and cancels the
+ * first after the server has acknowledged the second.
+ *
+ * When a subscription ends, the client opens it again. It waits longer each time while the server ends the subscription soon. Between the
+ * end and the next acknowledgement the client may have missed changes, so it then calls `publish` for everything that the server has
+ * acknowledged. `Filter` counts what is wanted. `Reopening` decides what follows after the end of a request.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/utilities/subscriptions
  */
@@ -36,16 +38,16 @@ export interface Listen {
   readonly acknowledge: (params: Params | undefined) => Effect.Effect<void>
   /** Handles `notifications/cancelled`, with which a server may end a subscription. */
   readonly cancelled: (params: Params | undefined) => Effect.Effect<void>
-  /** Opens the subscription for the lists that the server can report. Does not wait for the server. */
+  /** Opens the subscription for the lists whose changes the server can report. Does not wait for the server. */
   readonly open: Effect.Effect<void>
-  /** Waits until the server has acknowledged that subscription, or refused it. */
+  /** Waits until the server has acknowledged or refused that subscription. */
   readonly opened: Effect.Effect<void>
-  /** Adds a resource. Succeeds when the server has acknowledged it. */
+  /** Subscribes to a resource. Succeeds when the server has acknowledged it. */
   readonly subscribe: (uri: string) => Effect.Effect<void, CallError>
   readonly unsubscribe: (uri: string) => Effect.Effect<void, CallError>
   /**
-   * Adds a member of an extension to the filter until the scope closes: a flag, or keys. Succeeds when the server has
-   * acknowledged it. `onReopened` runs when the subscription is open again after a gap.
+   * Adds a member of an extension to the filter until the scope closes: a flag, or keys. Succeeds when the server has acknowledged the
+   * member. `onReopened` is called each time that the subscription is open again after a gap.
    */
   readonly include: (
     name: string,
@@ -56,25 +58,25 @@ export interface Listen {
 
 const RESOURCES = "resourceSubscriptions" satisfies keyof Subscriptions.SubscriptionFilter
 
-/** When a server has neither acknowledged nor refused the first subscription after this time, the server is reported. */
+/** After how long a server is reported that has neither acknowledged nor refused the first subscription. */
 const SILENCE = Duration.seconds(30)
 const SILENT = "it has not answered the request"
 
-/** How long a cancelled request waits for its result. */
+/** How long a request that the server has cancelled waits for its result. */
 const RESULT_WAIT = Duration.seconds(1)
 
-/** `request`, `acknowledge` and `cancelled` write what is known of the present request, and `keepOpen` writes `failures`. */
+/** One subscription. `request`, `acknowledge` and `cancelled` set what is known of its current request. `keepOpen` sets `failures`. */
 interface Subscription {
   readonly filter: Subscriptions.SubscriptionFilter
-  /** Succeeds when the server has cancelled the present request. */
+  /** Succeeds when the server has cancelled the current request. */
   cancelled: Deferred.Deferred<void>
-  /** What the server acknowledged to the first request. */
+  /** What the server has acknowledged for the first request. */
   readonly firstAcknowledged: Deferred.Deferred<Subscriptions.SubscriptionFilter, CallError>
-  /** What the server acknowledged to the present request. */
+  /** What the server has acknowledged for the current request; `undefined` when it has acknowledged nothing yet. */
   acknowledged: Subscriptions.SubscriptionFilter | undefined
-  /** Whether the server has acknowledged the present request, and has not ended it. */
+  /** Whether the server has acknowledged the current request and has not ended it. */
   isOpen: boolean
-  /** How many requests in a row the server has not acknowledged, or ended sooner than the wait before them. */
+  /** How many requests in a row the server has not acknowledged, or has ended sooner than the wait before them. */
   failures: number
 }
 
@@ -86,31 +88,34 @@ interface Current {
 
 interface Self {
   readonly outbound: Outbound
-  /** The name of the server. */
+  /** The name of the server, if it is known. */
   readonly peer: string | undefined
   readonly publish: (notification: Notification) => void
   readonly report: Decoding.Report
   readonly scope: Scope.Scope
-  /** Done when the server has acknowledged the first subscription, or refused it. */
+  /** Done when the server has acknowledged or refused the first subscription. */
   readonly opened: Deferred.Deferred<void>
-  /** One change of the filter at a time. */
+  /** Lets only one change of the filter run at a time. */
   readonly turns: Semaphore.Semaphore
   readonly filter: Ref.Ref<Filter.Filter>
   readonly current: Ref.Ref<Current>
-  /** The changes that the server does not announce, as they were reported last: a server that goes on refusing is reported once. */
+  /**
+   * The names of the changes that were last reported as changes that the server does not announce. So a server that refuses again and again
+   * is reported once.
+   */
   readonly unannounced: Ref.Ref<string>
-  /** Two subscriptions at most, by the ids of their present requests: the newest, and the subscription that the newest will replace. */
+  /** At most two subscriptions, by the ids of their current requests: the newest, and the one that the newest will replace. */
   readonly requests: Map<string, Subscription>
-  /** Run when the subscription is open again after a gap. */
+  /** Functions that are called when the subscription is open again after a gap. */
   readonly reopenings: Set<() => void>
 }
 
-/** Makes the wait for the server as interruptible as the caller is. */
+/** Makes the wait for the server interruptible if the caller is interruptible. */
 type Restore = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
 
 /**
- * `publish` receives the changes that the client assumes after a gap. What the server does not announce is reported, unless a call
- * fails because of it. The subscription ends with the scope.
+ * Makes the subscription, which is not open yet. `publish` gets the changes that the client assumes after a gap. Changes that the server
+ * does not announce are reported, except when a call fails because of them. The subscription ends when the scope closes.
  */
 export const make = (
   outbound: Outbound,
@@ -134,7 +139,7 @@ export const make = (
   })
 }
 
-/** No subscription is open yet, and these lists are wanted. */
+/** The state in which no subscription is open yet, and the changes of these lists are wanted. */
 const notOpen = Effect.fnUntraced(function*(lists: Subscriptions.SubscriptionFilter) {
   return {
     scope: yield* Effect.scope,
@@ -186,24 +191,24 @@ const include = (
 ): Effect.Effect<void, CallError, Scope.Scope> =>
   change(self, (restore) =>
     Effect.flatMap(add(self, name, keys, restore, name), () => {
-      // Several callers may give the same function, and each ends on its own.
+      // Several callers may give the same function, and each of them ends separately, so each gets a function of its own.
       const reopened = () => onReopened()
       self.reopenings.add(reopened)
       return Effect.addFinalizer(() => {
         self.reopenings.delete(reopened)
         const removing = Effect.ignore(change(self, (restore) => remove(self, name, keys, restore)))
-        // The scope does not wait for the server, which may take long to acknowledge the smaller subscription.
+        // The scope does not wait, because the server may need a long time to acknowledge the smaller subscription.
         return Effect.forkIn(Effect.interruptible(removing), self.scope)
       })
     }))
 
-/** Runs one change of the filter at a time. It can be interrupted only while it waits for the server. */
+/** Runs one change of the filter at a time. The change can be interrupted only while it waits for the server. */
 const change = <A, R>(
   self: Self,
   run: (restore: Restore) => Effect.Effect<A, CallError, R>
 ): Effect.Effect<A, CallError, R> => self.turns.run(Effect.uninterruptibleMask(run))
 
-/** `what` is named in the error when the server does not accept the member. */
+/** Adds a member to the filter. When the server does not accept the member, the error names `what`. */
 const add = Effect.fnUntraced(function*(
   self: Self,
   name: string,
@@ -236,7 +241,7 @@ const remove = Effect.fnUntraced(function*(
   if (hasChanged) yield* replace(self, restore)
 })
 
-/** Replaces the subscription by a subscription for the present filter. Gives what the server has acknowledged. */
+/** Replaces the subscription by one for the current filter. Gives what the server has acknowledged. */
 const replace = Effect.fnUntraced(function*(self: Self, restore: Restore) {
   const last = yield* Ref.get(self.current)
   const filter = Filter.wireOf(yield* Ref.get(self.filter))
@@ -259,7 +264,10 @@ const replace = Effect.fnUntraced(function*(self: Self, restore: Restore) {
 const end = ({ running }: Current): Effect.Effect<void> =>
   running === undefined ? Effect.void : Fiber.interruptFork(running)
 
-/** Opens a subscription, and ends the last one when the server has acknowledged the new one. Else the last one goes on. */
+/**
+ * Opens a subscription. When the server has acknowledged it, ends the last subscription. When the server has not, the last subscription
+ * continues.
+ */
 const handOver = Effect.fnUntraced(function*(
   self: Self,
   last: Current,
@@ -273,7 +281,7 @@ const handOver = Effect.fnUntraced(function*(
       if (newest?.isOpen === false) onGap(self, exit.value)
       return end(last)
     }
-    // `keepOpen` of the last subscription stops when its request ends while it is not the newest.
+    // `keepOpen` of the last subscription stops when its request ends while it is not the newest subscription.
     const hasEnded = running === undefined || EffectInternals.exitOf(running) !== undefined
     return Ref.set(self.current, last).pipe(
       Effect.zipRight(Fiber.interruptFork(fiber)),
@@ -282,14 +290,14 @@ const handOver = Effect.fnUntraced(function*(
   })
 })
 
-/** Makes a subscription the newest, and keeps it open. */
+/** Makes a subscription the newest, and starts the fiber that keeps it open. */
 const start = (self: Self, newest: Subscription): Effect.Effect<Fiber.RuntimeFiber<void>> =>
   Ref.update(self.current, (current): Current => ({ ...current, newest })).pipe(
     Effect.zipRight(Effect.forkIn(Effect.interruptible(keepOpen(self, newest)), self.scope)),
     Effect.tap((running) => Ref.set(self.current, { newest, running }))
   )
 
-/** Opens the subscription again and again, until `Reopening` says that nothing comes of it. */
+/** Opens the subscription again and again, until `Reopening` says to stop or that the server refuses it. */
 const keepOpen = Effect.fnUntraced(function*(self: Self, subscription: Subscription) {
   while (true) {
     const began = yield* Clock.currentTimeMillis
@@ -328,7 +336,7 @@ const request = (self: Self, subscription: Subscription): Effect.Effect<unknown,
           subscription.isOpen = false
         })
       ),
-      // Some servers send the result, too.
+      // Some servers send a result after they have cancelled the request.
       Effect.zipRight(Deferred.await(cancelled), Effect.sleep(RESULT_WAIT))
     )
   })
@@ -345,7 +353,7 @@ const onAcknowledged = (self: Self, params: Params | undefined): Effect.Effect<v
       : Effect.zipRight(reported, acknowledge(self, subscription, value.notifications))
   })
 
-/** The server has acknowledged the present request of a subscription. */
+/** Handles that the server has acknowledged the current request of a subscription. */
 const acknowledge = Effect.fnUntraced(
   function*(self: Self, subscription: Subscription, acknowledged: Subscriptions.SubscriptionFilter) {
     const { filter, firstAcknowledged } = subscription
@@ -353,7 +361,7 @@ const acknowledge = Effect.fnUntraced(
     subscription.isOpen = true
     const isFirst = yield* Deferred.succeed(firstAcknowledged, acknowledged)
     if (!isFirst) onGap(self, acknowledged)
-    // On the first acknowledgement only lists are reported: the call that has added another member fails itself.
+    // After the first acknowledgement, only missing lists are reported, because the call that has added another member fails itself.
     const promised = isFirst ? (yield* Ref.get(self.filter)).lists : filter
     const missing = Filter.missing(acknowledged, filter, Object.keys(promised))
     yield* unsubscribed(self, missing, "it has not acknowledged that it does")
@@ -368,7 +376,7 @@ const cancelled = (self: Self, params: Params | undefined): Effect.Effect<void> 
     return Effect.asVoid(Deferred.succeed(subscription.cancelled, undefined))
   })
 
-/** Counts everything that the server has acknowledged as changed, after a gap. */
+/** After a gap, publishes a change for everything that the server has acknowledged. */
 const onGap = ({ publish, reopenings }: Self, acknowledged: Subscriptions.SubscriptionFilter): void => {
   for (const { method, params } of Subscriptions.changes(acknowledged)) publish(notification(method, params))
   for (const onReopened of reopenings) onReopened()
@@ -377,7 +385,7 @@ const onGap = ({ publish, reopenings }: Self, acknowledged: Subscriptions.Subscr
 const refused = (self: Self, filter: Subscriptions.SubscriptionFilter, error: CallError): Effect.Effect<void> =>
   error instanceof ConnectionClosed ? Effect.void : unsubscribed(self, Object.keys(filter), error.message)
 
-/** Reports the changes that the server does not announce, unless they were the last that were reported. */
+/** Reports the changes that the server does not announce, unless the same changes were reported last. */
 const unsubscribed = (self: Self, changes: ReadonlyArray<string>, reason: string): Effect.Effect<void> =>
   Effect.flatMap(
     Ref.getAndSet(self.unannounced, changes.join()),

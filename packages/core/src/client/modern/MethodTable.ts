@@ -1,16 +1,16 @@
 /**
- * The methods of the modern era that the verbs of a client send, in a table. `ModernCalls` and `TaskExtension` narrow parameters and
- * decode results by its rows; `ModernCalls` serves the verbs that have no method in this era.
+ * A table of the methods of the modern era that a client calls. With its rows, `ModernCalls` and `TaskExtension` narrow parameters to the
+ * revision and decode results. `ModernCalls` serves the functions of a session that have no method in this era.
  */
 import * as Methods from "../../protocol/modern/Methods.js"
 import type * as MethodCalls from "../session/MethodCalls.js"
 
-/** The verbs of the legacy era that no method of this era serves under the same name. */
+/** The methods of the legacy era for which this era has no method of the same name. */
 export type Replaced = "ping" | "resources/subscribe" | "resources/unsubscribe" | "logging/setLevel"
 
 export type Name = Exclude<keyof MethodCalls.MethodTable, Replaced>
 
-/** The envelope is added after the parameters are narrowed, so a row takes parameters without it. */
+/** A row without the types of the envelope, because the envelope is added after the parameters were narrowed. */
 const row = (
   { decodeResult, narrowParams }: MethodCalls.MethodRow<any, any>
 ): MethodCalls.MethodRow<any, any> => ({ decodeResult, narrowParams })

@@ -1,9 +1,10 @@
 /**
- * Calls the methods that a client's verbs name, in the modern era, for `Connect`: through `ResponseCache`, in as many rounds as the
- * server needs (`InputRounds`), and with results that hold no member of the era. Four verbs have no method of their own any more: `ping`
- * sends `server/discover`, subscribing changes the subscription, and the log level travels with later requests.
+ * Calls methods in the modern era, for `Connect`. A call goes through `ResponseCache`; it may need several requests when the server asks
+ * for input (`InputRounds`); and its result has no members that only this era has. Four functions of a session have no method of their own
+ * in this era: `ping` sends `server/discover`, subscribing and unsubscribing change the subscription, and the log level is sent with later
+ * requests.
  *
- * A call whose answer was lost is sent again, with a new id, where the application allows it: the server may have run it.
+ * A call whose answer was lost is sent again with a new id if the application allows it, because the server may have run the call.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/transports#streamable-http
  */
@@ -48,10 +49,10 @@ export interface Options extends
 {
   readonly serverCapabilities: ServerCapabilities
   readonly version: ModernVersion
-  /** Later requests ask for log messages from this level on. */
+  /** Sets the least severe level of the log messages that later requests ask for. */
   readonly setLogLevel: (level: LoggingLevel) => void
   readonly request: MethodCalls.Calls["request"]
-  /** Where the headers are kept that repeat arguments of tools, for requests that have headers. */
+  /** Keeps the headers that repeat arguments of tools; `undefined` when the transport has no headers. */
   readonly toolHeaders: ToolHeaders.ToolHeaders | undefined
   readonly listen: Listen
   readonly responses: ResponseCache
@@ -85,7 +86,7 @@ export class ModernCalls {
       }
       return resultType === undefined ? this.decode(name, result) : readers.read(resultType, result)
     })
-    // What the application adds to a request may change its result.
+    // Only calls without `meta` are cached, because what the application adds to a request may change its result.
     const isCached = options?.meta === undefined && (options?.cache ?? cache)
     return Effect.map(isCached ? responses.through(name, narrowed, calling) : calling, withoutEnvelope)
   }) as MethodCalls.Call
@@ -123,7 +124,7 @@ export class ModernCalls {
     }
   }
 
-  /** Changes the subscription: the request that does so stays open, and the time until it is acknowledged is limited. */
+  /** Changes the subscription. Its request stays open, so only the time until the acknowledgement is limited. */
   private subscribing(
     method: MethodTable.Replaced,
     change: Effect.Effect<void, CallError>,
@@ -146,7 +147,7 @@ export class ModernCalls {
   private send(name: string, params?: JsonObject, options?: CallOptions): Effect.Effect<Params, ClientError> {
     return Effect.suspend(() => {
       const { maxRetries, rounds, timeout, timeouts } = this.options
-      // What a method of an extension does is not known here.
+      // For a method of an extension, it is not known whether it may run twice.
       const isKnown = name in MethodTable.calls
       let isLaterRound = false
       let id: RequestId | undefined
@@ -163,7 +164,7 @@ export class ModernCalls {
           timeout: options?.timeout ?? timeouts.get(name) ?? timeout
         }, this.request(name, now, options === undefined ? { onId } : { ...options, onId }))
       }, () => id)
-      // MUST NOT cache the result of a request with input responses (2026-07-28 server/utilities/caching)
+      // The result of a request with input responses MUST NOT be cached (2026-07-28 server/utilities/caching).
       return Effect.map(
         TimeLeft.limited(name, options, sent),
         (result) => isKnown && isLaterRound ? { ...result, ttlMs: 0 } : result
@@ -176,7 +177,7 @@ export class ModernCalls {
     return Decoding.decodeOrFail(name, decodeResult, result, this.options.report)
   }
 
-  /** The type of a result that an extension adds. */
+  /** The type of a result, if an extension adds this type; otherwise `undefined`. */
   private extendedBy(name: string, { resultType }: Params): Extension.ResultType | undefined {
     return this.options.rounds.resultTypes.get(name)?.get(resultType as string)
   }
@@ -190,17 +191,17 @@ export class ModernCalls {
 interface Repeat {
   /** How many times a call is sent again. */
   readonly maxRetries: number
-  /** The name of the tool that is called; `undefined` when the call only reads. */
+  /** The name of the tool that the call runs; `undefined` when the call only reads. */
   readonly tool: string | undefined
   readonly tools: Stream.Stream<Tools.Tool, ClientError>
-  /** How long the list may take. */
+  /** How long reading the list of tools may take. */
   readonly timeout: Duration.DurationInput
 }
 
 /**
- * Runs `send` again after each loss, where the call may run twice: it reads, or the server lists its tool as read-only or
- * idempotent. The list is read after the loss, so that it is the newest. When no attempt brings an answer, it fails with the
- * first loss, because the server may have run that attempt.
+ * Runs `send` again after each loss of its answer, if the call may run twice: it only reads, or the server lists its tool as read-only or
+ * idempotent. The list of tools is read after the loss, so that it is the newest. When no attempt brings an answer, the effect fails with
+ * the error of the first loss, because the server may have run that attempt.
  */
 const sendAgain = (
   { maxRetries, timeout, tool, tools }: Repeat,
@@ -241,7 +242,7 @@ const sendAgain = (
 const isRepeatable = ({ annotations }: Tools.Tool): boolean =>
   annotations?.readOnlyHint === true || annotations?.idempotentHint === true
 
-/** Whether this attempt brought no answer. The server has not run it where the reason is `Write`. */
+/** Whether an attempt brought no answer. With reason `Write`, the server has not run it. */
 const isUnanswered = (error: ClientError): error is TransportError =>
   error instanceof TransportError && (error.reason === "Read" || error.reason === "Write")
 
@@ -249,19 +250,19 @@ type Reply = Effect.Effect<unknown, ClientError>
 
 const isReplaced = (name: keyof MethodCalls.MethodTable): name is MethodTable.Replaced => !(name in MethodTable.calls)
 
-/** A result as both eras have it: without its type, its caching hints, and the name of the server. */
+/** A result in the form that both eras share: without its type, its cache hints, and the name of the server. */
 export const withoutEnvelope = (
   { _meta, cacheScope: _, resultType: __, ttlMs: ___, ...result }: JsonObject
 ): JsonObject => withMeta(result, _meta as JsonObject | undefined)
 
-/** The result of an extension's method, which may have hints of its own. */
+/** The result of a method of an extension. It keeps its cache hints, which may be its own. */
 const withoutType = ({ _meta, resultType: _, ...result }: JsonObject): JsonObject =>
   withMeta(result, _meta as JsonObject | undefined)
 
 const withMeta = (result: JsonObject, meta: JsonObject | undefined): JsonObject => {
   if (meta === undefined) return result
   const members = Object.keys(meta).length
-  // A copy of very many members would cost more than reading them.
+  // Copying very many members would cost more than reading them.
   if (!Object.hasOwn(meta, Meta.keys.serverInfo) || members > COPIED) {
     return members === 0 ? result : { ...result, _meta: meta }
   }
@@ -269,5 +270,5 @@ const withMeta = (result: JsonObject, meta: JsonObject | undefined): JsonObject 
   return members === 1 ? result : { ...result, _meta: rest }
 }
 
-/** How many members `_meta` may have, so that the name of the server is removed from it. */
+/** How many members `_meta` may have so that the name of the server is removed from it. */
 const COPIED = 1000

@@ -1,6 +1,6 @@
 /**
- * Decides, for `Listen`, what follows when the request of a subscription has ended: open it again, stop, or fail. The wait before the next
- * request grows while the server ends each request soon. `Filter` says what the server has acknowledged. Nothing here has effects.
+ * Decides, for `Listen`, what follows when the request of a subscription has ended: open it again, stop, or fail. While the server ends
+ * each request soon, the wait before the next request grows. `Filter` says what the server has acknowledged. The functions here are pure.
  *
  * - `afterEnd`: what follows, after what wait, and which error is reported?
  */
@@ -9,26 +9,26 @@ import type { CallError } from "../../jsonrpc/Outbound.js"
 import type { SubscriptionFilter } from "../../protocol/modern/Subscriptions.js"
 import * as Filter from "./Filter.js"
 
-/** A request that has ended. */
+/** A request of a subscription that has ended. */
 export interface Ended {
   /** Whether the server has acknowledged the first request of the subscription. */
   readonly wasOpen: boolean
-  /** What the server acknowledged to this request. */
+  /** What the server has acknowledged for this request; `undefined` when it has acknowledged nothing. */
   readonly acknowledged: SubscriptionFilter | undefined
-  /** What this request failed with; `undefined` when the server has sent its result. */
+  /** The error of this request; `undefined` when the server has sent its result. */
   readonly error: CallError | undefined
-  /** When this request was sent, in milliseconds. */
+  /** When this request was sent, in milliseconds since 1970. */
   readonly began: number
-  /** How many requests in a row the server has not acknowledged, or ended sooner than the wait before them. */
+  /** How many requests in a row the server has not acknowledged, or has ended sooner than the wait before them. */
   readonly failures: number
 }
 
 export type Next =
-  /** Nothing more is to be expected. */
+  /** The subscription stays closed. */
   | { readonly _tag: "Stop" }
-  /** The server refuses the subscription: whoever waits for it fails. */
+  /** The server refuses the subscription, so everyone who waits for it fails with the error. */
   | { readonly _tag: "Refuse"; readonly error: CallError }
-  /** Sends the request again after a time, and reports the error of a request that the server has not acknowledged. */
+  /** The request is sent again after the wait. If the server has not acknowledged the request that has ended, its error is reported. */
   | { readonly _tag: "Reopen"; readonly after: Wait; readonly report: CallError | undefined }
 
 export interface Wait {
@@ -36,7 +36,10 @@ export interface Wait {
   readonly failures: number
 }
 
-/** The longest wait before a subscription is opened again. The first is a second; each is twice as long as the last. */
+/**
+ * The longest wait before a subscription is opened again, in seconds. The first wait is one second, and each is twice as long as the one
+ * before.
+ */
 const MAX_WAIT_SECONDS = 30
 
 export const afterEnd = (ended: Ended, now: number): Next => {

@@ -1,11 +1,11 @@
 /**
- * Keeps results for as long as the server's caching hints allow, for the methods that may be cached. `ModernCalls` looks here before it
- * sends a request. A notification that a list or a resource has changed removes what it makes stale, also where the result is still on
- * its way.
+ * Keeps results for as long as the cache hints of the server allow, for the methods whose results may be cached. `ModernCalls` looks here
+ * before it sends a request. A notification that a list or a resource has changed removes the results that it makes stale. It also prevents
+ * that a result is kept that is still on its way.
  *
- * A result that is not `public` is used only while requests have the credentials that it was requested with; the `Transport` numbers the
- * credentials. Renewed tokens are other credentials. Requests are never shared. The `Cache` of Effect does not fit: it is bounded by the
- * number of entries alone, and cannot tell which of them a notification makes stale.
+ * A result that is not `public` is used only while requests have the same credentials as the request of the result; the `Transport` numbers
+ * the credentials, and renewed tokens count as other credentials. Several callers never share one request. The `Cache` of Effect cannot do
+ * this: only the number of its entries is limited, and it cannot tell which entries a notification makes stale.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/caching
  */
@@ -22,31 +22,31 @@ import * as Subscriptions from "../../protocol/modern/Subscriptions.js"
 import * as UriKey from "../../protocol/rules/UriKey.js"
 
 export interface Options {
-  /** Default: every request has the same credentials. */
+  /** The credentials of the requests; `undefined` when all requests have the same credentials. */
   readonly credentials: Credentials | undefined
-  /** How long finding the present credentials may take; then the request is sent. */
+  /** How long finding the current credentials may take. When it takes longer, the request is sent. */
   readonly timeout: Duration.DurationInput
 }
 
-/** The oldest entries go first. */
+/** How many results are kept. The oldest are removed first. */
 const MAX_ENTRIES = 256
 
-/** In characters of JSON. */
+/** How many characters of JSON all results may have together. */
 const MAX_SIZE = 16 * 1024 * 1024
 
 interface Entry {
   readonly method: string
-  /** The key of the URI. */
+  /** The key of the URI of the request; `undefined` when the request has no URI. */
   readonly uri: string | undefined
-  /** The result as JSON: each caller gets an object of its own, which the caller may change. */
+  /** The result as JSON. Each caller gets an object of its own, which the caller may change. */
   readonly text: string
-  /** From then on it is stale, in milliseconds. */
+  /** When the result becomes stale, in milliseconds since 1970. */
   readonly until: number
-  /** The number of the credentials that it belongs to; `undefined` when it is public. */
+  /** The number of the credentials to which the result belongs; `undefined` when the result is public. */
   readonly credentials: number | undefined
 }
 
-/** The methods whose results a notification makes stale. */
+/** The methods whose results a notification makes stale, by the name of the notification. */
 const staleAfter: ReadonlyMap<string, ReadonlyArray<string>> = new Map([
   ["notifications/tools/list_changed", ["tools/list"]],
   ["notifications/prompts/list_changed", ["prompts/list"]],
@@ -55,17 +55,18 @@ const staleAfter: ReadonlyMap<string, ReadonlyArray<string>> = new Map([
 ])
 
 /**
- * Its mutable fields: the entries, the oldest first; `changes` counts what made entries stale; `size` is the size of all entries together.
+ * The mutable fields: `entries` has the results, the oldest first. `changes` counts, for each method, how often its results have become
+ * stale. `size` is how many characters all results have together.
  */
 export class ResponseCache {
   private readonly entries = new Map<string, Entry>()
-  // How often each method's results have become stale: a result that was requested before is not kept.
+  // A result is not kept when this number has changed since its request was sent.
   private readonly changes = new Map<string, number>()
   private size = 0
 
   constructor(private readonly options: Options) {}
 
-  /** The fresh result of a request; without one, the result of `call`, which is kept if its hints allow. */
+  /** The cached result of a request if it is fresh. Otherwise the result of `call`, which is kept if its hints allow it. */
   through<E>(method: string, params: Params | undefined, call: Effect.Effect<Params, E>): Effect.Effect<Params, E> {
     const cacheable = Caching.key(method, params ?? {})
     if (Option.isNone(cacheable)) return call
@@ -76,15 +77,15 @@ export class ResponseCache {
         const before = this.changes.get(method) ?? 0
         const credentialsBefore = this.present()
         const cursor = params?.cursor
-        // SHOULD discard the cached pages of a list when the server refuses a cursor (2026-07-28 server/utilities/caching)
+        // The client SHOULD discard the cached pages of a list when the server refuses a cursor (2026-07-28 server/utilities/caching).
         const calling = cursor === undefined
           ? call
           : Effect.tapError(call, () => Effect.sync(() => this.makeStale([method])))
         return Effect.map(calling, (result) => {
           const { cacheScope, ttlMs } = result
           const isPublic = cacheScope === "public"
-          // MUST NOT share a private result (2026-07-28 server/utilities/caching): when another request had other credentials meanwhile, it
-          // is not sure whose result it is.
+          // A private result MUST NOT be shared (2026-07-28 server/utilities/caching). When another request had other credentials
+          // meanwhile, it is not certain to which credentials this result belongs.
           const isMine = isPublic || this.present() === credentialsBefore
           const isKept = typeof ttlMs === "number" && ttlMs > 0 && (this.changes.get(method) ?? 0) === before && isMine
           const text = isKept ? JsonText.stringify(result) : undefined
@@ -118,12 +119,12 @@ export class ResponseCache {
     })
   }
 
-  /** Removes what a notification of the server makes stale. */
+  /** Removes the results that a notification of the server makes stale. */
   onNotification({ method, params }: Notification): void {
     this.makeStale(staleAfter.get(method) ?? [], params?.uri)
   }
 
-  /** The number of the credentials that were sent last. */
+  /** The number of the credentials of the last request. */
   private present(): number {
     return this.options.credentials?.last() ?? 0
   }
@@ -145,7 +146,7 @@ export class ResponseCache {
     }
   }
 
-  /** Removes the results of methods: of reading at or above a URI if one is given. */
+  /** Removes the results of these methods. With a URI, removes only results of reading that URI or a URI above it. */
   private makeStale(methods: ReadonlyArray<string>, uri?: unknown): void {
     for (const method of methods) this.changes.set(method, (this.changes.get(method) ?? 0) + 1)
     const changed = typeof uri === "string" ? UriKey.of(uri) : undefined

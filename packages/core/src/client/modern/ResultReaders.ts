@@ -1,6 +1,6 @@
 /**
- * Reads the results that extensions add to methods of the core, for `ModernCalls`: decodes each by its schema, and has the client's
- * features make a result of the core from it. `Connect` makes the readers.
+ * Reads results that extensions add to methods of the core, for `ModernCalls`: decodes each result by its schema, and lets the features of
+ * the client turn it into a result of the core. `Connect` makes the readers.
  */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -14,11 +14,11 @@ import type { ExtensionCalls } from "../ClientSession.js"
 
 export interface ResultReaders {
   readonly decode: (resultType: Extension.ResultType, result: Params) => Effect.Effect<any, ClientError>
-  /** The result of the core; fails when no feature makes one. */
+  /** Gives the result of the core. Fails when no feature makes one. */
   readonly read: (resultType: Extension.ResultType, result: Params) => Effect.Effect<any, ClientError>
 }
 
-/** `calls` gives the calls of the session, which exists when the first result arrives. */
+/** Makes the readers. `calls` returns the functions of the session, which exists only when the first result arrives. */
 export const make = ({ results }: FeaturesService, calls: () => ExtensionCalls): ResultReaders => {
   const decode: ResultReaders["decode"] = ({ method, value }, result) =>
     Effect.mapError(SchemaParser.decodeUnknown(value)(result), (issue) => invalidResult(`"${method}"`, issue))

@@ -1,7 +1,8 @@
 /**
- * Tasks of this era, the extension `io.modelcontextprotocol/tasks`: the server decides which calls become tasks. `Connect` makes the
- * `EraTasks` of its session here. `TaskQuestions` decides which questions of a task the client answers. The client answers the input
- * requests of a task as it answers the input requests of a call, each once, and sends the responses with `tasks/update`.
+ * The tasks of the modern era (revision 2026-07-28), which are the extension `io.modelcontextprotocol/tasks`. The server decides which
+ * calls become tasks. `Connect` makes the `EraTasks` of its session with this module. `TaskQuestions` decides which questions of a task the
+ * client answers. The client answers the input requests of a task with its features, each once, as it answers those of a call. It sends the
+ * responses with `tasks/update`.
  *
  * @see https://github.com/modelcontextprotocol/ext-tasks
  */
@@ -47,13 +48,13 @@ interface Self {
   readonly extended: EraCalls
   readonly rounds: InputRounds.Options
   readonly version: ModernVersion
-  /** Whether the client was given the extension. */
+  /** Whether the application gave the extension to the client. */
   readonly isGiven: boolean
-  /** The type of the result that makes a call a task, when both sides have declared it. */
+  /** The type of the result that says that a call has become a task. `undefined` when one side has not declared it. */
   readonly created: Extension.ResultType | undefined
 }
 
-/** A task that the client waits for. */
+/** A task for whose result the client waits. */
 interface Waiting {
   readonly self: Self
   readonly poll: TaskPoll.TaskPoll<State, ClientError>
@@ -66,7 +67,7 @@ interface Waiting {
 interface Asked {
   readonly keys: ReadonlyArray<string>
   readonly fiber: Fiber.RuntimeFiber<void>
-  /** Whether the responses are on their way. */
+  /** Whether the responses were sent, or are being sent. */
   readonly isSent: MutableRef.MutableRef<boolean>
 }
 
@@ -82,7 +83,7 @@ export const make = (
   const isOurs = created?.extension === id
   const self: Self = { extended, rounds, version, isGiven: extensions.byId.has(id), created }
   return {
-    // A feature of the application that reads tasks goes first.
+    // A feature of the application that reads such results takes precedence.
     decides: created !== undefined && isOurs && !features.results.has(created) ? "server" : undefined,
     call: (params, options) =>
       created === undefined || !isOurs
@@ -124,7 +125,7 @@ const open = Effect.fnUntraced(function*(
     Effect.flatMap(request(self, get.name, { taskId }, limits), (result) => read(self, result)),
     goneOr(taskId)
   )
-  // The first state of a task has neither its questions nor its result.
+  // The first state of a task has neither its questions nor its result, so it is useful only for a task that is working.
   const known = first?.status === "working" ? first : undefined
   const poll = yield* TaskPoll.make<State, ClientError>(reading, known)
   const waiting: Waiting = { self, poll, taskId, limits, questions: yield* Ref.make(TaskQuestions.none) }
@@ -136,7 +137,7 @@ const open = Effect.fnUntraced(function*(
       Effect.ensuring(Effect.sync(poll.wake)),
       Effect.asVoid
     ),
-    // MUST NOT send the member to a server without the extension.
+    // The client MUST NOT send this member to a server that has not declared the extension.
     listen: created === undefined ? Effect.void : extended.subscribe!(FILTER, [taskId], poll.wake)
   }
   return opened
@@ -147,7 +148,7 @@ const read = ({ rounds: { report } }: Self, result: JsonObject): Effect.Effect<S
     ? invalid(`the task asks more than ${InputRounds.MAX_QUESTIONS} questions at once`)
     : Effect.map(Decoding.decodeOrFail(get.name, decodeTask, result, report), toState)
 
-/** Follows the states of a task, and answers its questions, until it has ended. */
+/** Follows the states of a task and answers its questions, until the task has ended. Gives the result of the task. */
 const result = (waiting: Waiting): Effect.Effect<CallToolResult, ClientError> =>
   Effect.scoped(Effect.flatMap(
     Deferred.make<never, ClientError>(),
@@ -171,7 +172,7 @@ const follow = Effect.fnUntraced(function*(waiting: Waiting, failed: Deferred.De
   }
 })
 
-/** Answers questions in the background, and sends the responses. `failed` fails when that fails. */
+/** Answers questions in the background, and sends the responses. When this fails, `failed` fails with the same error. */
 const ask = (
   waiting: Waiting,
   requests: ReadonlyArray<TaskQuestions.Question>,
@@ -209,11 +210,11 @@ const ask = (
 const send = ({ limits, self, taskId }: Waiting, inputResponses: JsonObject): Effect.Effect<unknown, ClientError> =>
   request(self, update.name, { taskId, inputResponses }, limits).pipe(
     Effect.retry({ while: TaskPoll.isLost, times: TaskPoll.MAX_LOST, schedule: RESEND }),
-    // The task has ended, or is gone: the poll finds out.
+    // The task has ended, or the server no longer has it. The poll finds out which.
     Effect.catchTag("InvalidParams", () => Effect.void)
   )
 
-/** The outcome of a task that has ended, as the outcome of the call. */
+/** The outcome of a task that has ended, in the form of the outcome of its call. */
 const outcome = (
   { rounds: { report } }: Self,
   { error, result, status, statusMessage, taskId }: State
@@ -235,12 +236,12 @@ const outcome = (
     )
 }
 
-/** The wait before responses are sent again whose acknowledgement was lost. The server ignores them when it has them. */
+/** The waits before responses are sent again whose acknowledgement was lost. The server ignores responses that it has already. */
 const RESEND = Schedule.spaced(TaskPoll.DEFAULT_INTERVAL)
 
 const LIST = "tasks/list"
 
-/** The member of the filter of a subscription. */
+/** The member of the filter of `subscriptions/listen` for tasks. */
 const FILTER = TasksExtension.extension.notifications.changed.filter!
 
 const decodeTask = Mend.decoder(TasksExtension.DetailedTask, "client")

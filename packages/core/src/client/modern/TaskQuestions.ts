@@ -1,8 +1,8 @@
 /**
- * What a client does about the questions of a task when `TaskExtension` has read a state of the task. A client must answer each question
- * once, however often the application awaits the result. Nothing here has effects.
+ * Decides what a client does about the questions of a task, for `TaskExtension`, after it has read a state of the task. A client must
+ * answer each question once, however often the application awaits the result. The functions here are pure.
  *
- * - `next`: which questions does the client answer now, which answers does it give up, and is the task over?
+ * - `next`: which questions does the client answer now, which answers does it give up, and has the task ended?
  * - `asked`, `unasked`: which questions need no further answer?
  */
 import type { InputRequest } from "../../protocol/modern/InputRequired.js"
@@ -10,11 +10,11 @@ import * as Methods from "../../protocol/modern/Methods.js"
 import * as Tasks from "../../protocol/Tasks.js"
 import { TooManyRounds } from "../ClientError.js"
 
-/** The questions of a task that the client knows. */
+/** What the client knows about the questions of a task. */
 export interface Known {
   /** The keys of the questions that are answered, or are being answered. */
   readonly answered: ReadonlySet<string>
-  /** How many states had new questions. */
+  /** How many states of the task had new questions. */
   readonly rounds: number
 }
 
@@ -25,10 +25,13 @@ export type Question = readonly [key: string, request: InputRequest]
 export type Next<A> =
   | { readonly _tag: "End" }
   | { readonly _tag: "Refuse"; readonly error: TooManyRounds }
-  /** Waits for the next state. */
+  /** The client asks its features the questions `ask`, gives up the answers `withdraw`, and waits for the next state. */
   | { readonly _tag: "Continue"; readonly ask: ReadonlyArray<Question>; readonly withdraw: ReadonlyArray<A> }
 
-/** `unsent` are questions that were asked together, and whose responses are not on their way. */
+/**
+ * What the client does after a state of the task. `unsent` are groups of questions that are being answered, and whose responses were not
+ * sent yet.
+ */
 export const next = <A extends { readonly keys: ReadonlyArray<string> }>(
   { answered, rounds }: Known,
   unsent: ReadonlyArray<A>,
@@ -43,18 +46,18 @@ export const next = <A extends { readonly keys: ReadonlyArray<string> }>(
   if (ask.length > 0 && rounds >= maxRounds) {
     return { _tag: "Refuse", error: new TooManyRounds({ method: Methods.callTool.name, rounds: maxRounds }) }
   }
-  // Answered by another client of the task, or withdrawn by the server.
+  // Another client of the task has answered these questions, or the server has withdrawn them.
   const withdraw = unsent.filter(({ keys }) => !keys.some((key) => Object.hasOwn(inputRequests, key)))
   return { _tag: "Continue", ask, withdraw }
 }
 
-/** These questions are being answered. */
+/** Notes that these questions are being answered. */
 export const asked = ({ answered, rounds }: Known, keys: ReadonlyArray<string>): Known => ({
   answered: new Set([...answered, ...keys]),
   rounds: rounds + 1
 })
 
-/** These questions were not answered, and may be asked again. */
+/** Notes that these questions were not answered, and may be asked again. */
 export const unasked = ({ answered, rounds }: Known, keys: ReadonlyArray<string>): Known => ({
   answered: new Set([...answered].filter((key) => !keys.includes(key))),
   rounds

@@ -1,9 +1,9 @@
 /**
- * The headers that repeat arguments of tools over HTTP. `ModernCalls` sends its requests through this module, which learns the headers
- * from each list of tools, and leaves tools with invalid headers out of the list, with a warning, as the specification demands of clients
- * over HTTP. When the server refuses the headers of a call (`McpError.HeaderMismatch`), this module lists the tools by `ServerTools` and
- * sends the call again. `HttpTransport` makes the map of headers, `modern/Http` reads the map for each call, and
- * `modern/Connect` gives the map to this module.
+ * The headers that repeat arguments of tools over HTTP. `ModernCalls` sends its requests through this module, which learns the headers from
+ * each list of tools. A tool with invalid headers is left out of the list, with a warning, as the specification demands of clients over
+ * HTTP. When the server refuses the headers of a call (`McpError.HeaderMismatch`), this module lists the tools with `ServerTools`, and
+ * sends the call again. `HttpTransport` makes the map of headers, `modern/Http` reads the map for each call, and `modern/Connect` passes
+ * the map to this module.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/transports#custom-headers-from-tool-parameters
  */
@@ -23,24 +23,24 @@ import type { Calls } from "../session/MethodCalls.js"
 import type { ServerToolsService } from "../session/ServerTools.js"
 import * as TimeLeft from "../session/TimeLeft.js"
 
-/** How many characters the names of one tool's headers and properties may have: HTTP servers take no more. */
+/** How many characters the names of the headers and properties of one tool may have together, because HTTP servers accept no more. */
 const MAX_TEXT = 16 * 1024
 
-/** For how many tools the headers are kept: the oldest go first. Most tools have none and are not counted. */
+/** For how many tools the headers are kept. The oldest are removed first. Tools without headers do not count. */
 const MAX_TOOLS = 1000
 
 /**
- * The headers of a call with these arguments, by the name of the tool, for tools that have headers. They stay until the tool is listed
- * again.
+ * For each tool that has headers, a function that makes the headers of a call with these arguments. The key is the name of the tool. An
+ * entry stays until the tool is listed again.
  */
 export type ToolHeaders = Map<string, (args: JsonObject | undefined) => Record<string, string>>
 
-/** The exchanges of our transport over HTTP: where it keeps the headers of tools. */
+/** The `exchanges` of the HTTP transport of this library, which keep the headers of tools. */
 export interface HttpExchanges extends Exchanges {
   readonly toolHeaders: ToolHeaders
 }
 
-/** The headers of tools that the session learns; `undefined` for a transport whose requests have no headers. */
+/** The map of headers that the session fills; `undefined` for a transport whose requests have no headers. */
 export const ofExchanges = (exchanges: Exchanges | HttpExchanges | undefined): ToolHeaders | undefined => {
   if (exchanges === undefined) return undefined
   return "toolHeaders" in exchanges ? exchanges.toolHeaders : new Map()
@@ -52,7 +52,7 @@ export const of = (known: ToolHeaders, params: JsonObject | undefined): Record<s
   return make === undefined ? {} : make(params?.arguments as JsonObject | undefined)
 }
 
-/** Learns the headers of a page of `tools/list`. Gives the page without the invalid tools, and why they are left out. */
+/** Learns the headers from a page of `tools/list`. Returns the page without tools whose headers are invalid, and the reasons. */
 export const learn = (
   known: ToolHeaders,
   page: JsonObject
@@ -82,7 +82,7 @@ const headersOf = (inputSchema: JsonObject): Either.Either<
     return Either.right(headers.length === 0 ? undefined : (args) => ParamHeaders.make(headers, args))
   })
 
-/** A text of the server, shortened and without control characters: it goes into the log. */
+/** A text of the server for the log: shortened and without control characters. */
 const onOneLine = (text: string, max: number): string => text.slice(0, max).replace(/[\p{Cc}\u2028\u2029]/gu, " ")
 
 /** How many tools a warning names. */
@@ -96,8 +96,8 @@ export const sentence = (problems: ReadonlyArray<string>): string => {
 }
 
 /**
- * Sends requests over HTTP: learns the headers of each list of tools, and when the server refuses the headers of a call, lists the
- * tools and sends the call again. The call, the list and the second call together have the time of one call.
+ * A function that sends requests over HTTP. It learns the headers from each list of tools. When the server refuses the headers of a call,
+ * it lists the tools and sends the call again. The call, the list and the second call together have the time of one call.
  */
 export const requests = (
   request: Calls["request"],
@@ -117,11 +117,11 @@ export const requests = (
   if (method !== Methods.callTool.name) return sent
   return Effect.flatMap(Clock.currentTimeMillis, (began) => {
     const { listings } = tools
-    // SHOULD list the tools and try again (2026-07-28 basic/transports#custom-headers-from-tool-parameters)
+    // The client SHOULD list the tools and try again (2026-07-28 basic/transports#custom-headers-from-tool-parameters).
     return Effect.catchTag(sent, "HeaderMismatch", (refusal) => {
       const left = TimeLeft.since(began, method, options, timeout)
       return Effect.flatMap(tools.find(String(params?.name), list, left.after, listings), () => {
-        // Without a new list, the refusal is the answer: the server has not run the call.
+        // Without a new list, the call fails with the refusal, which means that the server has not run the call.
         if (tools.listings === listings) return Effect.fail(refusal)
         const rest = Effect.flatMap(Clock.currentTimeMillis, left.call)
         return Effect.flatMap(rest, (options) => request(method, params, options))

@@ -1,12 +1,12 @@
 /**
- * The extensions that a client was given, for the transport that its connector opens: over HTTP, headers repeat parameters of their
- * methods. `Client` provides the extensions, `HttpTransport` reads them. The client itself has them in a table
- * (`protocol/extension/ExtensionTable`).
+ * The extensions that the application gave to a client, for the transport that its connector opens: over HTTP, headers repeat parameters of
+ * the methods of extensions. `Client` provides the extensions, and `HttpTransport` reads them. The client itself has the extensions in a
+ * table (`protocol/extension/ExtensionTable`).
  */
 import * as Context from "effect/Context"
 import type * as Extension from "../../protocol/Extension.js"
 
-/** A transport that is opened without a client has none. */
+/** Default: none, for a transport that is opened without a client. */
 export class GivenExtensions extends Context.Reference<GivenExtensions>()("@effect-mcp/core/client/GivenExtensions", {
   defaultValue: (): ReadonlyArray<Extension.Extension.Any> => []
 }) {}

@@ -1,10 +1,11 @@
 /**
- * Opens a transport over HTTP that speaks both eras, for `Remote`. The era of each request decides which module sends it: a modern request
- * goes by `modern/Http`, any other by `legacy/Http` or `legacy/Sse`. Other messages travel as the last request did, through `Outgoing`.
- * The module is here, beside `Negotiation`, because it imports both eras; the folder `http` has what both eras share.
+ * Opens a transport over HTTP that speaks both protocol eras, for `Remote`. The era of each request decides which module sends it:
+ * `modern/Http` sends requests of revision 2026-07-28, and `legacy/Http` or `legacy/Sse` send requests of earlier revisions. Other messages
+ * are sent by the module of the last request, through `Outgoing`. This module is in the folder of `Negotiation` because it imports both
+ * eras; the folder `http` has what both eras share.
  *
- * A client that does not know which legacy transport a server implements sends `initialize` over Streamable HTTP first; when the server
- * refuses that request, the client tries HTTP+SSE of 2024-11-05.
+ * A client that does not know which legacy transport a server implements first sends `initialize` over Streamable HTTP. When the server
+ * refuses that request, the client tries HTTP+SSE of revision 2024-11-05.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#backwards-compatibility
  */
@@ -33,7 +34,10 @@ import { ModernHttp } from "../modern/Http.js"
 import type { HttpExchanges, ToolHeaders } from "../modern/ToolHeaders.js"
 import { GivenExtensions } from "./GivenExtensions.js"
 
-/** Closing the scope waits for messages in flight and ends the session; each step takes a bounded time. */
+/**
+ * Opens the transport. When the scope closes, closing waits for messages in flight and then ends the session. Each of the two steps takes a
+ * limited time.
+ */
 export const open = (
   url: URL,
   settings: Settings
@@ -72,7 +76,7 @@ export const open = (
     }
   }))
 
-/** HTTP+SSE is legacy, so no modern request needs to be sent in order to know that the server refuses it. */
+/** Answers each modern request with an error, without sending it, because HTTP+SSE has only legacy revisions. */
 const withoutModern = ({ deliver }: Reader): Sender => ({
   cancelsByClosing: true,
   canResume: false,
@@ -85,21 +89,22 @@ const withoutModern = ({ deliver }: Reader): Sender => ({
 })
 
 /**
- * SHOULD then try the older transport (2025-03-26 basic/transports#backwards-compatibility): at any 4xx. A server of any age may ask for
- * authorization or for time, and its older transport asks for the same.
+ * Whether the server may implement only the older transport. The client SHOULD try the older transport after any status 4xx (2025-03-26
+ * basic/transports#backwards-compatibility). A server of any revision may demand a login or a wait; its older transport would demand the
+ * same, so the older transport is not tried then.
  */
 const mayBeOlder = (refused: HttpResponseError): boolean =>
   refused.status >= 400 && refused.status < 500 && !EraEvidence.asksForLogin(refused) &&
   refused.headers["retry-after"] === undefined
 
 interface LegacyTransport {
-  /** The current transport. It changes once, when the server implements only the older transport. */
+  /** The current transport. It changes once, if the server implements only the older transport. */
   readonly sender: Ref.Ref<Sender>
   /** Ends the session, if there is one. */
   readonly terminate: Effect.Effect<void, TransportError>
 }
 
-/** Takes the transport that the settings name. Fails when HTTP+SSE is wanted and cannot be opened. */
+/** Opens the transport that the settings name. Fails when HTTP+SSE is wanted and cannot be opened. */
 const legacy = (connection: HttpConnection.HttpConnection): Effect.Effect<LegacyTransport, TransportError> =>
   Effect.gen(function*() {
     const { transport } = connection.settings

@@ -1,9 +1,10 @@
 /**
- * The revisions that clients have agreed on with servers of unknown era, so that `Negotiation` need not look for the era at the next
- * connection. A remembered revision is a hint. When a server refuses the hint, or has ended, the client probes the server again, except
- * when the server has ended because of a probe.
+ * Remembers which revision clients have agreed on with a server whose protocol era they had to find out. With it, `Negotiation` need not
+ * find out the era again at the next connection. A remembered revision is only a hint: when the server refuses it, the client probes the
+ * server again. When a server ends, its revision is forgotten. The one exception is the revision of a server that a probe had ended.
  *
- * A `ClientSessionGroup` remembers by origin, and so do all clients of one `HttpClient`. Other clients remember by connector.
+ * The clients of a `ClientSessionGroup` share what they remember, by the origin of the connector. So do all clients of one `HttpClient`.
+ * Any other client remembers by connector.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/versioning#backward-compatibility
  */
@@ -16,7 +17,7 @@ import type { Version } from "../../protocol/Version.js"
 
 export interface KnownVersionsService {
   readonly of: (connector: Connector<unknown>) => Version | undefined
-  /** `isKept` remembers it also after the server has ended. */
+  /** Remembers the revision of a server. `isKept` says that `forget` must not forget it when the server has ended. */
   readonly remember: (connector: Connector<unknown>, version: Version, isKept: boolean) => void
   readonly forget: (connector: Connector<unknown>) => void
 }
@@ -47,7 +48,7 @@ const make = (memoryOf: (connector: Connector<unknown>) => readonly [Memory, unk
 /** How many origins are remembered. */
 const MAX_ORIGINS = 1000
 
-/** Connectors of one origin share what is known. */
+/** Makes a memory in which connectors with the same `origin` share one entry. A connector without `origin` has an entry of its own. */
 export const byOrigin = (): KnownVersionsService => {
   const known = new Map<string, Known>()
   return make((connector) => {
@@ -61,7 +62,7 @@ const ofConnectors = new WeakMap<object, Known>() as unknown as Memory
 const byConnector = make((connector) => [ofConnectors, connector])
 const byClient = new WeakMap<HttpClient, KnownVersionsService>()
 
-/** What a client remembers that connects in this context. */
+/** The memory of a client that connects in this context: the memory of its group, of its `HttpClient`, or of all other clients. */
 export const current: Effect.Effect<KnownVersionsService> = Effect.gen(function*() {
   const ofGroup = yield* Effect.serviceOption(KnownVersions)
   const http = yield* Effect.serviceOption(HttpClient)

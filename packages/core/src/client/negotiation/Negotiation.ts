@@ -1,7 +1,8 @@
 /**
- * Opens a session in the era that client and server have in common, for `Client`. `Plan` decides what the client sends, and this module
- * carries the plan out: `session/Opening` begins a conversation, `Probe` sends `server/discover`, and `legacy/Connect` or `modern/Connect`
- * makes the session. `KnownVersions` remembers which revision a server has shown. The log says why the client speaks a revision.
+ * Opens a session in the protocol era that client and server share (revisions up to 2025-11-25 are legacy, 2026-07-28 is modern), for
+ * `Client`. `Plan` decides what the client sends, and this module does it. `session/Opening` begins a conversation, `Probe` sends
+ * `server/discover`, and `legacy/Connect` or `modern/Connect` makes the session. `KnownVersions` remembers which revision a server speaks.
+ * The log says why the client speaks a revision.
  */
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -25,15 +26,15 @@ import * as KnownVersions from "./KnownVersions.js"
 import * as Plan from "./Plan.js"
 import * as Probe from "./Probe.js"
 
-/** How long the client waits for the answer to a probe before it sends `initialize`, too. */
+/** How long the client waits for the answer to a probe before it also sends `initialize`. */
 const PROBE_TIMEOUT = Duration.seconds(5)
 
-/** How long a server on a pipe that has answered the probe may take for `initialize`, before the client connects again. */
+/** How long a server on a pipe that has answered the probe may need for `initialize` before the client connects again. */
 const HANDSHAKE_TIMEOUT = Duration.seconds(15)
 
 /**
- * How long the client waits after a connection that has ended by itself, because a part of the server may still hold a lock; and before it
- * sends `initialize` again to a server that allows few requests in a time.
+ * How long the client waits in two cases: after a connection that has ended by itself, because a part of the server may still hold a lock;
+ * and before it sends `initialize` again to a server that limits how many requests it serves in a time.
  */
 const PAUSE = Duration.seconds(1)
 
@@ -45,24 +46,24 @@ interface Self<R> {
   readonly known: KnownVersions.KnownVersionsService
 }
 
-/** A connection that was made, and has no session yet. */
+/** A connection that is open and has no session yet. */
 interface Reached {
   readonly opening: Opening.Opening
   readonly close: Effect.Effect<void>
-  /** The description of a modern server, when it came after the client had given up the probe. */
+  /** The description of a modern server that came after the client had given up the probe; `undefined` when none came. */
   readonly late: Effect.Effect<ServerFacts<ModernVersion> | undefined>
 }
 
-/** A session, or what became of the action that should lead to one. */
+/** A session, or the event that an action has led to. */
 type Attempt = Either.Either<NegotiatedSession, readonly [Reached, Plan.Event]>
 
-/** Connects a second time at most. Dies when the client has no revision. */
+/** Opens a session. Connects at most twice. Dies when the client has no revision. */
 export const connect = <R>(
   connector: Connector<R>,
   options: Options
 ): Effect.Effect<NegotiatedSession, ConnectError, R | Scope.Scope> =>
   options.versions.some(Version.isLegacy) || options.versions.some(Version.isModern)
-    // Also for what the session logs later, on fibers that begin here.
+    // The annotation also holds for what the session logs later, on fibers that begin here.
     ? Effect.annotateLogs(
       Effect.flatMap(KnownVersions.current, (known) => negotiate({ connector, options, known })),
       "server",
@@ -131,7 +132,7 @@ const open = Effect.fnUntraced(function*<R>({ connector, known, options }: Self<
   yield* Scope.addFinalizer(
     scope,
     Effect.sync(() => {
-      // The server may be another one when it comes back.
+      // When the server comes back, it may be another server.
       if (opening.isOver()) known.forget(connector)
     })
   )
@@ -173,7 +174,7 @@ const probe = <R>(
   })
   const probing = Probe.discover(ModernConnect.enveloped(opening, options, version), version, {
     timeout: action.isPatient ? options.timeout : probeTimeout(options),
-    // Over HTTP the end of its exchange cancels a request. On a pipe a legacy server does not know the cancel.
+    // Over HTTP, the end of its exchange cancels a request. On a pipe, a legacy server does not know the notification that cancels.
     cancelOnAbandon: opening.transport.exchanges !== undefined,
     onId: follow((response) => MutableRef.set(answer, response))
   }, report)
@@ -184,7 +185,7 @@ const probe = <R>(
   )
 }
 
-/** How long the client waits for the answer to a probe when it can also make the handshake. */
+/** How long the client waits for the answer to a probe. The wait is shorter when the client can also make the handshake. */
 const probeTimeout = ({ timeout, timeouts, versions }: Options): Duration.DurationInput =>
   timeouts.get(Probe.DISCOVER) ?? (isDual(versions) ? shorter(PROBE_TIMEOUT, timeout) : timeout)
 
@@ -206,7 +207,7 @@ const handshake = <R>(
     })
   )
   return takesLate
-    // A server that was slow to start has answered the probe before it answers `initialize`.
+    // A server that was slow to start may have answered the probe before it answers `initialize`.
     ? Effect.flatMap(
       attempt,
       (attempt) =>
@@ -235,7 +236,7 @@ const toModern = <R>({ options }: Self<R>, { opening }: Reached, facts: ServerFa
   return ModernConnect.connect(opening, ModernConnect.enveloped(opening, options, facts.version), facts, options)
 }
 
-/** Remembers what is sure, and logs which revision the session speaks and why. */
+/** Remembers the revision if it is certain. Logs which revision the session speaks, and why. */
 const conclude = <R>(
   { connector, known, options: { versions } }: Self<R>,
   { evidence, why }: Plan.Contact,

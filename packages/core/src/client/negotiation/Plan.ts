@@ -1,14 +1,14 @@
 /**
- * What a client does next while it looks for the era of its server. A client of both eras sends `server/discover` first, unless it knows
- * the era. A server that describes itself is modern. Whatever else becomes of that probe, the client sends `initialize` on the same
- * connection. When the handshake fails as well, and the connection is a pipe, the client connects once more and begins with the handshake:
- * the probe may have brought the server into a state that it does not leave.
+ * Decides what a client does next while it finds out the protocol era of its server. A client of both eras first sends `server/discover`
+ * (the probe), unless it knows the era. A server that describes itself is modern. After any other outcome of the probe, the client sends
+ * `initialize` on the same connection. When this handshake fails as well and the connection is a pipe, the client connects once more and
+ * begins with the handshake, because the probe may have brought the server into a state that it does not leave.
  *
  * - `begin`: what does the client do first?
- * - `step`: what does the client do after the outcome of an action, and with which error does the client give up?
- * - `contact`: what showed the era, and how sure is it?
+ * - `step`: what does the client do after an outcome, and with which error does it give up?
+ * - `contact`: what showed the era, and how certain is it?
  *
- * The first condition that holds decides. `Negotiation` performs the actions; nothing here has effects.
+ * In each function, the first condition that holds decides. `Negotiation` performs the actions; the functions here are pure.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/versioning#backward-compatibility
  */
@@ -23,37 +23,43 @@ import type { Failed, Legacy, Verdict } from "./Probe.js"
 
 /** What the client knows before it sends anything. */
 export interface Facts {
-  /** All revisions of the client; `legacy` and `modern` are the revisions of one era. */
+  /** All revisions of the client. `legacy` and `modern` are those of one era, the oldest first. */
   readonly versions: ReadonlyArray<Version.Version>
   readonly legacy: ReadonlyArray<Version.LegacyVersion>
   readonly modern: ReadonlyArray<Version.ModernVersion>
-  /** What the application knows of the server. */
+  /** What the application knows about the server (option `prior`). */
   readonly prior: ServerFacts | undefined
-  /** The revision that an earlier connection has shown. */
+  /** The revision on which an earlier connection agreed. */
   readonly known: Version.Version | undefined
   /** Whether each request has an exchange of its own, as over HTTP. Otherwise the connection is a pipe. */
   readonly hasExchanges: boolean
-  /** Whether the connection goes on with a session that an earlier connection began. */
+  /** Whether the connection continues a session that an earlier connection has begun. */
   readonly isResumed: boolean
   readonly canReconnect: boolean
   readonly canLogIn: boolean
 }
 
-/** What the client is doing, and why. */
+/** What the client does now, and why. */
 export type State =
-  /** The client makes the only handshake that there can be. */
+  /** The client makes the handshake, because there is no other possibility. */
   | { readonly _tag: "Only" }
-  /** It speaks the modern era that the option `prior` names. */
+  /** The client opens the modern session that the option `prior` describes. */
   | { readonly _tag: "Prior" }
-  /** It makes the handshake with a server that was legacy before. */
+  /** The client makes the handshake with a server that was legacy before. */
   | { readonly _tag: "Known" }
-  /** It has sent a probe first. */
+  /** The client has sent a probe first. */
   | { readonly _tag: "Looking" }
-  /** It makes the handshake, because the probe made no session. `isSecond`: the server has refused a handshake that came right after the probe. */
+  /**
+   * The client makes the handshake, because the probe led to no session. `isSecond`: the server has refused the handshake that came right
+   * after the probe.
+   */
   | { readonly _tag: "Trying"; readonly verdict: NotModern; readonly isSecond: boolean }
-  /** It connects once more and makes the handshake there. */
+  /** The client connects once more, and makes the handshake on that connection. */
   | { readonly _tag: "Again"; readonly verdict: NotModern }
-  /** It has sent a probe, because the server refused the handshake with `error`. `verdict` is that of the probe before, if there was one. */
+  /**
+   * The client has sent a probe, because the server refused the handshake with `error`. `verdict` is the verdict of an earlier probe, if
+   * there was one.
+   */
   | { readonly _tag: "Instead"; readonly verdict: NotModern | undefined; readonly error: ConnectError }
 
 type NotModern = Legacy | Failed
@@ -63,7 +69,10 @@ export type Action =
   | Handshake
   /** Opens a modern session. */
   | { readonly _tag: "Open"; readonly facts: ServerFacts<Version.ModernVersion> }
-  /** Connects again; `pauses` when the connection had ended by itself. `error` is why the first connection has no session. */
+  /**
+   * Connects again, after a pause if `pauses` is `true` (the connection had ended by itself). `error` is the reason why the first
+   * connection has no session.
+   */
   | { readonly _tag: "Reconnect"; readonly pauses: boolean; readonly error: ConnectError }
   | { readonly _tag: "Fail"; readonly error: ConnectError }
 
@@ -72,45 +81,45 @@ export interface Probe {
   readonly version: Version.ModernVersion
   /** Whether the server has named this revision in its answer to a probe. */
   readonly isNamed: boolean
-  /** Whether the client waits as long as for any request: there is nothing else to try. */
+  /** Whether the client waits for the answer as long as for any request, because there is nothing else to try. */
   readonly isPatient: boolean
 }
 
 export interface Handshake {
   readonly _tag: "Handshake"
-  /** The revision that the client asks for. The server may answer with any other legacy revision of the client. */
+  /** The revision that the client requests. The server may answer with any other legacy revision of the client. */
   readonly version: Version.LegacyVersion
   readonly patience: Patience
-  /** Whether an answer to the probe counts that comes before the outcome of the handshake. */
+  /** Whether the client still accepts an answer to the probe that comes before the outcome of the handshake. */
   readonly takesLate: boolean
   /** Whether the client waits before it sends the request. */
   readonly pauses: boolean
 }
 
 /**
- * How long the client waits for the answer to `initialize`. It waits less than for other requests when it can connect again:
+ * How long the client waits for the answer to `initialize`. It waits less than for other requests when it can connect again.
  *
- * - `full`: as long as for any request
- * - `answering`: the server has answered the probe
- * - `silent`: the server did not answer the probe, so the client waits only as long as it has waited for that answer
+ * - `full`: as long as for any request.
+ * - `answering`: a shorter time, because the server has answered the probe.
+ * - `silent`: as long as the client has waited for the answer to the probe, which did not come.
  */
 export type Patience = "full" | "answering" | "silent"
 
-/** The outcome of an action. `skipped` is the input that had been skipped when the request came to its end. */
+/** The outcome of an action. `skipped` is the input that was skipped before the request had its outcome. */
 export type Event =
   | { readonly _tag: "Probed"; readonly probe: Probe; readonly verdict: Verdict; readonly skipped: Skipped }
   | { readonly _tag: "HandshakeFailed"; readonly error: ConnectError; readonly skipped: Skipped }
-  /** The server described itself after the client had given up the probe. */
+  /** The server has described itself after the client had given up the probe. */
   | { readonly _tag: "DescribedLate"; readonly facts: ServerFacts<Version.ModernVersion> }
   | { readonly _tag: "Reconnected" }
-  /** The client could not connect again. `error` is that of the action. */
+  /** The client could not connect again. `error` is the error of the action `Reconnect`. */
   | { readonly _tag: "NotReconnected"; readonly error: ConnectError }
 
 type Next = readonly [State, Action]
 
 export const begin = ({ isResumed, known, legacy, modern, prior }: Facts): Next => {
   const latest = modern.at(-1)
-  // Only a legacy session outlives its connection.
+  // Only a legacy session can outlive its connection.
   if (latest === undefined || (legacy.length > 0 && isResumed)) return [{ _tag: "Only" }, handshake(legacy)]
   if (isModern(prior, modern)) return [{ _tag: "Prior" }, { _tag: "Open", facts: prior }]
   const expected = prior?.version ?? known
@@ -141,9 +150,9 @@ const afterProbe = (facts: Facts, state: State, event: Extract<Event, { readonly
   const modern = facts.modern.filter((version) => supported.includes(version)).at(-1)
   const versions = facts.legacy.filter((version) => supported.includes(version))
   const named = supported.slice(0, MAX_NAMED).join(", ")
-  // SHOULD retry with a revision that the server names (2026-07-28 basic/versioning)
+  // The client SHOULD retry with a revision that the server names (2026-07-28 basic/versioning).
   if (modern !== undefined && !probe.isNamed) return [state, { ...probe, version: modern, isNamed: true }]
-  // A legacy revision can only be spoken after the handshake.
+  // A legacy revision can be spoken only after the handshake.
   if (versions.length > 0) {
     return notModern(facts, state, { _tag: "Legacy", why: `it supports ${named}`, versions }, skipped)
   }
@@ -157,7 +166,7 @@ const notModern = (facts: Facts, state: State, verdict: NotModern, skipped: Skip
   if (verdict._tag === "Legacy") {
     return legacy.length === 0
       ? fail(state, noCommonVersion(`a legacy revision (${verdict.why})`, modern))
-      // A server that has named its legacy revisions has answered the probe in time.
+      // A server that has named its legacy revisions has answered the probe in time, so no late answer can come.
       : [trying(verdict), { ...tryingHandshake(facts, verdict), takesLate: named === undefined }]
   }
   const error = fromCall(verdict.error)
@@ -171,7 +180,7 @@ const afterHandshake = (facts: Facts, state: State, error: ConnectError): Next =
   switch (state._tag) {
     case "Trying":
       if (error._tag === "NoCommonVersion") return fail(state, error)
-      // The probe may have used up what the server allows in a time.
+      // The probe may have used up the requests that the server allows in a time.
       return facts.hasExchanges && !state.isSecond && EraEvidence.mayPass(error)
         ? [{ ...state, isSecond: true }, { ...tryingHandshake(facts, state.verdict), pauses: true }]
         : secondTry(facts, state, error)
@@ -184,7 +193,7 @@ const afterHandshake = (facts: Facts, state: State, error: ConnectError): Next =
   }
 }
 
-/** Neither the probe nor the handshake made a session on the first connection. */
+/** The next step when neither the probe nor the handshake led to a session on the first connection. */
 const secondTry = (facts: Facts, state: Trying, error: ConnectError): Next => {
   const { verdict } = state
   const pauses = verdict._tag === "Gone" || error._tag === "ConnectionClosed"
@@ -192,7 +201,7 @@ const secondTry = (facts: Facts, state: Trying, error: ConnectError): Next => {
   return verdict._tag === "Legacy" ? fail(state, error) : probeInstead(facts, state, error)
 }
 
-/** A server that has refused the handshake may be modern. */
+/** Sends a probe after a refused handshake, because a server that refuses the handshake may be modern. */
 const probeInstead = ({ modern }: Facts, state: State, error: ConnectError): Next => {
   const latest = modern.at(-1)
   if (latest === undefined || !isRefusal(error)) return fail(state, error)
@@ -225,17 +234,17 @@ const isSilent = (verdict: NotModern): boolean => verdict._tag !== "Legacy" && v
 
 const verdictOf = (state: State): NotModern | undefined => "verdict" in state ? state.verdict : undefined
 
-/** The legacy revisions that the server has named. */
+/** The legacy revisions that the server has named; `undefined` when it has named none. */
 const namedOf = (state: State): ReadonlyArray<Version.LegacyVersion> | undefined => {
   const verdict = verdictOf(state)
   return verdict?._tag === "Legacy" ? verdict.versions : undefined
 }
 
-/** Whether the handshake would fail in the same way. Some servers ask for a login only when they get the probe. */
+/** Whether the handshake would fail in the same way as the probe. Some servers demand a login only for the probe. */
 const isFinal = ({ _tag, error }: Failed, { canLogIn }: Facts): boolean =>
   _tag === "Final" && (canLogIn || !asksForLogin(error))
 
-/** Whether the server answered, and did not take the request for `initialize`. */
+/** Whether the server has answered, but not as a server that knows `initialize`. */
 const isRefusal = (error: ConnectError): boolean => !isLocalError(error) || EraEvidence.isOfOtherEra(error)
 
 const asksForLogin = (error: CallError | ConnectError): boolean =>
@@ -246,21 +255,21 @@ const isModern = (
   modern: ReadonlyArray<Version.ModernVersion>
 ): prior is ServerFacts<Version.ModernVersion> => modern.some((version) => version === prior?.version)
 
-/** What a session is taken from. */
+/** What showed which revision the server speaks. */
 export interface Contact {
-  /** For the log. */
+  /** The reason, in words for the log. */
   readonly why: string
   /**
-   * - `given`: by the application, or there is no choice
-   * - `answer`: the server has shown its era
-   * - `silence`: the server did not answer the probe, and then made the handshake
-   * - `guess`: nothing that the server did shows its era
-   * - `relaunch`: the server made the handshake only when no probe came right before it
+   * - `given`: the application has said it, or there is no choice.
+   * - `answer`: an answer of the server has shown its era.
+   * - `silence`: the server did not answer the probe, and then made the handshake.
+   * - `guess`: nothing that the server did shows its era.
+   * - `relaunch`: the server made the handshake only on a connection on which no probe came first.
    */
   readonly evidence: "given" | "answer" | "silence" | "guess" | "relaunch"
 }
 
-/** What showed that the server speaks the revision on which a session was opened. */
+/** What showed that the server speaks the revision of the session. */
 export const contact = (state: State, { hasExchanges }: Facts, version: Version.Version): Contact => {
   if (state._tag === "Only") return { why: "the client has no other", evidence: "given" }
   if (state._tag === "Prior") return { why: "the option `prior`", evidence: "given" }
@@ -277,22 +286,25 @@ export const contact = (state: State, { hasExchanges }: Facts, version: Version.
 const whyOf = (verdict: NotModern): string =>
   verdict._tag === "Legacy" ? verdict.why : verdict._tag === "Gone" ? "the connection ended" : verdict.error.message
 
-/** When a program ends whatever it is sent, its own error says why. Every other error also says what became of the probe. */
+/**
+ * Gives up with an error. When the connection has ended after the probe and after the handshake, the error stays as it is, because it says
+ * why. Any other error also says what the outcome of the probe was.
+ */
 const fail = (state: State, error: ConnectError): Next => {
   const verdict = verdictOf(state)
   const isClear = verdict === undefined || (verdict._tag === "Gone" && error._tag === "ConnectionClosed")
   return [state, { _tag: "Fail", error: isClear ? error : explained(error, whyOf(verdict)) }]
 }
 
-/** How many of the server's revisions an error names. */
+/** How many revisions of the server an error names. */
 const MAX_NAMED = 20
 
 const noCommonVersion = (offered: string, supported: ReadonlyArray<string>): NoCommonVersion =>
   new NoCommonVersion({ offered, supported })
 
 /**
- * The same error, with a message that also says what became of the probe. When a login is needed, the message says only that, whatever the
- * era is.
+ * The same error with a message that also says what the outcome of the probe was. When a login is needed, the message says only that,
+ * because a login is needed in both eras.
  */
 const explained = (error: ConnectError, why: string): ConnectError => {
   if (error._tag === "NoCommonVersion" || asksForLogin(error)) return error
@@ -302,7 +314,7 @@ const explained = (error: ConnectError, why: string): ConnectError => {
   return withMessage(error, message)
 }
 
-/** A time-out also says what had been skipped until then. What the server sends later cannot be the reason for the time-out. */
+/** Adds to a timeout what was skipped before it. Input that the server sends later cannot be the reason for the timeout. */
 const withSkipped = (error: ConnectError, { count, first }: Skipped): ConnectError => {
   if (error._tag !== "RequestTimeout" || count === 0) return error
   const quoted = first === undefined

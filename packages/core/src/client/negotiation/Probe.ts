@@ -1,6 +1,6 @@
 /**
- * Asks a server to describe itself with `server/discover`, for `Negotiation`, and reads from the outcome which era the server speaks.
- * `Plan` decides what follows from that.
+ * Sends `server/discover` to a server, so that the server describes itself, for `Negotiation`. From the outcome it reads which protocol era
+ * the server speaks. `Plan` decides what follows.
  */
 import * as Effect from "effect/Effect"
 import { JsonRpcError } from "../../jsonrpc/JsonRpcError.js"
@@ -21,12 +21,12 @@ export const DISCOVER = Methods.discover.name
 export type Verdict =
   /** The server is modern and supports the revision. */
   | { readonly _tag: "Modern"; readonly facts: ServerFacts<ModernVersion> }
-  /** The server is modern, or of both eras, and supports only these revisions. */
+  /** The server speaks only the modern era or both eras, and supports only these revisions. */
   | { readonly _tag: "OtherVersions"; readonly supported: ReadonlyArray<string> }
   | Legacy
   | Failed
 
-/** The server did not answer as a modern server does, or supports only these legacy revisions. */
+/** The server did not answer as a modern server does, or it supports only these legacy revisions. */
 export interface Legacy {
   readonly _tag: "Legacy"
   readonly why: string
@@ -36,8 +36,8 @@ export interface Legacy {
 /**
  * - `Inconclusive`: nothing is known of the era. No answer came in time, the exchange failed, or the answer cannot be used.
  * - `Gone`: the connection has ended.
- * - `Final`: `initialize` would fail in the same way. A login is needed, the request was not sent, or a modern server refuses. The client
- *   sends `initialize` nevertheless when a login is needed and the connector has no authorizer.
+ * - `Final`: `initialize` would fail in the same way, because a login is needed, because the request was not sent, or because a modern
+ *   server refuses. If a login is needed and the connector has no authorizer, the client sends `initialize` nevertheless.
  */
 export interface Failed {
   readonly _tag: "Inconclusive" | "Gone" | "Final"
@@ -84,7 +84,7 @@ const ofError = (error: CallError, hasExchanges: boolean): Verdict => {
     if (!ErrorCodes.isModernOnly(error.code)) return { _tag: "Legacy", why: error.message }
     const known = McpError.fromWire(error)
     if (known._tag === "UnsupportedVersion") return { _tag: "OtherVersions", supported: known.supported }
-    // An error that should name the supported revisions, and does not, says nothing about the era.
+    // The error should name the supported revisions. When it does not, it says nothing about the era.
     return error.code === ErrorCodes.codes.modern.UnsupportedVersion
       ? { _tag: "Inconclusive", error }
       : { _tag: "Final", error }
@@ -103,5 +103,5 @@ const ofError = (error: CallError, hasExchanges: boolean): Verdict => {
   }
 }
 
-/** A modern server need not name itself. */
+/** The facts of a modern server that does not name itself, which is allowed. */
 const unnamed = { name: "unknown", version: "unknown" }

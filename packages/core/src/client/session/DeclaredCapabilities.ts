@@ -1,12 +1,13 @@
 /**
- * What a client declares: the capabilities of its features, in the words of the newest revision. `legacy/Connect` and `modern/Connect`
- * narrow the capabilities to the revision that they speak, and `legacy/InboundHandlers` looks there for what a server may ask.
+ * The capabilities that a client declares: those of its features, in the words of the newest revision. `legacy/Connect` and
+ * `modern/Connect` reduce these capabilities to the revision that they speak. `legacy/InboundHandlers` reads from them what a server may
+ * ask.
  */
 import type { ClientCapabilities } from "../../protocol/Capabilities.js"
 import type { JsonObject } from "../../protocol/Json.js"
 import type { FeaturesService } from "../ClientFeatures.js"
 
-/** The capabilities that a client with these features, and with these extensions by identifier, declares. */
+/** The capabilities of a client with these features and these extensions (settings by the identifier of the extension). */
 export const of = (
   { declared, form, roots, sampling, tasks, url }: FeaturesService,
   extensions: { readonly [id: string]: JsonObject } = {}

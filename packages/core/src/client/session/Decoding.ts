@@ -1,6 +1,6 @@
 /**
- * Decodes what a server sent, for the modules of both eras, `MethodCalls` and `NotificationHub`. A message that had to be mended comes
- * with the diagnostic that reports it to the application. `protocol/Method` says what is mended.
+ * Decodes what a server has sent, for the modules of both eras, `MethodCalls` and `NotificationHub`. When a message had to be repaired,
+ * decoding also gives the diagnostic that reports the repair to the application. `protocol/Method` says what is repaired.
  */
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
@@ -19,7 +19,7 @@ export type Report = (diagnostic: Diagnostic) => Effect.Effect<void>
 
 export interface Decoded<out A> {
   readonly value: ReturnType<Method.Decode<A>>
-  /** What was mended, if anything was. */
+  /** The diagnostic about what was repaired; `undefined` when nothing was. */
   readonly mended: Diagnostic | undefined
 }
 
@@ -33,8 +33,8 @@ export const decode = <A>(method: string, decoder: Method.Decode<A>, value: unkn
 }
 
 /**
- * Decodes the parameters of a notification. The problem is what was mended, or why there is no value: a notification has no
- * response that could tell the server.
+ * Decodes the parameters of a notification. `problem` says what was repaired, or why there is no value. It is reported to the application,
+ * because a notification has no response that could tell the server.
  */
 export const decodeParams = <A>(
   method: string,
@@ -47,13 +47,13 @@ export const decodeParams = <A>(
     : { value: undefined, problem: invalidParams(method, value.left.issue) }
 }
 
-/** The diagnostic of a notification whose parameters are not valid. */
+/** The diagnostic about a notification whose parameters are not valid. */
 export const invalidParams = (method: string, issue: ParseIssue): Diagnostic => {
   const { sentence } = Issue.explain(issue, { quotes: false })
   return Diagnostic.Malformed({ malformed: new Malformed("notification", INVALID_PARAMS, `"${method}": ${sentence}`) })
 }
 
-/** Decodes a value, reports what was mended, and succeeds with the value or fails with what is wrong. */
+/** Decodes a value, and reports what was repaired. Fails with reason `Decode` when the value is not valid. */
 export const decodeOrFail = <A>(
   method: string,
   decoder: Method.Decode<A>,

@@ -1,7 +1,7 @@
 /**
- * Calls what extensions add, by their schemas, in either era. `legacy/Connect` and `modern/Connect` make the calls for their sessions;
- * `modern/ModernCalls` sends them by `EraCalls`. An extension that the client was not given, that the server has not declared or that the
- * revision does not have is refused before anything is sent.
+ * Calls the methods that extensions add, by their schemas, in either protocol era. `legacy/Connect` and `modern/Connect` make these
+ * functions for their sessions. `modern/ModernCalls` sends the calls (`EraCalls`). A call is refused before anything is sent when the
+ * client was not given the extension, when the server has not declared it, or when the revision does not have it.
  */
 import * as Effect from "effect/Effect"
 import type * as Either from "effect/Either"
@@ -24,9 +24,9 @@ import * as Decoding from "./Decoding.js"
 import type { Calls } from "./MethodCalls.js"
 import type { NotificationHub } from "./NotificationHub.js"
 
-/** What the era of a session does for extensions. */
+/** What the protocol era of a session does for extensions. */
 export interface EraCalls {
-  /** Calls a method, and gives its result without the members of the era. */
+  /** Calls a method, and gives its result without the members that only this era has. */
   readonly call: (
     method: string,
     params: JsonObject,
@@ -37,7 +37,10 @@ export interface EraCalls {
     params: JsonObject,
     options: CallOptions | undefined
   ) => Effect.Effect<Either.Either<any, any>, ClientError>
-  /** Subscribes until the scope closes; `undefined` in an era without subscriptions. `onReopened` runs when a subscription opens again. */
+  /**
+   * Subscribes until the scope closes; `undefined` in an era without subscriptions. `onReopened` is called each time that the subscription
+   * is open again after it was broken.
+   */
   readonly subscribe:
     | ((
       filter: string,
@@ -54,7 +57,7 @@ export interface ExtensionMethods extends ExtensionCalls {
   ) => Effect.Effect<void, NotNegotiated>
 }
 
-/** What the client knows of its extensions, the server and the session. */
+/** What the client knows of its extensions. */
 export interface Options {
   readonly enforceCapabilities: boolean
   readonly extensions: ExtensionTable.ExtensionTable
@@ -93,7 +96,7 @@ export const make = (
   }
 }
 
-/** Why a part of an extension cannot be used in this session. */
+/** Why a part of an extension cannot be used in this session; `undefined` when it can. */
 const refusal = (
   { enforceCapabilities, extensions, serverCapabilities, version }: Self,
   method: string,
@@ -110,7 +113,7 @@ const refusal = (
   })
 }
 
-/** The settings of both sides, when both have declared the extension. */
+/** The settings of both sides if both have declared the extension; otherwise `None`. */
 const extension = (
   { extensions, serverCapabilities, version }: Self,
   { id, settings, since, until }: Extension.Extension.Any
@@ -167,16 +170,16 @@ const listen = (
   Stream.unwrapScoped(Effect.gen(function*() {
     const { era, hub, version } = self
     const { filter, name } = notification
-    // A notification without a filter comes without a subscription.
+    // A notification without a filter arrives without a subscription.
     const subscribe = filter === undefined ? () => Effect.void : era.subscribe
     if (subscribe === undefined) {
       return yield* new NotNegotiated({ method: LISTEN, version, capability: undefined, declaredBy: "server" })
     }
     const refused = refusal(self, filter === undefined ? name : LISTEN, notification)
     if (refused !== undefined) return yield* refused
-    // Before the server knows the subscription, so that no notification is lost.
+    // Listens before the server knows the subscription, so that no notification is lost.
     const received = yield* hub.listen(name)
-    // Beside the marker, which a slow reader may lose.
+    // Set in addition to the marker in the outbox, because a slow reader may lose the marker.
     let hasOpened = false
     const opened = () => {
       hasOpened = true
@@ -192,7 +195,7 @@ const listen = (
     })
   }))
 
-/** Decodes a notification. Gives no value for a notification of other keys, and for a notification that is not valid. */
+/** Makes a function that decodes notifications. It gives no value for a notification with another key, or for one that is not valid. */
 const valuesOf = (
   { hub: { report } }: Self,
   { key, name, params }: Extension.Notification,
@@ -209,5 +212,5 @@ const valuesOf = (
 
 const LISTEN = "subscriptions/listen"
 
-/** Marks that the subscription is open. */
+/** A marker in the outbox which says that the subscription is open. */
 const OPENED: Message.Notification = Message.notification("")

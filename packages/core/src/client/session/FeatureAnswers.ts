@@ -1,7 +1,7 @@
 /**
- * What a client's features answer to a server that asks for a sample, for input of the user, or for the roots: the same in
- * both eras. A legacy server sends requests, which `legacy/InboundHandlers` answers; a modern server puts input requests into a
- * result, `modern/Connect` answers them by this module, and `modern/InputRounds` sends the answers with the next request.
+ * What the features of a client answer to a server that asks for sampling, for input of the user, or for the roots. It is the same in both
+ * protocol eras. A legacy server sends requests, which `legacy/InboundHandlers` answers. A modern server puts input requests into a result;
+ * `modern/Connect` answers them with this module, and `modern/InputRounds` sends the answers with the next request.
  */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -16,7 +16,7 @@ import * as Sampling from "../../protocol/Sampling.js"
 import * as SchemaCheck from "../../protocol/schema/SchemaCheck.js"
 import type { Answer, FeatureHandler, FeaturesService, UrlElicitation } from "../ClientFeatures.js"
 
-/** Samples from a model. `declared` are the client's capabilities. Dies when the answer breaks a rule for uses of tools. */
+/** Samples from a model. `declared` are the capabilities of the client. Dies when the answer breaks a rule of tool use. */
 export const sample = (
   { handler }: NonNullable<FeaturesService["sampling"]>,
   declared: ClientCapabilities,
@@ -28,7 +28,7 @@ export const sample = (
   const problem = ToolUseRules.problem(params.messages)
   if (problem !== undefined) return invalidParams(`Message ${problem.at}: ${problem.message}`)
   return Effect.tap(handler(params), (answer) => {
-    // What is not a message at all is refused with the other invalid results.
+    // An answer that is not a message at all is refused later, with other invalid results.
     const broken = isMessage(answer)
       ? ToolUseRules.problemOfAnswer(answer, params.toolChoice)
       : undefined
@@ -38,7 +38,7 @@ export const sample = (
   })
 }
 
-/** Shows a form or has the user open a page: one method with two handlers, each in the context of its own layer. */
+/** Shows a form to the user or lets the user open a page. The method has two handlers, and each runs in the context of its own layer. */
 export const elicit = (
   { form, url }: Pick<FeaturesService, "form" | "url">,
   declared: ClientCapabilities,
@@ -53,12 +53,12 @@ export const elicit = (
 
 const isUrl = (params: Elicitation.ElicitFormParams | UrlElicitation): params is UrlElicitation => params.mode === "url"
 
-/** The roots of the client. */
+/** Lists the roots of the client. */
 export const listRoots = (
   { handler }: NonNullable<FeaturesService["roots"]>
 ): Effect.Effect<ListRootsResult, McpError.McpError, any> => Effect.map(handler, (roots) => ({ roots }))
 
-/** Fills in the defaults of the form. Dies when the answer does not fit it. */
+/** Adds the defaults of the form to an answer. Dies when the answer does not fit the form. */
 const elicitResult = (
   { requestedSchema }: Elicitation.ElicitFormParams,
   answer: Answer

@@ -1,6 +1,6 @@
 /**
- * The two features that run by themselves while the client is connected: logging reads the server's log messages (`Opening` starts it),
- * and roots notifies the server when its list changes (`Client` starts it). `FeatureAnswers` has the features that answer the server.
+ * Runs two features while the client is connected. `logging` handles log messages of the server; `Opening` starts it. `roots` notifies the
+ * server when its list changes; `Client` starts it. `FeatureAnswers` has the features that answer the server.
  */
 import * as Context from "effect/Context"
 import type * as Duration from "effect/Duration"
@@ -17,8 +17,8 @@ import type { FeaturesService } from "../ClientFeatures.js"
 import type { NotificationHub } from "./NotificationHub.js"
 
 /**
- * Runs the logging feature, if there is one. It listens from the moment this succeeds, so it misses no later message. When the client
- * closes after a success, the messages that have arrived are handled first, within the limit.
+ * Runs the feature `logging`, if the client has it. It listens before this effect ends, so it misses no later message. When the client
+ * closes after a success, the messages that have arrived are handled first, at most for `closeTimeout`.
  */
 export const handleLogs = (
   { logging }: FeaturesService,
@@ -48,7 +48,7 @@ export const handleLogs = (
   )
 }
 
-/** Runs `notify` for each change of the roots, if the roots feature reports changes. */
+/** Runs `notify` for each change of the roots, if the feature `roots` has the option `changes`. */
 export const announceRootChanges = (
   { roots }: FeaturesService,
   notify: Effect.Effect<void>,

@@ -1,19 +1,19 @@
 /**
- * How much of the lists of a server a client keeps, for `ListPages` and `ServerTools`: counts values and characters of entries. Its two
- * fields only grow; they are mutable, because the class looks at each value.
+ * Limits how much of the lists of a server a client keeps, for `ListPages` and `ServerTools`. It counts the values and the characters of
+ * entries. Its two fields only grow. They are mutable, because the class looks at each value.
  */
 
-/** How many values the entries of one list may consist of, on all pages together. */
+/** How many values the entries of one list may have together, on all pages. */
 export const MAX_VALUES = 500_000
 
-/** How many characters the entries of one list may have, on all pages together. */
+/** How many characters the entries of one list may have together, on all pages. */
 export const MAX_CHARACTERS = 16 * 1024 * 1024
 
 export class ListBudget {
   private values = 0
   private characters = 0
 
-  /** Counts an entry; whether the list is still within its limits. */
+  /** Counts an entry. Returns whether the list is still within its limits. */
   fits(entry: unknown): boolean {
     const left = [entry]
     while (left.length > 0) {

@@ -1,32 +1,36 @@
 /**
- * How often a client lists what a server has, however often the server reports changes: the one rule for the search of tools (`ServerTools`),
- * for a group (`group/ServerLists`), for a proxy and for tool lists of models. `rest` and `backoff` are a table; no message of the server
- * shortens what they give. `OwnCalls` shortens the wait: what a call of this client may have changed is read soon after.
+ * Limits how often a client lists what a server has, although the server may report changes very often. The search for tools
+ * (`ServerTools`), groups (`group/ServerLists`), proxies and tool lists of models all follow this rule. `rest` and `backoff` give the
+ * waits; no message of the server can shorten them. Only calls of this client shorten a wait (`OwnCalls`), because what such a call may
+ * have changed should be read soon.
  */
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as EffectInternals from "../../kit/EffectInternals.js"
 
-/** The least time between the end of a listing and the begin of the next, in milliseconds. */
+/** The least time between the end of one listing and the beginning of the next, in milliseconds. */
 const INTERVAL = 1000
 
-/** The same time after a call of this client, where the list is short. */
+/** The same time after a call of this client, if the list is short. */
 const OWN_INTERVAL = 50
 
 /** How many pages a short list has at most. */
 const SHORT = 2
 
-/** How many milliseconds each page of the last listing costs. */
+/** How many milliseconds of wait each page of the last listing adds. */
 const PER_PAGE = 125
 
-/** How long the client rests after a listing, in milliseconds. `isOwn`: a call of this client may have changed the list since. */
+/**
+ * How many milliseconds the client waits after a listing of `pages` pages. `isOwn`: a call of this client may have changed the list since
+ * then.
+ */
 export const rest = (pages: number, isOwn: boolean): number =>
   isOwn && pages <= SHORT ? OWN_INTERVAL : Math.max(INTERVAL, pages * PER_PAGE)
 
-/** How long the client rests after this many listings in a row that failed, in milliseconds. */
+/** How many milliseconds the client waits after `failures` listings in a row that failed. */
 export const backoff = (failures: number): number => Math.min(60_000, INTERVAL * 2 ** (failures - 1))
 
-/** Counts when calls of this client begin and end. */
+/** Counts the beginnings and ends of calls of this client. */
 export class OwnCalls {
   private count = 0
   private waiting: Deferred.Deferred<void> | undefined
@@ -35,7 +39,7 @@ export class OwnCalls {
     return this.count
   }
 
-  /** A call has begun or ended. */
+  /** Counts that a call has begun or ended. */
   readonly mark = (): void => {
     this.count++
     const { waiting } = this
@@ -46,7 +50,7 @@ export class OwnCalls {
   readonly around = <A, E, R>(call: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
     Effect.acquireUseRelease(Effect.sync(this.mark), () => call, () => Effect.sync(this.mark))
 
-  /** Waits until a call has begun or ended after `now` was `seen`. */
+  /** Waits until a call begins or ends after `now` was `seen`. */
   readonly since = (seen: number): Effect.Effect<void> =>
     Effect.suspend(() =>
       this.count !== seen ? Effect.void : Deferred.await(this.waiting ??= EffectInternals.deferred<void>())

@@ -1,8 +1,8 @@
 /**
- * Reads a list that comes in pages as one stream, for `Verbs`, `ServerTools`, `group/ServerLists`, `legacy/Connect` (the list of tasks),
- * and `SkillsClient` of package `extensions`. `ListBudget` counts. The stream fails with `ListCut` when the list is too large: after too
- * many pages, and when the pages together hold too many values or characters. A cursor that the server sends a second time ends the list,
- * with a diagnostic: some servers send the same cursor with each page.
+ * Reads all pages of a list as one stream, for `Verbs`, `ServerTools`, `group/ServerLists`, `legacy/Connect` (the list of tasks), and
+ * `SkillsClient` of package `extensions`. `ListBudget` counts. The stream fails with `ListCut` when the list has too many pages, or when
+ * all pages together have too many values or characters. When the server sends a cursor a second time, the list ends there, and a
+ * diagnostic reports it, because some servers send the same cursor with each page.
  */
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -13,19 +13,16 @@ import * as StreamArrays from "../../kit/StreamArrays.js"
 import type { ClientError } from "../ClientError.js"
 import * as ListBudget from "./ListBudget.js"
 
-/**
- * How many pages of one list are read.
- */
+/** How many pages of one list are read. */
 export const MAX_PAGES = 64
 
-/**
- * The rest of a list is not read.
- */
+/** The error of a list whose rest is not read because it is too large. */
 export class ListCut extends TransportError {}
 
 /**
- * The entries of all pages; a page is requested when the reader wants its entries. Fails with `ListCut` after the entries that are
- * within the limits, and after `MAX_PAGES` pages. `report` tells that the list ended at a cursor that was there before.
+ * The entries of all pages. A page is requested when the reader wants its entries. The stream fails with `ListCut` after the entries that
+ * are within the limits, and after `MAX_PAGES` pages. `report` gets a diagnostic when the list ends at a cursor that the server has sent
+ * before.
  */
 export const stream = <P extends { readonly nextCursor?: string | undefined }, A>(
   method: string,
@@ -81,7 +78,7 @@ const cut = (method: string, why: string): ListCut => {
   return new ListCut({ reason: "Decode", message: `The result of "${method}" is not valid: ${why}${advice}` })
 }
 
-/** What a session has for one page of a list. */
+/** The function of a session that reads one page of a list, by method. */
 const onePage: ReadonlyMap<string, string> = new Map([
   ["tools/list", "listTools"],
   ["prompts/list", "listPrompts"],

@@ -1,8 +1,8 @@
 /**
- * The methods that a client calls, by name (`legacy/MethodTable` and `modern/MethodTable`), and how `legacy/Connect` and
- * `modern/ModernCalls` call a method: what the session does not allow is refused, parameters are narrowed to the revision of the session,
- * the result is checked, and the error is translated. What had to be mended in a result is reported. The table of an era says how a method
- * narrows and checks; this module imports no era.
+ * The methods that a client calls, by name, and how `legacy/Connect` and `modern/ModernCalls` call a method. A call that the session does
+ * not allow is refused. Parameters are reduced to the revision of the session. The result is checked, and repairs of the result are
+ * reported. An error becomes a `ClientError`. The table of an era (`legacy/MethodTable`, `modern/MethodTable`) says how each method does
+ * this; this module imports no era.
  */
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -27,13 +27,13 @@ import { type ClientError, fromCall, NotNegotiated } from "../ClientError.js"
 import type { CallOptions } from "../ClientSession.js"
 import * as Decoding from "./Decoding.js"
 
-/** What one method of an era does with the parameters and the result of a call. */
+/** How one method of an era converts the parameters and the result of a call. */
 export interface MethodRow<in P, out R> {
   readonly narrowParams: (version: Version) => (params: P) => unknown
   readonly decodeResult: Method.Decode<R>
 }
 
-/** The methods that the verbs of a client name. Each era has a table of them. */
+/** The methods that the functions of a session call. Each era has a table of them. */
 export interface MethodTable {
   readonly "ping": MethodRow<{}, {}>
   readonly "tools/list": MethodRow<PaginatedParams, Tools.ListToolsResult>
@@ -60,11 +60,11 @@ export type Call = <Name extends keyof MethodTable>(
   options: CallOptions | undefined
 ) => Effect.Effect<ResultOf<MethodTable[Name]>, ClientError>
 
-/** How the methods of one session are called. */
+/** The functions with which the methods of one session are called. */
 export interface Calls {
-  /** Calls a method that the era has, checked. */
+  /** Calls a method that the era has, and checks parameters and result. */
   readonly call: Call
-  /** Calls any method that the session allows; parameters and result are not checked. */
+  /** Calls any method that the session allows. Neither parameters nor result are checked. */
   readonly request: (
     method: string,
     params: Params | undefined,
@@ -83,7 +83,7 @@ export interface Options {
   readonly report: Decoding.Report
 }
 
-/** How any method is called. */
+/** The function that calls any method. */
 export const requests = (
   { outbound, refusal, timeouts }: Pick<Options, "outbound" | "refusal" | "timeouts">
 ): Calls["request"] => {
@@ -122,8 +122,8 @@ export const make = (options: Options): Calls => {
 }
 
 /**
- * Why a session does not allow a message of the client: its revision does not have the method, or its capability was not declared. A method
- * that neither the era nor a given extension has is the application's own, and is allowed.
+ * Makes the function that says why a session does not allow a message of the client: the revision does not have the method, or a capability
+ * of the method was not declared. A method that neither the era nor a given extension has belongs to the application, and is allowed.
  */
 export const refusals = (
   methods: ReadonlyMap<string, Method.Method>,
@@ -147,7 +147,7 @@ export const refusals = (
   for (const method of extensions.methods.values()) {
     const { extension, from, name } = method
     const own = methods.get(name)
-    // A method of the core has the name in this revision.
+    // In this revision, a method of the core has the name.
     if (own !== undefined && Method.isIn(own, version)) continue
     const isIn = ExtensionTable.isIn(method, version)
     const isMissing = enforceCapabilities && declaredExtensions[extension] === undefined
@@ -164,7 +164,10 @@ export const refusals = (
 
 const isLevel = Schema.is(LoggingLevel)
 
-/** Why a value is refused as a level of log messages; `undefined` for a level. A modern client would send it with every later request. */
+/**
+ * Why a value is refused as a log level; `undefined` when it is a level. Without this check, a modern client would send the value with
+ * every later request.
+ */
 export const unknownLevel = (level: unknown): InvalidParams | undefined =>
   isLevel(level) ? undefined : new InvalidParams({
     message: `${quoted(String(level))} is not a level of log messages: use one of ${LoggingLevel.literals.join(", ")}`
@@ -172,7 +175,7 @@ export const unknownLevel = (level: unknown): InvalidParams | undefined =>
 
 const MAX_WARNINGS = 64
 
-/** Warns once of each key that the application should not use in `_meta`. */
+/** Logs a warning, once for each key, about keys in `_meta` that the application should not use. */
 const metaCheck = (): (meta: JsonObject) => Effect.Effect<void> => {
   const warned = new Set<string>()
   return (meta) =>

@@ -1,7 +1,7 @@
 /**
- * The contract between the eras and `ClientSession`: what an era needs to open a session over a transport, and what it gives once both
- * sides have agreed on a revision. `legacy/Connect` and `modern/Connect` implement the contract; `Negotiation` chooses the era, and
- * `Verbs` calls the session.
+ * The contract between the modules of a protocol era and `ClientSession`: what an era needs to open a session over a transport, and what it
+ * gives after both sides have agreed on a revision. `legacy/Connect` and `modern/Connect` implement the contract. `Negotiation` chooses the
+ * era. `Verbs` calls the session.
  */
 import type * as Duration from "effect/Duration"
 import type * as Effect from "effect/Effect"
@@ -18,21 +18,24 @@ import type { Calls } from "./MethodCalls.js"
 import type { ServerToolsService } from "./ServerTools.js"
 import type { ClientTracing } from "./Tracing.js"
 
-/** What the server sent about itself. */
+/** What the server has sent about itself. */
 export interface ServerFacts<V extends Version = Version> extends ClientSession.Prior {
   readonly version: V
 }
 
 export interface NegotiatedSession extends Calls {
   readonly facts: ServerFacts
-  /** Sends any notification, unchecked. */
+  /** Sends any notification without a check. */
   readonly notify: Outbound["notify"]
   readonly notifications: ClientSession.Notifications
-  /** The calls of extensions. */
+  /** The functions that call extensions. */
   readonly extended: ExtensionMethods
   readonly tasks: EraTasks
   readonly report: Report
-  /** Waits until the server notifies this client of changes of its lists, if it ever does. */
+  /**
+   * Waits until the server has agreed or refused to notify this client of changes of its lists. Ends at once if there is no such
+   * subscription.
+   */
   readonly awaitSubscription: Effect.Effect<void>
   readonly ended: Effect.Effect<void, LocalError>
 }
@@ -41,17 +44,17 @@ type WithDefault = "clientInfo" | "timeout" | "maxRetries" | "cache" | "enforceC
 
 type Resolved = { readonly [Name in WithDefault]-?: Exclude<ClientSession.Options[Name], undefined> }
 
-/** The options of a client, with their defaults, and what its parts share. */
+/** The options of a client with their defaults, and the services that the modules of a client share. */
 export interface Options<V extends Version = Version>
   extends Omit<ClientSession.Options, WithDefault | "extensions" | "timeouts" | "versions">, Resolved
 {
-  /** The revisions that the client may agree on. */
+  /** The revisions on which the client may agree. */
   readonly versions: ReadonlyArray<V>
   readonly features: FeaturesService
   readonly extensions: ExtensionTable
   readonly tools: ServerToolsService
-  /** What records the calls; `undefined` where nothing does. */
+  /** Records the calls; `undefined` when nothing records them. */
   readonly tracing: ClientTracing | undefined
-  /** The timeouts of methods that have a timeout of their own. */
+  /** The timeouts of methods that have a timeout of their own, by name. */
   readonly timeouts: ReadonlyMap<string, Duration.DurationInput>
 }

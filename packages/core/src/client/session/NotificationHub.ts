@@ -1,7 +1,8 @@
 /**
- * Gives each notification and each diagnostic of a session to the listeners of the moment. `Opening` makes the hub, and `ExtensionMethods`
- * opens streams of the notifications of extensions. `ClientSession` describes the streams that listeners read; the era supplies the
- * decoders. Parameters that cannot be decoded, and parameters that had to be mended, are reported when there is a listener.
+ * Gives each notification and each diagnostic of a session to the listeners that there are at that moment. `Opening` makes the hub.
+ * `ExtensionMethods` opens streams of notifications of extensions. `ClientSession` describes the streams that listeners read. The protocol
+ * era of the session gives the decoders. If there is a listener, parameters that cannot be decoded, and repairs of parameters, are
+ * reported.
  */
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -18,10 +19,12 @@ import type * as Method from "../../protocol/Method.js"
 import type { Change, Notifications } from "../ClientSession.js"
 import * as Decoding from "./Decoding.js"
 
-/** How many values wait for a slow listener before it loses the oldest; fewer when they have more than 16 Mi characters. */
+/**
+ * How many values may wait for a slow listener. Then the oldest are dropped; also when the values have more than 16 Mi characters together.
+ */
 const CAPACITY = 256
 
-/** How an era decodes the notifications that have a stream of their own. */
+/** The decoders of an era for the notifications that have a stream of their own. */
 export interface Decoders {
   readonly "notifications/message": Decode<LoggingMessage>
   readonly "notifications/resources/updated": Decode<{ readonly uri: string }>
@@ -37,32 +40,34 @@ const changes: ReadonlyMap<string, Change> = new Map([
 ])
 
 export interface NotificationHub {
-  /** The effect, if there is one, reports the notification. */
+  /**
+   * Gives a notification to the listeners. Returns an effect that reports a problem of the notification; `undefined` when there is none.
+   */
   readonly publish: (notification: Notification) => Effect.Effect<void> | undefined
-  /** Remembers the id of a URL elicitation that the server has sent. Only remembered elicitations can be completed, each once. */
+  /** Remembers the id of a URL elicitation that the server has sent. Only remembered elicitations can be completed, and each only once. */
   readonly onElicitation: (id: unknown) => void
   /** Gives a diagnostic to the listeners, or to the log when there is none. */
   readonly report: (diagnostic: Diagnostic) => Effect.Effect<void>
   readonly streams: Notifications
   /** The notifications of this method from now on, until the scope closes. */
   readonly listen: (method: string) => Effect.Effect<Outbox.Outbox<Notification>, never, Scope.Scope>
-  /** Ends all streams, after what was published before. */
+  /** Ends all streams, after everything that was published before. */
   readonly end: Effect.Effect<void>
 }
 
 interface Self {
   readonly notifications: Broadcast<Notification>
-  /** Only `listen` adds a method. */
+  /** The listeners of single methods. Only `listen` adds a method. */
   readonly byMethod: Map<string, Broadcast<Notification>>
   readonly diagnostics: Broadcast<Diagnostic>
   /** The notifications that have a stream of their own, by their methods. */
   readonly decoded: ReadonlyMap<string, Decoded<unknown>>
-  /** The URL elicitations that are not completed. `onElicitation` adds them, and `publish` removes them. */
+  /** The ids of URL elicitations that are not completed. `onElicitation` adds ids, and `publish` removes them. */
   readonly open: Set<unknown>
   readonly log: (diagnostic: Diagnostic) => Effect.Effect<void>
 }
 
-/** Its streams end with the scope at the latest. */
+/** Makes a hub. Its streams end when the scope closes, or before. */
 export const make = (decoders: Decoders): Effect.Effect<NotificationHub, never, Scope.Scope> =>
   Effect.acquireRelease(Effect.sync(() => hub(decoders)), ({ end }) => end)
 
@@ -93,7 +98,7 @@ const hub = (decoders: Decoders): NotificationHub => {
 
 const COMPLETED = "notifications/elicitation/complete"
 
-/** How many elicitations may be open, and how many characters an id may have. Further elicitations are not remembered. */
+/** How many elicitations are remembered; the oldest are forgotten first. An id with more than `MAX_ID` characters is not remembered. */
 const MAX_IDS = 1024
 const MAX_ID = 1024
 
@@ -106,7 +111,8 @@ const onElicitation = ({ open }: Self, id: unknown): void => {
 const publish = (self: Self, notification: Notification): Effect.Effect<void> | undefined => {
   const { byMethod, decoded, notifications, open } = self
   const id = notification.params?.elicitationId
-  // MUST ignore ids that are unknown, or completed already (2025-11-25 client/elicitation#completion-notifications-for-url-mode-elicitation)
+  // The client MUST ignore ids that are unknown or completed already (2025-11-25
+  // client/elicitation#completion-notifications-for-url-mode-elicitation).
   if (notification.method === COMPLETED && typeof id === "string" && !open.delete(id)) return undefined
   const sizeOf = () => MessageText.lengthOf(notification)
   notifications.publish(notification, sizeOf)
@@ -136,8 +142,8 @@ const end = ({ byMethod, decoded, diagnostics, notifications }: Self): void => {
 }
 
 /**
- * An outbox for each listener. A `PubSub` would lose the newest value when code without a fiber offers it, and on shutdown the values that
- * listeners have not read yet. After `end`, no outbox is added, and no outbox gets a value.
+ * One outbox for each listener. A `PubSub` would lose the newest value when code without a fiber offers it. On shutdown it would lose the
+ * values that listeners have not read yet. After `end`, no outbox is added, and no outbox gets a value.
  */
 class Broadcast<A> {
   private readonly listeners = new Set<Outbox.Outbox<A>>()
@@ -151,7 +157,10 @@ class Broadcast<A> {
     return this.listeners.size > 0
   }
 
-  /** Whether there is a listener. The size of the value, in characters, is asked for when values wait. */
+  /**
+   * Gives a value to the listeners. Returns whether there is a listener. `sizeOf` returns the number of characters of the value; it is
+   * called only when other values wait already.
+   */
   publish(value: A, sizeOf: () => number | undefined): boolean {
     for (const listener of this.listeners) listener.unsafeSlide(value, listener.size > 0 ? sizeOf() : 0)
     return this.hasListeners
@@ -179,13 +188,13 @@ class Broadcast<A> {
   readonly stream: Stream.Stream<A> = Stream.unwrapScoped(Effect.map(this.listener, ({ stream }) => stream))
 }
 
-/** The parameters of one notification, for its listeners. */
+/** The decoded parameters of one notification, for its listeners. */
 class Decoded<A> extends Broadcast<A> {
   constructor(readonly method: string, private readonly decoder: Decode<A>) {
     super()
   }
 
-  /** The result is what is wrong with the parameters. */
+  /** Decodes parameters, and publishes them. Returns what is wrong with the parameters; `undefined` when nothing is wrong. */
   publishParams(params: unknown, sizeOf: () => number): Diagnostic | undefined {
     if (!this.hasListeners) return undefined
     const { problem, value } = Decoding.decodeParams(this.method, this.decoder, params)

@@ -1,8 +1,8 @@
 /**
- * A conversation with a server while the client does not know yet which era the server speaks. `Negotiation` opens the conversation and
- * sends the first requests; `legacy/Connect` or `modern/Connect`, whichever era was found, sets with `setEra` how requests of the server
- * are handled, and makes a session of the conversation. Notifications reach their listeners from the beginning. `follow` gives a probe the
- * errors that a server answers without an id.
+ * A conversation with a server while the client does not know yet which protocol era the server speaks. `Negotiation` opens the
+ * conversation and sends the first requests. When the era is known, `legacy/Connect` or `modern/Connect` calls `setEra` to say how requests
+ * of the server are handled, and makes a session of the conversation. Notifications reach their listeners from the beginning. Some servers
+ * answer a probe with an error that has no id; `follow` makes this error the answer of the probe.
  */
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
@@ -19,15 +19,15 @@ import * as FeatureFibers from "./FeatureFibers.js"
 import type { Options } from "./NegotiatedSession.js"
 import * as NotificationHub from "./NotificationHub.js"
 
-/** How an era treats what the server sends. */
+/** How an era handles what the server sends. */
 export interface EraHandlers {
-  /** Without it, requests of the server are dropped. */
+  /** Handles requests of the server. Default: requests of the server are dropped. */
   readonly onRequest?: Side["onRequest"]
-  /** The own limit of a request of the server that takes no place from other requests. Default: no request has an own limit. */
+  /** The limit of a request of the server that takes no place from other requests. Default: no request has a limit of its own. */
   readonly ownLimit?: Side["ownLimit"]
   /** The method that a heartbeat sends. Default: no heartbeat. */
   readonly ping?: string
-  /** Runs for each notification after the listeners got it. */
+  /** Called with each notification after its listeners. Returns the effect that handles the notification, if there is one. */
   readonly onNotification?: (notification: Message.Notification) => Effect.Effect<void> | undefined
 }
 
@@ -37,21 +37,24 @@ export interface Opening {
   readonly transport: Transport.Transport
   /** Whether the transport has ended by itself. */
   readonly isOver: () => boolean
-  /** The input that was not a message and was skipped. */
+  /** The input that was skipped because it is not a message. */
   readonly skipped: Readonly<Skipped>
   readonly setEra: (handlers: EraHandlers) => void
   /**
-   * The `onId` of a probe. While the probe has no answer, an error without an id of this client is its answer. `onAnswer` gets the answer,
-   * also after the call has timed out.
+   * Makes the `onId` of a probe. While the probe has no answer, an error whose id is not an id of this client counts as its answer.
+   * `onAnswer` gets the answer, also after the call has timed out.
    */
   readonly follow: (onAnswer: (answer: Message.Response) => void) => (id: Message.RequestId) => void
-  /** Follows no probe any more: the era is found, or the client looks for the era in another way. */
+  /** Ends `follow`: the era is known, or the client finds out the era in another way. */
   readonly unfollow: () => void
-  /** Its end ends the conversation. */
+  /** The scope of the conversation. When it closes, the conversation ends. */
   readonly scope: Scope.Scope
 }
 
-/** `decoders` fit both eras. Until an era is set, requests of the server are dropped. The scope ends the conversation. */
+/**
+ * Opens a conversation over a transport. `decoders` must fit both eras. Until an era is set, requests of the server are dropped. When the
+ * scope closes, the conversation ends.
+ */
 export const open = (
   transport: Transport.Transport,
   decoders: NotificationHub.Decoders,
@@ -92,7 +95,7 @@ export const open = (
       }
     )
     yield* Effect.forkScoped(Effect.interruptible(Effect.ensuring(Effect.ignore(conversation.ended), hub.end)))
-    // The server may log while the session is being opened.
+    // Started now, because the server may log while the session is being opened.
     yield* FeatureFibers.handleLogs(features, hub, closeTimeout)
     if (options.tracing !== undefined) yield* options.tracing.session
     return {
@@ -110,13 +113,13 @@ export const open = (
     }
   })
 
-/** How many inputs were skipped, and how the first input begins whose text is known. */
+/** How many inputs were skipped, and the beginning of the first skipped input whose text is known. */
 export interface Skipped {
   count: number
   first: string | undefined
 }
 
-/** A probe. */
+/** A probe whose answer is expected. */
 interface Followed {
   readonly id: Message.RequestId
   readonly onAnswer: (answer: Message.Response) => void
@@ -124,9 +127,9 @@ interface Followed {
 }
 
 /**
- * The same transport; requests of the server are dropped while `areDropped` gives true. `skipped` counts what is not a message.
- * `onElicitation` gets the ids of the URL elicitations in requests, and in errors that demand them, before any message that comes later.
- * `onEnd` runs when the transport has ended.
+ * The same transport with four additions. It drops requests of the server while `areDropped` returns `true`. It counts in `skipped` the
+ * input that is not a message. `onElicitation` gets the ids of the URL elicitations in requests and in errors that demand them, before any
+ * later message is received. `onEnd` is called when the transport has ended.
  */
 const watched = (
   transport: Transport.Transport,
@@ -165,7 +168,7 @@ const watched = (
   }
 })
 
-/** The same message; an error without an id of this client gets the id of the first probe that has no answer. */
+/** The same message. An error whose id is not an id of this client gets the id of the first probe that has no answer. */
 const answerOf = (followed: ReadonlyArray<Followed>, incoming: Message.Incoming): Message.Incoming => {
   const isMalformed = Message.isMalformed(incoming)
   if (isMalformed ? incoming.kind !== "response" && incoming.kind !== "unknown" : !Message.isResponse(incoming)) {

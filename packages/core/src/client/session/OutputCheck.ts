@@ -1,7 +1,7 @@
 /**
- * Checks the structured content of tool results against the output schemas that the server lists (`ServerTools`), for `Verbs`. The
- * schemas are the server's: a check that costs too much is given up and reported. Null in an optional
- * member counts as the absence of the member.
+ * Checks the structured content of results of tools against the output schemas that the server lists (`ServerTools`), for `Verbs`. The
+ * schemas come from the server, so a check that would cost too much is given up and reported. `null` in an optional member counts as
+ * absent.
  */
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
@@ -14,7 +14,9 @@ import type * as Tools from "../../protocol/Tools.js"
 import type { Report } from "./Decoding.js"
 import type { ServerTool, ServerToolsService } from "./ServerTools.js"
 
-/** A tool without an output schema, a schema to check with, or why the schema cannot be used. */
+/**
+ * The schema with which a result is checked, `NoSchema` for a tool without an output schema, or the reason why the schema cannot be used.
+ */
 type OutputSchema =
   | { readonly schema: JsonObject; readonly validate: JsonSchemaValidator.Validate }
   | "NoSchema"
@@ -37,8 +39,9 @@ const schemaOf = (tool: ServerTool): OutputSchema => {
 }
 
 /**
- * Gives the result of a tool, without null in optional members that may not be null. Fails with reason `Decode` when the result does not match the output schema of the tool, which `find`
- * looks for. A result that cannot be checked is accepted, and reported once for each tool.
+ * Checks the result of a tool. Gives the result without `null` in optional members whose schema does not allow `null`. Fails with reason
+ * `Decode` when the result does not match the output schema of the tool. `find` looks for the tool. A result that cannot be checked is
+ * accepted, and reported once for each tool.
  */
 export const check = (
   name: string,
@@ -53,7 +56,7 @@ export const check = (
       unchecked.add(name)
       return Effect.as(report(Diagnostic.Unchecked({ subject: `The result of the tool "${name}"`, reason })), result)
     })
-  /** The result without null in optional members, where this is all that the schema does not accept. */
+  /** The result without `null` in optional members, if the schema accepts it then; otherwise `undefined`. */
   const withoutNulls = ({ schema, validate }: Exclude<OutputSchema, string | { readonly reason: string }>) => {
     const mended = ArgumentRepair.withoutNulls(schema, result.structuredContent)
     if (mended === undefined || Either.getOrUndefined(validate(mended.value))?.length !== 0) return undefined

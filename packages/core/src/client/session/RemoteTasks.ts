@@ -1,6 +1,6 @@
 /**
- * Calls tools whose calls may become tasks, and makes the handles of tasks, for `Verbs`, in either era: `EraTasks` does what the eras
- * differ in. A plain call waits for the result of its task, and cancels the task when the caller gives up.
+ * Calls tools whose calls may become tasks, and makes the tasks that the application gets, for `Verbs`, in either protocol era. `EraTasks`
+ * has what differs between the eras. A plain call waits for the result of its task, and cancels the task when the caller gives up.
  */
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
@@ -33,9 +33,12 @@ export interface Options {
   readonly tools: ServerToolsService
   /** All tools of the server. */
   readonly list: Stream.Stream<Tool, ClientError>
-  /** How long a verb that begins now may take. */
+  /** How much time a call has that began at `began`, in milliseconds since 1970. */
   readonly timeLeft: (began: number, options: CallToolOptions | undefined) => TimeLeft
-  /** Checks the result of a tool, unless the options of the call say otherwise. Without `left`, it may list the tools for a whole timeout. */
+  /**
+   * Checks the result of a tool, unless the options of the call say that it is not checked. It may list the tools in the time of `left`;
+   * without `left`, in the time of one timeout.
+   */
   readonly check: (
     name: string,
     options: CallToolOptions | undefined,
@@ -44,18 +47,18 @@ export interface Options {
 }
 
 export interface RemoteTasks extends TaskCalls {
-  /** Calls a tool, and waits for the result of the task that the call may become. */
+  /** Calls a tool. When the call becomes a task, waits for the result of the task. */
   readonly call: (
     params: CallToolParams,
     options: CallToolOptions | undefined
   ) => Effect.Effect<CallToolResult, ClientError>
 }
 
-/** How long a call that gives up waits for the server to acknowledge that the task is cancelled. */
+/** How long a call that gives up waits until the server has acknowledged the cancel of the task. */
 const CANCEL_WAIT = "1 second"
 
 interface Self extends Options {
-  /** What all that wait for a task at the same time share, by its id. Only `using` writes it. */
+  /** The tasks for which somebody waits now, by id, so that all who wait for a task share its poll. Only `using` changes it. */
   readonly inUse: Map<string, { readonly task: OpenTask; users: number; readonly stop: Stop }>
 }
 
@@ -74,7 +77,7 @@ export const make = (options: Options): RemoteTasks => {
   }
 }
 
-/** Makes what waits for the server as interruptible as the caller is. */
+/** Makes the waits for the server interruptible if the caller is interruptible. */
 type Restore = <A, E>(effect: Effect.Effect<A, E>) => Effect.Effect<A, E>
 
 const call = Effect.fnUntraced(function*(
@@ -109,7 +112,7 @@ const start = Effect.fnUntraced(function*(
   let token: RequestId | undefined
   const called = yield* era.call(
     toParams(name, args),
-    // A progress token has to go with the call.
+    // The progress token must be sent with the call.
     noting(task === undefined ? rest : { ...rest, onProgress }, (id) => {
       token = id
     }),
@@ -142,7 +145,10 @@ const attach = (
     )
   })
 
-/** The member `task` of a call, where the client decides: MUST NOT be sent for tools that are not listed with support. */
+/**
+ * The member `task` of a call, if the client decides about tasks. It MUST NOT be sent for tools that the server does not list with task
+ * support.
+ */
 const taskField = (
   { era, list, tools }: Self,
   name: string,
@@ -158,7 +164,7 @@ const taskField = (
         : undefined
   )
 
-/** Uses a task until the scope closes: notifications of the server wake its poll meanwhile. */
+/** Uses a task until the scope closes. Meanwhile notifications of the server wake its poll. */
 const using = ({ inUse, watch }: Self, taskId: string, own: OpenTask): Effect.Effect<OpenTask, never, Scope.Scope> =>
   Effect.acquireRelease(
     Effect.sync(() => {
@@ -184,7 +190,7 @@ const resultOf = (
 ): Effect.Effect<CallToolResult, ClientError> =>
   Effect.scoped(Effect.flatMap(using(self, taskId, own), ({ poll, result }) => {
     if (onProgress === undefined || self.era.decides === "client") return result
-    // The messages of its status are the only progress of such a task.
+    // The only progress of such a task are the messages of its status.
     const messages = poll.states.pipe(
       Stream.filterMap(({ status, statusMessage }) =>
         Tasks.isTerminal(status) ? Option.none() : Option.fromNullable(statusMessage)
@@ -196,7 +202,7 @@ const resultOf = (
     return Effect.zipRight(Effect.forkScoped(Effect.ignore(messages)), result)
   }))
 
-/** Runs an effect, and a handler for the progress that arrives after `listen` was called with the token of the call. */
+/** Runs an effect, and calls `onProgress` for the progress that arrives after `listen` was called with the token of the call. */
 const reporting = <A>(
   { era, watch }: Self,
   onProgress: OnProgress | undefined,
@@ -226,7 +232,7 @@ const handle = (
   taskId: Option.some(taskId),
   status: Stream.unwrapScoped(Effect.flatMap(using(self, taskId, open), ({ listen, poll }) =>
     Effect.as(
-      // Without the subscription the states come at the pace of the server.
+      // When subscribing fails, the states come at the pace of the poll.
       Effect.forkScoped(Effect.ignore(Effect.zipRight(listen, Effect.never))),
       Stream.changesWith(poll.states, isSame)
     ))),
@@ -250,7 +256,7 @@ const progressOf = (
     return arrived.stream
   }))
 
-/** The handle of a call that became no task. */
+/** The task for a call that did not become a task. */
 const answered = (result: CallToolResult): Task<CallToolResult, ClientError> => ({
   taskId: Option.none(),
   status: Stream.empty,
@@ -280,7 +286,7 @@ const waiting = (
     return Effect.onError(restore(limited), (cause) => giveUp(open, options, cause))
   })
 
-/** Cancels a task that nothing waits for any more. */
+/** Cancels a task for which nobody waits any more, unless it has ended. */
 const giveUp = (
   { cancel, poll }: OpenTask,
   options: CallToolOptions | undefined,
@@ -299,14 +305,14 @@ type OnProgress = (progress: Progress) => Effect.Effect<void>
 const told = (onProgress: OnProgress) => (one: Progress): Effect.Effect<void> =>
   Effect.catchAllCause(onProgress(one), (cause) => Effect.logError("onProgress died", cause))
 
-/** Whether the task was requested again and has not changed. */
+/** Whether two states of a task are equal, because the task has not changed since it was last requested. */
 const isSame = (a: Tasks.Task, b: Tasks.Task): boolean =>
   a.status === b.status && a.statusMessage === b.statusMessage && a.lastUpdatedAt === b.lastUpdatedAt
 
-/** The progress that waits for a slow reader, before it loses the oldest. */
+/** An outbox for progress. At most 256 notifications wait for a slow reader; then the oldest are dropped. */
 const progressOutbox = () => Outbox.make<Progress, ClientError>(256)
 
-/** The options of a call whose id, which is its progress token, is noted. */
+/** The options of a call. `note` gets the id of the call, which is also its progress token. */
 const noting = (options: CallToolOptions | undefined, note: (id: RequestId) => void): CallToolOptions => ({
   ...options,
   onId: (id) => {

@@ -1,7 +1,7 @@
 /**
- * What a client knows of the tools of its server, from the lists that the server has sent: their output schemas, and whether they run as
- * tasks. `Client` makes this service, and `Verbs` lists tools through it. `OutputCheck`, `RemoteTasks` and `modern/ToolHeaders` look for a
- * tool here, which is then listed once for all calls that wait for the tool. `modern/ToolHeaders` keeps the headers of tools.
+ * What a client knows about the tools of its server, from the lists that the server has sent: their output schemas, and whether they run as
+ * tasks. `Client` makes this service, and `Verbs` lists tools through it. `OutputCheck`, `RemoteTasks` and `modern/ToolHeaders` look for
+ * tools here; the tools are then listed once for all calls that look for one. `modern/ToolHeaders` keeps the headers of tools.
  */
 import type * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -22,19 +22,19 @@ import * as ListPages from "./ListPages.js"
 import type { Call } from "./MethodCalls.js"
 import type { TimeLeft } from "./TimeLeft.js"
 
-/** What is known of a tool. Each time that the server lists the tool, this is another object. */
+/** What is known about a tool. Each listing of the tool makes a new object. */
 export interface ServerTool {
   readonly outputSchema: JsonObject | undefined
   readonly taskSupport: "forbidden" | "optional" | "required" | undefined
 }
 
-/** For how many milliseconds the tools are not listed again after listing them has failed. */
+/** After listing the tools has failed, how many milliseconds the tools are not listed again. */
 const FAILED_FOR = 60_000
 
-/** The longest rest after a listing that a search waits for, in milliseconds. */
+/** How many milliseconds of the wait after a listing a search waits. When the wait is longer, the search gives up. */
 const SHORT_REST = 100
 
-/** How long the rests that a search skips may be together, in milliseconds: a few short lists may follow one another at once. */
+/** How many milliseconds of waits a search may skip, so that a few short lists may follow one another at once. */
 const BURST = 500
 
 const NOT_LISTED = "the server does not list the tool"
@@ -44,26 +44,29 @@ const CHANGED = "the tools have changed since they were listed a moment ago, and
 const OVER = "the time of the call was over before the tools were listed"
 
 export class ServerToolsService {
-  /** How many times `find` has listed the tools. Only this class sets it. */
+  /** How many times `find` has listed the tools. Only this class changes it. */
   listings = 0
-  /** The tools whose results could not be checked, which is reported once for each until the tools change. */
+  /** The tools whose results could not be checked. This is reported once for each of them until the tools change. */
   readonly unchecked = new Set<string>()
   private readonly known = new Map<string, ServerTool>()
-  // Counts what `known` holds: no more than one list may hold.
+  // Counts what `known` has, which may be as much as one list may have.
   private budget = new ListBudget()
   private isListed = false
   private changes = 0
-  /** Why the list does not help: for searches that need a new list, and for all other searches. The two must not hold each other up. */
+  /**
+   * Why listing does not help: under `true` for searches that need a new list, under `false` for all others. The two kinds of searches must
+   * not block each other.
+   */
   private readonly failures = new Map<boolean, { readonly why: string; readonly until: number }>()
   private readonly listing = Semaphore.make()
   /**
-   * When the rests after all listings are over. The tools may be listed again `BURST` before. No message of the server changes this time or
-   * the number of failures in a row.
+   * When the waits after all listings so far are over, in milliseconds since 1970. The tools may be listed again `BURST` milliseconds
+   * before this time. No message of the server changes this time, or the number of failures in a row.
    */
   private restsUntil = -Infinity
   private failuresInARow = 0
 
-  /** One page of the list. Its tools are remembered, unless the tools change before the page arrives. */
+  /** Reads one page of the list. The tools of the page are remembered, unless the tools change before the page arrives. */
   page(call: Call, options: ListOptions | undefined): Effect.Effect<Tools.ListToolsResult, ClientError> {
     return Effect.suspend(() => {
       const learn = this.learning()
@@ -71,7 +74,7 @@ export class ServerToolsService {
     })
   }
 
-  /** The whole list, page after page. Its tools are remembered, unless the tools change meanwhile. */
+  /** Reads the whole list, page after page. The tools are remembered, unless the tools change meanwhile. */
   list(call: Call, report: Report, options?: CallOptions): Stream.Stream<Tools.Tool, ClientError> {
     return Stream.suspend(() => {
       const learn = this.learning()
@@ -97,12 +100,12 @@ export class ServerToolsService {
   }
 
   /**
-   * The tool of this name. When the tool is not known, `list` is read until it has the tool, for at most the time that is left. The failure
-   * says why the tool is not known. A list that could not be read is not read again for a minute, or until the tools change. A tool that a
-   * whole list does not have is not looked for again until the tools change. `ListPace` limits how often the tools are listed, however
-   * often they change.
+   * Looks for the tool of this name. When the tool is not known, reads `list` until the tool is found, at most for the time that is left.
+   * On the left: why the tool is not known. When a list could not be read, it is not read again for a minute, or until the tools change.
+   * When a whole list does not have the tool, the tool is not looked for again until the tools change. `ListPace` limits how often the
+   * tools are listed, however often they change.
    *
-   * With `listings`, a tool counts as known only when the tools were listed that many times.
+   * With `listings`, a tool counts as known only when the tools were listed more often than that.
    */
   find(
     name: string,
@@ -135,14 +138,14 @@ export class ServerToolsService {
         return millis === Infinity ? this.listing.run(looking) : TimeLimit.call(
           this.listing.run(looking),
           millis,
-          // A call that only waited for the list of another call knows nothing of the server.
+          // A call that only waited for the listing of another call has learned nothing about the server.
           () => Effect.sync(() => hasBegun ? this.failed(clock, needsNew, OVER) : Either.left(OVER))
         )
       })
     })
   }
 
-  /** Reads the list until it has the tool of this name. */
+  /** Reads the list until the tool of this name is found. */
   private look(
     name: string,
     list: Stream.Stream<Tools.Tool, ClientError>,
@@ -163,7 +166,7 @@ export class ServerToolsService {
     return Effect.match(reading, {
       onFailure: (error) => this.failed(clock, needsNew, `the tools could not be listed: ${error.message}`),
       onSuccess: () => {
-        // The headers of the pages are learnt, also when the tools have changed meanwhile.
+        // The headers of the pages are known now, also when the tools have changed meanwhile.
         this.listings++
         this.failuresInARow = 0
         this.rests(clock, ListPace.rest(pages, true))
@@ -174,7 +177,7 @@ export class ServerToolsService {
     })
   }
 
-  /** Remembers the tools of a list that is requested now, unless the tools change before the list arrives. */
+  /** Makes a function that remembers the tools of a list that is requested now, unless the tools change before the list arrives. */
   private learning(): (tools: ReadonlyArray<Tools.Tool>) => void {
     const before = this.changes
     return (tools) => {

@@ -1,23 +1,23 @@
 /**
- * Passes each notification about a task to the listeners of that task, by the id of the task or the progress token of its call. `Client`
- * passes in the notifications, `RemoteTasks` adds and removes the listeners. A notification costs two look-ups, however many tasks there
- * are.
+ * Passes each notification about a task to the listeners of that task, by the id of the task or by the progress token of its call. `Client`
+ * gives the notifications to this module. `RemoteTasks` adds and removes the listeners. A notification costs two look-ups, whatever the
+ * number of tasks.
  */
 import type { Notification, Params } from "../../jsonrpc/Message.js"
 import * as Progress from "../../jsonrpc/Progress.js"
 
-/** Stops a listener. */
+/** Removes a listener. */
 export type Stop = () => void
 
 export interface TaskWatch {
   readonly onNotification: (notification: Notification) => void
-  /** Runs the listener when the server notifies of a change of the task. */
+  /** Calls the listener each time that the server notifies of a change of the task. */
   readonly onChange: (taskId: string, listener: () => void) => Stop
-  /** Runs the listener for the progress with this token that no pending call takes. */
+  /** Calls the listener for progress with this token that belongs to no pending call. */
   readonly onProgress: (token: unknown, listener: (progress: Progress.Progress) => void) => Stop
 }
 
-/** The notifications of both eras, whose parameters have the id of the task. */
+/** The notifications of both protocol eras whose parameters have the id of a task. */
 const CHANGES: ReadonlySet<string> = new Set(["notifications/tasks", "notifications/tasks/status"])
 
 type Listeners = Map<unknown, Set<(params: Params | undefined) => void>>

@@ -1,7 +1,7 @@
 /**
- * How long a verb (`Verbs`, `modern/ModernCalls`) may still take when it needs other requests beside its call, such as the list of tools:
- * what is left of its `timeout` and of its `maxTotalTimeout`. When progress or a question has made a call longer than its `timeout`, the
- * other requests have the whole `timeout` again. `RemoteTasks`, `ServerTools` and `modern/ToolHeaders` send such requests.
+ * How long a function of a session (`Verbs`, `modern/ModernCalls`) may still take when it needs other requests besides its call, such as
+ * the list of tools: the rest of its `timeout` and of its `maxTotalTimeout`. When progress or a question has made a call longer than its
+ * `timeout`, the other requests have the whole `timeout` again. `RemoteTasks`, `ServerTools` and `modern/ToolHeaders` send such requests.
  */
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -10,13 +10,16 @@ import * as TimeLimit from "../../kit/TimeLimit.js"
 import type { CallOptions } from "../ClientSession.js"
 
 export interface TimeLeft {
-  /** The milliseconds that are left for another request, once the call was answered. */
+  /** How many milliseconds are left for another request after the call was answered. */
   readonly after: (now: number) => number
-  /** The options of the call when other requests went before. Fails when they have taken all of its time. */
+  /** The options of the call after other requests were sent before it. Fails when these requests have used up the time. */
   readonly call: (now: number) => Effect.Effect<CallOptions | undefined, RequestTimeout>
 }
 
-/** What is left for a verb that began at that time; `timeout` is for options that have none. Computed only when it is needed. */
+/**
+ * The rest of the time for a function that began at `began`, in milliseconds since 1970. `timeout` is used when `options` has no timeout.
+ * The time is computed only when it is needed.
+ */
 export const since = (
   began: number,
   method: string,
@@ -49,8 +52,8 @@ const totalOf = (options: CallOptions | undefined): number =>
   options?.maxTotalTimeout === undefined ? Infinity : Duration.toMillis(options.maxTotalTimeout)
 
 /**
- * Limits a verb of several requests by its `maxTotalTimeout`. Its first request has the same limit, and ends before: it tells the
- * server why.
+ * Limits a function of several requests by its `maxTotalTimeout`. The first request has the same limit and ends one millisecond before, so
+ * that it tells the server the reason.
  */
 export const limited = <A, E, R>(
   method: string,

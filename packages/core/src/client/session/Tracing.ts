@@ -1,6 +1,6 @@
 /**
- * What records the calls and sessions of a client, as `Client` finds it in the context of the client: `ClientTelemetry.layer` provides it.
- * Without that layer nothing is recorded, and none of its code is loaded.
+ * The service that records the calls and sessions of a client. `Client` looks for it in its context, and `ClientTelemetry.layer` provides
+ * it. Without that layer nothing is recorded, and no code of `ClientTelemetry` is loaded.
  */
 import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
@@ -10,13 +10,13 @@ import type { Outbound } from "../../jsonrpc/Outbound.js"
 import type { ExtensionTable } from "../../protocol/extension/ExtensionTable.js"
 import type { Table } from "../../protocol/telemetry/Telemetry.js"
 
-/** What records the calls to one server. */
+/** Records the calls to one server. */
 export interface ClientTracing {
   /** Records how long the session lasted, when the scope closes. */
   readonly session: Effect.Effect<void, never, Scope.Scope>
   /**
-   * The same `Outbound`, with a span around every request and notification. `version` gives the agreed revision; `methods` are the methods
-   * of the era: spans and metrics may contain their names.
+   * The same `Outbound`, with a span around every request and notification. `version` returns the agreed revision. `methods` are the
+   * methods of the era; spans and metrics may contain only the names of these methods and of the methods of `extensions`.
    */
   readonly traced: (
     outbound: Outbound,

@@ -1,6 +1,6 @@
 /**
- * Encodes the arguments of a tool, and reads its results, by the schemas of its definition. `Client.of` calls such tools, and
- * `TasksClient` starts them as tasks.
+ * Encodes the arguments of a tool and reads its results by the schemas of its definition. `Client.of` calls tools with it, and
+ * `TasksClient` starts tools as tasks with it.
  */
 import * as Effect from "effect/Effect"
 import type * as Tool from "../../definition/Tool.js"
@@ -16,7 +16,9 @@ export const invalidArguments = (what: string) => (issue: ParseIssue): InvalidPa
 export const encode = ({ codec, name }: Tool.Tool.Any, args: unknown): Effect.Effect<JsonObject, InvalidParams> =>
   Effect.mapError(codec.encodeArguments(args), invalidArguments(`tool "${name}"`))
 
-/** Reads a result: fails with the declared failure of the tool, or with `ToolError`, when it has `isError`. */
+/**
+ * Reads a result. When the result has `isError`, fails with the declared failure of the tool, or with `ToolError` if it is another failure.
+ */
 export const reader = ({ codec, name }: Tool.Tool.Any) => (result: Tools.CallToolResult): Effect.Effect<any, any> =>
   result.isError === true
     ? Effect.matchEffect(codec.decodeFailure(result), {

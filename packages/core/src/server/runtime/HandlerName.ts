@@ -1,7 +1,7 @@
 /**
- * What a handler serves, in words for the operator: `tool "search"`. Error messages and the log name handlers in these words, in
- * `HandlerOutcome`, the modules of `features` and both eras. The names in a request are the client's, so they are shortened and written as
- * JSON strings.
+ * Names what a handler serves, in words for the operator: `tool "search"`. `HandlerOutcome`, `Serve` and the modules of `features` use
+ * these words in error messages and in the log. The names in a request come from the client, so this module shortens them and writes them
+ * as JSON strings.
  */
 import type { Request } from "../../jsonrpc/Message.js"
 import type { JsonObject } from "../../protocol/Json.js"
@@ -16,10 +16,10 @@ export const template = (uriTemplate: string): string => `resource template ${qu
 
 export const method = (name: string): string => quoted(name)
 
-/** The completer of an argument of something else that has a handler. */
+/** The name of the handler that completes an argument. `of` is the name of the prompt or resource template that has the argument. */
 export const completer = (argument: string, of: string): string => `the completion of ${quoted(argument)} of ${of}`
 
-/** What serves a request: what its parameters name, or else its method. */
+/** The name of the handler of a request: the tool, prompt, resource or completion that its parameters name, otherwise its method. */
 export const of = (
   { method: name, params }: { readonly method: string; readonly params?: Request["params"] | undefined }
 ): string => {

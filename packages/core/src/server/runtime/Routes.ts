@@ -55,9 +55,9 @@ export interface EraRoute<F extends ClientFacts> {
   readonly isOffered: (client: F) => boolean
   /** The capabilities that a client must have declared. */
   readonly requires?: Capabilities.ClientCapabilities | undefined
-  /** Whether it is served before `initialize` has succeeded, as `ping` is. */
+  /** Whether a request of this method is served before `initialize` has succeeded, like `ping`. Default: `false`. */
   readonly isEarly?: boolean | undefined
-  /** Whether the client may cancel it. Default: true. */
+  /** Whether a client may cancel a request of this method. Default: `true`. */
   readonly isCancellable?: boolean | undefined
   /** The result of a request that the server ends before its handler has. Default: an error. */
   readonly closing?: ((handler: HandlerContext<F>) => unknown) | undefined
