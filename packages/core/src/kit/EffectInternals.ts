@@ -1,7 +1,7 @@
 /**
  * The parts of Effect that versions 3 and 4 do in different ways, as far as this library uses them. With these functions, code outside of
  * any Effect runs and interrupts fibers, reads the exits of fibers, completes deferreds and latches, and reads contexts and clocks. Modules
- * of all packages call this module, and use none of these parts of Effect directly. `EffectInternals.v4` replaces this module for version
+ * of all packages call this module, and use none of these parts of Effect directly. `EffectInternals.v4.ts` replaces this module for version
  * 4, mostly with aliases.
  */
 import * as Cause from "effect/Cause"

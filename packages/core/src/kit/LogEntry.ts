@@ -1,6 +1,6 @@
 /**
  * What Effect tells a logger about an entry, as far as `ClientLogger` reads it. Versions 3 and 4 of Effect name these parts differently.
- * `LogEntry.v4` replaces this module for version 4.
+ * `LogEntry.v4.ts` replaces this module for version 4.
  */
 import type * as Context from "effect/Context"
 import * as FiberRef from "effect/FiberRef"

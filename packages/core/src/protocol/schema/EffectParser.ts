@@ -1,7 +1,7 @@
 /**
  * Effect's parser of schemas: decoders, encoders, and the issues with which they refuse a value. Only this module reads
  * `effect/ParseResult`. It makes issues, and walks over an issue to find the places where a value does not conform. `Issue` turns the
- * places into sentences. Version 4 of Effect has other issues; `EffectParser.v4` replaces this module for version 4.
+ * places into sentences. Version 4 of Effect has other issues; `EffectParser.v4.ts` replaces this module for version 4.
  */
 import * as Arr from "effect/Array"
 import * as Effect from "effect/Effect"

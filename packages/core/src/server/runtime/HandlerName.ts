@@ -1,7 +1,7 @@
 /**
- * Names what a handler serves, in words for the operator: `tool "search"`. `HandlerOutcome`, `Serve` and the modules of `features` use
- * these words in error messages and in the log. The names in a request come from the client, so this module shortens them and writes them
- * as JSON strings.
+ * Names what a handler serves, in words for the operator: `tool "search"`. `HandlerOutcome`, `Serve`, the modules of `features` and the
+ * modules of both protocol eras use these words in error messages and in the log. The names in a request come from the client, so this
+ * module shortens them and writes them as JSON strings.
  */
 import type { Request } from "../../jsonrpc/Message.js"
 import type { JsonObject } from "../../protocol/Json.js"
