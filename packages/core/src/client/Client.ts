@@ -312,7 +312,7 @@ export interface TagClass<Self, Id extends string>
 }
 
 /**
- * Makes a service for the client of one server, for an application with several.
+ * Makes a service for the client of one server, in an application with several servers.
  *
  * @example
  * ```ts

@@ -54,8 +54,8 @@ export interface ClientSessionService extends Notifications, ExtensionCalls {
    *
    * The call may become a task. Then the effect waits for the result of the task, answers the questions of the task, and cancels the task
    * when it is interrupted. With revision 2026-07-28, the server decides whether a call becomes a task, if `TasksClient.extension` is among
-   * the `extensions` of the client. With revision 2025-11-25, only calls of tools become tasks that run only as tasks according to the
-   * server's list. If a server with tasks has a tool that the client does not know, the client reads the list first.
+   * the `extensions` of the client. With revision 2025-11-25, a call becomes a task only if the server's list says that the tool requires a
+   * task. If the client does not know the tool, it first reads the list of a server that has tasks.
    *
    * For a task, `timeout` limits each request about the task, and `maxTotalTimeout` limits all together. The effect fails with `TaskEnded`
    * when the task was cancelled or has expired. `TasksClient.start` gives the task itself.

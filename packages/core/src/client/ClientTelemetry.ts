@@ -66,9 +66,10 @@ export interface Options {
 }
 
 /**
- * Makes a span for each call and notification of the clients that are built with this layer, and records durations. The server gets the
- * span as `traceparent`, in place of a `traceparent` that the application has put into `_meta` itself. `tracestate` and `baggage` are sent
- * only as far as the options say so. A span contains no arguments and no results.
+ * A layer with which clients record their calls. It makes a span for each call and each notification of the clients that are built with
+ * it, and records how long calls and sessions last. The server gets the span as `traceparent`, which replaces a `traceparent` that the
+ * application has put into `_meta`. `tracestate` and `baggage` are sent only if the options allow it. A span contains no arguments and no
+ * results.
  *
  * @example
  * ```ts

@@ -168,7 +168,7 @@ export const connector = <R = never>(
 }
 
 /**
- * A client of the server at a URL, with the URL and the options from the configuration of the program.
+ * A layer with a client of the server at a URL. The URL and the options come from the configuration of the program.
  *
  * @example
  * ```ts

@@ -41,8 +41,8 @@ type Rest<T> = {} extends Tool.Tool.Arguments<T> ? [args?: Tool.Tool.Arguments<T
   : [args: Tool.Tool.Arguments<T>, options?: StartOptions]
 
 /**
- * Starts a tool as a task where server and tool support it, and waits until the server has answered with the task. Otherwise it
- * waits for the result of the call, and the task has no id.
+ * Starts a tool as a task if both the server and the tool support tasks. Then the effect ends when the server has answered with the task.
+ * Otherwise the effect waits for the result of the call, and the task has no id.
  *
  * @example
  * ```ts

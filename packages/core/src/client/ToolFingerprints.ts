@@ -146,7 +146,7 @@ interface Renewal {
 }
 
 /**
- * Fingerprints for one application.
+ * Makes the fingerprints of one application.
  *
  * @example
  * ```ts

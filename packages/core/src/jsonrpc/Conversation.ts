@@ -94,7 +94,7 @@ export interface Options {
   readonly batches?: (() => boolean) | undefined
   /**
    * The ids of this side's requests count up from this number. For a transport that an earlier conversation used, it is the id of the last
-   * request of that conversation. Default: 0, or the time in milliseconds when the transport resumes a session.
+   * request of that conversation. Default: the current time in milliseconds if the transport resumes a session, otherwise 0.
    */
   readonly afterId?: number | undefined
 }

@@ -30,8 +30,8 @@ export class ConnectionClosed extends Data.TaggedError("ConnectionClosed")<{
   readonly cause?: TransportError | undefined
   /**
    * `true` when the request was not sent: the peer has not served it, and a client may send it again in another conversation. Otherwise the
-   * peer may have served the request. A call may consist of several requests, because a server asks for input first. Then this is about the
-   * last of these requests, and the peer has served the earlier ones. Default: `false`.
+   * peer may have served the request. A call may consist of several requests, because a server asks for input first. Then `isUnsent` is
+   * about the last of these requests, and the peer has served the earlier requests. Default: `false`.
    */
   readonly isUnsent?: boolean | undefined
 }> {

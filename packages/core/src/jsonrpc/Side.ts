@@ -46,7 +46,7 @@ export interface RequestSide {
 export interface OwnLimit {
   /** Takes a permit. Returns `false` when no permit is free. */
   readonly enter: () => boolean
-  /** Returns a permit. */
+  /** Gives a permit back. */
   readonly leave: () => void
 }
 

@@ -1,8 +1,8 @@
 /**
  * The parts of Effect that versions 3 and 4 do in different ways, as far as this library uses them. With these functions, code outside of
  * any Effect runs and interrupts fibers, reads the exits of fibers, completes deferreds and latches, and reads contexts and clocks. Modules
- * of all packages call this module, and use none of these parts of Effect directly. `EffectInternals.v4.ts` replaces this module for version
- * 4, mostly with aliases.
+ * of all packages call this module, and use none of these parts of Effect directly. `EffectInternals.v4.ts` replaces this module for
+ * version 4, mostly with aliases.
  */
 import * as Cause from "effect/Cause"
 import type * as Clock from "effect/Clock"
@@ -97,8 +97,8 @@ export const ended: Effect.Effect<Deferred.Deferred<void>> = Effect.withFiberRun
 export const deferred = <A, E = never>(): Deferred.Deferred<A, E> => Deferred.unsafeMake(FiberId.none)
 
 /**
- * Completes a deferred with an effect. Only the first call has an effect. A call inside a woken fiber completes the deferred after that
- * fiber has stopped.
+ * Completes a deferred with an effect. Later calls for the same deferred change nothing. A call inside a woken fiber completes the deferred
+ * after that fiber has stopped.
  */
 export const done = <A, E>(deferred: Deferred.Deferred<A, E>, effect: Effect.Effect<A, E>): void =>
   Waking.wake(() => Deferred.unsafeDone(deferred, effect))

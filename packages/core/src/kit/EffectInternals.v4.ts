@@ -83,8 +83,8 @@ export const ended: Effect.Effect<Deferred.Deferred<void>> = Effect.withFiber((f
 export const deferred = <A, E = never>(): Deferred.Deferred<A, E> => Deferred.makeUnsafe()
 
 /**
- * Completes a deferred with an effect. Only the first call has an effect. A call inside a woken fiber completes the deferred after that
- * fiber has stopped.
+ * Completes a deferred with an effect. Later calls for the same deferred change nothing. A call inside a woken fiber completes the deferred
+ * after that fiber has stopped.
  */
 export const done = <A, E>(deferred: Deferred.Deferred<A, E>, effect: Effect.Effect<A, E>): void =>
   Waking.wake(() => void Deferred.doneUnsafe(deferred, effect))
@@ -142,7 +142,7 @@ export type Rest = Context.Context<never>
 export const restOf = <R>(services: Services<R>): Rest =>
   Context.omit(Tracer.ParentSpan)(services as Context.Context<any>) as Rest
 
-/** The services of this `Rest`, with those of the context in their place where both have a service. */
+/** The services of `rest` and of `context`. When both have the same service, the service of `context` is used. */
 export const makeServices = <R>(context: Context.Context<R>, rest: Rest): Services<R> =>
   rest.mapUnsafe.size === 0 ? context : Context.merge(rest, context)
 

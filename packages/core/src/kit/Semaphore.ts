@@ -33,7 +33,7 @@ export class Permits<A, B = void> {
   constructor(
     readonly limits: Limits,
     /**
-     * The permits of all clients together, if they have a common limit. Each permit that is taken or returned here is taken or returned
+     * The permits of all clients together, if they have a common limit. Each permit that is taken or given back here is taken or given back
      * there, too.
      */
     private readonly all?: Permits<A, B>,
@@ -55,7 +55,7 @@ export class Permits<A, B = void> {
     return true
   }
 
-  /** Returns a permit. */
+  /** Gives a permit back. */
   leave(): void {
     this.running--
     if (this.all !== undefined) this.all.running--

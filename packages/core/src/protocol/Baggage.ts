@@ -34,7 +34,7 @@ export const MAX_LENGTH = 8192
 export const MAX_ENTRIES = 64
 
 /**
- * Runs an effect whose calls have these entries, too.
+ * Runs an effect. The calls inside of it have these baggage entries in addition to the entries that they have already.
  *
  * @example
  * ```ts

@@ -38,7 +38,7 @@ export interface ClientCapabilities extends Schema.Schema.Type<typeof ClientCapa
 export const ClientCapabilities = Schema.Struct({
   experimental: settings,
   /**
-   * The client has roots, and may notify the server when they change.
+   * The client has roots. With `listChanged`, it notifies the server when they change.
    *
    * @deprecated since 2026-07-28 (SEP-2577); a revision may be without it from 2027-07-28 on.
    */

@@ -1,7 +1,7 @@
 /**
  * Keeps results for as long as the cache hints of the server allow, for the methods whose results may be cached. `ModernCalls` looks here
- * before it sends a request. A notification that a list or a resource has changed removes the results that it makes stale. It also prevents
- * that a result is kept that is still on its way.
+ * before it sends a request. A notification that a list or a resource has changed removes the results that it makes stale. A result that
+ * was requested before such a notification is not kept, either.
  *
  * A result that is not `public` is used only while requests have the same credentials as the request of the result; the `Transport` numbers
  * the credentials, and renewed tokens count as other credentials. Several callers never share one request. The `Cache` of Effect cannot do

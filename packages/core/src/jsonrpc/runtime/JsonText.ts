@@ -22,8 +22,8 @@ export const MAX_RESPONSE_NODES = 1_000_000
  * Whether a document has more values than `max`, including nested values. The text is not parsed, and need not be JSON.
  *
  * A value takes at least two characters, one of its own and a separator. So a text of at most twice `max` characters cannot have too many.
- * In a longer text, a first count counts every character that may begin a value, also inside strings, so this count is never too low. Only
- * when the first count exceeds `max`, the values are counted exactly.
+ * In a longer text, a first count counts every character that may begin a value, also inside strings, so this count is never too low. The
+ * values are counted exactly only when the first count exceeds `max`.
  */
 export const holdsMoreThan = (text: string, max: number): boolean =>
   text.length > 2 * max && mayHold(text, max) && holds(text, max)

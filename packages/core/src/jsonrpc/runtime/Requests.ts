@@ -342,7 +342,7 @@ export class Requests {
     return found
   }
 
-  /** Interrupts a request. Only the first call for a request has an effect. */
+  /** Interrupts a request. Further calls for the same request change nothing. */
   interrupt(request: ActiveRequest, reason: "cancelled" | "closing"): void {
     // A fiber keeps the cause of every interruption, so a second interruption would cost more than the first.
     if (request.reason !== undefined) return

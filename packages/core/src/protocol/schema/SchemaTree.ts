@@ -1,8 +1,8 @@
 /**
  * The tree of a schema, as far as this library reads trees: the types of its nodes, and functions that examine a node. Only this module and
  * `EffectParser` read `effect/SchemaAST`. Every other module that examines a schema (`SchemaCheck`, `Mend`, `Projection`, `SchemaShape`,
- * `SchemaParser`, `SchemaAnnotations`) gets the tree from `of`. Version 4 of Effect has other trees; `SchemaTree.v4.ts` replaces this module
- * for version 4, with the same names.
+ * `SchemaParser`, `SchemaAnnotations`) gets the tree from `of`. Version 4 of Effect has other trees; `SchemaTree.v4.ts` replaces this
+ * module for version 4, with the same names.
  */
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
