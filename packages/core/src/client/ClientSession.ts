@@ -29,6 +29,7 @@ import type { ClientError, NotNegotiated } from "./ClientError.js"
 
 /** @category models */
 export interface ClientSessionService extends Notifications, ExtensionCalls {
+  /** The name and version of the server. */
   readonly serverInfo: Implementation
   readonly serverCapabilities: ServerCapabilities
   /** A text of the server for the model about how to use the server; `undefined` when the server sent none. */
@@ -39,6 +40,7 @@ export interface ClientSessionService extends Notifications, ExtensionCalls {
    * The era of `version`: "legacy" for revisions up to 2025-11-25, whose sessions begin with a handshake; "modern" for revision 2026-07-28.
    */
   readonly era: Version.Era
+  /** Asks whether the server is there: sends `ping`, or with revision 2026-07-28 `server/discover`. */
   readonly ping: (options?: CallOptions) => Effect.Effect<void, ClientError>
   /** Lists one page of the tools. */
   readonly listTools: (options?: ListOptions) => Effect.Effect<Tools.ListToolsResult, ClientError>
@@ -77,17 +79,20 @@ export interface ClientSessionService extends Notifications, ExtensionCalls {
   ) => Effect.Effect<Resources.ListResourceTemplatesResult, ClientError>
   /** Lists all resource templates, page after page, with the limits of `tools`. */
   readonly resourceTemplates: Stream.Stream<Resources.ResourceTemplate, ClientError>
+  /** Reads a resource by its URI. */
   readonly readResource: (
     uri: string,
     options?: CallOptions
   ) => Effect.Effect<Resources.ReadResourceResult, ClientError>
   /** Subscribes to a resource. Then `resourceUpdates` has the URI of the resource each time that its content changes. */
   readonly subscribeResource: (uri: string, options?: CallOptions) => Effect.Effect<void, ClientError>
+  /** Ends the subscription to a resource. */
   readonly unsubscribeResource: (uri: string, options?: CallOptions) => Effect.Effect<void, ClientError>
   /** Lists one page of the prompts. */
   readonly listPrompts: (options?: ListOptions) => Effect.Effect<Prompts.ListPromptsResult, ClientError>
   /** Lists all prompts, page after page, with the limits of `tools`. */
   readonly prompts: Stream.Stream<Prompts.Prompt, ClientError>
+  /** Gets a prompt by its name, with its arguments filled in. */
   readonly getPrompt: (
     name: string,
     args?: Readonly<Record<string, string>>,

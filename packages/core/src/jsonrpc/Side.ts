@@ -74,6 +74,7 @@ export interface Side extends RequestSide {
  * @category models
  */
 export interface Work {
+  /** Runs the handler. The conversation interrupts it when the peer cancels the request, or when the conversation closes. */
   readonly effect: Effect.Effect<unknown, unknown>
   /** The context in which the effect runs. Default: the context in which the conversation was made. */
   readonly context?: Context.Context<never> | undefined

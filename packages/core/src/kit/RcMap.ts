@@ -37,7 +37,9 @@ export interface RcMap<K, A, E> {
   readonly get: (key: K) => Effect.Effect<A, E, Scope.Scope>
   /** Hides the value of a key from later callers. The value closes when its last caller leaves. */
   readonly end: (key: K) => Effect.Effect<void>
+  /** Whether callers of this key join a value that is open or being opened. */
   readonly has: (key: K) => boolean
+  /** How many values new callers can join. */
   readonly size: () => number
 }
 

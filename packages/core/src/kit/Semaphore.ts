@@ -14,6 +14,7 @@ import * as Effect from "effect/Effect"
 import * as EffectInternals from "./EffectInternals.js"
 
 export interface Limits {
+  /** How many may run at the same time. */
   readonly running: number
   /** How many values may wait. */
   readonly waiting: number
@@ -23,6 +24,7 @@ export interface Limits {
 
 /** Permits for values of type `A`, which may wait in a line. `B` is the type of what the line keeps beside a value. */
 export class Permits<A, B = void> {
+  /** How many permits are taken. */
   running = 0
   /** How many values wait. */
   size = 0
@@ -41,6 +43,7 @@ export class Permits<A, B = void> {
     private readonly onEmpty?: () => void
   ) {}
 
+  /** Whether a permit is free, here and among the permits of all clients. */
   get isFree(): boolean {
     return this.running < this.limits.running && (this.all === undefined || this.all.isFree)
   }
@@ -67,6 +70,10 @@ export class Permits<A, B = void> {
     return this.size < this.limits.waiting && this.text + text <= this.limits.text
   }
 
+  /**
+   * Adds a value to the end of the line. `kept` is stored with the value, and `text` is how many characters its JSON text has. `wait` does
+   * not check the limits; see `canWait`.
+   */
   wait(one: A, kept: B, text = 0): void {
     this.size++
     this.text += text

@@ -61,6 +61,7 @@ export class SerialQueue {
     this.onIdle = onIdle
   }
 
+  /** Whether at least `capacity` tasks wait. */
   get isFull(): boolean {
     return this.waiting !== undefined && this.waiting.size >= this.capacity
   }

@@ -2,10 +2,10 @@
  * One request over Streamable HTTP, from its POST to its answer, which is a JSON body or comes on a stream of events. The request is sent
  * once. It is sent a second time only when the server has refused it because the server has lost the session.
  *
- * After the answer, a stream is read for one more second, because the HTTP connection can be used again when the server ends the stream. A
- * stream that is cut off is resumed. A `ResumptionToken` names the last event. With this token, a later connection reads the rest as the
- * answer to a request of its own. `Http` sends the requests of the application with this module, and the `initialize` of a new session.
- * `Answer` says what ends a request. `ResumePoint` says where a stream is resumed.
+ * After the answer, a stream is read for at most one more second, because the HTTP connection can be used again when the server ends the
+ * stream. A stream that is cut off is resumed. A `ResumptionToken` names the last event. With this token, a later connection reads the rest
+ * as the answer to a request of its own. `Http` sends the requests of the application with this module, and the `initialize` of a new
+ * session. `Answer` says what ends a request. `ResumePoint` says where a stream is resumed.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#sending-messages-to-the-server
  */

@@ -6,7 +6,7 @@
  * A class with mutable fields, because this code runs for every request: a call over `Direct` takes 3 µs on both sides together; a
  * `Deferred` would add 12 µs, and `Effect.timeout` 39 µs. A call is in `calls` from before it is sent until its caller is resumed. While
  * `pauses` is not 0, only `latest` limits the time of a call. After a pause, every deadline moves by the time for which its call waited in
- * the pause. `sent` counts the calls that are sent and in flight, `text` counts their characters.
+ * the pause. `sent` counts the calls that are sent and in flight; `text` counts the characters of those that were measured.
  */
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
