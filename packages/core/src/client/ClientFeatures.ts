@@ -219,8 +219,9 @@ export const urlElicitation = <Answered extends Effect.Effect<ElicitAction, any,
 
 /**
  * Lists the folders in which the server may work. `list` runs for each request of the server. For each value of `changes`, the client
- * notifies the server that the list has changed. Default: the client sends no such notifications. Each root MUST be a `file://` URI without
- * `..`; otherwise the server gets an internal error.
+ * notifies the server that the list has changed. Default: the client sends no such notifications. With revision 2026-07-28 it never sends
+ * them, because the server asks for the roots again in its next question. Each root MUST be a `file://` URI without `..`; otherwise the
+ * server gets an internal error.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/client/roots
  * @deprecated since 2026-07-28 (SEP-2577); a revision may be without it from 2027-07-28 on.

@@ -126,7 +126,8 @@ export interface ClientSessionService extends Notifications, ExtensionCalls {
   }
   /**
    * Notifies the server that the roots have changed. `ClientFeatures.roots` sends this notification itself when it has the option
-   * `changes`. Without that option the client does not declare that it notifies, so this effect fails with `NotNegotiated`.
+   * `changes`. Without that option the client does not declare that it notifies, so this effect fails with `NotNegotiated`. With revision
+   * 2026-07-28 this effect does nothing, because that revision does not have the notification.
    *
    * @deprecated since 2026-07-28 (SEP-2577); a revision may be without it from 2027-07-28 on.
    */

@@ -13,7 +13,7 @@ import type { RequestMeta } from "../protocol/Meta.js"
 
 /** @category models */
 export interface FeatureContextService {
-  /** The id of the request, as the server wrote it. */
+  /** The id of the request, as the server wrote it. With revision 2026-07-28, the key of the input request. */
   readonly id: RequestId
   readonly method: string
   /**
@@ -25,18 +25,21 @@ export interface FeatureContextService {
   readonly meta: RequestMeta
   /**
    * The reason that the server gave when it cancelled the request. `None` when the request is not cancelled, or when the server gave no
-   * reason. It is for finalizers of the handler, such as a finalizer of `Effect.onInterrupt`.
+   * reason. It is for finalizers of the handler, such as a finalizer of `Effect.onInterrupt`. Always `None` with revision 2026-07-28.
    */
   readonly cancelReason: Effect.Effect<Option.Option<string>>
   /**
    * Reports progress if the server has requested it; otherwise nothing is sent. A `progress` that is not greater than the one before is
-   * dropped.
+   * dropped. With revision 2026-07-28, nothing is sent.
    */
   readonly progress: (
     progress: number,
     options?: { readonly total?: number | undefined; readonly message?: string | undefined }
   ) => Effect.Effect<void>
-  /** Sends a notification to the server while the request has no answer. Afterwards the notification is dropped. */
+  /**
+   * Sends a notification to the server while the request has no answer. Afterwards the notification is dropped. With revision 2026-07-28,
+   * nothing is sent.
+   */
   readonly notify: (method: string, params?: JsonObject) => Effect.Effect<void>
 }
 
