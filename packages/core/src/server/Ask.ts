@@ -1,9 +1,10 @@
 /**
- * Questions that a handler can ask the client, as values: a form or a page for a person, messages for a model, the roots. A
- * question names the capability that the client must have, and decodes the answer. Each era sends questions in its own way.
+ * Questions that a handler can ask the client, as values: a form for a person, a page for a person, messages for the client's model, and
+ * the request for the roots. A question names the capability that the client must have, and decodes the answer. Each protocol era sends
+ * questions in its own way.
  *
- * A handler should ask before it changes anything: an era without requests to the client interrupts the handler at the
- * question, and runs it again from its beginning when the answer has come.
+ * A handler should ask before it changes anything. With revision 2026-07-28 or later a server sends no requests to the client, so the
+ * question interrupts the handler. When the client has answered, the server runs the handler again from its beginning.
  *
  * @since 0.1.0
  */
@@ -26,7 +27,10 @@ export interface Question<out A> {
   /** The capabilities that the client must have declared. */
   readonly requires: ClientCapabilities
   readonly params: JsonObject
-  /** A mistake in the question: a question with a mistake is never sent. */
+  /**
+   * What is wrong with the question; `undefined` when nothing is wrong. The server never sends a question with a problem: the handler that
+   * asks it fails.
+   */
   readonly problem: string | undefined
   /** Decodes an answer that conforms to the schema of the method. Fails with a description of what is wrong. */
   readonly decode: (result: any) => Effect.Effect<A, string>
@@ -54,8 +58,8 @@ export type Elicited<A> =
 /**
  * A form for a person, from a schema or from a requested schema as the protocol defines it.
  *
- * Throws when a form cannot ask for the schema's type. A form must not ask for secrets; use a page (`url`) for them. Make the question, or
- * at least its schema, outside of the handler: a new schema object is compiled again.
+ * Throws when a form cannot ask for the schema's type. A form must not ask for secrets. For secrets, use a page (`url`). Make the question,
+ * or at least its schema, outside of the handler, because each new schema object is compiled again.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/client/elicitation#form-mode-elicitation-requests
  * @category utils
@@ -84,7 +88,7 @@ export const elicit: {
 }
 
 /**
- * A form that a person accepts or not. Every answer other than `accept` is `false`.
+ * A form without fields, which a person accepts or does not accept. The answer is `true` when the person accepts, and `false` otherwise.
  *
  * @category utils
  */
@@ -97,8 +101,8 @@ export const confirm = (message: string): Question<boolean> => ({
 })
 
 /**
- * A page for a person to open, for secrets that the client must not see. `accept` means that the person agreed to open it.
- * Notify the client with `elicitationComplete` when the person has finished there.
+ * A page for a person to open, for secrets that the client must not see. `accept` means that the person agreed to open the page. When the
+ * person has finished at the page, call `elicitationComplete` of the handler's context, which notifies the client.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/client/elicitation#url-mode-elicitation-requests
  * @category utils

@@ -1,11 +1,11 @@
 /**
- * Identifies the sender of a message: the user of a server, a service of the application's own type. Features, the session layer and the
- * middleware require the user as any other service, and `McpServer.layer` provides the user to them. `runtime/Authentication` runs the
+ * Identifies the sender of a message: the user, a service of the application's own type. Features, the session layer and the middleware
+ * require the user as they require any other service, and `McpServer.layer` provides the user to them. `runtime/Authentication` runs the
  * authenticator.
  *
- * Over HTTP each request is authenticated on its own, before its session is looked up and its body is read; a request that goes on to
- * another node is authenticated at both. On a pipe the conversation is authenticated once, before its first message is read; each message
- * of `Dispatcher.serve` is authenticated on its own.
+ * Over HTTP the server authenticates each request by itself, before it looks up the session and reads the body. When a node passes a
+ * request on to another node, both nodes authenticate the request. On a pipe the server authenticates the client once, before it reads the
+ * first message. `Dispatcher.serve` authenticates each message.
  *
  * @since 0.1.0
  */
@@ -49,7 +49,8 @@ export declare namespace Authenticator {
 }
 
 /**
- * An `HttpRefusal` decides the status and the headers of a response over HTTP; on other transports its error is sent.
+ * A failure that refuses a message. Over HTTP an `HttpRefusal` decides the status and the headers of the response. On other transports the
+ * client gets only the error of the `HttpRefusal`.
  *
  * @category models
  */
@@ -58,39 +59,44 @@ export type Refuses = HttpRefusal | McpError
 /** @category models */
 export interface Options<S, R1 = never, R2 = never, R3 = never> {
   /**
-   * Identifies the user. A session belongs to the user that opened it, and the limits for one client hold for one user. `undefined` for an
-   * anonymous user: anonymous users may use the sessions of one another, and share limits.
+   * Gives the id of a user. A session belongs to the user that opened the session, and the limits for one client hold for one user.
+   * `undefined` makes the user anonymous. All anonymous users count as one client: they may use each other's sessions, and they share
+   * limits.
    */
   readonly id: (user: S) => string | undefined
-  /** The user of an HTTP request. It runs for each request, before the body is read. */
+  /** Finds the user of an HTTP request. The server runs this function for each request, before it reads the body. */
   readonly http?: ((request: HttpRequest) => Effect.Effect<S, Refuses, R1>) | undefined
-  /** The user of a server on stdio, from the environment that the client has launched it with. */
+  /** Finds the user of a server on stdio, from the environment variables with which the client has launched the server. */
   readonly stdio?: ((environment: Environment) => Effect.Effect<S, Refuses, R2>) | undefined
   /** The user of a client in the same process. */
   readonly inProcess?: Effect.Effect<S, Refuses, R3> | undefined
   /**
-   * Decides whether the user may use what requires all of these scopes: `undefined` when it may, otherwise the refusal. It gets the scopes
-   * that `Feature.requires` names; over HTTP and in `Dispatcher.serve`, it also runs for every other request, with an empty list. Default:
-   * the user may use what requires no scope.
+   * Decides whether the user may use what requires all of these scopes. It gives `undefined` when the user may, and the refusal otherwise.
+   * It gets the scopes that `Feature.requires` names. Over HTTP and in `Dispatcher.serve`, the server also calls it for every other
+   * request, with an empty list. Default: the user may use what requires no scope.
    */
   readonly permit?: ((user: S, scopes: ReadonlyArray<string>) => Refuses | undefined) | undefined
-  /** JSON documents that every HTTP endpoint of the server serves, by their paths, to every client and every web page. */
+  /** JSON documents, by their paths. Every HTTP endpoint of the server serves these documents to every client and every web page. */
   readonly documents?: Readonly<Record<string, JsonObject>> | undefined
   /**
-   * How long finding the user of one message may take. Then the message is refused, over HTTP with status 503, and the
-   * effect is interrupted. Default: 10 seconds.
+   * How long finding the user of one message may take. When this time has passed, the server interrupts the effect and refuses the message,
+   * over HTTP with status 503. Default: 10 seconds.
    */
   readonly timeout?: Duration.DurationInput | undefined
-  /** For how many messages users may be found at the same time; more are refused, over HTTP with 503. Default: 1,024. */
+  /**
+   * For how many messages the server may look for users at the same time. The server refuses further messages, over HTTP with status 503.
+   * Default: 1,024.
+   */
   readonly concurrency?: number | undefined
 }
 
 /**
  * The users of a server, as the service `tag`.
  *
- * A user that the application hands over with the message is taken first: from the application that the endpoint is mounted in, from the
- * caller of a web handler, from the connector of a client in the same process. Otherwise the option for the transport finds the user.
- * Messages on a transport without such an option are refused; so `{ id }` alone is for applications that hand over all their users.
+ * When the application hands a user over with the message, the authenticator takes this user. Three callers can hand a user over: the
+ * application that the endpoint is mounted in, the caller of a web handler, and the connector of a client in the same process. Otherwise
+ * the option for the transport (`http`, `stdio`, `inProcess`) finds the user. The server refuses messages on a transport without such an
+ * option, so `{ id }` alone is for applications that hand over all their users.
  *
  * @example
  * ```ts
@@ -120,12 +126,12 @@ export const make = <I, S, R1 = never, R2 = never, R3 = never>(
 ): Authenticator<I, R1 | R2 | R3> => ({
   [TypeId]: { _Provides: undefined as I },
   tag,
-  // Which function requires what is known to the type of this function only.
+  // Only the type of `make` knows which of the functions requires which service.
   options: Effect.succeed(options as Options<any, any, any, any>)
 })
 
 /**
- * The same with options that each server acquires: caches and connections, which its scope releases.
+ * As `make`, with options that each server acquires, such as caches and connections. The scope of the server releases them.
  *
  * @category utils
  */
@@ -148,31 +154,33 @@ export interface HttpRequest {
   /** Path and query, as the client has sent them. */
   readonly url: string
   /**
-   * By their names in lower case. Repeated fields are joined by a comma. A request with two `Authorization` gets a 400 where
-   * the platform keeps them apart; a web handler gets them joined.
+   * The header fields by their names in lower case. Repeated fields are joined by a comma. A request with two `Authorization` fields gets
+   * status 400 where the platform keeps the two fields apart. A web handler gets the two fields joined.
    */
   readonly headers: Readonly<Record<string, string | undefined>>
-  /** The address of the client, or of the last proxy before the server; `undefined` where the platform does not tell. */
+  /** The address of the client, or of the last proxy before the server; `undefined` where the platform does not give it. */
   readonly remoteAddress?: string | undefined
   /** Whether the connection to this process is encrypted; `undefined` where the platform does not tell. */
   readonly encrypted?: boolean | undefined
   /**
-   * Whether the user of the request was found before: by another node of this server, which has passed the request on to the node of its
-   * session; or by this node, which looks again while a stream of the request is open (`validFor`). Code that counts each request once,
-   * such as the check that a proof is not used twice, must not count this request again. The limits of `RateLimit` do so by themselves.
+   * Whether the user of this request was found before. Either another node has found the user and has passed the request on to this node,
+   * which serves the session; or this node looks for the user again while a stream of the request is open (`validFor`). Code that counts
+   * each request once, such as a check that a proof is not used twice, must not count such a request again. The limits of `RateLimit` do
+   * not count it again. `undefined` counts as `false`.
    */
   readonly isForwarded?: boolean | undefined
 }
 
 /**
- * Called in the option `http`, says for how long the user of the request is valid. After `life`, a stream that waits for messages of the
- * server (GET, `subscriptions/listen`) ends, and so does the stream of a call that the client can resume: the client opens another stream,
- * with other credentials. Any other call is answered. Over HTTP+SSE the newest request decides.
+ * Says for how long the user of the request is valid. Call it in the option `http`. After `life` the server ends two kinds of streams: a
+ * stream that waits for messages of the server (GET, `subscriptions/listen`), and the stream of a call that the client can resume. The
+ * client then opens another stream, with other credentials. Every other call is answered. Over HTTP+SSE the newest request decides how long
+ * the stream lasts.
  *
- * Until then the server runs `http` again whenever `recheckAfter` has passed: the stream ends when `http` refuses the request with a
- * status of 4xx, or finds another user. Default of `recheckAfter`: `life`.
+ * Before `life` has passed, the server runs `http` again whenever `recheckAfter` has passed. It ends the stream when `http` refuses the
+ * request with a status from 400 to 499 (but not 429), or finds another user. Default of `recheckAfter`: `life`.
  *
- * Without `validFor`, a stream does not end because its user is no longer valid.
+ * Without a call of `validFor`, the server ends no stream because of its user.
  *
  * @category utils
  */
@@ -194,8 +202,8 @@ export const validFor = (
 export type Environment = Readonly<Record<string, string | undefined>>
 
 /**
- * What a transport knows of the sender of its messages. `services` are the services that the application hands over: a user among them is
- * taken as it is.
+ * What a transport knows of the sender of its messages. `services` are the services that the application hands over. When a user is among
+ * these services, the authenticator takes this user as it is.
  *
  * @category models
  */
@@ -205,7 +213,7 @@ export type Caller =
     | { readonly _tag: "Http"; readonly request: HttpRequest }
     | { readonly _tag: "Stdio"; readonly environment: Environment }
     | { readonly _tag: "InProcess" }
-    /** Any other transport. It needs a user in `services`. */
+    /** A transport of another kind. Its user must be in `services`. */
     | { readonly _tag: "Other" }
   )
 
@@ -250,20 +258,21 @@ export const given = <I>(services: Context.Context<I>): Caller => ({
  */
 export interface Found {
   readonly principal: Principal | undefined
-  /** The user as a service, and what it may do. */
+  /** The user as a service, with the answers of `permit`. */
   readonly user: Context.Context<never>
   /** What `validFor` has said, in milliseconds. */
   readonly validity?: { readonly life: number; readonly recheckAfter: number } | undefined
 }
 
 /**
- * The identity of the sender of a message. Handlers read it as `RequestContext.principal`; what else is known of the sender is the user.
+ * The identity of the sender of a message. Handlers read it as `RequestContext.principal`. Everything else that is known of the sender is
+ * in the user, the service that the authenticator provides.
  *
  * @category models
  */
 export interface Principal {
   /**
-   * Identifies the principal: two messages with the same id have the same sender. A session belongs to one principal.
+   * Identifies the principal. Two messages with the same id have the same sender. A session belongs to one principal.
    */
   readonly id: string
 }

@@ -1,6 +1,5 @@
 /**
- * For how long, and for whom, clients may cache the results of a server, from 2026-07-28 on. Results of older revisions
- * carry no such hints.
+ * For how long, and for whom, clients may cache the results of a server. Only results of revision 2026-07-28 or later carry these hints.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/caching
  * @since 0.1.0
@@ -22,14 +21,17 @@ export type CacheableMethod =
 
 /** @category models */
 export interface CacheOptions {
-  /** How long a client may use a result again, from when it receives the result. Default: zero. */
+  /** How long a client may reuse a result, counted from the moment when the client receives it. Default: zero. */
   readonly ttl?: Duration.DurationInput | undefined
-  /** `public`: the result is the same for every client. `private`: it is for the requesting client. Default: `private`. */
+  /**
+   * `public`: every client gets the same result, so a shared cache may keep it. `private`: the result is only for the client that sent the
+   * request. Default: `private`.
+   */
   readonly scope?: "public" | "private" | undefined
 }
 
 /**
- * Options of all cacheable results, and of single methods; an option of a method comes first.
+ * Options of all cacheable results, and of single methods. For a method in `methods`, its options replace the options of all results.
  *
  * @category models
  */
@@ -48,7 +50,7 @@ export interface Hints {
 }
 
 /**
- * The hints that options mean, for a result that a handler makes itself.
+ * The hints that these options stand for, for a result that a handler makes itself.
  *
  * @category utils
  */
@@ -59,8 +61,8 @@ export const toHints = (options: CacheOptions | undefined): Hints | undefined =>
   }
 
 /**
- * The hints of a result that is made of several results: the shortest time, and `public` only where all results are `public`. A hint that
- * is missing counts as its default.
+ * The hints of a result that is made of several results: the shortest time, and `public` only where all results are `public`. A missing
+ * hint counts as its default: zero, or `private`.
  *
  * @category utils
  */

@@ -1,10 +1,9 @@
 /**
- * Carries changes from each node of a server to all others: that a list has changed, that a resource has new content, and the
- * notifications of extensions. A client is connected to one node, and the change may happen on another node.
+ * Carries changes from each node of a server to all other nodes: that a list has changed, that a resource has new content, and the
+ * notifications of extensions. A client is connected to one node, while the change may happen on another node.
  *
- * Provide a bus to the layer of a server that runs on several nodes; `nodes/NodeChanges` shares the changes. This module has the
- * interface, for buses of any kind, and a bus in memory, for several servers in one process. Without a bus each node notifies its own
- * clients only.
+ * Provide a bus to the layer of a server that runs on several nodes; `nodes/NodeChanges` shares the changes. This module has the interface,
+ * for buses of any kind, and a bus in memory, for several servers in one process. Without a bus each node notifies only its own clients.
  *
  * @since 0.1.0
  */
@@ -18,8 +17,8 @@ import * as EffectInternals from "../kit/EffectInternals.js"
 import type { ExtensionNotification, Kind } from "./Registry.js"
 
 /**
- * `List`: a list has changed; with a `principal`, for its clients only. `Resource`: a resource has new content. `Extension`: a
- * notification of an extension. `Unknown`: the bus has lost changes, so that every list and every resource may have changed.
+ * One change. `List`: a list has changed, for all clients, or only for the clients of `principal`. `Resource`: a resource has new content.
+ * `Extension`: a notification of an extension. `Unknown`: the bus has lost changes, so every list and every resource may have changed.
  *
  * @category models
  */
@@ -36,21 +35,22 @@ export type Change =
  */
 export interface Member {
   /**
-   * Sends a change to all other members. When this has ended, a bus that survives the end of this process delivers it. Never
-   * fails: a bus that cannot deliver logs it.
+   * Sends a change to all other members. When this effect has ended, a bus that survives the end of this process delivers the change. The
+   * effect never fails: a bus that cannot deliver a change logs it.
    */
   readonly publish: (change: Change) => Effect.Effect<void>
   /**
-   * The changes that other members have published since this member has joined. The changes of one member keep their order. A change may
-   * come more than once. A reader that is slow gets `Unknown` in place of what it has missed. Run it once. It goes on until the scope
-   * closes: when it ends before, the server joins again, and the clients of all nodes learn that everything may have changed.
+   * The changes that other members have published since this member joined. The changes of one member keep their order. The same change may
+   * come more than once. A slow reader gets `Unknown` in place of the changes that it has missed. Run the stream once. It must go on until
+   * the scope closes. When it ends before, the server joins the bus again, and the clients of all nodes learn that everything may have
+   * changed.
    */
   readonly changes: Stream.Stream<Change>
 }
 
 /** @category models */
 export interface ChangeBusService {
-  /** Joins the bus until the scope closes. From then on no change is missed. */
+  /** Joins the bus until the scope closes. The member misses no change that is published after this effect has ended. */
   readonly join: Effect.Effect<Member, never, Scope.Scope>
 }
 
@@ -59,7 +59,7 @@ export class ChangeBus extends Context.Tag("@effect-mcp/core/ChangeBus")<ChangeB
 
 /** @category models */
 export interface MemoryOptions {
-  /** How many changes may wait for one member; then it gets `Unknown`. Default: 1,024. */
+  /** How many changes may wait for one member. When more changes wait, the member gets `Unknown` in their place. Default: 1,024. */
   readonly capacity?: number | undefined
 }
 

@@ -1,6 +1,6 @@
 /**
- * A logger that sends what handlers log with Effect to the client of their request. The application's other loggers remain. The logger
- * ignores what is logged outside of a request.
+ * A logger that sends what handlers log with Effect to the client of their request. The application's other loggers go on as before. The
+ * logger ignores everything that is logged outside of a request.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/server/utilities/logging
  * @since 0.1.0
@@ -17,14 +17,15 @@ import * as LogEntry from "../kit/LogEntry.js"
 import type { LoggingLevel } from "../protocol/Logging.js"
 import { RequestContext, type RequestContextService } from "./RequestContext.js"
 
-/** The limit of the log messages of one request that wait for a client to read; more are dropped. */
+/** How many log messages of one request may wait until the client reads them. The logger drops further messages. */
 const MAX_WAITING = 64
 
 /**
- * Sends the message with its annotations, if the client wants messages of the level. It does not send causes, and it sends only the name of
- * an error: the rest is for the operator. `name` is the `logger` of the messages.
+ * Sends a message with its annotations, if the client wants messages of this level. It sends no causes, and of an error it sends only the
+ * name, because everything else is for the operator. `name` is the `logger` member of the messages.
  *
- * Effect drops messages below its own minimum first. To let clients ask for `debug`, lower that minimum with `Logger.withMinimumLogLevel`.
+ * Effect first drops messages below its own minimum level. To let clients ask for `debug`, lower this minimum with
+ * `Logger.withMinimumLogLevel`.
  *
  * @deprecated since 2026-07-28 (SEP-2577); a revision may be without it from 2027-07-28 on.
  * @category constructors
@@ -65,7 +66,7 @@ export const make = (options: { readonly name?: string | undefined } = {}): Logg
 export const layer: Layer.Layer<never> = Logger.add(make())
 
 /**
- * Withholds what an effect logs from the client of its request: it is for the application's other loggers.
+ * Hides what an effect logs from the client of its request. Only the application's other loggers get it.
  *
  * @category combinators
  */
@@ -73,7 +74,7 @@ export const forOperator: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Ef
   (context: Context.Context<any>) => Context.omit(RequestContext)(context)
 )
 
-/** What Effect's runtime logs at debug for each fiber that fails, also for the fibers of this library. */
+/** The text that Effect's runtime logs at debug for each fiber that fails, the fibers of this library included. */
 const TERMINATED = "Fiber terminated with an unhandled error"
 
 const levels: Partial<Record<LogEntry.LogEntry["level"], LoggingLevel>> = {

@@ -1,6 +1,6 @@
 /**
- * Completers: functions that complete the arguments of a prompt, or the parameters of a resource template, by the name of the argument. An
- * argument whose schema accepts only certain strings needs no completer: the server completes the argument with these strings.
+ * Completers: functions that complete the arguments of a prompt, or the parameters of a resource template. They are given by the name of
+ * the argument. An argument whose schema accepts only certain strings needs no completer: the server completes it with these strings.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/server/utilities/completion
  * @since 0.1.0
@@ -11,7 +11,7 @@ import type { Allowed, Fails } from "./Feature.js"
 
 /**
  * Completes one argument. It gets the text that the user has typed, and the other arguments, all in their encoded form. It gives encoded
- * values; the client receives the first 100.
+ * values. The client receives the first 100 values.
  *
  * @category models
  */
@@ -28,7 +28,8 @@ export type Completer<out R, out E = Fails> = (
 export type Completers<Name extends PropertyKey> = { readonly [N in Name]?: Completer<any, any> }
 
 /**
- * Accepts completers that fail only as they may. For others the type is a sentence that the compiler shows.
+ * Checks the types of completers: each may fail only with `Fails`. For any other completer the type is a sentence, which the compiler
+ * shows.
  *
  * @category models
  */

@@ -1,6 +1,6 @@
 /**
- * The types of the handlers that implement a definition, computed from the definition. `McpServer.implement` takes these handlers, and its
- * result requires the services that they require.
+ * The types of the handlers that implement a definition, which the compiler computes from the definition. `McpServer.implement` takes these
+ * handlers. The feature that it makes requires the services that the handlers require.
  *
  * @since 0.1.0
  */
@@ -49,7 +49,8 @@ type Prompts<D extends Definition.Definition.Any> = {
 type Unless<Empty, A> = [Empty] extends [never] ? {} : A
 
 /**
- * The handlers of a definition: of the tools by their names, and beside them the handlers of `resources`, `templates` and `prompts`.
+ * The handlers of a definition: the handlers of the tools by their names, and beside them the members `resources`, `templates` and
+ * `prompts` with the handlers of these kinds.
  *
  * @category models
  */
@@ -60,7 +61,8 @@ export type Handlers<D extends Definition.Definition.Any> =
   & Unless<Definition.Definition.Prompts<D>, { readonly prompts: Prompts<D> }>
 
 /**
- * Accepts handlers that the definition has, and that fail only as it declares. For others the type is a sentence that the compiler shows.
+ * Accepts a handler only when the definition has it, and when it fails only as the definition declares. For any other handler the type is a
+ * sentence, which the compiler shows.
  *
  * @category models
  */

@@ -1,10 +1,10 @@
 /**
- * Tasks that survive the process that began them. Something outside of the nodes runs the work of a detached task: a workflow engine, or a
- * queue with workers. This module tells it of answers and cancellations, whichever node they come to, and gives it what it needs to
- * ask, to report, and to store how the task ended.
+ * Tasks that survive the process that began them. An engine outside of the nodes runs the work of a detached task: a workflow engine, or a
+ * queue with workers. This module tells the engine of answers and cancellations, whichever node they come to. It gives the engine functions
+ * to ask questions, to report progress, and to store how the task ended.
  *
- * `make` attaches an engine to a server. `tool` is a feature whose handler only starts the work. The package `@effect-mcp/workflow` is made
- * of these two; the guide has a recipe for other engines.
+ * `make` attaches an engine to a server. `tool` is a feature whose handler only starts the work. The package `@effect-mcp/workflow` is
+ * built on these two functions; the guide has a recipe for other engines.
  *
  * @since 0.1.0
  */
@@ -34,9 +34,9 @@ import type { Ended } from "./tasks/StoredTasks.js"
 import { type StoredTask, type TaskOutcome, TaskStoreError } from "./TaskStore.js"
 
 /**
- * What names a detached task, and how its client is spoken to. It is JSON, so an engine can store it with the work. On a server without
- * users, anyone who has the reference can read the task, answer its questions and cancel it. Where others see what an engine stores, give
- * the engine a digest of `taskId`, and keep the reference in a table of your own.
+ * Identifies a detached task, and says what its client can do. It is JSON, so an engine can store it with the work. On a server without
+ * users, anyone who has the reference can read the task, answer its questions and cancel it. Where other people can see what the engine
+ * stores, give the engine a digest of `taskId`, and keep the reference in a table of your own.
  *
  * @category models
  */
@@ -49,12 +49,13 @@ export const Reference = Schema.Struct({
   owner: Schema.NullOr(Schema.String),
   /** The revision of the call. */
   revision: Schema.Literal(...Version.all),
-  /** What the client of the call has declared. */
+  /** The capabilities that the client of the call has declared. */
   capabilities: Capabilities.ClientCapabilities
 })
 
 /**
- * What runs the work of detached tasks. The effects run at the node that a client's request came to.
+ * What runs the work of detached tasks. The server runs the effects `answered` and `stopped` at the node to which the client's request
+ * came.
  *
  * @category models
  */
@@ -62,21 +63,23 @@ export interface Engine<out R = never> {
   /** The name of the engine: the same at all nodes, and different for each engine of a server. */
   readonly name: string
   /**
-   * The client answers the questions with these keys. It runs after the user and its scopes were checked, and before the store has the
-   * answers: when the node ends between the two, the client gets no response, and can send its answers again. Where it fails, the
-   * client gets an error. It may run more than once for a question, and for an answer that the store does not get.
+   * The client has answered the questions with these keys. The server runs this effect after it has checked the user and the user's scopes,
+   * and before it stores the answers. When the node ends between this effect and the storing, the client gets no response, and can send its
+   * answers again. When this effect fails, the client gets an error. It may run more than once for a question, and also for an answer that
+   * the store does not get.
    */
   readonly answered: (task: StoredTask, keys: ReadonlyArray<string>) => Effect.Effect<void, never, R>
   /**
-   * The task has ended, and its work should stop: the client has cancelled it, or its `start` has failed. It runs after the store has
-   * the end, and may run more than once. A failure is logged: the work also learns of it from `changes`.
+   * The task has ended, and its work should stop: the client has cancelled the task, or its `start` has failed. The server runs this effect
+   * after it has stored the end of the task, and may run it more than once. The server only logs a failure, because the work also learns of
+   * the end from `changes`.
    */
   readonly stopped: (task: StoredTask) => Effect.Effect<void, never, R>
 }
 
 /**
- * The detached tasks of one engine. Every node may use each operation, for tasks that other nodes began: a task that has ended never
- * changes.
+ * The detached tasks of one engine. Every node may use each operation, also for tasks that began at another node. A task that has ended
+ * never changes.
  *
  * @category models
  */
@@ -85,34 +88,34 @@ export interface DetachedTasks {
   readonly name: string
   /** The task; `None` when its time to live has passed. */
   readonly get: (reference: Reference) => Effect.Effect<Option.Option<StoredTask>, TaskStoreError>
-  /** The task as it is, and then as it becomes. Ends when its time to live has passed. */
+  /** The task as it is, and then the task after each change. The stream ends when the time to live of the task has passed. */
   readonly changes: (reference: Reference) => Stream.Stream<StoredTask, TaskStoreError>
-  /** Stores the message of the status, up to 1,000 characters. `false` when the task has ended. */
+  /** Stores the message of the status, cut to 1,000 characters. Gives `false` when the task has ended. */
   readonly progress: (reference: Reference, message: string) => Effect.Effect<boolean, TaskStoreError>
   /**
-   * Asks a question under a key of its own: the task is `input_required` until the client has answered. Asking again under the same
-   * key changes nothing while the question or its answer is stored. `false` when the task has ended. Fails when the client lacks
-   * the capability.
+   * Asks a question under a key of its own. The status of the task is `input_required` until the client has answered. Asking again under
+   * the same key changes nothing while the question or its answer is stored. Gives `false` when the task has ended. Fails when the client
+   * lacks the capability.
    */
   readonly ask: (
     reference: Reference,
     key: string,
     question: Ask.Question<any>
   ) => Effect.Effect<boolean, TaskStoreError | McpError.McpError>
-  /** What the client has sent under a key; `None` when it has not, and after `forget`. It is JSON, and was not checked. */
+  /** What the client has sent under a key: JSON that nothing has checked. `None` when the client has not answered, and after `forget`. */
   readonly answer: (reference: Reference, key: string) => Effect.Effect<Option.Option<TaskOutcome>, TaskStoreError>
-  /** The answer in what the client has sent. Fails with `InvalidParams` when it is not an answer to the question. */
+  /** Decodes the answer that the client has sent. Fails with `InvalidParams` when it is not an answer to the question. */
   readonly decode: <A>(
     reference: Reference,
     key: string,
     question: Ask.Question<A>,
     answer: TaskOutcome
   ) => Effect.Effect<A, AskError>
-  /** Removes the question with a key, and its answer. `false` when the task has ended. */
+  /** Removes the question with this key, and its answer. Gives `false` when the task has ended. */
   readonly forget: (reference: Reference, key: string) => Effect.Effect<boolean, TaskStoreError>
   /**
-   * Stores how the task ended, as its client expects the result of the tool. Only the first end of a task is stored: `false` when the task
-   * has ended before. A defect becomes "Internal error", and is logged.
+   * Stores how the task ended, in the form in which its client expects the result of the tool. Only the first end of a task is stored:
+   * later calls give `false`. The client gets "Internal error" in place of a defect, and the defect is logged.
    */
   readonly end: <Name extends string, Parameters, Arguments, Success, Failure>(
     reference: Reference,
@@ -122,7 +125,7 @@ export interface DetachedTasks {
 }
 
 /**
- * Attaches an engine to the server whose feature runs this, until the scope closes. The server needs `TasksServer.layer`, too.
+ * Attaches an engine to the server whose feature runs this effect, until the scope closes. The server also needs `TasksServer.layer`.
  *
  * @category constructors
  */
@@ -184,12 +187,12 @@ export const make = <R>(
   })
 
 /**
- * A tool whose calls are detached tasks: `start` gives the work to the engine, and returns. It runs once for a call, in the request,
- * and may begin work for a task that its client never learns of: when the request ends before its response, `stopped` runs. The client
- * gets the task when `start` has succeeded; a failure ends the task, and answers the call.
+ * A tool whose calls are detached tasks. `start` gives the work to the engine, and returns. `start` runs once for a call, in the request.
+ * It may begin work for a task that the client never learns of: when the request ends before its response, the engine's `stopped` runs.
+ * When `start` has succeeded, the client gets the task. When `start` fails, the failure ends the task and answers the call.
  *
  * The definition needs `task: "required"`. Clients without tasks get an error. Middleware around the tool sees the call that starts the
- * work, and not the result. `limits.maxRunning` does not count detached tasks; the limits of the `TaskStore` do.
+ * work, but not the result. The limit `maxRunning` of `TasksServer.layer` does not count detached tasks; the limits of the `TaskStore` do.
  *
  * @category constructors
  */
@@ -217,7 +220,7 @@ export const tool = <const Name extends string, Parameters, Arguments, Success, 
     return Build.registerTool(registry, Tools.detachedEntry(definition, tasks.name, begin, context, registry))
   })
 
-/** What this engine, and this server, cannot serve without tasks. */
+/** The error of a call that cannot become a task. */
 const asTask = (name: string) =>
   new JsonRpcError({
     code: METHOD_NOT_FOUND,
@@ -228,7 +231,7 @@ const noTasks = Effect.fail(
   new TaskStoreError({ reason: "Unavailable", message: "The server runs no tasks: it needs `TasksServer.layer`" })
 )
 
-/** How messages to and from the client are written in the revision of the task. */
+/** Writes messages to the client, and reads messages from the client, in the revision of the task. */
 interface Words extends Pick<TaskDialect, "encode" | "decode"> {
   readonly ended: (tool: string, exit: Exit.Exit<unknown, unknown>) => Ended
 }

@@ -1,7 +1,7 @@
 /**
- * The events that a server has sent on the streams of a session, stored so that a client that lost its connection can read what it missed.
- * Provide a store to an HTTP endpoint, and clients of the legacy revisions can resume their streams; without a store, the events of a lost
- * connection are lost.
+ * The events that a server has sent on the streams of a session. A store keeps them, so that a client that lost its connection can read
+ * what it has missed. Provide a store to an HTTP endpoint to let clients of revision 2025-11-25 or earlier resume their streams. Without a
+ * store, the events of a lost connection are lost.
  *
  * This module has the interface, for stores of any kind, and a store in memory. The endpoint numbers the events (`legacy/StreamStore`).
  *
@@ -29,7 +29,7 @@ export interface StoredEvent {
 }
 
 /**
- * Identifies a stream. The streams of all sessions have the same names, so the session is part of the key.
+ * Identifies a stream. The streams of different sessions have the same names, so the session is a part of the key.
  *
  * @category models
  */
@@ -37,42 +37,44 @@ export interface StreamKey {
   readonly session: string
   readonly stream: string
   /**
-   * The epoch of the session in the `SessionDirectory`, where several nodes serve sessions: in a shared store, an operation of an epoch
-   * that is over changes nothing. The epoch is not a part of the identity.
+   * The epoch of the session in the `SessionDirectory`, where several nodes serve sessions; `undefined` on one node. Each node that takes
+   * the session over begins a new epoch. In a shared store, an operation of an epoch that is over changes nothing. The epoch does not
+   * identify the stream.
    */
   readonly epoch?: number | undefined
 }
 
 /**
- * The store did not answer: nothing is known of the stream. The client gets 503, and tries again.
+ * The store did not answer, so nothing is known of the stream. The endpoint answers the client with status 503, and the client tries again.
  *
  * @category errors
  */
 export class EventStoreError extends Data.TaggedError("EventStoreError")<{ readonly message: string }> {}
 
 /**
- * The operations of a store. Operations that write never fail: after a failure a store drops the event, and `after` returns `None`; then
- * the client learns that it cannot resume. The endpoint runs the operations on one stream one after another.
+ * The operations of a store. An operation that writes never fails. When writing fails, the store drops the event, and `after` then gives
+ * `None`, from which the client learns that it cannot resume. The endpoint runs the operations on one stream one after another.
  *
  * @category models
  */
 export interface EventStoreService {
   /**
-   * A stream begins that will answer these requests. For a stream that answers no requests, the endpoint stores a number in place of the
-   * requests, and changes the number by opening the stream again. `false` when the epoch of the key is over: then the stream does not
-   * begin. A stream whose events all come together, in one `appendAll`, is not opened before.
+   * Begins a stream that will answer these requests. For a stream that answers no requests, the endpoint stores a number in place of the
+   * requests. To change this number, the endpoint opens the stream again. Gives `false` when the epoch of the key is over: then the stream
+   * does not begin. When all events of a stream come together, in one `appendAll`, the endpoint does not call `open` before.
    */
   readonly open: (key: StreamKey, requests: ReadonlyArray<RequestId>) => Effect.Effect<boolean>
-  /** The requests of a stream that has not finished; for any other stream, none. */
+  /** The requests of a stream that has not finished. For any other stream the list is empty. */
   readonly unfinished: (key: StreamKey) => Effect.Effect<ReadonlyArray<RequestId>, EventStoreError>
   /**
-   * Stores an event. The event is sent to the client when this has ended. `false` when the epoch of the key is over: then the
-   * event is not stored, and another node serves the session.
+   * Stores an event. When this effect has ended, the endpoint sends the event to the client. Gives `false` when the epoch of the key is
+   * over: then the event is not stored, and another node serves the session.
    */
   readonly append: (key: StreamKey, event: StoredEvent) => Effect.Effect<boolean>
   /**
-   * Stores events in order, as one `append` after another would, and finishes the stream after them if `isLast` is true. A store with this
-   * function gets all events together that were sent while it stored the events before; a store without it gets events one by one.
+   * Stores events in order, as several calls of `append` would, and then finishes the stream if `isLast` is true. While the store stores
+   * earlier events, new events wait; a store with this function gets all waiting events in one call. A store without this function gets the
+   * events one by one.
    */
   readonly appendAll?: (
     key: StreamKey,
@@ -80,16 +82,16 @@ export interface EventStoreService {
     isLast: boolean
   ) => Effect.Effect<boolean>
   /**
-   * The events after a position, in order; after `-1`, all that are stored. There need not be an event at the position.
+   * The events after a position, in order. `-1` asks for all events that are stored. The store need not have an event at the position.
    * `None` when the stream is unknown, or when an event after the position has been dropped.
    */
   readonly after: (
     key: StreamKey,
     position: number
   ) => Effect.Effect<Option.Option<ReadonlyArray<StoredEvent>>, EventStoreError>
-  /** No more events follow on this stream: the store may drop it after a while. */
+  /** Says that no more events follow on this stream. The store may drop the stream after a while. */
   readonly finish: (key: StreamKey) => Effect.Effect<void>
-  /** The session has ended: drops all its streams, unless its epoch is over. */
+  /** Says that the session has ended. Drops all streams of the session, unless the epoch is over. */
   readonly forget: (session: string, epoch?: number) => Effect.Effect<void>
 }
 
@@ -98,11 +100,11 @@ export class EventStore extends Context.Tag("@effect-mcp/core/EventStore")<Event
 
 /** @category models */
 export interface MemoryOptions {
-  /** The limit of events of one stream; then the oldest are dropped. Default: 1,000. */
+  /** How many events of one stream are stored; beyond this limit the store drops the oldest events of the stream. Default: 1,000. */
   readonly maxEvents?: number | undefined
   /**
-   * The limit of characters of all streams together; beyond it the oldest events are dropped, first the events of the stream that was used
-   * least recently. Default: 64 Mi (67,108,864).
+   * How many characters all streams may have together. Beyond this limit the store drops the oldest events, first the events of the stream
+   * that was used least recently. Default: 64 Mi (67,108,864).
    */
   readonly maxSize?: number | undefined
   /** How long the stream of a request is stored after its response. Default: 5 minutes. */
@@ -110,8 +112,8 @@ export interface MemoryOptions {
 }
 
 /**
- * A store in memory: its events are lost when the process ends. A timer removes the streams whose `retention` has passed, also while
- * nobody uses the store; it ends with the scope.
+ * A store in memory. Its events are lost when the process ends. A timer removes the streams whose `retention` has passed, also while nobody
+ * uses the store. The timer ends with the scope.
  *
  * @category constructors
  */
@@ -138,7 +140,7 @@ interface Log {
   events: Array<StoredEvent>
   /** The position of the last event that was dropped. */
   dropped: number
-  /** When it may be dropped, in milliseconds; `Infinity` before it has finished. */
+  /** When the log may be dropped, in milliseconds since 1970; `Infinity` while the stream has not finished. */
   until: number
 }
 
@@ -147,13 +149,13 @@ const EVENT = 64
 const STREAM = 512
 
 /**
- * Mutable maps, because each event of a resumable stream passes `append`: a `Ref` of immutable maps would copy for each. `size` is the sum
- * of `sizeOf` over all events and `STREAM` over all logs; `sessions` and `logs` hold the same logs, with one exception: a running stream
- * without events, because none came yet or all were dropped, is in `sessions` alone.
+ * Has mutable maps, because each event of a resumable stream passes `append`, and a `Ref` would copy an immutable map for each event.
+ * `size` is the sum of `sizeOf` over all events, plus `STREAM` for each log. `sessions` and `logs` hold the same logs, with one exception:
+ * a running stream without events, because none came yet or all were dropped, is only in `sessions`.
  */
 class Memory implements EventStoreService, Deadlines.Expirable {
   private readonly sessions = new Map<string, Map<string, Log>>()
-  /** In the order of their last event, the oldest first. */
+  /** In the order of their last events, the oldest first. */
   private readonly logs = new Set<Log>()
   /** In the order in which they finished. */
   private readonly finished = new Set<Log>()
@@ -230,7 +232,7 @@ class Memory implements EventStoreService, Deadlines.Expirable {
     })
   }
 
-  /** Whether the epoch is not over. From then on, all epochs before it are over. */
+  /** Whether the epoch is not over. When it is not, all epochs before it are over from now on. */
   private isCurrent({ epoch, session }: Pick<StreamKey, "epoch" | "session">): boolean {
     if (epoch === undefined) return true
     if (epoch < (this.epochs.get(session) ?? 0)) return false
@@ -245,7 +247,7 @@ class Memory implements EventStoreService, Deadlines.Expirable {
     })
   }
 
-  /** Removes the streams whose retention has passed. Gives when to look again. */
+  /** Removes the streams whose `retention` has passed. Gives the time at which to look again. */
   sweep(now: number): number {
     const wall = EffectInternals.millis(this.clock)
     this.removeExpired(wall)

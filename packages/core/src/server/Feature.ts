@@ -1,7 +1,8 @@
 /**
- * A feature: a layer that registers entries with a server. Their handlers run with the context that the layer was built with, and with the
- * services of the request; where both have a service, a handler gets the service of the request. `McpServer` makes features;
- * `features/Surroundings` runs handlers inside what `visible`, `requires` and `provide` say. `FeatureMiddleware` runs around each use.
+ * A feature: a layer that registers entries with a server. Handlers run with the context that the layer was built with, and with the
+ * services of the request. Where both have a service, a handler gets the service of the request. `McpServer` makes features.
+ * `features/Surroundings` runs handlers inside the checks, the scopes and the services of `visible`, `requires` and `provide`.
+ * `FeatureMiddleware` runs around each use.
  *
  * @since 0.1.0
  */
@@ -30,7 +31,7 @@ import type { ServerSession } from "./ServerSession.js"
 export type Feature<R = never> = Layer.Layer<never, never, Registry | R>
 
 /**
- * The services of a request: a handler may use them, and its layer does not require them.
+ * The services of a request. A handler may use them, and the layer of its feature does not require them.
  *
  * @category models
  */
@@ -38,7 +39,7 @@ export type RequestServices = RequestContext | ServerSession | Scope.Scope
 
 /**
  * The failures that every handler may have beside the failures that its definition declares. The calling program receives them as JSON-RPC
- * errors. An `HttpRefusal` decides the HTTP status, too. An `ExtendedResult` is not an error: it answers the request with a result of an
+ * errors. An `HttpRefusal` also decides the HTTP status. An `ExtendedResult` is not an error: it answers the request with a result of an
  * extension.
  *
  * @category models
@@ -46,8 +47,8 @@ export type RequestServices = RequestContext | ServerSession | Scope.Scope
 export type Fails = McpError | CallError | HttpRefusal | ExtendedResult
 
 /**
- * Accepts the effect of a handler that fails with `E`, when its definition declares these failures. Otherwise it is a
- * sentence for the compiler to show, which names the failure and what to do.
+ * Accepts the effect of a handler that fails with `E`, when its definition declares these failures. Otherwise this type is a sentence,
+ * which names the failure and says what to do. The compiler shows the sentence.
  *
  * @category models
  */
@@ -60,8 +61,8 @@ export type Declared<E, Failure = never> = [Exclude<E, Failure | Fails>] extends
   >}, which its definition does not declare: catch it, or add it to the tool's "failure"`
 
 /**
- * Accepts an effect that declares no failures: a completer, the list of a template, the handler of a whole method. Otherwise it is a
- * sentence for the compiler to show.
+ * Accepts an effect whose definition can declare no failures: a completer, the list of a template, the handler of a whole method. Such an
+ * effect may fail only with `Fails`. Otherwise this type is a sentence, which the compiler shows.
  *
  * @category models
  */
@@ -70,8 +71,8 @@ export type Allowed<E> = 0 extends 1 & E ? unknown // `any`: nothing was inferre
   : `This fails with ${NameOf<Exclude<E, Fails>>}: catch it, or fail with an McpError`
 
 /**
- * A feature from a function that registers its entries, until the layer's scope closes. The function gets the context that
- * the layer was built with, without the layer's `Scope`.
+ * Makes a feature from a function that registers the entries of the feature until the layer's scope closes. The function gets the context
+ * that the layer was built with, without the layer's `Scope`.
  *
  * @category constructors
  */
@@ -87,15 +88,16 @@ export const make = <R = never>(
   )
 
 /**
- * Requires scopes of the user, all of them, for each use of a feature, or of a group of features: to call, read, get, complete and
- * subscribe to it. The option `requires` of a definition does the same for one entry.
+ * Requires scopes of the user for each use of a feature, or of a group of features. The user needs all of the scopes to call, read, get,
+ * complete or subscribe to the feature. The option `requires` of a definition does the same for one entry.
  *
- * The `permit` of the server's `Authenticator` decides, before the arguments are decoded and the handler runs; without it every use is
- * refused. A client is refused once, with all scopes that the use requires: a feature may be inside of several `requires`. Over HTTP the
- * response has the status of the refusal, for example 403; a batch is refused as a whole.
+ * The `permit` of the server's `Authenticator` decides, before the server decodes the arguments and runs the handler. Without `permit`
+ * every use is refused. A feature may be inside of several `requires`. The server refuses a client once, with all scopes that the use
+ * requires. Over HTTP the response has the status of the refusal, for example 403; a batch is refused as a whole.
  *
- * Lists show the feature to all users, so that a client can get the scope; resources that a template lists need its scopes. Where
- * `Feature.visible` surrounds the feature, a feature that the user does not see counts as unknown, and its scopes are not named.
+ * Lists show the feature to all users, so that a client can get the scope. Resources that a template lists need the scopes of the template.
+ * Where `Feature.visible` is around this `requires`, a user who does not see the feature gets the error of an unknown feature, which names
+ * no scopes.
  *
  * @example
  * ```ts
@@ -118,18 +120,19 @@ export const requires: {
 )
 
 /**
- * Decides for each request whether it sees a feature, or a group of features. What a request does not see is not listed,
- * completed or subscribed to, and calling, reading or getting it fails as if the server did not have it. A resource that is
- * hidden is not read through a template either. The capabilities of the server stay.
+ * Decides for each request whether it sees a feature, or a group of features. What a request does not see is not listed, completed or
+ * subscribed to. Calling, reading or getting it fails as if the server did not have it. A hidden resource is not read through a template
+ * either. The capabilities of the server do not change.
  *
  * The check is an effect, which decides for all entries of the features alike, or a function that gets the entry: its kind, its name, the
- * entry as lists show it, and its scopes. The effect may require the user, what the session layer, the middleware of the server and
- * `Feature.provide` provide, and `RequestContext`. An effect runs for each use of a feature, and once for a list, however many features
- * there are; for `resources/list` once more for each template with a list of its own. A function runs for each entry of a list. Where a
- * `Feature.provide` around the check refuses, a list leaves the features out.
+ * entry as lists show it, and its scopes. The check may require the user, what the session layer, the middleware of the server and
+ * `Feature.provide` provide, and `RequestContext`. An effect runs for each use of a feature. For a list it runs once, however many features
+ * there are; for `resources/list` it runs once more for each template with a list of its own. A function runs for each entry of a list.
+ * Where a `Feature.provide` around the check refuses the request, a list leaves the features out.
  *
- * Clients are not notified when its answer changes: see `ServerSession` for the notifications to one client, and `Registry.changed` for the
- * notifications to all clients. From 2026-07-28 on, its lists and contents are cached for the sender alone.
+ * Clients are not notified when the answer of the check changes. `ServerSession` has the notifications to one client, and
+ * `Registry.changed` notifies all clients. With revision 2026-07-28 or later, lists and contents of such features may be cached only for
+ * the sender of the request.
  *
  * @example
  * ```ts
@@ -193,11 +196,12 @@ export type Check<R = never> =
   | ((entry: FeatureEntry) => Effect.Effect<boolean, never, R>)
 
 /**
- * Provides a service to the handlers of a feature, or of a group of features, and to the checks and the middleware inside: the effect makes
- * the service anew for each use, for each check of a list, and for each list of a resource template. When a request takes several rounds,
- * the effect runs in each round. It may require the user, and what the session layer and the middleware of the server provide.
+ * Provides a service to the handlers of a feature, or of a group of features, and to the checks and the middleware inside. The effect makes
+ * the service anew for each use, for each check of a list, and for each list of a resource template. When a handler asks questions with
+ * revision 2026-07-28 or later, the client sends the request again with the answers, and the effect runs again each time. The effect may
+ * require the user, and what the session layer and the middleware of the server provide.
  *
- * When the effect fails with an `McpError`, the request is refused; for a tool it may also fail with a failure that the tool declares,
+ * When the effect fails with an `McpError`, the request is refused. For a tool it may also fail with a failure that the tool declares,
  * which the model reads. Any other failure is a defect.
  *
  * @example
@@ -251,7 +255,7 @@ export const provide: {
 )
 
 /**
- * Whether there are requests that do not see an entry of the registry: then results that are made from the entry are not cached for other
+ * Whether some requests may not see an entry of the registry. Results that are made from such an entry must not be cached for other
  * clients.
  *
  * @category utils
@@ -259,14 +263,14 @@ export const provide: {
 export const mayBeHidden: (entry: Registered) => boolean = Surroundings.mayBeHidden
 
 /**
- * Whether the request sees an entry of the registry, with or without the scopes to use it. For handlers.
+ * Whether the request sees an entry of the registry, whether or not its user has the scopes to use the entry. For handlers.
  *
  * @category guards
  */
 export const isVisible: (entry: Registered) => Effect.Effect<boolean> = Surroundings.isVisible
 
 /**
- * The entries of the registry that the request sees. A check around several entries runs once. For handlers.
+ * The entries of the registry that the request sees. A check around several entries runs once for all of them. For handlers.
  *
  * @category utils
  */

@@ -1,6 +1,6 @@
 /**
- * Why a feature cannot be registered with a server: another feature has its name, or the server has shut down. `Registry.add` fails with
- * this error; a layer of features that is given to a server dies with this error.
+ * Says why a feature cannot be registered with a server: another feature has its name, or the server has shut down. `Registry.add` fails
+ * with this error. When the feature is given to `McpServer.layer`, the layer dies with this error.
  *
  * @since 0.1.0
  */

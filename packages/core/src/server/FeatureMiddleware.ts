@@ -1,7 +1,7 @@
 /**
- * Middleware around the uses of a feature, or of a group of features. Middleware knows what it surrounds: the entry, with its kind, its
- * name, its annotations and its scopes; the arguments that the handler gets; and the result. Middleware of the server sees every message
- * before that (`Middleware`).
+ * Middleware around the uses of a feature, or of a group of features. This middleware knows three things of a use: the entry, with its
+ * kind, its name, its annotations and its scopes; the arguments that the handler gets; and the result. The middleware of the server
+ * (`Middleware`) runs outside of it, around every message.
  *
  * A use is the call of a tool, the reading of a resource, the getting of a prompt, a completion, or a request or notification that a
  * `MethodHandler` of the features handles. Lists and subscriptions are not uses.
@@ -38,8 +38,8 @@ export const TypeId: unique symbol = Symbol.for("@effect-mcp/core/FeatureMiddlew
 export type TypeId = typeof TypeId
 
 /**
- * `run` gets each use. It succeeds with the result to send, or fails to refuse the use; it may leave out `next`, and provide services to
- * `next`.
+ * `run` gets each use. It succeeds with the result to send, or fails to refuse the use. It may answer without running `next`, and it may
+ * provide services to `next`.
  *
  * @category models
  */
@@ -49,7 +49,7 @@ export interface FeatureMiddleware<out R = never> {
 }
 
 /**
- * Middleware around uses of every kind. `use.kind` says which kind it is, and so which result `use.next` gives.
+ * Middleware around uses of every kind. `use.kind` says the kind of the use, and so which result `use.next` gives.
  *
  * @example
  * ```ts
@@ -90,7 +90,7 @@ export interface ToolUse<T extends Tool.Tool.Any>
 }
 
 /**
- * Middleware around the calls of one tool, with the types of its definition. It does nothing for any other use, also not for another tool
+ * Middleware around the calls of one tool, with the types of its definition. Every other use passes unchanged, also the use of another tool
  * with the same name. It may fail with a failure that the tool declares, which the model reads.
  *
  * @example
@@ -119,14 +119,15 @@ export const forTool = <T extends Tool.Tool.Any, Result extends Effect.Effect<To
   )
 
 /**
- * Runs middleware around each use of a feature, or of a group of features. The middleware runs after the services, the checks and the
- * scopes of `Feature.provide`, `Feature.visible` and `Feature.requires`, wherever these stand, and after the arguments were decoded. The
- * outermost middleware runs first. When a request takes several rounds, middleware runs in each round. Around a tool that runs as a task,
- * middleware runs until the end of the task.
+ * Runs middleware around each use of a feature, or of a group of features. The middleware runs after the services of `Feature.provide`, the
+ * checks of `Feature.visible` and the scopes of `Feature.requires`, in whatever order the application applies them, and after the arguments
+ * were decoded. The outermost middleware runs first. When a handler asks questions with revision 2026-07-28 or later, the client sends the
+ * request again with the answers, and the middleware runs again each time. Around a tool that runs as a task, the middleware runs until the
+ * task has ended.
  *
- * It may require what the session layer and the middleware of the server provide, the user, and what `Feature.provide` provides. When it
- * fails with an `McpError`, the request is refused. Around a tool it may also fail with a failure that the tool declares, which the model
- * reads; any other failure is a defect.
+ * The middleware may require the user, what the session layer and the middleware of the server provide, and what `Feature.provide`
+ * provides. When the middleware fails with an `McpError`, the request is refused. Around a tool it may also fail with a failure that the
+ * tool declares, which the model reads. Any other failure is a defect.
  *
  * @category combinators
  */
@@ -157,25 +158,28 @@ export const around: {
 )
 
 /**
- * How a use ended: with a result; with a result that tells a model of a failure of its tool; with an error of the protocol; with a defect;
- * interrupted, because the client cancelled the use or because the server closes; or, from 2026-07-28 on, with a question to the client,
- * which uses the feature again with the answer.
+ * How a use ended. `success`: with a result. `failure`: with a result that tells a model of a failure of its tool. `error`: with an error
+ * of the protocol. `defect`: the handler died. `interrupted`: the client cancelled the use, or the server closes. `asked`: with a question
+ * to the client, which uses the feature again with the answer; only with revision 2026-07-28 or later.
  *
  * @category models
  */
 export type Outcome = "success" | "failure" | "error" | "defect" | "interrupted" | "asked"
 
 /**
- * What `audit` tells of a use. `A` is the type of the arguments.
+ * What `audit` records of a use. `A` is the type of the arguments.
  *
  * @category models
  */
 export interface AuditRecord<out A = unknown> {
   readonly kind: Use["kind"]
   readonly entry: FeatureEntry
-  /** What the handler got. It may hold secrets: `Redaction.value` hides them by their names, `auditTool` gives arguments with their types. */
+  /**
+   * What the handler got. It may hold secrets. `Redaction.value` hides members whose names tell of a secret; `auditTool` gives the
+   * arguments with their types.
+   */
   readonly arguments: A
-  /** The id of the principal; `undefined` for a client without one. */
+  /** The id of the principal; `undefined` for a client without a principal. */
   readonly principal: string | undefined
   /** When the use began, in milliseconds since 1970. */
   readonly began: number
@@ -185,8 +189,8 @@ export interface AuditRecord<out A = unknown> {
 }
 
 /**
- * Hands a record of each use to `write` when the use has ended, also when it was interrupted. The answer to the client waits for `write`.
- * A defect of `write` is logged, and the result of the use stays as it is.
+ * Gives a record of each use to `write` when the use has ended, also when the use was interrupted. The client gets its answer after `write`
+ * has ended. A defect of `write` is logged, and does not change the result of the use.
  *
  * @example
  * ```ts
@@ -231,8 +235,8 @@ const outcomeOf = (exit: Exit.Exit<unknown, unknown>, { asker }: HandlerContext)
 }
 
 /**
- * An audit of the calls of one tool, whose arguments have the types of its definition. It leaves every other use alone, also the use of
- * another tool with the same name.
+ * An audit of the calls of one tool, whose arguments have the types of its definition. Every other use passes without a record, also the
+ * use of another tool with the same name.
  *
  * @example
  * ```ts
@@ -253,7 +257,7 @@ export const auditTool = <T extends Tool.Tool.Any, R = never>(
 ): FeatureMiddleware<Exclude<R, RequestServices>> =>
   audit((record) => isOf(record.entry, tool) ? write(record as AuditRecord<Tool.Tool.Parameters<T>>) : Effect.void)
 
-/** Whether an entry is that of this definition. */
+/** Whether the entry is the tool of this definition. */
 const isOf = (entry: FeatureEntry, { advertised }: Tool.Tool.Any): boolean =>
   entry.kind === "tool" && entry.advertised === advertised
 
@@ -273,15 +277,15 @@ const isOf = (entry: FeatureEntry, { advertised }: Tool.Tool.Any): boolean =>
  */
 export const timing = (seconds: Metric.Metric.Histogram<number>): FeatureMiddleware =>
   audit(({ entry, kind, outcome, took }) => {
-    // The tool `*`, which gets the calls of all other names, has one counter, because a client may invent names.
+    // All tools that the tool `*` serves have one counter, under the name `*`, because a client may invent their names.
     const name = entry.kind === "tool" ? entry.advertised.name : entry.name
     const named = Metric.tagged(Metric.tagged(seconds, "kind", kind), "name", name)
     return Metric.update(Metric.tagged(named, "outcome", outcome), took / 1000)
   })
 
 /**
- * Refuses results that are larger than `characters`, counted as JSON: they fill the context of a model. A call of a tool ends with a
- * result that tells the model so; another use ends with an `InternalError`.
+ * Refuses results whose JSON has more than `characters` characters, because large results fill the context of a model. A call of a tool
+ * then ends with a result that says so to the model. Any other use ends with an `InternalError`.
  *
  * @category utils
  */
@@ -301,14 +305,14 @@ export const limitResult = ({ characters }: { readonly characters: number }): Fe
 
 /**
  * Hides secrets in results: in the texts of content, of messages and of resources, and in `structuredContent`. URIs, names and binary data
- * stay as they are. Defaults: `Redaction.text` and `Redaction.value`, which know secrets by names and by forms. The output schema of a tool
- * must accept what is put in the place of a secret.
+ * stay as they are. `text` changes the texts, `value` changes `structuredContent`. Their defaults are `Redaction.text` and
+ * `Redaction.value`, which find secrets by names and by forms. The output schema of a tool must accept the text that replaces a secret.
  *
  * @category utils
  */
 export const redact = ({ text = Redaction.text, value = Redaction.value }: {
   readonly text?: ((text: string) => string) | undefined
-  /** For `structuredContent`, and for the result of a method of the application. */
+  /** Changes `structuredContent`, and the result of a method of the application. */
   readonly value?: ((value: unknown) => unknown) | undefined
 } = {}): FeatureMiddleware =>
   make((use): Effect.Effect<unknown, unknown> => {

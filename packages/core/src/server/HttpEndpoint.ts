@@ -1,8 +1,8 @@
 /**
  * The HTTP endpoint of a server as an `HttpApp` of `@effect/platform`: for applications that have an HTTP server of that library.
  * `http/AppExchange` translates requests and answers. On Node, `HttpServer` of `@effect-mcp/node` serves the same endpoint faster. For a
- * function from `Request` to `Response`, `WebHandler` costs less than `HttpApp.toWebHandler` of this app, and notices each client that
- * disconnects.
+ * function from `Request` to `Response`, use `WebHandler`: it costs less than `HttpApp.toWebHandler` of this app, and notices each client
+ * that disconnects.
  *
  * @since 0.1.0
  */
@@ -30,20 +30,21 @@ import * as ServerAddress from "./http/ServerAddress.js"
 import type { HostedOptions, HttpOptions } from "./WebHandler.js"
 
 /**
- * An app that serves until the scope closes. It serves any path, unless `path` names one.
+ * An app that serves until the scope closes. Without the option `path` it serves any path.
  *
- * Without `allowedHosts`, a server on a loopback address allows the hosts of this machine only, and so does a server whose address is not
- * known, such as the server behind a web handler; on other addresses any host is allowed. Without `allowedOrigins`, only pages of this
- * machine are allowed. With the option `user`, the app requires the user, which middleware of the application provides, and hands it to the
- * authenticator of the server; the same holds for the option `services`.
+ * Without `allowedHosts`, the app allows any host when it knows that the server listens on an address that is not loopback. When the server
+ * listens on a loopback address, or when the address is not known (behind a web handler, for example), the app allows only the host names
+ * of this machine. Without `allowedOrigins`, it allows only pages of this machine. With the option `user`, the app requires the user from
+ * the application, whose middleware provides it, and hands the user to the authenticator of the server. The option `services` does the same
+ * for other services.
  *
- * The handlers of the messages of a POST also have what middleware of the application has set for the fiber of that POST, such as
+ * The handlers of the messages of a POST also have what middleware of the application has set for the fiber of this POST, such as
  * annotations of logs. Session layers, tasks, and messages that another node has passed on do not have it.
  *
- * Mount the app without request logger and tracer: they cost more than the app itself. Close the app before its HTTP server, which waits
- * for open streams; a layer built on top of the server's layer is closed first. `drainFirst` lets `health.grace` and `drainTimeout` begin
- * before the server loses the app. On Node, make the server with `PlatformHttpServer` of `@effect-mcp/node`: the server of
- * `@effect/platform-node` waits for every connection when it closes, without a limit of time.
+ * Mount the app without request logger and tracer, which cost more than the app itself. Close the app before its HTTP server, because the
+ * HTTP server waits for open streams. A layer that is built on top of the server's layer is closed first. With `drainFirst`, the times
+ * `health.grace` and `drainTimeout` begin before the server loses the app. On Node, make the server with `PlatformHttpServer` of
+ * `@effect-mcp/node`: when the server of `@effect/platform-node` closes, it waits for every connection without a limit of time.
  *
  * @example
  * ```ts
@@ -60,8 +61,8 @@ import type { HostedOptions, HttpOptions } from "./WebHandler.js"
 export const make = <User = never, Services extends ReadonlyArray<Context.Tag<any, any>> = readonly []>(
   options: HostedOptions<User> & {
     /**
-     * The services that HTTP middleware of the application provides with each request, and that the handlers of its messages
-     * get: see `HttpServices.get`. Default: none.
+     * The services that HTTP middleware of the application provides with each request. Handlers of its messages get a service with
+     * `HttpServices.get`. Default: none.
      */
     readonly services?: Services | undefined
   } = {}
@@ -104,30 +105,31 @@ export const make = <User = never, Services extends ReadonlyArray<Context.Tag<an
 /** @category models */
 export interface ForEachOptions<E = never, R1 = never, R2 = never> extends HttpOptions {
   /**
-   * Finds the name of the user of a request, whose server gets the request. It must verify what the request claims, because the app builds
-   * a server for each name; a failure is the answer, such as an `HttpServerResponse` of `@effect/platform` with status 401.
+   * Finds the name of the user who has sent a request. The server of this user gets the request. This effect must verify what the request
+   * claims, because the app builds a server for each name. A failure is the answer to the request, for example an `HttpServerResponse` of
+   * `@effect/platform` with status 401.
    */
   readonly user: Effect.Effect<string, E, R1>
   /**
-   * The server of a user, whose `authenticator` finds the user of each request, as for every server. It is built at the first request, with
-   * the services that the app is made with, and nothing of the request.
+   * The server of a user. Its `authenticator` finds the user of each request, as for every server. The app builds the server at the first
+   * request of the user, with the services that the app is made with, and with no service of the request.
    */
   readonly server: (user: string) => Layer.Layer<Dispatcher, never, R2>
   /**
-   * How long a server stays open without a request and without an open stream. Then it closes, with its sessions and its running tasks.
-   * Default: 10 minutes.
+   * How long a server stays open without a request and without an open stream. After this time it closes, and with it its sessions and its
+   * running tasks. Default: 10 minutes.
    */
   readonly idle?: Duration.DurationInput | undefined
-  /** How many servers may be open; requests of further users are answered with 503. Default: 1,000. */
+  /** How many servers may be open at the same time. Requests of further users are answered with status 503. Default: 1,000. */
   readonly maxServers?: number | undefined
 }
 
 /**
- * An app that serves each user by a server of the user's own: nothing that one user's server holds, such as sessions, features, tasks and
- * connections to other servers, is in reach of another user. A server whose users share its features is one server with an
- * `authenticator`, which costs less; see `make`.
+ * An app that serves each user by a server of the user's own. Nothing that one user's server holds, such as sessions, features, tasks and
+ * connections to other servers, can be reached by another user. When the users of a server may share its features, use one server with an
+ * `authenticator`, which costs less (`make`).
  *
- * All servers close when the scope closes, at the same time. The other options are those of `make`, for each server.
+ * When the scope closes, all servers close at the same time. The other options are the options of `make`, and hold for each server.
  *
  * @example
  * ```ts
@@ -185,21 +187,21 @@ export const forEach = <E = never, R1 = never, R2 = never>(
 
 const tooMany = Effect.succeed(HttpServerResponse.empty({ status: 503, headers: { "retry-after": "60" } }))
 
-/** The same where only the server of the platform knows its address, such as that of Bun. */
+/** As `ListensOn.isLocal`, for platforms where only the HTTP server knows its address, such as Bun. */
 const serversIsLocal = (context: Context.Context<never>): boolean | undefined => {
   const address = Option.getOrUndefined(Context.getOption(context, HttpServer.HttpServer))?.address
   return address === undefined ? undefined : Guard.isLoopback(ServerAddress.hostname(address))
 }
 
-/** The `drain` of each endpoint in a layer: it has ended when the endpoint no longer needs its routes. */
+/** The `drain` of each endpoint in a layer. When such an effect has ended, its endpoint no longer needs its routes. */
 class Draining
   extends Context.Tag("@effect-mcp/core/server/HttpEndpoint/Draining")<Draining, Set<Effect.Effect<void>>>()
 {}
 
 /**
- * A layer that serves an app of `make`, such as `HttpApiBuilder.serve()` with its routes: when it is released, the server keeps all
- * routes while `health.grace` and `drainTimeout` of the endpoint last. Without this function the server loses its routes first,
- * and answers 503 meanwhile.
+ * Closes a layer that serves an app of `make`, such as `HttpApiBuilder.serve()` with its routes, only after the endpoint has drained. When
+ * the layer is released, the HTTP server keeps all routes while `health.grace` and `drainTimeout` of the endpoint last. Without this
+ * function the HTTP server loses its routes first, and answers 503 during these times.
  *
  * @example
  * ```ts
@@ -236,8 +238,8 @@ export const layerWith = (options?: HttpOptions): Layer.Layer<never, never, Http
   )
 
 /**
- * Serves the endpoint, and nothing else, on the platform's HTTP server, at "/mcp" unless `path` names another path.
- * Provide an `EventStore` to let clients resume streams.
+ * Serves only the endpoint, on the platform's HTTP server. The path is "/mcp" unless the option `path` names another path. Provide an
+ * `EventStore` to let clients resume streams.
  *
  * @category layers
  */

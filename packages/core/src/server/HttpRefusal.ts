@@ -1,6 +1,7 @@
 /**
- * How a server refuses a request over HTTP: a status, headers, and a JSON-RPC error. An `Authenticator` fails with an `HttpRefusal` to
- * refuse a client, and so may middleware and handlers. Other transports send the error alone, and so does an HTTP response that has begun.
+ * How a server refuses a request over HTTP: with a status, with headers, and with a JSON-RPC error. An `Authenticator` fails with an
+ * `HttpRefusal` to refuse a client; middleware and handlers may fail with it, too. On other transports, and when the HTTP response has
+ * begun, the client gets only the error.
  *
  * @since 0.1.0
  */
@@ -15,9 +16,9 @@ import type * as JsonRpcError from "../jsonrpc/JsonRpcError.js"
 export class HttpRefusal extends Data.TaggedError("HttpRefusal")<{
   /** From 400 to 599. */
   readonly status: number
-  /** By their names in lower case. A value that HTTP does not allow is not sent: then the client gets 500. */
+  /** The headers by their names in lower case. A header that HTTP does not allow is never sent: the client gets status 500 instead. */
   readonly headers?: Readonly<Record<string, string | undefined>> | undefined
-  /** What the client reads in the body; it must hold no secret. */
+  /** What the client reads in the body. It must not contain secrets. */
   readonly error: JsonRpcError.ErrorObject
 }> {
   override get message(): string {
@@ -26,22 +27,22 @@ export class HttpRefusal extends Data.TaggedError("HttpRefusal")<{
 }
 
 /**
- * The error code in the refusals of this module. The specification names none.
+ * The error code in the refusals of this module. The specification names no code for them.
  *
  * @category constants
  */
 export const CODE = -32000
 
 /**
- * One challenge or several: for example, a server that accepts both `Bearer` and `DPoP` sends two.
+ * One challenge, or several: a server that accepts both `Bearer` and `DPoP`, for example, sends two challenges.
  *
  * @category models
  */
 export type Challenges = string | ReadonlyArray<string>
 
 /**
- * Status 401: the client has to authenticate, in the way that a challenge names (`Bearer realm="mcp"`). `headers` are sent
- * beside it, for example `dpop-nonce`.
+ * Status 401: the client has to authenticate in the way that a challenge names, for example `Bearer realm="mcp"`. `headers` are sent beside
+ * the challenges, for example `dpop-nonce`.
  *
  * @category utils
  */
@@ -68,8 +69,8 @@ export const forbidden = (
   })
 
 /**
- * A challenge of `WWW-Authenticate`, with quoted values. Characters that a header cannot have become question marks, so a
- * value may come from a token or from a client.
+ * Makes a challenge of `WWW-Authenticate`, with quoted values. Characters that a header cannot have become question marks, so a value may
+ * come from a token or from a client.
  *
  * @example
  * ```ts

@@ -1,7 +1,7 @@
 /**
- * Services that the application gives with an HTTP request, for the handlers of the messages of that request: what its HTTP middleware has
- * found, such as the tenant. `HttpEndpoint.make` and the functions of `WebHandler` and `NodeHandler` take the services; this module gives
- * them to handlers, whose type says that they need them.
+ * Services that the application gives with an HTTP request, for the handlers of the messages of this request. Such a service is what the
+ * application's HTTP middleware has found, for example the tenant. `HttpEndpoint.make` and the functions of `WebHandler` and `NodeHandler`
+ * take the services. This module gives them to handlers, whose type says that they need them.
  *
  * @since 0.1.0
  */
@@ -13,9 +13,10 @@ import { RequestContext } from "./RequestContext.js"
 import type { HandlerContext } from "./runtime/HandlerContext.js"
 
 /**
- * A service of the HTTP request, for `Feature.provide`. A message without the service is refused with an `InternalError` that names the
- * service and says why, unless `otherwise` makes one. Messages on other transports have no such service. Neither have messages that another
- * node has passed on, nor calls of tools as tasks, which outlive their requests.
+ * A service of the HTTP request, for `Feature.provide`. When a message comes without the service, the effect `otherwise` makes the service.
+ * Without `otherwise`, the message is refused with an `InternalError` that names the service and says why it is missing. Three kinds of
+ * messages have no such service: messages on other transports, messages that another node has passed on, and calls of tools as tasks, which
+ * outlive their requests.
  *
  * @example
  * ```ts

@@ -15,8 +15,8 @@ import * as Authenticator from "./Authenticator.js"
 import { Dispatcher } from "./Dispatcher.js"
 
 /**
- * A connector to the server in the context. Each connection is a conversation of its own, which runs in the server's
- * context. It ends with the server, and with the scope of the connection.
+ * A connector to the server in the context. Each connection is a conversation of its own, which runs in the server's context. The
+ * conversation ends when the server ends, or when the scope of the connection closes.
  *
  * @category constructors
  */
@@ -43,12 +43,13 @@ export const connectorAs = (caller: Authenticator.Caller): Effect.Effect<Connect
       once
     ))
 
-/** A server of this library refuses no client for its probe. */
+/** A server of this library answers a client's probe in every case, so a second connection is never needed. */
 const once = { connectsAgain: false } as const
 
 /**
- * A connector to a server that is built for each connection and closed with it. Connecting requires what the layer
- * requires, and fails with a `TransportError` when the layer fails. `caller` is for the authenticator of the server.
+ * A connector that builds a server for each connection, and closes this server with the connection. Connecting requires what the layer
+ * requires, and fails with a `TransportError` when the layer fails. The authenticator of the server gets `caller`. Default of `caller`: a
+ * client in the same process.
  *
  * @example
  * ```ts

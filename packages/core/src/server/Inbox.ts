@@ -1,9 +1,9 @@
 /**
- * Passes texts between the nodes of a server: requests that arrived at a node which does not serve their session, and the answers. The
- * endpoint gives the texts their meaning (`nodes/NodeMessage`).
+ * Passes texts between the nodes of a server: requests that arrived at a node which does not serve their session, and the answers to these
+ * requests. The endpoint gives the texts their meaning (`nodes/NodeMessage`).
  *
- * Provide an inbox, with a `SessionDirectory`, to an HTTP endpoint that runs on several nodes. This module has the interface, for inboxes
- * of any kind, and inboxes in memory, for several endpoints in one process.
+ * Provide an inbox, together with a `SessionDirectory`, to an HTTP endpoint that runs on several nodes. This module has the interface, for
+ * inboxes of any kind, and inboxes in memory, for several endpoints in one process.
  *
  * @since 0.1.0
  */
@@ -19,8 +19,8 @@ import * as StoreText from "./nodes/StoreText.js"
 /** @category errors */
 export class InboxError extends Data.TaggedError("InboxError")<{
   /**
-   * `Gone`: there is no such node any more. `Full`: the node does not read fast enough. `Refused`: the store of the inboxes has refused
-   * the text, or never got it. `Unavailable`: whether the text arrives is not known.
+   * Why a text could not be sent. `Gone`: the node does not exist any more. `Full`: the node does not read fast enough. `Refused`: the
+   * store of the inboxes has refused the text, or has not received it. `Unavailable`: it is not known whether the text will arrive.
    */
   readonly reason: "Gone" | "Full" | "Refused" | "Unavailable"
   readonly message: string
@@ -32,10 +32,11 @@ export class InboxError extends Data.TaggedError("InboxError")<{
  * @category models
  */
 export interface Mailbox {
-  /** Sends a text to another node. Texts that one node sends to another node arrive in order, each once. */
+  /** Sends a text to another node. The texts from one node to another node arrive in order, and each text arrives once. */
   readonly send: (node: string, text: string) => Effect.Effect<void, InboxError>
   /**
-   * What other nodes have sent since this node has joined. The stream ends when the inbox is gone, and senders get `Gone`. Run it once.
+   * The texts that other nodes have sent since this node joined. When the inbox no longer exists, the stream ends, and senders get `Gone`.
+   * Run the stream once.
    */
   readonly received: Stream.Stream<string>
 }
@@ -51,7 +52,7 @@ export class Inbox extends Context.Tag("@effect-mcp/core/Inbox")<Inbox, InboxSer
 
 /** @category models */
 export interface MemoryOptions {
-  /** How many characters may wait in one inbox, and one text more. Default: 64 Mi (67,108,864). */
+  /** How many characters may wait in one inbox. One more text may wait, whatever its length. Default: 64 Mi (67,108,864). */
   readonly maxSize?: number | undefined
 }
 

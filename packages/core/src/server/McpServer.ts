@@ -39,7 +39,7 @@ import type { RequestContext } from "./RequestContext.js"
 import type { ServerSession } from "./ServerSession.js"
 
 /**
- * The options of a server: what surrounds its handlers, what it advertises, and its limits.
+ * The options of a server: its session layer, its middleware and its users, what it advertises, and its limits.
  *
  * @category models
  */
@@ -50,38 +50,41 @@ export interface Options<
   Users extends Authenticator.Any | undefined = Authenticator<never>
 > extends Dispatcher.Options {
   /**
-   * The revisions that the server supports. Up to 2025-11-25 a conversation begins with a handshake; from 2026-07-28 on, each request is
-   * served by itself. Clients of both kinds may use the server at the same time. Default: all.
+   * The revisions that the server supports. With revision 2025-11-25 or earlier a conversation begins with a handshake. With revision
+   * 2026-07-28 or later the server serves each request by itself. Clients of both kinds may use the server at the same time. Default: all.
    */
   readonly versions?: readonly [Version.Version, ...Array<Version.Version>] | undefined
-  /** How to use the server, for the model. */
+  /** How to use the server. Clients give this text to their model. Default: none. */
   readonly instructions?: string | undefined
-  /** Whether the messages that handlers `log` are sent to clients, and `logging` is advertised. Default: true. */
+  /** Whether the server sends the messages that handlers `log` to clients, and advertises `logging`. Default: `true`. */
   readonly logging?: boolean | undefined
-  /** Whether clients may subscribe to resources. See `resourceUpdated`. Default: true. */
+  /** Whether clients may subscribe to resources. See `resourceUpdated`. Default: `true`. */
   readonly subscriptions?: boolean | undefined
   /**
-   * Whether arguments that a tool does not accept are mended by its JSON Schema, where there is one reading: a text that is JSON is read
-   * as an array or an object, a text as a number or a boolean, and null in an optional member is left out. Nothing is mended where two
-   * branches of a union would accept, nor in a proxy. Handlers and middleware get the mended arguments, and the log says what was mended.
-   * `mendArguments` of a tool turns it off for that tool. Default: true.
+   * Whether the server mends arguments that a tool does not accept, by the JSON Schema of the tool, where there is only one way to read
+   * them. It reads a text that is JSON as an array or an object, and a text as a number or a boolean, and it leaves out null in an optional
+   * member. It mends nothing where two branches of a union would accept the arguments, and nothing in a proxy. Handlers and middleware get
+   * the mended arguments, and the log says what was mended. The option `mendArguments` of a tool turns this off for the tool. Default:
+   * `true`.
    */
   readonly mendArguments?: boolean | undefined
   /**
-   * What becomes of arguments that the schema of a tool neither names nor allows (`additionalProperties`, `patternProperties`): `report`
-   * writes their names to the log, each with the nearest name that the tool has; a call that is refused for another reason names them for
-   * the model. `refuse` refuses the call, too; `accept` says nothing. Default: `report`.
+   * What the server does with arguments that the schema of a tool neither names nor allows (`additionalProperties`, `patternProperties`).
+   * `report` writes their names to the log, each with the most similar name that the tool has; when the server refuses the call for another
+   * reason, it also names them to the model. `refuse` does the same, and refuses the call. `accept` does nothing. Default: `report`.
    */
   readonly unknownArguments?: "accept" | "report" | "refuse" | undefined
-  /** For how long clients may cache results, from 2026-07-28 on. Default: not at all. */
+  /** For how long clients of revision 2026-07-28 or later may cache results. Default: not at all. */
   readonly cache?: CacheHints.ServerCacheOptions | undefined
   /**
-   * The secrets that seal the state of a request between its rounds, from 2026-07-28 on, at least 32 bytes each. The first secret seals;
-   * all secrets open, so that a new secret can be put before an old secret. Nodes that share the requests of a client need the same
-   * secrets. Default: the keys of `SealKeys`, if the layer of the server is given them; else a random secret, which ends with the server.
+   * The secrets that encrypt the state of a request between its rounds, with revision 2026-07-28 or later, at least 32 bytes each. The
+   * first secret encrypts. Every secret decrypts, so that you can put a new secret before an old secret. Nodes that share the requests of a
+   * client need the same secrets. Default: the keys of `SealKeys`, if the application provides `SealKeys` to the layer of the server;
+   * otherwise a random secret, which ends with the server.
    *
-   * A handler that asks a question ends its round; the client sends the request again with the answers and with the sealed state, and
-   * the handler runs again from its beginning. The server itself remembers nothing between two rounds.
+   * When a handler asks a question, the round ends: the server answers the request with the question and with the encrypted state. The
+   * client sends the request again with the answers and the state, and the handler runs again from its beginning. The server itself
+   * remembers nothing between two rounds.
    *
    * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/multi-round-trip-requests
    */
@@ -89,43 +92,45 @@ export interface Options<
     | readonly [Redacted.Redacted<string | Uint8Array>, ...Array<Redacted.Redacted<string | Uint8Array>>]
     | undefined
   /**
-   * Capabilities to advertise beside the capabilities of the features, for example `experimental`, or `tools` of a server that adds its
-   * first tool later: clients are served only what was advertised to them.
+   * Capabilities that the server advertises beside the capabilities of its features, for example `experimental`, or `tools` of a server
+   * that adds its first tool later. A client is served only what was advertised to it.
    */
   readonly capabilities?: ServerCapabilities | undefined
   /**
    * The extensions that the server supports, with the settings that it declares. The layer dies when two extensions add the same name.
-   * Default: none; a handler of an extension that is not here serves nothing.
+   * Default: none. A handler of an extension that is not in this list is never called.
    */
   readonly extensions?: ReadonlyArray<Extension.Extension.Any> | undefined
   /**
-   * A layer that is built for each client. Up to 2025-11-25, the handshake builds it, and it is released with the session. From 2026-07-28
-   * on, the first request of a pipe builds it, and it is released with the pipe; over HTTP each request builds it, unless `lifetime` keeps
-   * it. Handlers may use its services; two clients never share them. It may require `RequestContext`, which describes the client. When the
-   * layer fails, the handshake or the request fails; the client receives an `McpError` as it is.
+   * A layer that is built for each client. With revision 2025-11-25 or earlier the handshake builds the layer, and the end of the session
+   * releases it. With revision 2026-07-28 or later the first request of a pipe builds it, and the end of the pipe releases it; over HTTP
+   * each request builds it, unless `lifetime` keeps it. Handlers may use its services. Two clients never share these services. The layer
+   * may require `RequestContext`, which describes the client. When the layer fails, the handshake or the request fails; an `McpError`
+   * reaches the client as it is.
    */
   readonly session?: Session | undefined
   /**
-   * How long the session layer lives over HTTP where there are no sessions: `"user"` keeps it from one request to the next, for each user,
+   * How long the session layer lives over HTTP where there are no sessions. `"user"` keeps it from one request to the next, for each user,
    * client (`clientInfo`) and declared capabilities, until no request has used it for `limits.userSessionIdleTimeout`. There are at most
-   * 10,000 such sessions, and 64 of one user; a further session replaces the session that was idle longest. It needs an `authenticator`,
-   * and a server on one node: with a `SessionDirectory` or a `ChangeBus` the layer of the server dies. Default: for one request.
+   * 10,000 such sessions, and at most 64 of one user. A further session replaces the session that was idle longest. This option needs an
+   * `authenticator`, and a server on one node: with a `SessionDirectory` or a `ChangeBus` the layer of the server dies. Default: the layer
+   * lives for one request.
    */
   readonly lifetime?: "user" | undefined
   /**
-   * The middleware around every message, the handshake included. It may require the user; what the session layer provides does
-   * not exist yet. Handlers may use the services that it provides.
+   * The middleware around every message, the handshake included. It may require the user. It cannot require what the session layer
+   * provides, because this does not exist yet. Handlers may use the services that the middleware provides.
    */
   readonly middleware?: Around | undefined
   /**
-   * The middleware around every message of a session that exists, inside of `middleware`: every request and notification except the
-   * handshake and a `ping` before the handshake. It may require what the session layer provides, the user, and what `middleware` provides;
-   * handlers may use the services that it provides. `FeatureMiddleware` is for single features.
+   * The middleware around every message of a session that exists: around every request and notification except the handshake, and except a
+   * `ping` before the handshake. It runs inside of `middleware`. It may require the user, what the session layer provides, and what
+   * `middleware` provides. Handlers may use the services that it provides. For single features there is `FeatureMiddleware`.
    */
   readonly sessionMiddleware?: InSession | undefined
   /**
-   * Identifies the sender of each message. Features, the session layer and the middleware may use the user that it provides.
-   * Default: every client is served, and the server has no users.
+   * Identifies the sender of each message. Features, the session layer and the middleware may use the user that it provides. Default: the
+   * server serves every client, and has no users.
    */
   readonly authenticator?: Users | undefined
 }
@@ -156,14 +161,14 @@ export type Requires<Session, Around, InSession, Users> =
   | Authenticator.Context<Users>
 
 /**
- * A server that offers these features over every transport that is provided with it.
+ * A server that offers these features over every transport that the application provides it to.
  *
- * The features are built with a memo map of their own, so one feature layer that is given to two servers serves both. Their requirements
- * stay in the requirements of the layer, for `Layer.provide`, except the services of the session layer and of the middleware, and the user:
- * these services exist when a handler runs, not when its layer is built.
+ * The features are built with a memo map of their own, so one feature layer that is given to two servers serves both. What the features
+ * require stays in the requirements of the layer, for `Layer.provide`. Not in the requirements are the user, and the services of the
+ * session layer and of the middleware: these exist when a handler runs, not when its layer is built.
  *
- * Where several sources provide the same service, a handler gets the service of the first source that has it: the request, the middleware,
- * the user, the session layer, the services of the HTTP request, the context that its own layer was built with.
+ * Where several sources provide the same service, a handler gets it from the first source in this order: the request, the middleware, the
+ * user, the session layer, the services of the HTTP request, the context that the layer of its feature was built with.
  *
  * @example
  * ```ts
@@ -234,12 +239,12 @@ export const layerConfig = <
 > => Layer.unwrapEffect(Effect.map(options, (options) => layer(info, features, options)))
 
 /**
- * A server whose session layer, middleware and user are known, so that features can be added to it by type.
+ * A server whose session layer, middleware and user are known, so that the compiler can check features that are added to the server later.
  *
  * @category models
  */
 export interface Defined<out Provides, out Requires> {
-  /** The server with these features: as the function `layer` of this module. */
+  /** The server with these features, as `McpServer.layer` makes it. */
   readonly layer: <E, R>(
     features: Layer.Layer<never, E, R>
   ) => Layer.Layer<
@@ -248,8 +253,8 @@ export interface Defined<out Provides, out Requires> {
     Exclude<R, Registry.Registry | Registry.Running | Provides> | Requires
   >
   /**
-   * Adds features while the server runs, until the scope closes: as `Registry.add`, for features that also require what the
-   * session layer and the middleware provide, and the user.
+   * Adds features while the server runs, until the scope closes, as `Registry.add` does. These features may also require the user, and what
+   * the session layer and the middleware provide.
    */
   readonly add: <E, R>(
     features: Layer.Layer<never, E, R>
@@ -261,8 +266,8 @@ export interface Defined<out Provides, out Requires> {
 }
 
 /**
- * A server whose features are given later: `layer` makes it with its first features, and `add` adds further features, from any fiber that
- * has the server in its context.
+ * A server that gets its features later: `layer` makes the server with its first features, and `add` adds further features, from any fiber
+ * that has the server in its context.
  *
  * @example
  * ```ts
@@ -305,14 +310,13 @@ export const define = <
 /**
  * A tool, from its definition and a handler.
  *
- * Each call runs the handler on a fiber of its own, which a cancellation by the client interrupts; what the handler
- * acquires in its scope is released before the response leaves. The handler returns the tool's success, or richer content
- * made with `ToolResult`. It fails with the tool's declared failure, which the model reads, or with an `McpError`, which the
- * calling program receives. Its requirements stay in the requirements of the layer and are captured when the layer is
- * built.
+ * Each call runs the handler on a fiber of its own. When the client cancels the call, this fiber is interrupted. What the handler acquires
+ * in its scope is released before the response leaves. The handler returns the tool's success, or richer content made with `ToolResult`. It
+ * fails with the tool's declared failure, which the model reads, or with an `McpError`, which the calling program receives. The services
+ * that the handler requires stay in the requirements of the layer; it gets the services that the layer was built with.
  *
- * The layer dies when the server has a tool of this name already, and when a mark `x-mcp-header` in its schema is not valid.
- * When the layer's scope closes, the tool is removed and clients are notified.
+ * The layer dies when the server has a tool of this name already, or when a mark `x-mcp-header` in its schema is not valid. When the
+ * layer's scope closes, the tool is removed and clients are notified.
  *
  * @category constructors
  */
@@ -323,8 +327,8 @@ export const tool = <const Name extends string, Parameters, Arguments, Success, 
   ) => Effect.Effect<Tool.Returns<NoInfer<Success>>, E, R> & Feature.Declared<E, NoInfer<Failure>>,
   options: {
     /**
-     * Whether the handler of a tool that runs as a task begins the task itself, with `startTask` of `ServerSession`, so that
-     * it can ask before. Default: false; the task begins before the handler runs.
+     * Whether the handler of a tool that runs as a task begins the task itself, with `startTask` of `ServerSession`. Such a handler can ask
+     * the client before the task begins. Default: `false`; the task begins before the handler runs.
      */
     readonly startsTask?: boolean | undefined
   } = {}
@@ -336,8 +340,8 @@ export const tool = <const Name extends string, Parameters, Arguments, Success, 
 /**
  * A resource, from its definition and an effect that reads it: text, bytes, or contents with URIs of their own.
  *
- * The layer dies when the server has a resource of this URI already. When the layer's scope closes, the resource is removed
- * and clients are notified. `resourceUpdated` notifies the clients that have subscribed to it of new content.
+ * The layer dies when the server has a resource of this URI already. When the layer's scope closes, the resource is removed and clients are
+ * notified. When the content changes, call `resourceUpdated`, which notifies the clients that have subscribed to the resource.
  *
  * @category constructors
  */
@@ -345,7 +349,7 @@ export const resource = <const Name extends string, E = never, R = never>(
   definition: Resource.Resource<Name>,
   read: Effect.Effect<Resource.Contents, E, R> & Feature.Declared<E>,
   options: {
-    /** For how long clients may cache the content. Default: as the server's `cache` says. */
+    /** For how long clients may cache the content, and whether for other users, too. Default: what the server's option `cache` says. */
     readonly cache?: CacheHints.CacheOptions | undefined
   } = {}
 ): Feature.Feature<Exclude<R, Feature.RequestServices>> =>
@@ -357,10 +361,10 @@ export const resource = <const Name extends string, E = never, R = never>(
   )
 
 /**
- * All resources of a template. `read` gets the decoded parameters and the URI that they were found in. A template does not serve a URI
- * whose parameters do not decode. Where several templates match a URI, the template with the most literal text reads first.
+ * All resources of a template. `read` gets the decoded parameters and the URI that they come from. A template does not serve a URI whose
+ * parameters do not decode. Where several templates match a URI, the template with the most literal text reads first.
  *
- * `complete` completes parameters. `list` gives the resources that `resources/list` includes; it runs for each request.
+ * `complete` completes parameters. `list` gives the resources of this template for `resources/list`; it runs for each request.
  *
  * @category constructors
  */
@@ -382,7 +386,7 @@ export const resourceTemplate = <
     readonly list?:
       | (Effect.Effect<ReadonlyArray<Resource.Resource.Any>, LE, LR> & Feature.Allowed<LE>)
       | undefined
-    /** For how long clients may cache the contents. Default: as the server's `cache` says. */
+    /** For how long clients may cache the contents, and whether for other users, too. Default: what the server's option `cache` says. */
     readonly cache?: CacheHints.CacheOptions | undefined
   } = {}
 ): Feature.Feature<
@@ -439,9 +443,10 @@ export const resourceUpdated = (uri: string): Effect.Effect<void, never, Registr
   Effect.flatMap(Registry.Running, (registry) => registry.updated(uri))
 
 /**
- * Sends a notification of an extension to the clients that have subscribed to it, from 2026-07-28 on: by its flag, or by the
- * key of these parameters. Does nothing on a server that was not given the extension. While a client reads slowly, it gets
- * the newest notification of each key. For handlers, and for any fiber that has the server in its context.
+ * Sends a notification of an extension to the clients that have subscribed to it, with revision 2026-07-28 or later. A client subscribes
+ * with the flag of the notification, or with the key that these parameters have. Does nothing on a server that does not have the extension
+ * among its `extensions`. While a client reads slowly, only the newest notification of each key waits for the client. For handlers, and for
+ * any fiber that has the server in its context.
  *
  * @category utils
  */
@@ -452,9 +457,10 @@ export const notifySubscribers = <Params>(
   Effect.flatMap(Registry.Running, (registry) => registry.notify(notification, params))
 
 /**
- * All features of a definition at once: the handlers of the tools by their names, and beside them `resources`, `templates` and `prompts`,
- * each by their names. A missing handler does not compile, and neither does a handler of something that the definition does not have. A
- * template with completers or a list is `{ read, complete, list }`, a prompt with completers `{ get, complete }`.
+ * All features of a definition at once. `handlers` has the handlers of the tools by their names, and beside them the members `resources`,
+ * `templates` and `prompts`, each with its handlers by their names. The compiler refuses a missing handler, and a handler of something that
+ * the definition does not have. A template with completers or a list is `{ read, complete, list }`. A prompt with completers is `{ get,
+ * complete }`.
  *
  * @category utils
  */

@@ -1,7 +1,7 @@
 /**
- * Registers handlers of whole methods. A method may belong to the application or to an extension. A handler may also replace what the server
- * does for a method of the specification. `TasksServer` registers its methods here, and a proxy the methods of extensions. `runtime/Routes`
- * finds the handler of a method.
+ * Registers handlers of whole methods. A method may belong to the application or to an extension. A handler may also replace what the
+ * server itself does for a method of the specification. `TasksServer` registers the methods of tasks with this module, and a proxy
+ * registers the methods of extensions. `runtime/Routes` finds the handler of a method.
  *
  * @since 0.1.0
  */
@@ -39,7 +39,7 @@ type ResultOf<M> = M extends { readonly result: Schema.Schema<infer Result, any>
 type ContextOf<Handled extends Effect.Effect<any, any, any>> = [Handled] extends [never] ? never
   : Effect.Effect.Context<Handled>
 
-/** Accepts what clients send. Otherwise it is a sentence for the compiler to show. */
+/** Accepts a method that clients send. For any other method the type is a sentence, which the compiler shows. */
 type FromClient<M, Kind> = M extends { readonly kind: Kind }
   ? M extends { readonly revisions: unknown; readonly extension?: never }
     ? "This belongs to no extension yet: use the value that Extension.make returns"
@@ -52,14 +52,14 @@ type FromClient<M, Kind> = M extends { readonly kind: Kind }
   : "A request needs a response: use MethodHandler.request"
 
 /**
- * Handles the requests of one method: of an extension, or of the specification in place of the server. The parameters are
- * decoded, the result is checked, and each client receives only what its revision knows. The server advertises the
- * capability that a method of the specification needs.
+ * Handles the requests of one method: a method of an extension, or a method of the specification, which the server then does not serve
+ * itself. The server decodes the parameters and checks the result, and each client receives only what its revision knows. The server
+ * advertises the capability that a method of the specification needs.
  *
- * A method of an extension is served when the server has the extension among its `extensions`; a client that has not
- * declared it is refused with `MissingClientCapability`.
+ * A method of an extension is served when the server has the extension among its `extensions`. A client that has not declared the extension
+ * is refused with `MissingClientCapability`.
  *
- * The layer dies when the method has a handler already, and for `initialize`, which the server itself handles.
+ * The layer dies when the method has a handler already, and when the method is `initialize`, which the server itself handles.
  *
  * @category utils
  */
@@ -82,8 +82,9 @@ export const request = <M extends AnyMethod, Handled extends Effect.Effect<Resul
 }
 
 /**
- * As `request`, for a handler that several features of a server register. One of the registered handlers serves; when it is removed, the
- * next one serves. What surrounds a feature does not surround the handler. Its results are sent without a check.
+ * As `request`, for a method whose handler several features of a server register. One of the registered handlers serves. When this handler
+ * is removed, the next one serves. The middleware and the checks around a feature do not apply to the handler. Its results are sent without
+ * a check.
  *
  * @category utils
  */
@@ -130,8 +131,8 @@ type NoFailure<E> = [E] extends [never] ? unknown
   : "A notification has no response that could carry the failure: catch it, for example with Effect.catchAll"
 
 /**
- * Chooses among the keys that a client wants to subscribe to with the filter of this notification, for example the keys of the client's
- * principal. The client learns which keys were accepted. Without such a handler the server accepts all of them.
+ * Chooses among the keys that a client wants to subscribe to with the filter of this notification, for example only the keys that the
+ * client's principal may see. The server tells the client which keys were accepted. Without such a handler the server accepts all keys.
  *
  * @category utils
  */
@@ -144,8 +145,8 @@ export const subscription = <R = never>(
   )
 
 /**
- * Ends a handler: its request is answered with this result of an extension. The effect fails, so nothing of the handler runs after it. A
- * client that has not declared the extension gets `MissingClientCapability`; see `RequestContext.extension`.
+ * Ends a handler, and answers its request with this result of an extension. The effect fails, so nothing of the handler runs after it. A
+ * client that has not declared the extension gets `MissingClientCapability`; see `extension` of `ClientOfRequest`.
  *
  * @category utils
  */
@@ -253,8 +254,8 @@ const withSchema = <R>(
 }
 
 /**
- * Handles every request that nothing else handles. It gets the method and the parameters as the client sent them; the server checks only
- * that the result is JSON.
+ * Handles every request for which there is no other handler. It gets the method and the parameters as the client sent them. The server
+ * checks only that the result is JSON.
  *
  * @category utils
  */
@@ -269,7 +270,8 @@ export const fallback = <Handled extends Effect.Effect<Json.JsonObject, any, any
   )
 
 /**
- * Marks a result of another server. It is sent without a check, also from the handler of a tool, prompt or resource.
+ * Marks a result that comes from another server. The server sends it without a check, also when the handler of a tool, prompt or resource
+ * returns it.
  *
  * @category utils
  */
@@ -288,7 +290,7 @@ const revisionsOf = ({ since, until }: Extension.Revisions) => until === undefin
 
 const actor = (method: string): string => `The handler of ${HandlerName.method(method)}`
 
-/** Runs a handler of requests, and dies when it gives what JSON cannot express. */
+/** Runs a handler of requests, and dies when the handler gives a value that JSON cannot express. */
 const answered = <A, E, R>(method: string, handler: () => Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   Effect.flatMap(HandlerResult.run(handler, actor(method)), (result) => HandlerResult.json(result, actor(method)))
 

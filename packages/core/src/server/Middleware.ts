@@ -1,11 +1,11 @@
 /**
- * Middleware runs around every message of a server: requests and notifications, the handshake and unknown methods included. Middleware
- * sees a message before its parameters are decoded, and how its handler ends. Middleware can provide services to handlers, refuse
- * messages, measure and trace; `runtime/Pipeline` runs middleware. Middleware around single features, which knows the feature and its
- * decoded arguments, is in `FeatureMiddleware`.
+ * Middleware runs around every message of a server: requests and notifications, the handshake and unknown methods included. Middleware sees
+ * a message before the server decodes its parameters, and it sees how the handler ends. Middleware can provide services to handlers, refuse
+ * messages, measure and trace; `runtime/Pipeline` runs middleware. `FeatureMiddleware` has middleware around single features, which knows
+ * the feature and its decoded arguments.
  *
- * Up to 2025-11-25 middleware does not see notifications to an HTTP endpoint without sessions: such notifications belong to no
- * conversation, and the server drops them.
+ * With revision 2025-11-25 or earlier, middleware does not see notifications to an HTTP endpoint without sessions. Such notifications
+ * belong to no conversation, and the server drops them.
  *
  * @since 0.1.0
  */
@@ -25,8 +25,8 @@ export const TypeId: unique symbol = Symbol.for("@effect-mcp/core/Middleware")
 export type TypeId = typeof TypeId
 
 /**
- * A message as middleware sees it, before its parameters are decoded. The arguments of a tool are as the handler gets them where the
- * server has mended them, and otherwise as the client sent them.
+ * A message as middleware sees it, before the server decodes its parameters. Where the server has mended the arguments of a tool, the
+ * message has the mended arguments, as the handler gets them. Otherwise it has the arguments as the client sent them.
  *
  * @category models
  */
@@ -38,8 +38,8 @@ export interface Call {
 }
 
 /**
- * `run` gets a message and `next`, the effect that handles it. It succeeds with the result to send, or fails with an
- * `McpError` to refuse the message; it may leave out `next`.
+ * `run` gets a message, and `next`, the effect that handles the message. It succeeds with the result to send, or fails with an `McpError`
+ * to refuse the message. It may answer without running `next`.
  *
  * @category models
  */

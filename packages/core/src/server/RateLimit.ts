@@ -1,9 +1,10 @@
 /**
- * Limits how often clients send requests: of one user, or of what a function names, for a server, a feature or an address. All nodes count
- * together with the `SharedLimits` that the server is provided with; without that service, each node counts by itself.
+ * Limits how often clients send requests. A limit counts the requests of one user, or of whatever a function names. It holds for a server,
+ * for a feature, or for an address. When the application provides `SharedLimits` to the server, all nodes count together. Without that
+ * service, each node counts by itself.
  *
- * A request beyond the limit is refused with an `HttpRefusal`: status 429 with `Retry-After` over HTTP, and the error alone where no
- * status can be sent, as on stdio and in a batch.
+ * A request beyond the limit is refused with an `HttpRefusal`. Over HTTP this has status 429 with `Retry-After`. Where no status can be
+ * sent, as on stdio and in a batch, the client gets only the error.
  *
  * @since 0.1.0
  */
@@ -27,8 +28,8 @@ import * as StoreFailure from "./telemetry/StoreFailure.js"
 /** @category models */
 export interface Options extends SharedLimits.Rate {
   /**
-   * What happens to requests while the `SharedLimits` do not answer: they are served without a limit, or refused with 503.
-   * The log says when it begins. Default: "serve".
+   * What happens to requests while the `SharedLimits` do not answer. `"serve"`: they are served without a limit. `"refuse"`: they are
+   * refused with status 503. The log says when the `SharedLimits` begin to fail. Default: "serve".
    */
   readonly whenAway?: "serve" | "refuse" | undefined
 }
@@ -36,15 +37,15 @@ export interface Options extends SharedLimits.Rate {
 /** @category models */
 export interface RateLimit {
   /**
-   * Counts one request for the key, or fails with the refusal of the request. In an authenticator it counts a request once, also when the
-   * request goes on to another node.
+   * Counts one request under the key. Fails with the refusal of the request when the limit is reached. In an authenticator it counts a
+   * request once, also when the request goes on to another node.
    */
   readonly take: (key: string) => Effect.Effect<void, HttpRefusal>
 }
 
 /**
- * A limit to use in an effect, of an authenticator for example, which refuses a request before its body is read. Limits of the
- * same name share their counters, on all nodes.
+ * A limit that any effect can use, for example the effect of an authenticator, which refuses a request before the server reads its body.
+ * Limits with the same name share their counters, on all nodes.
  *
  * @example
  * ```ts
@@ -98,7 +99,7 @@ export const make = (name: string, { burst, every, whenAway = "serve" }: Options
 
 const STORE = "The store of limits"
 
-/** A client may have chosen the key: a longer key is replaced by its digest. */
+/** How many characters of a key are kept: a longer key is replaced by its digest, because a client may have chosen the key. */
 const MAX_KEY = 256
 
 const named = (name: string, key: string): Effect.Effect<string> => {
@@ -112,17 +113,18 @@ const named = (name: string, key: string): Effect.Effect<string> => {
 /** @category models */
 export interface MiddlewareOptions<R = never> extends Options {
   /**
-   * Names the sender that a request is counted for; `undefined` for a sender without a limit. It may use the user. Default: the principal;
-   * all clients without a principal count together.
+   * Names the sender that a request is counted for; `undefined` for a sender without a limit. It may use the user. Default: the principal.
+   * All clients without a principal then count as one sender.
    */
   readonly by?: ((call: Middleware.Call) => Effect.Effect<string | undefined, never, R>) | undefined
-  /** Whether each tool has counters of its own, and all requests but calls of a tool have no limit. Default: false. */
+  /** Whether each tool has counters of its own. Requests other than calls of tools then have no limit. Default: `false`. */
   readonly perTool?: boolean | undefined
 }
 
 /**
- * Middleware of a server, which limits all requests but `initialize` and `ping`. Notifications have no limit, because they get no response
- * that could refuse them. From 2026-07-28 on, each round of a request counts.
+ * Middleware of a server that limits all requests except `initialize` and `ping`. Notifications have no limit, because a notification gets
+ * no response that could refuse it. With revision 2026-07-28 or later, a client sends a request again after each question of its handler;
+ * each of these requests counts.
  *
  * @example
  * ```ts
@@ -164,15 +166,15 @@ export const middleware = <R = never>(
 /** @category models */
 export interface FeatureOptions<R = never> extends Options {
   /**
-   * Names the sender that a use is counted for; `undefined` for a sender without a limit. It may use the user. Default: the principal; all
-   * clients without a principal count together.
+   * Names the sender that a use is counted for; `undefined` for a sender without a limit. It may use the user. Default: the principal. All
+   * clients without a principal then count as one sender.
    */
   readonly by?: ((use: Use) => Effect.Effect<string | undefined, never, R>) | undefined
 }
 
 /**
- * Middleware around features, for `FeatureMiddleware.around`, which limits their uses. All features that it surrounds count together. A use
- * whose arguments are refused does not count, and neither does a notification.
+ * Middleware for `FeatureMiddleware.around` that limits the uses of features. All features that it is around count together. A use whose
+ * arguments are refused does not count, and neither does a notification.
  *
  * @example
  * ```ts
@@ -204,7 +206,7 @@ export const featureMiddleware = <R = never>(
   })
 }
 
-/** So that a client can connect, and show that it lives. */
+/** The methods without a limit, so that a client can connect, and can show that it is alive. */
 const FREE: ReadonlySet<string> = new Set(["initialize", "ping"])
 
 const principal = Effect.map(RequestContext, ({ principal }) => JSON.stringify(principal?.id ?? null))

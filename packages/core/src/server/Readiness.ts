@@ -1,6 +1,6 @@
 /**
- * What a process needs before it can serve clients, such as a store that it must reach. A layer adds a check, and the readiness endpoint
- * of the HTTP servers above that layer (option `health`, `http/Health`) runs the check.
+ * Checks of what a process needs before it can serve clients, for example a store that it must reach. A layer adds a check. The readiness
+ * endpoint of the HTTP servers above that layer runs the check (option `health`, `http/Health`).
  *
  * The layers of `@effect-mcp/redis` and `@effect-mcp/sql` add their own checks.
  *
@@ -13,17 +13,17 @@ import * as EffectInternals from "../kit/EffectInternals.js"
 
 /** @category models */
 export interface Check {
-  /** What the log names when the check fails. */
+  /** The name of what is checked. The log uses it when the check fails. */
   readonly name: string
   readonly run: Effect.Effect<unknown, unknown>
 }
 
-// A set in a reference, as Effect keeps its loggers.
+// A set in a fiber-local reference, as Effect keeps its loggers.
 const checks = EffectInternals.localSet<Check>("@effect-mcp/core/Readiness")
 
 /**
- * Adds a check until the scope closes, for the layer of a store. The process is ready while the effect succeeds within the
- * time limit of the option `health`, 1 second by default; it runs at most once at a time.
+ * Adds a check until the scope closes, for the layer of a store. The process is ready while the effect succeeds within `timeout` of the
+ * option `health`, by default 1 second. At most one run of the effect is under way.
  *
  * @category utils
  */
@@ -39,7 +39,7 @@ export const add = <E, R>(
   )
 
 /**
- * `add` as a layer, which stands below the HTTP server.
+ * `add` as a layer. Provide it to the layer of the HTTP server.
  *
  * @example
  * ```ts
@@ -64,7 +64,7 @@ export const layer = <E, R>(
 ): Layer.Layer<never, never, Exclude<R, Scope.Scope>> => Layer.scopedDiscard(add(name, check))
 
 /**
- * The checks of the layers that this effect runs on top of.
+ * The checks of all layers that were provided to the layer which runs this effect.
  *
  * @category utils
  */
