@@ -1,5 +1,6 @@
 /**
  * For how long, and for whom, clients may cache the results of a server. Only results of revision 2026-07-28 or later carry these hints.
+ * `runtime/MethodHints` joins the hints of a server with the hints of its entries.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/caching
  * @since 0.1.0

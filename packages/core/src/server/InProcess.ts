@@ -43,7 +43,7 @@ export const connectorAs = (caller: Authenticator.Caller): Effect.Effect<Connect
       once
     ))
 
-/** A server of this library answers a client's probe in every case, so a second connection is never needed. */
+/** A server of this library never refuses a client because of its probe, so a second connection would gain nothing. */
 const once = { connectsAgain: false } as const
 
 /**

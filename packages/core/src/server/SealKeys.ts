@@ -1,10 +1,11 @@
 /**
- * The keys that seal the state of requests between their rounds, from 2026-07-28 on. Every node of a server must open what any other node
- * has sealed, so nodes share their keys; and keys are replaced from time to time, while old keys still open. `modern/RequestState` seals
- * and opens.
+ * The keys that encrypt ("seal") the state of a request between its rounds, with revision 2026-07-28 or later: a question ends the round,
+ * and the client sends the request again with its answer and the sealed state. `modern/RequestState` seals and opens. Every node of a
+ * server must open what any other node has sealed, so nodes share their keys. Keys are replaced from time to time, and old keys still open
+ * for a while.
  *
  * Provide `SealKeys` to the layer of a server that runs on several nodes, or give the server fixed secrets by its option `stateSecrets`.
- * Without either, a server seals with a random key that ends with the server.
+ * Without either, the server seals with a random key that ends with the server.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/multi-round-trip-requests#security
  * @since 0.1.0
@@ -20,7 +21,7 @@ import * as Redacted from "effect/Redacted"
 
 /** @category models */
 export interface SealKey {
-  /** Tells keys apart: 1 to 32 letters and digits. It is sent to clients, and tells nothing about the secret. */
+  /** Tells keys apart: 1 to 32 letters and digits. The server sends the id to clients, so the id must tell nothing about the secret. */
   readonly id: string
   /** At least 32 bytes. */
   readonly secret: Redacted.Redacted<Uint8Array>
@@ -35,16 +36,16 @@ export class SealKeysError extends Data.TaggedError("SealKeysError")<{ readonly 
 
 /** @category models */
 export interface SealKeysService {
-  /** The key that seals at the moment. Every node finds it by its id. */
+  /** The key that seals at the moment. Every node must find this key by its id. */
   readonly current: Effect.Effect<SealKey, SealKeysError>
   /**
-   * The key of an id, if it has been current and is not too old. Clients choose the ids: an unknown id must cost little, however often it
-   * comes.
+   * The key with this id, if it has been the current key and is not too old. Clients choose the ids that they send, so looking for an
+   * unknown id must cost little, however often it happens.
    */
   readonly find: (id: string) => Effect.Effect<Option.Option<SealKey>, SealKeysError>
   /**
-   * The time by which sealed state expires, in milliseconds since 1970, where the clocks of nodes may differ. Default: the clock of the
-   * node.
+   * The time that decides whether sealed state has expired, in milliseconds since 1970. Give it where the clocks of nodes may differ.
+   * Default: the clock of the node.
    */
   readonly now?: Effect.Effect<number, SealKeysError> | undefined
 }
@@ -57,8 +58,8 @@ export interface Rotation {
   /** For how long a key seals. Default: 1 day. */
   readonly every?: Duration.DurationInput | undefined
   /**
-   * For how long a key opens after it has been replaced. Longer than a client has for its answers (the limit `elicitationTimeout`).
-   * Default: 1 hour.
+   * For how long a key still opens after it has been replaced. This must be longer than the time that a client has for its answers (the
+   * limit `elicitationTimeout`). Default: 1 hour.
    */
   readonly keep?: Duration.DurationInput | undefined
 }
@@ -77,8 +78,8 @@ export const generate: Effect.Effect<SealKey> = Effect.sync(() => ({
 const MIN_SECRET = 32
 
 /**
- * Keys that the application replaces itself: the first secret seals, all secrets open. Every node needs the same secrets, of at least 32
- * bytes each. Throws when a secret is shorter.
+ * Keys that the application replaces itself. The first secret seals, and every secret opens. Every node needs the same secrets, of at least
+ * 32 bytes each. Throws when a secret is shorter.
  *
  * @category utils
  */
@@ -105,7 +106,7 @@ const bytesOf = (secret: Redacted.Redacted<string | Uint8Array>): Uint8Array => 
   return bytes
 }
 
-/** All nodes give a secret the same id. */
+/** The key of a secret. Its id is a digest of the secret, so all nodes give the secret the same id. */
 const keyOf = (secret: Uint8Array): Promise<SealKey> =>
   crypto.subtle.digest("SHA-256", new Uint8Array([...utf8.encode("id of a key"), 0, ...secret])).then((digest) => ({
     id: hex(new Uint8Array(digest, 0, 8)),
@@ -118,7 +119,7 @@ const utf8 = new TextEncoder()
 const hex = (bytes: Uint8Array): string => Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("")
 
 /**
- * Keys in memory, which end with the process, and which only servers that share this layer have.
+ * Keys in memory. They end with the process, and only servers that share this layer have them.
  *
  * @category constructors
  */

@@ -1,10 +1,10 @@
 /**
- * `RequestContext` with requests to the client: questions to its user or its model, its roots. Handlers of tools,
- * prompts and resources have it; in any other handler, a request to the client does not compile.
+ * `RequestContext` with requests to the client: questions to its user or to its model, and the request for its roots. Handlers of tools,
+ * prompts and resources have this service. In any other handler, a request to the client does not compile.
  *
- * Up to 2025-11-25 the handler waits for the answer. From 2026-07-28 on a question without an answer interrupts the handler
- * and ends its request; the client sends the request again with the answer, and the handler runs again from its beginning.
- * So a handler asks first and acts after, and does not ask in an uninterruptible region.
+ * With revision 2025-11-25 or earlier the handler waits for the answer. With revision 2026-07-28 or later, a question without an answer
+ * interrupts the handler and ends its request. The client sends the request again with the answer, and the handler runs again from its
+ * beginning. So a handler must ask first and act after that, and must not ask in an uninterruptible region.
  *
  * @since 0.1.0
  */
@@ -28,29 +28,33 @@ import type * as Ask from "./Ask.js"
 import type { RequestContextService } from "./RequestContext.js"
 
 /**
- * How a request to the client fails: the client lacks the capability (`MissingClientCapability`), answered with an error,
- * cannot be reached during this request (`NoBackChannel`), or did not answer in time (`RequestTimeout`).
+ * How a request to the client fails: the client lacks the capability (`MissingClientCapability`), the client answered with an error, the
+ * client cannot be reached during this request (`NoBackChannel`), or the client did not answer in time (`RequestTimeout`).
  *
- * A handler may fail with it: the calling program receives an error.
+ * A handler may fail with an `AskError`. The calling program then receives an error.
  *
  * @category errors
  */
 export type AskError = McpError | LocalError
 
 /**
- * One round of a request whose handler passes questions on as they are. The handler remembers in a state what the questions belong to.
+ * One round of a request, for a handler that passes the questions of another server on. A request has several rounds when its handler ends
+ * it with questions, and the client sends it again with the answers. The handler keeps in a state to what the questions belong.
  *
  * @category models
  */
 export interface PassedRound {
-  /** The state that the handler has given in the round before; `undefined` in the first round. */
+  /** The state that the handler has given to `pass` in the round before; `undefined` in the first round. */
   readonly state: string | undefined
-  /** The responses to the questions of the round before, by their keys, as the client sent them. */
+  /**
+   * The responses to the questions of the round before, by the keys of the questions, as the client sent them; `undefined` in the first
+   * round.
+   */
   readonly responses: JsonObject | undefined
   /**
-   * Ends the request with these questions, by keys. The client sends it again with the responses. `state` is sealed: the
-   * client cannot read it, and it comes back for this request and this client only. Fails when the client lacks a capability
-   * that a question needs, and after too many rounds; then none of the questions is sent.
+   * Ends the request with these questions, by their keys. The client sends the request again with the responses. The server encrypts
+   * `state`, so the client cannot read it, and accepts it back only for this request and this client. Fails when the client lacks a
+   * capability that a question needs, and after too many rounds. When it fails, none of the questions is sent.
    */
   readonly pass: (
     questions: { readonly [key: string]: { readonly method: string; readonly params?: JsonObject | undefined } },
@@ -64,19 +68,19 @@ export interface PassedRound {
  * @category models
  */
 export interface AskedTask<out A> {
-  /** The id that the client has given the task. `None` when it has answered at once. */
+  /** The id that the client has given the task. `None` when the client has answered at once. */
   readonly taskId: Option.Option<string>
   /**
-   * The task as it is and as it becomes, until it has ended. The server requests the task at the pace of the client: at least once a
-   * minute, and no more than 20 times a second. Empty when the client has answered at once.
+   * The task as it is, and then after each change, until the task has ended. The server asks for the task as often as the client says, but
+   * at least once a minute and at most 20 times a second. Empty when the client has answered at once.
    */
   readonly status: Stream.Stream<Task, AskError>
   /**
-   * Waits for the answer, without a limit of time. It can be run again, and interrupting it does not cancel the task. Fails with
-   * the error of the client, and with a `PeerError` of the code -32800 when the task was cancelled.
+   * Waits for the answer, without a limit of time. You can run it again, and interrupting it does not cancel the task. Fails with the error
+   * of the client. Fails with a `PeerError` of the code -32800 when the task was cancelled.
    */
   readonly result: Effect.Effect<A, AskError>
-  /** Has the client cancel the task, also after the request of the handler. Succeeds also when the task has ended before. */
+  /** Asks the client to cancel the task, also after the handler's request has ended. Succeeds also when the task has ended before. */
   readonly cancel: Effect.Effect<void, AskError>
 }
 
@@ -91,19 +95,20 @@ export interface AskAsTaskOptions {
 /** @category models */
 export interface ServerSessionService extends RequestContextService {
   /**
-   * Gives the answers under the names of the questions. Up to 2025-11-25 the questions are asked one after another; from
-   * 2026-07-28 on all of them leave together, and their names are the keys of the client's responses.
+   * Asks questions, and gives the answers under the names of the questions. With revision 2025-11-25 or earlier the server asks the
+   * questions one after another. With revision 2026-07-28 or later it sends all of them together, and their names are the keys of the
+   * client's responses.
    */
   readonly ask: <const Q extends Readonly<Record<string, Ask.Question<any>>>>(
     questions: Q,
     options?: RequestOptions
   ) => Effect.Effect<{ readonly [K in keyof Q]: Ask.Question.Answer<Q[K]> }, AskError>
   /**
-   * Asks a person to fill in a form, and gives the decoded answer. The fields of the schema are strings, numbers, booleans,
-   * literals and arrays of literals; with another field, such as an object, the handler dies. Declare the schema outside of the
-   * handler: each new schema object is compiled again. `timeout` replaces the server's `elicitationTimeout`.
+   * Asks a person to fill in a form, and gives the decoded answer. The fields of the schema are strings, numbers, booleans, literals and
+   * arrays of literals. With any other field, such as an object, the handler dies. Declare the schema outside of the handler, because each
+   * new schema object is compiled again. `timeout` replaces the server's `elicitationTimeout`.
    *
-   * With a `url`, asks a person to open that page. `accept` means that they agreed to open it. See `elicitationComplete`.
+   * With a `url`, asks a person to open this page. `accept` means that the person agreed to open the page. See `elicitationComplete`.
    */
   readonly elicit: {
     <A, I>(
@@ -129,11 +134,12 @@ export interface ServerSessionService extends RequestContextService {
     request?: RequestOptions
   ) => Effect.Effect<CreateMessageResult, AskError>
   /**
-   * Asks a question (not for the roots) as a task: the client responds at once, and its user or model answers later. The handler
-   * may do other work meanwhile, and the answer survives a lost request. The requests leave on the channel of this request, and
-   * after its end outside of it. The task ends with the session of the client.
+   * Asks a question as a task: the client responds at once, and its user or model answers later. `Ask.roots` cannot be asked in this way.
+   * The handler may do other work until the answer comes, and the answer survives a lost request. The server sends its requests on the
+   * channel of the handler's request, and after this has ended, outside of it. The task ends with the session of the client.
    *
-   * Only clients of 2025-11-25 can declare it; for all others it fails with `MissingClientCapability`, before anything is sent.
+   * Only clients of revision 2025-11-25 can declare the capability for it. For all other clients it fails with `MissingClientCapability`,
+   * before anything is sent.
    *
    * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/tasks
    */
@@ -148,17 +154,18 @@ export interface ServerSessionService extends RequestContextService {
    */
   readonly listRoots: Effect.Effect<ReadonlyArray<Root>, AskError>
   /**
-   * Begins the task of a call of a tool that starts its task itself; see the option `startsTask` of `McpServer.tool`. The request is
-   * answered with the task, and the handler goes on. Questions before it belong to the request, later questions to the task. Does nothing
-   * when the task has begun, and when the call is not a task.
+   * Begins the task, in a call of a tool that starts its task itself (the option `startsTask` of `McpServer.tool`). The server answers the
+   * request with the task, and the handler goes on. Questions that the handler asks before belong to the request, later questions belong to
+   * the task. Does nothing when the task has begun already, and when the call is not a task.
    */
   readonly startTask: Effect.Effect<void, AskError>
   /**
-   * Sends a request of any method on the channel of this request, such as `ping`, and waits for the answer. Fails with `NoBackChannel` where
-   * the client cannot receive requests, and from 2026-07-28 on. Interruption cancels the request at the client.
+   * Sends a request of any method, such as `ping`, on the channel of this request, and waits for the answer. Fails with `NoBackChannel`
+   * where the client cannot receive requests, and with revision 2026-07-28 or later. Interrupting it cancels the request at the client.
    *
-   * A request of an extension is checked by its schemas. It fails with `MissingClientCapability` for a client that has not
-   * declared the extension, and with `MethodNotFound` where the server or the revision does not have it.
+   * The parameters and the result of a request of an extension are checked by its schemas. Such a request fails with
+   * `MissingClientCapability` for a client that has not declared the extension, and with `MethodNotFound` where the server or the revision
+   * does not have the extension.
    */
   readonly request: {
     <Params, Result>(
@@ -169,11 +176,14 @@ export interface ServerSessionService extends RequestContextService {
     (method: string, params?: JsonObject, options?: RequestOptions): Effect.Effect<JsonObject, CallError>
   }
   /**
-   * The round that this request is, for a handler that passes the questions of another server on. `undefined` up to
-   * 2025-11-25, and for methods whose result cannot ask.
+   * The round that this request is, for a handler that passes the questions of another server on. `undefined` with revision 2025-11-25 or
+   * earlier, and for methods whose result cannot ask questions.
    */
   readonly round: PassedRound | undefined
-  /** Sends outside of this request, also after its response. From 2026-07-28 on, requests are refused and notifications dropped. */
+  /**
+   * Sends outside of this request, also after its response. With revision 2026-07-28 or later, requests are refused and notifications are
+   * dropped.
+   */
   readonly standalone: Outbound
 }
 

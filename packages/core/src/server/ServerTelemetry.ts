@@ -1,7 +1,7 @@
 /**
- * Spans and metrics of a server, through Effect's `Tracer` and `Metric`, so that an application exports them with its others. A server has
- * spans, and metrics of single messages, only with `layer`; their names follow the conventions of OpenTelemetry. `telemetry/Metrics`
- * counts what is open. The server finds the layer by `dispatch/Tracing`.
+ * Spans and metrics of a server, through Effect's `Tracer` and `Metric`, so that an application exports them together with its own. Spans,
+ * and the metrics of single messages, exist only with `layer`; their names follow the conventions of OpenTelemetry. `telemetry/Metrics`
+ * counts what is open, on every server. The server finds the layer through `dispatch/Tracing`.
  *
  * @since 0.1.0
  */
@@ -53,33 +53,36 @@ export const sessionDuration: Metric.Metric.Histogram<number> = Telemetry.histog
 )
 
 /**
- * The metrics of a server at work, which every server has, with and without the middleware: gauges of what is open in all
- * servers of the process, which are counted when they are read, and counters of what is rare.
+ * The metrics of a server at work. Every server has them, with and without `layer`. Gauges say how much is open in all servers of the
+ * process together, and are counted when they are read. Counters count rare events.
  *
  * @category constants
  */
 export const runtime: {
-  /** `mcp.runtime.sessions.active`: sessions of HTTP clients up to 2025-11-25. */
+  /** `mcp.runtime.sessions.active`: the open sessions of HTTP clients of revision 2025-11-25 or earlier. */
   readonly sessions: Metric.Metric.Gauge<number>
-  /** `mcp.runtime.requests.inflight`: requests without a response, on every transport; open subscriptions among them. */
+  /** `mcp.runtime.requests.inflight`: the requests that have no response yet, on every transport. Open subscriptions are among them. */
   readonly requests: Metric.Metric.Gauge<number>
   /** `mcp.runtime.streams.open`: event streams that clients read. */
   readonly streams: Metric.Metric.Gauge<number>
-  /** `mcp.runtime.subscriptions.active`: subscriptions to resources up to 2025-11-25, and open `subscriptions/listen` later. */
+  /**
+   * `mcp.runtime.subscriptions.active`: the subscriptions to resources with revision 2025-11-25 or earlier, and the open
+   * `subscriptions/listen` of later revisions.
+   */
   readonly subscriptions: Metric.Metric.Gauge<number>
   /** `mcp.runtime.forwarded`: how often this node passed a request on to another node. */
   readonly forwarded: Metric.Metric.Counter<number>
   /** `mcp.runtime.takeovers`: sessions that this node took over from another node. */
   readonly takeovers: Metric.Metric.Counter<number>
-  /** `mcp.runtime.lease.lost`: how often this node was not a member of the nodes any more, although it ran. */
+  /** `mcp.runtime.lease.lost`: how often this node lost its lease, and so its place among the nodes, while it was running. */
   readonly leaseLost: Metric.Metric.Counter<number>
-  /** `mcp.runtime.resume.replayed`: stored events that clients got when they read on. */
+  /** `mcp.runtime.resume.replayed`: how many stored events clients got when they resumed a stream. */
   readonly replayed: Metric.Metric.Counter<number>
-  /** `mcp.runtime.slow_consumer.cut`: connections that were cut because the client read too slowly. */
+  /** `mcp.runtime.slow_consumer.cut`: how many connections the server closed because the client read too slowly. */
   readonly slowReaders: Metric.Metric.Counter<number>
-  /** `mcp.runtime.frames.rejected`: HTTP requests and messages that were refused, with the tag `reason`. */
+  /** `mcp.runtime.frames.rejected`: how many HTTP requests and messages the server refused, with the tag `reason`. */
   readonly rejected: Metric.Metric.Counter<number>
-  /** `mcp.runtime.drain.seconds`: how long HTTP endpoints took to end, from the beginning of their shutdown. */
+  /** `mcp.runtime.drain.seconds`: how long HTTP endpoints took to end, from the beginning of their shutdown, in seconds. */
   readonly shutdown: Metric.Metric.Histogram<number>
 } = {
   sessions: Metrics.sessions.metric,
@@ -100,26 +103,26 @@ const record = Telemetry.recorder(operationDuration)
 /** @category models */
 export interface Options {
   /**
-   * Which senders' messages begin a trace of their own. The new trace links to the trace of the caller, in place of going on with it. What
-   * the caller says of a trace is not checked: it could add spans to the trace of somebody else, decide what is sampled, and send baggage.
-   * A new trace takes neither `tracestate` nor `baggage` of the caller.
+   * Which messages begin a trace of their own, by their sender. Such a trace has a link to the trace of the caller, and does not continue
+   * it. Nothing checks what a caller says of its trace: a caller could add spans to the trace of somebody else, decide what is sampled, and
+   * send baggage. A new trace takes neither `tracestate` nor `baggage` from the caller.
    *
    * - "anonymous": HTTP requests whose sender is not a user of the authenticator.
    * - "always": all HTTP requests.
-   * - "never": none.
+   * - "never": no HTTP request.
    *
-   * Messages on other transports, such as standard streams, always go on with the trace of their caller. Default: "anonymous".
+   * Messages on other transports, such as standard streams, always continue the trace of their caller. Default: "anonymous".
    */
   readonly newTrace?: "anonymous" | "always" | "never" | undefined
 }
 
 /**
- * Makes a span for each message of the servers that are built with this layer, for each POST of their HTTP endpoints, unless the
- * application's HTTP server makes a span itself, and records durations. A span contains no arguments and no results.
+ * Makes a span for each message of the servers that are built with this layer, and records durations. It also makes a span for each POST of
+ * their HTTP endpoints, unless the application's HTTP server makes one. A span contains no arguments and no results.
  *
- * The parent of a message's span is the span that `_meta` names; then the span has a link to the span of the HTTP request. Where
- * `_meta` names no span, the span of the HTTP request is the parent. Inside the handler the span of the message is the current span,
- * and `protocol/Baggage` has the entries that came with the message.
+ * The parent of a message's span is the span that `_meta` names; the message's span then has a link to the span of the HTTP request. Where
+ * `_meta` names no span, the span of the HTTP request is the parent. Inside the handler the span of the message is the current span, and
+ * `protocol/Baggage` has the entries that came with the message.
  *
  * @example
  * ```ts
@@ -142,7 +145,7 @@ export const layer = ({ newTrace = "anonymous" }: Options = {}): Layer.Layer<nev
     exchanges: (hasUsers) => exchanges(isNew, hasUsers && newTrace === "anonymous"),
     session
   }
-  // The server finds it although no type says so, as it finds a tracer.
+  // The server finds this service in its context, although no type says so, as it finds a tracer.
   return Layer.succeed(Tracing, tracing) as unknown as Layer.Layer<never>
 }
 
@@ -199,12 +202,12 @@ const inside = (
   return baggage === undefined ? below : Effect.provideService(below, Baggage.Baggage, baggage)
 }
 
-/** Where the span of a message stands. */
+/** The place of a message's span among the other spans. */
 interface Place {
   readonly parent: Tracer.AnySpan | undefined
   /** At most two. */
   readonly links: ReadonlyArray<Tracer.AnySpan>
-  /** Whether its trace differs from the trace of the caller. */
+  /** Whether the message has a trace of its own, and does not continue the trace of the caller. */
   readonly isOwn: boolean
 }
 
@@ -224,7 +227,7 @@ const placeOf = (meta: unknown, { listener, principal, span }: RequestOrigin, is
     : { parent: caller, links: span === undefined ? [] : [span], isOwn: false }
 }
 
-/** How many spans of the application may stand above one another. */
+/** How many spans of the application are looked at, from a span upwards. */
 const MAX_ANCESTORS = 1024
 
 /** Whether a span belongs to a trace that another process has begun. */
@@ -238,7 +241,7 @@ const isOfCaller = (span: Tracer.AnySpan): boolean => {
   return true
 }
 
-/** Whether a span, or a span above it, is the span of a request. A program may have a span for all that it does. */
+/** Whether this span, or a span above it, is the span of a request. The span that a program may have for its whole run does not count. */
 const isOfRequest = (span: Tracer.AnySpan): boolean => {
   let above = span
   for (let i = 0; i < MAX_ANCESTORS && above._tag === "Span"; i++) {
@@ -249,7 +252,10 @@ const isOfRequest = (span: Tracer.AnySpan): boolean => {
   return false
 }
 
-/** Makes a span for each POST. `isLate`: whether only its sender decides which trace it belongs to. */
+/**
+ * Makes a span for each POST. `isLate` is true where the trace of the span depends on the sender: then the span is made once the sender is
+ * known.
+ */
 const exchanges = (isNew: IsNew, isLate: boolean): Effect.Effect<(exchange: HttpExchange) => HttpExchange> =>
   Effect.zipWith(
     EffectInternals.services,
@@ -259,7 +265,7 @@ const exchanges = (isNew: IsNew, isLate: boolean): Effect.Effect<(exchange: Http
   )
 
 /**
- * A POST with a span. Its mutable fields: `own` is the span, once it is made, and `hasEnded` turns true once.
+ * A POST with a span. Its mutable fields: `own` is the span, from the moment when it is made; `hasEnded` turns true once.
  */
 class TracedExchange implements HttpExchange {
   readonly method: string
@@ -383,7 +389,7 @@ const session: TracingService["session"] = Effect.map(Effect.clock, (clock) => {
   return Effect.suspend(() => Metric.update(sessionDuration, (EffectInternals.millis(clock) - started) / 1000))
 })
 
-/** The kind of error of a message, and the code of the error that answers it. */
+/** The kind of error with which a message ended, and the code of the error that answers the message. */
 const endOf = (
   exit: Exit.Exit<unknown, unknown>,
   era: Version.Era,

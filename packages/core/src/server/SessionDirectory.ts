@@ -1,10 +1,10 @@
 /**
- * Which node of a server serves which session, of clients up to 2025-11-25. A request of a session may arrive at any node: that node finds
- * the node of the session, and passes the request on (`nodes/Routing`). When the node of the session has ended, another node takes the
- * session over, with what the directory knows of the session.
+ * Knows which node of a server serves which session of clients of revision 2025-11-25 or earlier. A request of a session may arrive at any
+ * node. That node looks up the node of the session here, and passes the request on to it (`nodes/Routing`). When the node of the session
+ * has ended, another node takes the session over, with the facts that the directory has of the session.
  *
- * Provide a directory, with an `Inbox`, to an HTTP endpoint that runs on several nodes. This module has the interface, for directories of
- * any kind, and a directory in memory, for several endpoints in one process.
+ * Provide a directory, together with an `Inbox`, to an HTTP endpoint that runs on several nodes. This module has the interface, for
+ * directories of any kind, and a directory in memory, for several endpoints in one process.
  *
  * @since 0.1.0
  */
@@ -21,13 +21,15 @@ import type { JsonObject } from "../protocol/Json.js"
 /** @category models */
 export interface SessionEntry {
   readonly id: string
-  /** The node that serves the session, or has served the session last. */
+  /** The node that serves the session, or that served the session last. */
   readonly node: string
-  /** 1 for the node that has opened the session; each node that takes it over adds 1. */
+  /**
+   * Counts the nodes that have served the session: 1 for the node that opened the session; each node that takes the session over adds 1.
+   */
   readonly epoch: number
-  /** What another node needs to take the session over. */
+  /** What another node needs to take the session over, such as the revision and the capabilities of its client. */
   readonly facts: JsonObject
-  /** Whether the node still serves the session: the node has not released the session, and its lease has not expired. */
+  /** Whether `node` still serves the session: the node has not released the session, and the lease of the node has not expired. */
   readonly isServed: boolean
 }
 
@@ -38,7 +40,10 @@ export interface SessionEntry {
  */
 export class SessionDirectoryError extends Data.TaggedError("SessionDirectoryError")<{
   readonly message: string
-  /** Whether it is certain that nothing has changed: the directory has refused the operation, or never got it. Default: false. */
+  /**
+   * Whether it is certain that nothing has changed, because the directory has refused the operation or has not received it. Default:
+   * `false`.
+   */
   readonly isRefused?: boolean | undefined
 }> {}
 
@@ -48,38 +53,41 @@ export class SessionDirectoryError extends Data.TaggedError("SessionDirectoryErr
  * @category models
  */
 export interface Membership {
-  /** Adds a session that this node serves, with epoch 1. Every node finds it when this has ended. */
+  /** Adds a session that this node serves, with epoch 1. When this effect has ended, every node finds the session. */
   readonly create: (id: string, facts: JsonObject) => Effect.Effect<void, SessionDirectoryError>
   readonly find: (id: string) => Effect.Effect<Option.Option<SessionEntry>, SessionDirectoryError>
   /**
-   * Takes over a session that no node serves, with the next epoch. `None` when a node serves the session, or when its epoch has changed:
-   * when two nodes claim the same epoch, one succeeds.
+   * Takes over a session that no node serves, and increments its epoch. `epoch` is the epoch that this node has read. `None` when a node
+   * serves the session, or when the session has another epoch by now. When two nodes claim the same epoch, only one of them succeeds.
    */
   readonly claim: (id: string, epoch: number) => Effect.Effect<Option.Option<SessionEntry>, SessionDirectoryError>
   /**
-   * Replaces the facts of a session of this node. `false`, and nothing changes, when its epoch has changed. When its caller is interrupted,
-   * the facts may still be written; they must not replace the facts of a later update.
+   * Replaces the facts of a session of this node. When the session has another epoch by now, this gives `false` and changes nothing. When
+   * the caller of this effect is interrupted, the facts may still be written, but they must not replace the facts of a later update.
    */
   readonly update: (
     id: string,
     epoch: number,
     facts: JsonObject
   ) => Effect.Effect<boolean, SessionDirectoryError>
-  /** Keeps sessions of this node for another `ttl`. */
+  /** Keeps these sessions of this node for another `ttl`, counted from now. */
   readonly touch: (ids: ReadonlyArray<string>) => Effect.Effect<void, SessionDirectoryError>
-  /** Leaves a session to the next node that gets a request of the session. Does nothing when the session has another epoch. */
+  /**
+   * Releases a session, so that the next node that gets a request of the session can claim it. Does nothing when the session has another
+   * epoch.
+   */
   readonly release: (id: string, epoch: number) => Effect.Effect<void, SessionDirectoryError>
-  /** Removes a session that has ended. `false`, and nothing changes, when the session has another epoch. */
+  /** Removes a session that has ended. When the session has another epoch, this gives `false` and changes nothing. */
   readonly remove: (id: string, epoch: number) => Effect.Effect<boolean, SessionDirectoryError>
-  /** Whether the lease of a node holds. */
+  /** Whether a node still has its lease. */
   readonly isAlive: (node: string) => Effect.Effect<boolean, SessionDirectoryError>
-  /** Waits until the lease of this node was lost: others may have taken its sessions over. */
+  /** Ends when this node has lost its lease. Other nodes may have taken its sessions over by then. */
   readonly lost: Effect.Effect<void>
 }
 
 /** @category models */
 export interface SessionDirectoryService {
-  /** Joins as a node, whose id no other node has had, and renews its lease until the scope closes. */
+  /** Joins as the node with this id, which no node has had before, and renews the lease of the node until the scope closes. */
   readonly join: (node: string) => Effect.Effect<Membership, SessionDirectoryError, Scope.Scope>
 }
 
@@ -90,7 +98,7 @@ export class SessionDirectory
 
 /** @category models */
 export interface MemoryOptions {
-  /** How long a session is kept after it was created, claimed, updated or touched. Default: 1 hour. */
+  /** How long a session is kept after a node has created, claimed, updated or touched it. Default: 1 hour. */
   readonly ttl?: Duration.DurationInput | undefined
 }
 
@@ -114,7 +122,7 @@ interface Self {
 }
 
 /**
- * A directory for the endpoints of one process that share this layer. The lease of a node ends with its scope.
+ * A directory for the endpoints of one process that share this layer. The lease of a node ends when the scope of the node closes.
  *
  * @category constructors
  */
@@ -160,7 +168,7 @@ const find = ({ sessions }: Self, id: string, now: number): Stored | undefined =
   return undefined
 }
 
-/** The session in this epoch. */
+/** The session, if it has this epoch. */
 const owned = (self: Self, id: string, epoch: number, now: number): Stored | undefined => {
   const session = find(self, id, now)
   return session?.epoch === epoch ? session : undefined

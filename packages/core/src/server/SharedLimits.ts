@@ -1,9 +1,9 @@
 /**
- * Counts what all nodes of a server count together: how often a client may do something in a time, and what may happen once
- * only.
+ * Counters that all nodes of a server share: how often a client may do something in a certain time (`take`), and what may happen only once
+ * (`once`).
  *
- * This module has the interface, for counters of any kind, and counters in memory, for one node. The `RateLimiter` of Effect does
- * something else: it lets callers wait, where a server must refuse at once, and has no keys.
+ * This module has the interface, for counters of any kind, and counters in memory, for one node. The `RateLimiter` of Effect does not fit:
+ * it lets callers wait, where a server must refuse at once, and it has no keys.
  *
  * @since 0.1.0
  */
@@ -16,7 +16,7 @@ import * as Layer from "effect/Layer"
 
 /** @category models */
 export interface Rate {
-  /** How many uses in a row are allowed after a long pause. */
+  /** How many uses in a row are allowed after a long pause without a use. */
   readonly burst: number
   /** The time after which one more use is allowed. */
   readonly every: Duration.DurationInput
@@ -32,11 +32,11 @@ export class SharedLimitsError extends Data.TaggedError("SharedLimitsError")<{ r
 /** @category models */
 export interface SharedLimitsService {
   /**
-   * Takes `count` (default: 1) from the key's allowance, all or nothing. Gives 0 when it was taken; otherwise the milliseconds
-   * after which it could be, `Infinity` when `count` is more than the burst.
+   * Takes `count` uses (default: 1) from the allowance of the key, either all of them or none. Gives 0 when it has taken them. Otherwise it
+   * gives the milliseconds after which it could take them, or `Infinity` when `count` is greater than the burst.
    */
   readonly take: (key: string, rate: Rate, count?: number) => Effect.Effect<number, SharedLimitsError>
-  /** `true` the first time in `ttl` that any node uses the key; `false` until then. */
+  /** Gives `true` for the first use of a key, on any node. Gives `false` for every further use of the key until `ttl` has passed. */
   readonly once: (key: string, ttl: Duration.DurationInput) => Effect.Effect<boolean, SharedLimitsError>
 }
 
@@ -46,8 +46,8 @@ export class SharedLimits extends Context.Tag("@effect-mcp/core/SharedLimits")<S
 /** @category models */
 export interface MemoryOptions {
   /**
-   * The limit of the keys of each operation. At the limit `take` forgets the key that was used least recently, and `once` fails:
-   * to forget would allow a second time. Default: 100,000.
+   * How many keys each of the two operations may keep. At the limit, `take` forgets the key that was used least recently, and `once` fails,
+   * because forgetting a key would allow it a second time. Default: 100,000.
    */
   readonly maxKeys?: number | undefined
 }
@@ -59,7 +59,7 @@ export interface MemoryOptions {
  */
 export const memory = ({ maxKeys = 100_000 }: MemoryOptions = {}): Effect.Effect<SharedLimitsService> =>
   Effect.sync(() => {
-    // When the whole allowance of a key is there again. A time that has passed needs no entry. In the order of last use.
+    // The time at which each key has its whole allowance again, in the order of last use. A key needs no entry once this time has passed.
     const full = new Map<string, number>()
     const used = new Map<string, number>()
     let swept = -Infinity

@@ -1,9 +1,9 @@
 /**
- * The tasks of a server: work that goes on after the request that began it, with its status, the questions that it waits for and its
- * outcome. A server that runs tasks stores them here, and answers every request about a task from here.
+ * The tasks of a server. A task is work that goes on after the request that began it; it has a status, the questions that it waits for, and
+ * its outcome. A server that runs tasks stores them here, and answers every request about a task from here.
  *
- * This module has the interface, for stores of any kind, and a store in memory. `TasksServer` runs the tasks; `tasks/StoredTasks` reads
- * and changes them here.
+ * This module has the interface, for stores of any kind, and a store in memory. `TasksServer` runs the tasks. `tasks/StoredTasks` reads and
+ * changes the tasks in the store.
  *
  * @since 0.1.0
  */
@@ -36,7 +36,7 @@ export interface TaskQuestion {
 }
 
 /**
- * How a request ended: the request that began a task, or a question of the task.
+ * How a request ended: the request that began a task, or a request that asked a question of the task.
  *
  * @category models
  */
@@ -52,21 +52,24 @@ export interface StoredTask {
   readonly taskId: string
   /** The id of the principal that the task belongs to; `null` where the server does not authenticate. */
   readonly owner: string | null
-  /** The name of the node that runs it, where several nodes share a `SessionDirectory`. */
+  /** The name of the node that runs the task, where several nodes share a `SessionDirectory`; `undefined` elsewhere. */
   readonly node?: string | undefined
   /**
-   * The name of what runs the task outside of the nodes (`DetachedTask`). Such a task names no `node`, and no node ends the task. `undefined`
-   * where a node runs the task.
+   * The name of the engine that runs the task outside of the nodes (`DetachedTask`); `undefined` where a node runs the task. A detached
+   * task has no `node`, so it does not end when a node ends.
    */
   readonly detached?: string | undefined
-  /** The revision of the request that began it. Clients of another era have no part in the task. */
+  /**
+   * The revision of the request that began the task. Only clients of the same protocol era (revisions up to 2025-11-25, or 2026-07-28) can
+   * use the task.
+   */
   readonly revision: Version
   /**
-   * The scopes that the call required when it became the task: each request about the task requires them, too. `undefined` where the
-   * call required none, and in tasks of earlier versions of this library.
+   * The scopes that the call required when it became the task. Each request about the task requires the same scopes. `undefined` where the
+   * call required no scope, and in tasks that earlier versions of this library have stored.
    */
   readonly requires?: ReadonlyArray<string> | undefined
-  /** 1 when the task is created, then one more for each change. */
+  /** 1 when the task is created. Each change adds 1. */
   readonly version: number
   readonly status: Tasks.TaskStatus
   readonly statusMessage?: string | undefined
@@ -74,67 +77,67 @@ export interface StoredTask {
   readonly createdAt: number
   /** Milliseconds since 1970. */
   readonly lastUpdatedAt: number
-  /** Milliseconds after `createdAt` until the store removes the task, whatever its status. */
+  /** How many milliseconds after `createdAt` the store removes the task, whatever its status. */
   readonly ttl: number
-  /** Milliseconds that a client should wait between two requests about the task. */
+  /** How many milliseconds a client should wait between two requests about the task. */
   readonly pollInterval: number
-  /** The questions that have no answer yet, by key. A key is never used twice in a task. */
+  /** The questions that have no answer yet, by their keys. A task never uses the same key twice. */
   readonly questions: Readonly<Record<string, TaskQuestion>>
-  /** The answers that the task has not taken yet, by the keys of their questions. */
+  /** The answers that the task has not read yet, by the keys of their questions. */
   readonly answers: Readonly<Record<string, TaskOutcome>>
-  /** How the request of an ended task ended; `undefined` for a task that was cancelled. */
+  /** The outcome of the request of a task that has ended; `undefined` for a task that was cancelled. */
   readonly outcome?: TaskOutcome | undefined
 }
 
 /** @category errors */
 export class TaskStoreError extends Data.TaggedError("TaskStoreError")<{
   /**
-   * `Full`: a limit of the store is reached; the client gets the message. The messages of the other reasons are not for clients.
-   * `UnknownPage`: `after` is not the `next` of a page. `Refused`: the store has refused the operation, or never got it, and nothing has
-   * changed. `Unavailable`: the store did not answer, or lost what it had.
+   * Why the operation failed. `Full`: a limit of the store is reached; the client gets the message. The messages of the other reasons are
+   * not for clients. `UnknownPage`: `after` is not the `next` of a page. `Refused`: the store has refused the operation, or has not
+   * received it, so nothing has changed. `Unavailable`: the store did not answer, or has lost what it had.
    */
   readonly reason: "Full" | "UnknownPage" | "Refused" | "Unavailable"
   readonly message: string
 }> {}
 
 /**
- * Tasks in the order of their creation.
+ * One page of tasks, in the order of their creation.
  *
  * @category models
  */
 export interface TaskPage {
   readonly tasks: ReadonlyArray<StoredTask>
-  /** Where the next page begins, for `list`; `undefined` after the last task. */
+  /** Where the next page begins: pass it to `list` as `after`. `undefined` after the last task. */
   readonly next: string | undefined
 }
 
 /**
- * The operations of a store. To an operation, a task does not exist when its id is unknown, when it belongs to another owner, or when its
- * time has passed.
+ * The operations of a store. For an operation a task does not exist when its id is unknown, when it belongs to another owner, or when its
+ * time to live has passed.
  *
  * @category models
  */
 export interface TaskStoreService {
   /**
-   * Stores a new task. When this has ended, every operation finds it, also after a restart where the store survives one.
-   * Fails with `Unavailable` when there is a task of this id already.
+   * Stores a new task. When this effect has ended, every operation finds the task, also after a restart if the store survives restarts.
+   * Fails with `Unavailable` when there is a task with this id already.
    */
   readonly create: (task: StoredTask) => Effect.Effect<void, TaskStoreError>
   readonly get: (owner: string | null, taskId: string) => Effect.Effect<Option.Option<StoredTask>, TaskStoreError>
   /**
-   * Replaces the version before this one. `false` when the store has another version, or no such task: then nothing has
-   * changed. Of two replacements of the same version one succeeds. A task that ends with at most 4,096 characters, as JSON, always
-   * fits: it is never `Full`.
+   * Replaces a task whose version is one less than the version of `task`. When the store has another version of the task, or no such task,
+   * this gives `false` and changes nothing. When two callers replace the same version, only one of them succeeds. A task that ends, and has
+   * at most 4,096 characters as JSON, always fits: it never fails with `Full`.
    */
   readonly replace: (task: StoredTask) => Effect.Effect<boolean, TaskStoreError>
-  /** `after` is the `next` of the page before. It stays valid when tasks are created or removed meanwhile. */
+  /** Gives tasks of an owner. `after` is the `next` of the page before. It stays valid when tasks are created or removed. */
   readonly list: (
     owner: string | null,
     options: { readonly after?: string | undefined; readonly limit: number }
   ) => Effect.Effect<TaskPage, TaskStoreError>
   /**
-   * The task as it is, and then as it becomes. A reader that is slow misses versions, and never the newest. Ends when the
-   * store removes the task.
+   * The task as it is, and then the task after each change. A slow reader may miss versions, but never the newest version. The stream ends
+   * when the store removes the task.
    */
   readonly changes: (owner: string | null, taskId: string) => Stream.Stream<StoredTask, TaskStoreError>
 }
@@ -144,16 +147,16 @@ export class TaskStore extends Context.Tag("@effect-mcp/core/TaskStore")<TaskSto
 
 /** @category models */
 export interface MemoryOptions {
-  /** The limit of the tasks of one owner, ended tasks included. Default: 1,000. */
+  /** How many tasks one owner may have, ended tasks included. Default: 1,000. */
   readonly maxTasks?: number | undefined
   /**
-   * The limit of the characters of all tasks together, as JSON. Where it is reached, ended tasks of owners that have more than their
-   * equal share make room for an owner that has less, the oldest first. Default: 64 Mi (67,108,864).
+   * How many characters all tasks together may have, as JSON. At the limit, the store makes room for an owner that has less than an equal
+   * share: it removes ended tasks of owners that have more than their equal share, the oldest first. Default: 64 Mi (67,108,864).
    */
   readonly maxSize?: number | undefined
   /**
-   * The limit of the characters of the tasks of one owner, as JSON. The owner `null` has the tasks of all clients of a server that does not
-   * authenticate, and of all anonymous clients. Default: a quarter of `maxSize`.
+   * How many characters the tasks of one owner may have, as JSON. The owner `null` has the tasks of all clients of a server without an
+   * authenticator, and of all anonymous clients. Default: a quarter of `maxSize`.
    */
   readonly maxOwnerSize?: number | undefined
 }
@@ -162,8 +165,8 @@ export interface MemoryOptions {
 const SWEEP = 1000
 
 /**
- * A store in memory: its tasks are lost when the process ends. A timer removes the tasks whose time has passed, also while nobody uses the
- * store; it ends with the scope.
+ * A store in memory. Its tasks are lost when the process ends. A timer removes the tasks whose time to live has passed, also while nobody
+ * uses the store. The timer ends with the scope.
  *
  * @category constructors
  */
@@ -193,13 +196,13 @@ interface Entry {
   readonly watchers: Set<(task: StoredTask | undefined) => void>
 }
 
-/** What one owner has: `size` is the sum over the entries, which are in the order of their creation. */
+/** The tasks of one owner. `size` is the sum over the entries, which are in the order of their creation. */
 interface Owned {
   readonly entries: Array<Entry>
   size: number
 }
 
-/** Mutable maps: `size` is the sum over `tasks`; `owners` holds the same entries by owner, and no owner without entries. */
+/** Has mutable maps. `size` is the sum over `tasks`. `owners` holds the same entries by their owners, and has no owner without entries. */
 class Memory implements TaskStoreService, Deadlines.Expirable {
   private readonly tasks = new Map<string, Entry>()
   private readonly owners = new Map<string | null, Owned>()
@@ -316,7 +319,7 @@ class Memory implements TaskStoreService, Deadlines.Expirable {
       return Effect.as(expiring, Stream.repeatEffectOption(last))
     }))
 
-  /** Removes the tasks whose time has passed. Gives when to look again. */
+  /** Removes the tasks whose time to live has passed. Gives the time at which to look again. */
   sweep(now: number): number {
     const wall = EffectInternals.millis(this.clock)
     this.swept = wall
@@ -339,7 +342,7 @@ class Memory implements TaskStoreService, Deadlines.Expirable {
     })
   }
 
-  /** Fails when an owner may not store that much more. */
+  /** Fails when the store has no room for so many more characters of an owner. */
   private full(owned: Owned, more: number): Effect.Effect<never, TaskStoreError> | undefined {
     if (owned.size + more > this.maxOwnerSize) return failed("Full", StoreText.ownerSize(this.maxOwnerSize))
     this.makeRoom(owned, more)
@@ -348,7 +351,7 @@ class Memory implements TaskStoreService, Deadlines.Expirable {
       : undefined
   }
 
-  /** Removes ended tasks of owners that have more than their equal share, where this owner has less. */
+  /** Removes ended tasks of owners that have more than their equal share, if this owner has less than its share. */
   private makeRoom(owned: Owned, more: number): void {
     const share = this.maxSize / (this.owners.size + (owned.entries.length === 0 ? 1 : 0))
     if (this.size + more <= this.maxSize || owned.size + more > share) return
@@ -390,7 +393,7 @@ class Memory implements TaskStoreService, Deadlines.Expirable {
   }
 }
 
-/** The index of the first entry after this one in their order. */
+/** The index of the first entry whose number is greater than `order`. */
 const indexAfter = (entries: ReadonlyArray<Entry>, order: number): number => {
   let from = 0
   let to = entries.length

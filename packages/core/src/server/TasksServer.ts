@@ -1,10 +1,10 @@
 /**
  * Tasks: calls of tools that go on after their request was answered. A client reads the status of a task, answers its questions, cancels
- * the task, and fetches its result, also after the client has lost its connection.
+ * the task, and fetches its result. The client can do so also after it has lost its connection.
  *
- * A tool takes part with `task` in its definition. `layer`, among the features of a server, runs the tasks (`tasks/TaskRunner`,
- * `dispatch/ServerTasks`). At 2025-11-25 that is all; from 2026-07-28 on, tasks are the extension `io.modelcontextprotocol/tasks`, and the
- * server needs `extension` among its `extensions` too.
+ * A tool takes part when its definition has the option `task`. `layer`, among the features of a server, runs the tasks (`tasks/TaskRunner`,
+ * `dispatch/ServerTasks`). This is enough for clients of revision 2025-11-25. With revision 2026-07-28 or later, tasks are the extension
+ * `io.modelcontextprotocol/tasks`, and the server also needs `extension` among its `extensions`.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/tasks
  * @since 0.1.0
@@ -34,16 +34,16 @@ import { TaskStore } from "./TaskStore.js"
 
 /** @category models */
 export interface Options {
-  /** How many tasks run, and how long one may be stored. */
+  /** Limits how many tasks run, and how long a task may be stored. A limit that is not given has its default. */
   readonly limits?: TaskLimits | undefined
-  /** How long a task is stored after its creation, where the client does not say. Default: 1 hour. */
+  /** How long a task is stored after its creation, where the client does not say how long. Default: 1 hour. */
   readonly ttl?: Duration.DurationInput | undefined
   /** How long clients should wait between two requests about a task. Default: 1 second. */
   readonly pollInterval?: Duration.DurationInput | undefined
 }
 
 /**
- * The extension for tasks from 2026-07-28 on, for the option `extensions` of a server.
+ * The extension for tasks, for the option `extensions` of a server. Clients of revision 2026-07-28 or later need it.
  *
  * @category constants
  */
@@ -60,7 +60,7 @@ const LATE =
 export const layerWith = (options: Options = {}): Layer.Layer<never, never, Registry | TaskStore> =>
   Layer.unwrapScoped(Effect.gen(function*() {
     const registry = yield* Registry
-    // `Registry.add` gives no place: a running server has read its place before.
+    // `Registry.add` provides no place, because a running server has read its place already.
     const found = yield* Effect.serviceOption(ServerTasks.Place)
     if (Option.isNone(found)) return yield* Effect.dieMessage(LATE)
     const place = found.value
@@ -72,9 +72,9 @@ export const layerWith = (options: Options = {}): Layer.Layer<never, never, Regi
 
 /**
  * Runs the tasks of a server, and stores them in the `TaskStore`. When the server shuts down, tasks that still run end as `failed`. On
- * several nodes the tasks of a node that was killed end as `failed` when clients read them: for a client that polls each second, within 3
- * seconds after the lease of the node has ended, and within 12 seconds when the store has started again, too. No notification tells the
- * client that such a task has ended.
+ * several nodes, the tasks of a node that was killed end as `failed` when clients read them. For a client that polls each second, this
+ * happens within 3 seconds after the lease of the node has ended, or within 12 seconds when the store was restarted, too. No notification
+ * tells the client that such a task has ended.
  *
  * @example
  * ```ts
@@ -96,8 +96,8 @@ export const layerWith = (options: Options = {}): Layer.Layer<never, never, Regi
 export const layer: Layer.Layer<never, never, Registry | TaskStore> = layerWith()
 
 /**
- * The requests about tasks, from 2026-07-28 on, as handlers of the extension. At 2025-11-25 such requests are methods of the revision
- * itself: see `legacy/TaskWire`.
+ * The requests about tasks of revision 2026-07-28 or later, as handlers of the extension. In revision 2025-11-25 these requests are methods
+ * of the revision itself (`legacy/TaskWire`).
  */
 const requests = (registry: RegistryService, tasks: StoredTasks.StoredTasks): Layer.Layer<never, never, Registry> => {
   const { cancel, get, update } = extension.requests
