@@ -1,6 +1,6 @@
 /**
- * Builds a server for `McpServer.layer`: its registry, its features, and the dispatcher (`Dispatch`) of everything that the options say.
- * `McpServer` has the types, and the constructors of features.
+ * Builds a server for `McpServer.layer`: its registry, its features, and its dispatcher (`Dispatch`), from everything that the options say.
+ * `McpServer` has the public types of the options, and makes the features.
  */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -41,7 +41,7 @@ import * as Dispatch from "./Dispatch.js"
 import * as ServerTasks from "./ServerTasks.js"
 import { Tracing } from "./Tracing.js"
 
-/** The options of `McpServer`, which says what each is for. */
+/** The options of `McpServer.layer`. `McpServer.Options` describes each of them. */
 export interface Given extends Dispatcher.Options, Omit<ToolArguments.Options, "report"> {
   readonly versions?: readonly [Version.Version, ...Array<Version.Version>] | undefined
   readonly instructions?: string | undefined
@@ -58,7 +58,7 @@ export interface Given extends Dispatcher.Options, Omit<ToolArguments.Options, "
   readonly authenticator?: Authenticator.Authenticator.Any | undefined
 }
 
-/** Requires what the features and the options require, which only the type of `McpServer.layer` tells. */
+/** Requires what the features and the options require. Only the type of `McpServer.layer` tells these requirements. */
 export const make = <E>(
   info: Implementation,
   features: Layer.Layer<never, E, any>,
@@ -87,7 +87,7 @@ export const make = <E>(
     const { tasks } = place
     if (tasks === undefined) yield* warnOfTasks(registry, versions)
     const limits = ResolvedLimits.ofServer(options.limits)
-    // Made when it is first needed: Node loads its cryptography then, and most servers never seal.
+    // Made when a request first needs it, because Node then loads its cryptography, and most servers never seal anything.
     const random = yield* SealKeys.memory({ every: Infinity })
     const sealKeys = options.stateSecrets === undefined
       ? Option.getOrElse(yield* Effect.serviceOption(SealKeys.SealKeys), () => random)
@@ -166,7 +166,7 @@ const withContext = (
     ? undefined
     : { around, context: Context.omit(Scope.Scope)(application as Context.Context<any>) as Context.Context<never> }
 
-/** The extensions that features use, without extensions that no revision of the server has. */
+/** The extensions that features use. Extensions that exist in none of the server's revisions are left out. */
 const usedExtensions = (
   { descriptions, handlers }: Registry.RegistryService,
   versions: ReadonlyArray<Version.Version>
@@ -178,8 +178,8 @@ const usedExtensions = (
 ]
 
 /**
- * Logs a warning for the tools of a server without tasks that run as tasks only: their calls are served as the calls of other tools are.
- * Only for servers with a revision that has tasks.
+ * Logs a warning for a server that runs no tasks, if some of its tools run only as tasks. The calls of these tools are served as the calls
+ * of other tools. The warning is only for servers with a revision that has tasks.
  */
 const warnOfTasks = (
   registry: Registry.RegistryService,
@@ -197,7 +197,8 @@ const warnOfTasks = (
 }
 
 /**
- * The routes of everything that a server can offer. Each era serves a client only the routes whose capability was advertised to the client.
+ * The routes of everything that a server can offer. Each protocol era serves a client only the routes whose capability was advertised to
+ * the client.
  */
 export const routes = (
   registry: Registry.RegistryService,
@@ -213,7 +214,10 @@ export const routes = (
   ...Completion.routes(registry)
 ]
 
-/** Registers a tool, after a warning where its name breaks a rule. Dies when a mark in its schema is not valid. */
+/**
+ * Registers a tool. Logs a warning where the name of the tool breaks a rule. Dies when a mark for an HTTP header in its schema is not
+ * valid.
+ */
 export const registerTool = (
   registry: Registry.RegistryService,
   entry: Registry.RegisteredTool
@@ -224,8 +228,8 @@ export const registerTool = (
   )
 
 /**
- * Dies with the reason when a mark for an HTTP header (`x-mcp-header`) is not valid: clients from 2026-07-28 on would leave the tool out
- * of their list over HTTP.
+ * Dies with the reason when a mark for an HTTP header (`x-mcp-header`) is not valid. Clients of revision 2026-07-28 or later would leave
+ * such a tool out of their list over HTTP.
  */
 export const checkHeaderMarks = ({ inputSchema, name }: Tool): Effect.Effect<void> =>
   Either.match(ParamHeaders.of(inputSchema), {

@@ -1,10 +1,10 @@
 /**
- * The conversations of a server, for `Dispatch`: begins each conversation the same way, whether a fiber reads its transport or an HTTP
- * session feeds it, and ends all of them when the server's scope closes.
+ * The conversations of a server, for `Dispatch`. This module begins each conversation in the same way, whether a fiber reads the transport
+ * of the conversation or an HTTP session passes the messages to it. It ends all conversations when the server's scope closes.
  *
- * A conversation runs in the server's context. A transport that is read has one fiber, its reader, which also ends its conversations when
- * the transport ends (`PipeClients`); a conversation that is fed (`SessionConversation`) has none. What the messages mean is up to the era
- * (`EraOfMessage`).
+ * A conversation runs in the server's context. A transport that the server reads has one fiber, its reader, which also ends the
+ * conversations of the transport when the transport ends (`PipeClients`). A conversation whose messages an HTTP session passes on
+ * (`SessionConversation`) has no reader. `EraOfMessage` decides which protocol era serves a message.
  */
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
@@ -34,21 +34,21 @@ import type { TracedServer } from "./Tracing.js"
 
 /** A conversation whose transport the server reads. */
 export interface ReadConversation {
-  /** Waits until the transport has ended, and all its conversations. */
+  /** Ends when the transport and all its conversations have ended. */
   readonly ended: Effect.Effect<void>
-  /** Calls back when they have ended: at once, if they have. */
+  /** Calls back when the transport and its conversations have ended; calls back at once if they have ended already. */
   readonly onEnd: (callback: () => void) => void
-  /** Ends the conversations: interrupts their handlers, and answers what they have not answered. */
+  /** Ends the conversations: interrupts their handlers, and answers the requests that have no answer yet. */
   readonly close: Effect.Effect<void>
 }
 
 export interface Conversations {
   /**
-   * Begins a conversation and reads its transport, once the caller is authenticated. After the server has closed, the
-   * transport is not read.
+   * Begins a conversation, and reads its transport as soon as the caller is authenticated. After the server has closed, it does not read
+   * the transport.
    */
   readonly read: (transport: Transport, caller?: Caller) => ReadConversation
-  /** Begins a conversation that its caller feeds. `onEnd` runs when the server closes it. */
+  /** Begins a conversation whose messages its caller passes on. `onEnd` runs when the server closes the conversation. */
   readonly feed: Open
   /** Runs an effect for each open conversation. */
   readonly forEach: (run: (connection: Connection) => Effect.Effect<void>) => Effect.Effect<void>
@@ -58,7 +58,7 @@ export interface Conversations {
 
 export const make = (
   server: Env["server"],
-  /** The server's side of a conversation that may have these revisions. */
+  /** Makes the server's side of a conversation that may have these revisions; `undefined` allows all revisions of the server. */
   side: Env["side"],
   options: Dispatcher.Options
 ): Effect.Effect<Conversations, never, Scope.Scope> =>
@@ -88,7 +88,9 @@ interface Env {
   readonly serverScope: Scope.Scope
 }
 
-/** Its mutable fields: the open conversations by their connections, what closes each, and whether all are being closed. */
+/**
+ * Has mutable fields: the open conversations by their connections, the effects that close them, and whether the server closes all of them.
+ */
 class ServerConversations implements Conversations {
   private readonly connections = new Map<Connection, { readonly inFlight: () => number }>()
   private readonly closes = new Set<Effect.Effect<void>>()
@@ -247,7 +249,7 @@ class ServerConversations implements Conversations {
   }
 }
 
-/** A transport whose messages have the user of the caller, after `before` has run. */
+/** A transport whose messages get the user of the caller. `before` finds the user, and must run before the first message is read. */
 const identify = (
   authenticate: Authentication.Authenticate,
   transport: Transport,

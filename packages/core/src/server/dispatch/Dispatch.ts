@@ -1,9 +1,9 @@
 /**
  * Makes the `Dispatcher` of a server, for `Build`: conversations for transports (`Conversations`), the requests without a session, and the
- * notifications of changes to all clients. `Endpoint` and `HttpTransports` enter by `Entrances`.
+ * notifications of changes to all clients. `Endpoint` and `HttpTransports` use the dispatcher through `Entrances`.
  *
- * One message that belongs to no conversation is served as a stream of what its sender gets, with the same `Requests` and the same limits
- * as a POST without a session; over HTTP, other channels write to the response.
+ * `serve` of the dispatcher serves one message that belongs to no conversation. Its result is a stream of what the sender gets. The same
+ * `Requests`, with the same limits, run these messages and the POSTs without a session.
  */
 import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
@@ -51,7 +51,7 @@ import * as EraOfMessage from "./EraOfMessage.js"
 import type { ServerTasks } from "./ServerTasks.js"
 import type { TracedServer } from "./Tracing.js"
 
-/** What HTTP endpoints use of a dispatcher. `make` makes every dispatcher. */
+/** The members of a dispatcher that HTTP endpoints use. Every dispatcher that `make` makes has them. */
 export interface Entrances extends
   DispatcherService,
   Pick<
@@ -60,13 +60,13 @@ export interface Entrances extends
   >
 {
   readonly open: Open
-  /** Runs the requests that belong to no conversation. Their limits hold for the clients of all endpoints together. */
+  /** Runs the requests that belong to no conversation. Their limits hold for the clients of all endpoints of the server together. */
   readonly requests: Requests.Requests
   readonly legacy: LegacyServerSide.LegacyServerSide | undefined
   readonly modern: ModernServerSide.ModernServerSide | undefined
 }
 
-/** The `Dispatcher` as HTTP endpoints see it. The key is the same, because it is the same service. */
+/** The `Dispatcher` with the members for HTTP endpoints. Both tags have the same key, because they are the same service. */
 export const Entrances: Context.Tag<Dispatcher, Entrances> = Context.GenericTag<Dispatcher, Entrances>(Dispatcher.key)
 
 export const make = (
@@ -172,11 +172,11 @@ const deliverTo = (
   }
 }
 
-/** The listeners of a dispatcher. Its mutable field counts them. */
+/** The listeners of a dispatcher. The mutable field `size` counts them. */
 class Listeners {
   size = 0
   private readonly unused = EffectInternals.latch(true)
-  /** Waits until there is no listener. */
+  /** Ends as soon as there is no listener. */
   readonly ended = this.unused.await
   readonly begin = Effect.sync(() => {
     this.size++
@@ -212,7 +212,10 @@ class Listeners {
 
 const kinds: ReadonlyArray<Kind> = ["tools", "resources", "prompts"]
 
-/** Notifies a legacy client, outside of any request. It receives the notification if its server advertised `listChanged`. */
+/**
+ * Notifies a client of revision 2025-11-25 or earlier, outside of any request. The client receives the notification if its server
+ * advertised `listChanged`.
+ */
 const announceTo = (connection: Connection, kind: Kind): Effect.Effect<void> => connection.announce(notifications[kind])
 
 const notifications = {
@@ -224,15 +227,15 @@ const notifications = {
 type Messages = Stream.Stream<Message.Message>
 
 /**
- * `serve` of the `Dispatcher`: finds the user, chooses the era, and starts the request. The end of the stream's reader interrupts the
- * request.
+ * `serve` of the `Dispatcher`: finds the user, chooses the era, and starts the request. When the reader of the stream ends, the request is
+ * interrupted.
  */
 const single = (
   { authenticate, requiredScopes, versions }: Pick<Server, "authenticate" | "requiredScopes" | "versions">,
   legacy: LegacyServerSide.LegacyServerSide | undefined,
   modern: ModernServerSide.ModernServerSide | undefined,
   requests: Requests.Requests,
-  /** What runs on after its stream has been closed ends with this scope. */
+  /** A request that runs on after its stream was closed ends with this scope. */
   scope: Scope.Scope
 ): DispatcherService["serve"] => {
   const choose = EraOfMessage.chooser(versions)
@@ -262,7 +265,7 @@ const single = (
         outbox.end(Exit.void)
       })
       if (era === "modern" || !isRunning()) return end
-      // Reads on in place of the client, so that the handler is not suspended.
+      // Takes the messages in place of the client, so that the handler is not suspended.
       const rest = TimeLimit.end(Effect.forever(outbox.takeAll), ABANDON_AFTER)
       // A fiber that a finalizer forks cannot be interrupted, and this fiber must end with the server.
       return Effect.forkIn(Effect.ensuring(Effect.ignore(Effect.interruptible(rest)), end), scope)
@@ -300,7 +303,7 @@ const single = (
   }
 }
 
-/** Where the notifications of a request and its answer wait for the reader of the stream. The answer ends the stream. */
+/** The notifications of a request, and its answer, wait here for the reader of the stream. The answer ends the stream. */
 class SingleChannel extends AnswerChannel {
   readonly outbox = Outbox.make<Message.Message>()
 
@@ -333,7 +336,7 @@ const ofMalformed = (malformed: Message.Malformed): Messages =>
     ? Stream.make(Message.malformedResponse(malformed))
     : Stream.empty
 
-/** Answers a request with an error, before it could wait for a place. */
+/** Answers a request with an error at once: the request does not wait for other requests to end. */
 const refusing = (error: Refuses, era: Version.Era): RequestSide => ({
   ownLimit: () => UNLIMITED,
   onRequest: () => ({ effect: Effect.void, reply: () => HandlerOutcome.fromCause(Cause.fail(error), era) })

@@ -1,9 +1,9 @@
 /**
- * The server's HTTP endpoint, from its start to its end. `Stages` has what each request passes, from its first header to the transport
- * that serves it; `HttpTransports` says what serves a path and an era.
+ * The server's HTTP endpoint, from its start to its end. `Stages` has the steps that each request passes, from its first header to the
+ * transport that serves the request; `HttpTransports` finds the transport for a path and a protocol era.
  *
- * `HttpEndpoint`, `WebHandler`, and `HttpServer` and `NodeHandler` of the node package, call it with an `HttpExchange` for each
- * request. They own the sockets; the dispatcher owns the fibers of the handlers.
+ * `HttpEndpoint`, `WebHandler`, and `HttpServer` and `NodeHandler` of the node package, call this module with an `HttpExchange` for each
+ * request. These modules own the sockets; the dispatcher owns the fibers of the handlers.
  */
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -32,26 +32,27 @@ import * as HttpTransports from "./HttpTransports.js"
 import * as Stages from "./Stages.js"
 
 export interface Endpoint {
-  /** Answers a request, at once or later. */
+  /** Answers a request, before this function returns or later. */
   readonly handle: (exchange: HttpExchange) => void
   /**
-   * Ends the endpoint before its scope does, after `drain`: streams end, running requests are interrupted and answered with
-   * -32000 (-32603 from 2026-07-28 on), new requests are refused with 503. Waits until the sessions have ended, for
+   * Ends the endpoint before its scope ends, after `drain`. Ends streams, interrupts running requests and answers them with the error
+   * -32000 (-32603 with revision 2026-07-28 or later), and refuses new requests with status 503. Waits until the sessions have ended, for
    * `closeTimeout` at most. Can be run again.
    */
   readonly close: Effect.Effect<void>
   /**
-   * Is not ready from now on, and serves as before for the time that load balancers get. Then it refuses new requests with 503,
-   * gives its sessions to other nodes, and waits until no request runs, for `drainTimeout` at most. Can be run again.
+   * From now on the process answers that it is not ready, and serves as before for the time `health.grace`, in which load balancers notice
+   * it. After that it refuses new requests with status 503, gives its sessions to other nodes, and waits until no request runs, for
+   * `drainTimeout` at most. Can be run again.
    */
   readonly drain: Effect.Effect<void>
-  /** How many sessions there are, sessions of HTTP+SSE included. */
+  /** How many sessions there are; each stream of HTTP+SSE counts as a session. */
   readonly sessions: () => number
 }
 
 /**
- * An endpoint that serves until the scope closes. With an `EventStore` in the context, clients can resume streams. `isOpen` tells
- * that programs of other machines may reach the endpoint, as far as that is known before the first request.
+ * An endpoint that serves until the scope closes. With an `EventStore` in the context, clients can resume streams. `isOpen` is true when it
+ * is known, before the first request, that programs of other machines may reach the endpoint.
  */
 export const make = (
   options: ResolvedOptions.Given = {},
@@ -88,10 +89,11 @@ export const make = (
   })
 
 /**
- * The life of an endpoint: it serves, drains and closes. `dispatch/Stages` has what each request passes.
+ * The life of an endpoint: it serves, drains and closes. `dispatch/Stages` has the steps that each request passes.
  *
- * `isClosing` and `isAbandoned`, whether closing has gone on without sessions that did not end in time, turn true once; `hasWarned` is about
- * requests whose Host or Origin was refused; `added` are the headers of the answers to all requests that arrive.
+ * Three fields turn true once: `isClosing` when closing begins, `isAbandoned` when closing goes on without sessions that did not end in
+ * time, and `hasWarned` when the log has a warning of a request whose Host or Origin was refused. `added` are the headers that every answer
+ * gets.
  */
 class OpenEndpoint implements Endpoint, Surroundings {
   readonly slowReaders: SlowReaders
@@ -184,7 +186,10 @@ class OpenEndpoint implements Endpoint, Surroundings {
   readonly sessions = (): number => this.transports.size()
 }
 
-/** From the beginning of the shutdown on: a proxy that used the connection again might do so when it is closed. */
+/**
+ * The header of every answer after the shutdown has begun. Without it, a proxy might use the connection again at the moment when it is
+ * closed.
+ */
 const LAST: Headers = { connection: "close" }
 
 const ALLOW =

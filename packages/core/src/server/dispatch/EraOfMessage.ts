@@ -1,9 +1,10 @@
 /**
- * The era of one message, as `protocol/Version` classifies it, with what the server supports: an envelope that names a legacy revision of
- * the server makes no message modern. This module also has the errors with which a server of one era refuses messages of the other era.
+ * The protocol era of one message: legacy (revisions up to 2025-11-25) or modern (2026-07-28). `protocol/Version` classifies the message;
+ * this module also considers what the server supports. A modern envelope that names a legacy revision of the server leaves the message
+ * legacy. The module also has the errors with which a server of one era refuses messages of the other era.
  *
- * `side` chooses for each message of a conversation, so clients of both eras may share one pipe; `chooser` for a message that belongs to
- * no conversation, which `HttpTransports` and `Dispatch` serve. `PipeClients` asks for the era of a message, too.
+ * `side` chooses the era of each message of a conversation, so clients of both eras may share one pipe. `chooser` chooses for a message
+ * that belongs to no conversation; `HttpTransports` and `Dispatch` use it. `PipeClients` also asks for the era of a message.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/versioning#backward-compatibility
  */
@@ -18,10 +19,10 @@ import type { LegacyServerSide } from "../legacy/ServerSide.js"
 import type { ModernServerSide } from "../modern/ServerSide.js"
 import { quotable } from "../runtime/HandlerName.js"
 
-/** `header` is the `MCP-Protocol-Version` of an HTTP request. */
+/** The era of a message. `header` is the value of `MCP-Protocol-Version` of an HTTP request. */
 export const of = (message: Request | Notification, versions: ReadonlyArray<string>, header?: string): Version.Era => {
   if (Version.eraOfMessage(message, header) === "legacy") {
-    // Over HTTP, a client that also sends the header of a modern revision is modern: it has no method `initialize`.
+    // Over HTTP, a client that also sends the header of a modern revision is modern: it knows no method `initialize`.
     return header !== undefined && Version.isModern(header) && namedBy(message) === header ? "modern" : "legacy"
   }
   const named = namedBy(message)
@@ -47,7 +48,7 @@ export const chooser = (
     : (message, header) => refusedByLegacy(message, versions, header) ?? "legacy"
 }
 
-/** The error of `initialize`, for a client that knows only legacy revisions. */
+/** The error that answers `initialize`, for a client that knows only legacy revisions. */
 export const unsupported = ({ params }: Request, versions: ReadonlyArray<string>): UnsupportedVersion => {
   const requested = params?.protocolVersion
   return new UnsupportedVersion({
@@ -57,9 +58,9 @@ export const unsupported = ({ params }: Request, versions: ReadonlyArray<string>
 }
 
 /**
- * The error of a modern message, from a server without modern revisions. It is an error of the legacy era: a client of both eras that got
- * an error of a modern server, such as -32022, would not fall back to `initialize`. `undefined` for a legacy message, and for a message
- * that names a revision of the server in its own era.
+ * The error with which a server without modern revisions refuses a modern message. It is an error of the legacy era, because a client of
+ * both eras falls back to `initialize` only then; it would not after an error of a modern server, such as -32022. `undefined` for a legacy
+ * message, and for a message that names a revision of the server in its own era.
  */
 export const refusedByLegacy = (
   message: Request | Notification,
@@ -84,7 +85,7 @@ export type Eras =
   | { readonly legacy: LegacyServerSide; readonly modern: ModernServerSide | undefined }
   | { readonly legacy: undefined; readonly modern: ModernServerSide }
 
-/** The server's side of one conversation. */
+/** The server's side of one conversation: it serves each message in the message's era. */
 export const side = (
   { legacy, modern }: Eras,
   connection: Connection,

@@ -1,9 +1,10 @@
 /**
- * The HTTP transports of one `Endpoint` as a whole: finds the transport that serves a path, and ends all transports when the endpoint
- * closes. `legacy/Http` or `legacy/Stateless` serve legacy messages, `modern/Http` modern messages; `legacy/Sse` has a path of its own.
+ * All HTTP transports of one `Endpoint`: this module finds the transport that serves a path, and ends the transports when the endpoint
+ * closes. `legacy/Http` or `legacy/Stateless` serve legacy messages (revisions up to 2025-11-25), `modern/Http` serves modern messages
+ * (2026-07-28). `legacy/Sse` has a path of its own.
  *
- * On the path that both eras share, the era of each POST is chosen here. A server of one era refuses the messages of the other era with an
- * error from which a client of both eras learns what to do.
+ * On the path that both eras share, this module chooses the era of each POST. A server of one era refuses the messages of the other era
+ * with an error from which a client of both eras learns what to do.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/versioning#backward-compatibility
  */
@@ -29,7 +30,7 @@ import * as EraOfMessage from "./EraOfMessage.js"
 
 type Serve = (exchange: Admitted) => void
 
-/** `requires` are the scopes that the messages require; `undefined` where they require none. */
+/** Serves a POST. `requires` are the scopes that its messages require; `undefined` where they require no scopes. */
 type Post = (exchange: Admitted, incoming: Message.Incoming, requires: ReadonlyArray<string> | undefined) => void
 
 /** How requests to one path are served. */
@@ -37,25 +38,28 @@ export interface ServedPath {
   readonly allow: string
   readonly get: Serve | undefined
   readonly delete: Serve | undefined
-  /** The form that the endpoint prefers for the response to a POST; `undefined` where that response has no content. */
+  /** The form that the endpoint prefers for the response to a POST; `undefined` where the response to a POST has no content. */
   readonly responses: MediaType.Form | undefined
   readonly post: Post
   /** Whether this node serves the session that a request names. */
   readonly hasSession: (request: Arrived) => boolean
-  /** What passes a request on to the owner of its session; `undefined` when this node serves the session, or there is no session. */
+  /**
+   * Gives the function that passes a request on to the owner of its session; `undefined` when this node serves the session, or when the
+   * request names no session.
+   */
   readonly toOwner: (request: Arrived) => ((request: Routed) => void) | undefined
 }
 
 export interface HttpTransports {
   /** How a URL is served; `undefined` when no transport has its path. */
   readonly find: (url: string) => ServedPath | undefined
-  /** The sessions of this node, for the other nodes. */
+  /** The sessions of this node, for the code that passes requests between nodes. */
   readonly sessions: Omit<Sessions, "handle">
-  /** From now on this node takes no session over. */
+  /** From now on this node does not take over sessions of other nodes. */
   readonly drain: () => void
-  /** Ends what can end while the endpoint drains; `true` when nothing runs any more. */
+  /** Ends what can end while the endpoint drains. Gives `true` when nothing runs any more. */
   readonly release: () => boolean
-  /** Answers and interrupts what runs, and waits until the sessions have ended. */
+  /** Answers and interrupts all running requests, and waits until the sessions have ended. */
   readonly close: Effect.Effect<void>
   /** How many sessions there are. */
   readonly size: () => number
@@ -92,7 +96,7 @@ export const make = (context: HttpContext, entrances: Entrances, draining: Drain
       http?.drain()
     },
     release: () => {
-      // A subscription may have been beginning until now.
+      // A subscription that was just beginning may have been added since the last call.
       modern?.endSubscriptions()
       const released = [http?.release(), sse?.release(), nodes?.isIdle(), !stateless?.size(), !modern?.size()]
       return !released.includes(false)
@@ -126,7 +130,7 @@ const mainPath = (
   }
 })
 
-/** Only 2024-11-05 has this transport, so there is no era to choose. */
+/** Only revision 2024-11-05 has this transport, so there is no era to choose. */
 const pathOfSse = ({ nodes }: HttpContext, sse: Sse.SseEndpoint): ServedPath => ({
   allow: "GET, POST, OPTIONS",
   get: sse.get,
@@ -144,7 +148,7 @@ const pathOfSse = ({ nodes }: HttpContext, sse: Sse.SseEndpoint): ServedPath => 
 /** "/mcp/" is the same path as "/mcp": some clients add a slash to the URL that they are given. */
 const withoutSlash = (path: string): string => path.length > 1 && path.endsWith("/") ? path.slice(0, -1) : path
 
-/** The POST of a server that has one era, or both. `session` serves the legacy messages of sessions. */
+/** The function that serves POSTs of a server with one era, or with both eras. `session` serves the legacy messages of sessions. */
 const byEra = (
   session: Post | undefined,
   stateless: Post | undefined,

@@ -1,12 +1,12 @@
 /**
- * The clients of one transport that the server reads, for `Conversations`. An `initialize` after the first `initialize` was answered comes
- * from a new client: a program between the client and the server, such as a program that serves a stdio server over HTTP, keeps the server
- * running from one client to the next. The new client has a conversation and a session of its own. The conversation of the client before
- * it ends with its last request.
+ * The clients of one transport that the server reads, for `Conversations`. When an `initialize` comes after the first `initialize` was
+ * answered, it comes from a new client: a program between clients and server, such as a program that serves a stdio server over HTTP, keeps
+ * the server running from one client to the next. The new client gets a conversation and a session of its own. The conversation of the
+ * earlier client ends with the last request of that client.
  *
- * Its mutable fields: `current` is the conversation that receives messages. `earlier` has the conversations before it whose requests still
- * run, the oldest first; each request asks all of them, so there must be few. `ending` has the conversations that have not ended.
- * `replaced` is what the heartbeat waits for.
+ * Mutable fields: `current` is the conversation that receives messages. `earlier` has the earlier conversations whose requests still run,
+ * the oldest first; each new request asks all of them, so there must be few. `ending` has the conversations that have not ended yet. The
+ * heartbeat waits for `replaced`, which completes when another client comes.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle#initialization
  */
@@ -25,7 +25,7 @@ import * as Initialize from "../legacy/Initialize.js"
 import * as Subscriptions from "../legacy/Subscriptions.js"
 import * as EraOfMessage from "./EraOfMessage.js"
 
-/** A conversation that has begun. `release` ends what the server keeps for its client. */
+/** A conversation that has begun. `release` ends everything that the server keeps for the client. */
 export interface Started {
   readonly connection: Connection
   readonly conversation: Conversation.Passive
@@ -37,12 +37,15 @@ interface Options {
   /** The revisions of the server. */
   readonly versions: ReadonlyArray<Version.Version>
   readonly hasHeartbeat: boolean
-  /** Begins a conversation over the transport, whose requests count after this id. */
+  /** Begins a conversation over the transport. The ids of the server's requests in it are greater than `afterId`. */
   readonly start: (afterId: number) => Started
   readonly fork: (effect: Effect.Effect<void>) => void
 }
 
-/** How many clients that have gone may still have requests that run. The requests of the oldest are interrupted then. */
+/**
+ * How many earlier clients may still have requests that run. Beyond this number, the requests of the oldest of these clients are
+ * interrupted.
+ */
 export const MAX_EARLIER = 8
 
 export class Pipe {
@@ -66,7 +69,7 @@ export class Pipe {
     )
   }
 
-  /** Waits until the conversation of the last client has ended. */
+  /** Ends when the conversation of the last client has ended. */
   get ended(): Effect.Effect<void, TransportError> {
     return Effect.suspend(() => this.current.conversation.ended)
   }
@@ -79,7 +82,7 @@ export class Pipe {
     })
   }
 
-  /** Ends what the server keeps for all clients. */
+  /** Ends everything that the server keeps for all clients. */
   get release(): Effect.Effect<void> {
     return this.forAll(({ release }) => release)
   }

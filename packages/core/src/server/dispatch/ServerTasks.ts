@@ -1,7 +1,7 @@
 /**
- * The tasks of a server: what runs them, and the code for calls and for each era that only a server with tasks needs. `TasksServer.layer`
- * gives all of it to the `TasksPlace` of its server, which `Build` makes and `Dispatch` reads, so that other servers load no code of
- * tasks.
+ * The tasks of a server: the runner of the tasks, and the code that only a server with tasks needs, for calls and for each protocol era.
+ * `TasksServer.layer` gives all of this to the `TasksPlace` of its server. `Build` makes the place and `Dispatch` reads it, so that servers
+ * without tasks load no code of tasks.
  */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -22,14 +22,15 @@ export interface ServerTasks {
 
 /**
  * Where a server finds its tasks. Features get a place beside the registry, and ask for it as an optional service, so that no public type
- * names it. Its mutable fields: the tasks, from their registration until their scope closes, and the engines of detached tasks, by name.
+ * names the place. Mutable fields: the tasks, from their registration until their scope closes, and the engines of detached tasks, by their
+ * names.
  */
 export class TasksPlace {
   private registered: ServerTasks | undefined
   readonly engines: Map<string, Engine> = new Map()
 
   constructor(
-    /** The server, as its results name it. */
+    /** The name and version of the server, as results of revision 2026-07-28 name it. */
     readonly info: Implementation
   ) {}
 
@@ -37,7 +38,7 @@ export class TasksPlace {
     return this.registered
   }
 
-  /** Tells an engine of its detached tasks, until the scope closes. Dies when the server has an engine of this name. */
+  /** Registers an engine, which is told of its detached tasks until the scope closes. Dies when the server has an engine of this name. */
   attach(name: string, engine: Engine): Effect.Effect<void, never, Scope.Scope> {
     return Effect.acquireRelease(
       Effect.suspend(() => {
@@ -49,7 +50,7 @@ export class TasksPlace {
     )
   }
 
-  /** Gives the server its tasks until the scope closes; then they end. Dies when the server has tasks already. */
+  /** Gives the server its tasks until the scope closes, which ends the tasks. Dies when the server has tasks already. */
   register(tasks: ServerTasks): Effect.Effect<void, never, Scope.Scope> {
     return Effect.acquireRelease(
       Effect.suspend(() => {

@@ -1,10 +1,10 @@
 /**
- * Makes two lists of the stages of the HTTP endpoint, for `Endpoint`: one for a request that arrived at this node, and one for a request that
- * another node has passed on. This node authenticates the sender of a passed-on request itself, although the other node has done so.
- * `http/Stage` runs the stages, `HttpTransports` says what serves a path.
+ * Makes two lists of the stages of the HTTP endpoint, for `Endpoint`: one list for a request that arrived at this node, and one list for a
+ * request that another node has passed on. For a request that was passed on, this node authenticates the sender itself, although the other
+ * node has done so. `http/Stage` runs the stages, `HttpTransports` finds the transport that serves a path.
  *
- * `make` makes the lists. Each other function makes one stage; its arguments are what the stage needs of the endpoint, so that a stage can
- * run alone. Stages that need nothing of the endpoint are values.
+ * `make` makes the lists. Each other function makes one stage. Its arguments are what the stage needs of the endpoint, so that a test can
+ * run the stage alone. Stages that need nothing of the endpoint are values.
  */
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
@@ -42,18 +42,18 @@ export interface Parts extends Pick<Server, "authenticate" | "requiredScopes" | 
   readonly bodies: Bodies
   readonly longBodies: LongBodies
   readonly limits: MessageText.Limits & { readonly maxBodyBytes: number }
-  /** Refuses a request where the endpoint has begun to close, and tells whether it has. */
+  /** Refuses a request when the endpoint has begun to close. Gives `true` when it has refused the request. */
   readonly refuses: (request: Answerable) => boolean
   readonly report: Report
   /** Runs an effect on a fiber of its own. */
   readonly fork: (effect: Effect.Effect<void>) => void
 }
 
-/** What the operator learns of. */
+/** What the operator learns of, through the log. */
 export interface Report {
   /** The Host or the Origin of a request was refused. */
   readonly forbidden: (refusal: HttpRefusal) => void
-  /** The application refuses a request with what HTTP does not allow. */
+  /** The application has refused a request with a status or a header that HTTP does not allow. */
   readonly fault: (fault: Error) => void
 }
 
@@ -84,7 +84,7 @@ export const make = (parts: Parts): Lists => {
       permission(parts),
       era
     ),
-    // The sender is looked for before `open`: only a sender that the authenticator accepts hears that this node is closing.
+    // The stage `sender` comes before `open`, so that only an accepted sender learns that this node is closing.
     passedOn: inOrder(
       ownPath(parts),
       from,
@@ -103,7 +103,7 @@ export const make = (parts: Parts): Lists => {
 
 type Held = typeof HELD
 
-/** Answers probes. */
+/** Answers the questions of supervisors and load balancers about the health of the process. */
 export const health = (probes: Pick<Health, "answers">): Stage<"health", {}, void> => ({
   name: "health",
   run: (request) => {
@@ -114,7 +114,7 @@ export const health = (probes: Pick<Health, "answers">): Stage<"health", {}, voi
   }
 })
 
-/** Checks Host and Origin, and adds the headers for a page of another origin. */
+/** Checks Host and Origin, and adds the CORS headers for a page of another origin. */
 export const guard = (
   { documents, guard, report }: Pick<Parts, "documents" | "guard" | "report">
 ): Stage<"guard", {}, void> => ({
@@ -140,7 +140,9 @@ export const open = ({ refuses }: Pick<Parts, "refuses">): Stage<"open", {}, voi
   run: (request) => refuses(request) ? HELD : undefined
 })
 
-/** Answers with JSON that every page may read, such as the metadata of the authorization: its client need not be authenticated. */
+/**
+ * Answers with a JSON document that every page may read, such as the metadata of the authorization. The client need not be authenticated.
+ */
 export const document = ({ documents, guard }: Pick<Parts, "documents" | "guard">): Stage<"document", {}, void> => ({
   name: "document",
   run: (request) => {
@@ -155,7 +157,7 @@ export const document = ({ documents, guard }: Pick<Parts, "documents" | "guard"
   }
 })
 
-/** Finds what serves the path, and checks that it has the method. */
+/** Finds the transport that serves the path, and checks that the transport has the method of the request. */
 export const path = (
   { draining, guard, transports }: Pick<Parts, "draining" | "guard" | "transports">
 ): Stage<"path", {}, ServedPath> => ({
@@ -179,7 +181,7 @@ export const path = (
   }
 })
 
-/** Finds what serves the path of a request that another node has passed on, if this node still serves its session. */
+/** Finds the transport for a request that another node has passed on, if this node still serves the session of the request. */
 export const ownPath = (
   { draining, transports }: Pick<Parts, "draining" | "transports">
 ): Stage<"path", {}, ServedPath> => ({
@@ -192,7 +194,7 @@ export const ownPath = (
   }
 })
 
-/** Finds who has sent the request. */
+/** Finds the user who has sent the request. */
 export const sender = (
   authenticate: Authentication.Authenticate,
   { report, sweeper }: Pick<Parts, "report" | "sweeper">
@@ -218,10 +220,10 @@ export const sender = (
   }
 })
 
-/** Lets everybody in. */
+/** The stage `sender` of a server without an authenticator: it admits everybody. */
 export const anyone: Stage<"sender", {}, Admitted> = { name: "sender", run: (request) => request.admit(ANYBODY) }
 
-/** Checks what the headers of a POST alone decide. */
+/** Checks everything that the headers of a POST decide without the body. */
 export const headers = (
   { limits: { maxBodyBytes }, report }: {
     readonly limits: Pick<Parts["limits"], "maxBodyBytes">
@@ -251,11 +253,11 @@ export const headers = (
   }
 })
 
-/** How a request came to be served here. */
+/** What the stage `owner` finds of a request that this node serves. */
 export interface Owned {
-  /** Whether no node has the session of the request, so that the transport refuses the request. */
+  /** Whether no node has the session of the request. Then the transport refuses the request. */
   readonly isUnknown: boolean
-  /** The body, if it was read to be passed on. */
+  /** The body, if it was read in order to be passed on; otherwise `undefined`. */
   readonly body: string | undefined
 }
 
@@ -297,7 +299,7 @@ export const bodiless: Stage<"bodiless", { readonly path: ServedPath; readonly s
   }
 }
 
-/** Reads the body. A long body waits for a turn of the event loop. */
+/** Reads the body. A long body waits for a later turn of the event loop. */
 export const body = (
   parts: Pick<Parts, "bodies" | "longBodies">
 ): Stage<"body", { readonly path: ServedPath; readonly sender: Admitted; readonly owner: Owned }, string> => ({
@@ -310,7 +312,7 @@ export const body = (
   }
 })
 
-/** Passes a request on whose session has moved while the body was read. */
+/** Passes a request on when its session has moved to another node while the body was read. */
 export const stillOwner = (
   { draining }: Pick<Parts, "draining">
 ): Stage<"stillOwner", {
@@ -334,10 +336,10 @@ export const message = (
   run: (_, { body }) => MessageText.parse(body, limits)
 })
 
-/** The scopes that the messages of a request require; `undefined` where they require none. */
+/** The scopes that the messages of a request require; `undefined` where they require no scopes. */
 export type Requires = ReadonlyArray<string> | undefined
 
-/** Checks that the sender may send the message, and finds the scopes that it requires. */
+/** Checks that the sender may send the message, and finds the scopes that the message requires. */
 export const permission = (
   { fork, report, requiredScopes, taskScopes }: Pick<Parts, "fork" | "report" | "requiredScopes" | "taskScopes">
 ): Stage<"permission", { readonly sender: Admitted; readonly message: Message.Incoming }, Requires> => ({
@@ -360,7 +362,7 @@ export const permission = (
   }
 })
 
-/** Has the transport of the path choose the era of the message, and serve it. */
+/** Gives the message to the transport of the path, which chooses the era of the message and serves it. */
 export const era: Stage<"era", {
   readonly path: ServedPath
   readonly sender: Admitted
@@ -381,7 +383,7 @@ const HERE: Owned = { isUnknown: false, body: undefined }
 
 const METHODS: ReadonlySet<string> = new Set(["POST", "GET", "DELETE"])
 
-/** Sends a request to the node that may own its session. Gives whether it has sent, or has refused, the request. */
+/** Sends a request to the node that may own its session. Gives `true` when it has sent or refused the request. */
 const sendToOwner = (
   request: Admitted,
   path: ServedPath,
@@ -400,7 +402,7 @@ const sendToOwner = (
   return true
 }
 
-/** What names the session of a request: a header, or the query of HTTP+SSE. */
+/** The part of a request that names its session: the header `Mcp-Session-Id`, or the URL of HTTP+SSE. */
 const sessionNamed = ({ headers, url }: Arrived): string => headers["mcp-session-id"] ?? url
 
 const readBody = (
@@ -430,7 +432,7 @@ const refuse = (request: Answerable, refusal: HttpRefusal): Held => {
   return HELD
 }
 
-/** Refuses a request because of its sender, with the id of its message if it was read. */
+/** Refuses a request because of its sender. The response has the id of the message, if the message was read. */
 const refuseSender = (request: Answerable, report: Report, refused: Refuses, message?: Message.Incoming): Held => {
   const isRequest = message !== undefined && !Message.isMalformed(message) && Message.isRequest(message)
   const era = Refusal.eraOf(request, isRequest ? message : undefined)

@@ -1,6 +1,7 @@
 /**
- * What records the messages, HTTP requests and sessions of a server, as `dispatch/Build` and `dispatch/Endpoint` find it in the context of
- * the server: `ServerTelemetry.layer` provides it. Without that layer nothing is recorded, and none of its code is loaded.
+ * The service that records the messages, HTTP requests and sessions of a server. `dispatch/Build` and `dispatch/Endpoint` find it in the
+ * context of the server, and `ServerTelemetry.layer` provides it. Without that layer nothing is recorded, and none of the code for it is
+ * loaded.
  */
 import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
@@ -9,15 +10,15 @@ import type { Middleware } from "../Middleware.js"
 import type { Server } from "../runtime/Server.js"
 
 export interface TracingService {
-  /** The middleware of the server, with what records each message around it. */
+  /** Gives the middleware of the server with the recording of each message around it. */
   readonly around: (middleware: Middleware.Any | undefined) => Middleware.Any
-  /** What makes a span of each POST of an endpoint. `hasUsers` tells whether the server has an authenticator. */
+  /** Gives a function that makes a span for each POST of an endpoint. `hasUsers` tells whether the server has an authenticator. */
   readonly exchanges: (hasUsers: boolean) => Effect.Effect<(exchange: HttpExchange) => HttpExchange>
-  /** A session has begun. Gives what records how long it has lasted. */
+  /** Run it when a session begins. It gives the effect that records how long the session has lasted. */
   readonly session: Effect.Effect<Effect.Effect<void>>
 }
 
-/** A server, and what records it; `undefined` where nothing does. */
+/** A server, and the service that records what it does; `undefined` where nothing is recorded. */
 export interface TracedServer extends Server {
   readonly tracing: TracingService | undefined
 }

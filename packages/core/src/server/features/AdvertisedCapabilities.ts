@@ -1,14 +1,15 @@
 /**
- * The capabilities that a server advertises: the capabilities of its features, of the handlers that the application registered, and what
- * the options add. `dispatch/Build` makes them and the instructions; `legacy/Initialize` asks for the capabilities when it answers
- * `initialize`, `modern/Era` when it answers `server/discover`. `modern/Questions` names the capability that a client lacks by `fromPath`.
+ * The capabilities that a server advertises: the capabilities of its features and of the handlers that the application registered, and
+ * those that the options add. `dispatch/Build` makes them, and the instructions, with this module. `legacy/Initialize` reads the
+ * capabilities when it answers `initialize`, and `modern/Era` when it answers `server/discover`. `modern/Questions` names the capability
+ * that a client lacks with `fromPath`.
  */
 import type { ServerCapabilities } from "../../protocol/Capabilities.js"
 import type { JsonObject } from "../../protocol/Json.js"
 import type { Description, RegistryService } from "../Registry.js"
 import * as Completion from "./Completion.js"
 
-/** The capabilities that a server has at the moment: the same object until an entry is added or removed. */
+/** Gives the capabilities that a server has at the moment. They are the same object until an entry is added or removed. */
 export const make = (
   registry: RegistryService,
   options: Parameters<typeof capabilities>[1]
@@ -37,7 +38,7 @@ export const capabilities = (
     readonly logging: boolean
     readonly subscriptions: boolean
     readonly tasks: boolean
-    /** The capabilities that the application adds; they replace computed ones of the same name. */
+    /** The capabilities that the application adds. They replace computed capabilities of the same name. */
     readonly also: ServerCapabilities | undefined
   }
 ): ServerCapabilities => {
@@ -75,7 +76,7 @@ export const withoutTaskList = (capabilities: ServerCapabilities): ServerCapabil
   return { ...capabilities, tasks }
 }
 
-/** The capability at a path such as `resources.subscribe`. */
+/** The capability at a path such as `resources.subscribe`, as nested JSON objects. */
 export const fromPath = (path: string): JsonObject => {
   const [first, ...rest] = path.split(".")
   return { [first!]: Object.fromEntries(rest.map((key) => [key, booleans.has(key) ? true : {}])) }
@@ -96,7 +97,7 @@ const merge = (into: JsonObject, more: JsonObject): JsonObject => ({
 
 const isObject = (value: unknown): value is JsonObject => typeof value === "object" && value !== null
 
-/** The instructions of the server, and the instructions that features add. */
+/** Gives the instructions of the server, followed by the instructions of its features. */
 export const instructions = (own: string | undefined, registry: RegistryService) => (): string | undefined => {
   const all = [own, ...[...registry.descriptions].map(({ instructions }) => instructions)]
   const given = all.filter((one) => one !== undefined)

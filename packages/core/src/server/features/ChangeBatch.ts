@@ -1,11 +1,11 @@
 /**
- * Changes of an `EntryTable` that are announced together, for `Registry`: what is announced inside of a batch is called once, when the
- * batch has ended. A fiber that was started inside and runs on announces at once from then on.
+ * Announces several changes of an `EntryTable` together, for `Registry`. While a batch runs, each announcement waits, and is called once
+ * when the batch has ended. When a fiber that was started inside the batch goes on after it, its announcements are called at once.
  */
 import * as Effect from "effect/Effect"
 import * as EffectInternals from "../../kit/EffectInternals.js"
 
-/** Runs an effect as a batch. A batch inside of another batch is a part of the other batch. */
+/** Runs an effect as a batch. Inside of another batch, the announcements wait for the end of that other batch. */
 export const run = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   Effect.flatMap(EffectInternals.valueOf(current), (outer) => {
     if (outer !== undefined && outer.isOpen) return effect

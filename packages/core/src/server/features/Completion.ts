@@ -1,7 +1,7 @@
 /**
- * `completion/complete`: values for an argument of a prompt or of a resource template. An argument without a completer gets no values.
- * `Prompts` and `Resources` prepare their completers here, `dispatch/Build` adds the route to the server, and `AdvertisedCapabilities`
- * asks whether there is a completer.
+ * `completion/complete`: gives values for an argument of a prompt or of a resource template. An argument without a completer gets no
+ * values. `Prompts` and `Resources` make their completers with this module, `dispatch/Build` adds the route to the server, and
+ * `AdvertisedCapabilities` asks whether there is a completer.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/server/utilities/completion
  */
@@ -47,12 +47,13 @@ export const routes = (registry: RegistryService): ReadonlyArray<Route.Route> =>
 }]
 
 /**
- * The completers of a registry entry: the given ones, and for other arguments the values that the argument may have.
+ * The completers of a registry entry: the given completers, and for each other argument a completer of the values that the argument may
+ * have.
  */
 export const completers = (
   given: Completer.Completers<string>,
   values: ReadonlyMap<string, ReadonlyArray<string>>,
-  /** What has the arguments. */
+  /** The name of the prompt or template that has the arguments, for error messages. */
   subject: string
 ): Completers =>
   new Map([
@@ -67,12 +68,12 @@ export const unknownPrompt = (name: string): InvalidParams =>
 
 const none: Completion.CompleteResult = { completion: { values: [], total: 0, hasMore: false } }
 
-/** What has arguments to complete. */
+/** An entry whose arguments can be completed. */
 interface Completable {
   readonly entry: Registered & { readonly completers: Completers }
-  /** The same, as middleware sees it. */
+  /** The entry as middleware sees it. */
   readonly described: () => Extract<Use, { kind: "completion" }>["entry"]
-  /** The names of its arguments; `undefined` for a resource with a fixed URI, which has none to complete. */
+  /** The names of its arguments; `undefined` for a resource with a fixed URI, which has no arguments. */
   readonly names: ReadonlySet<string> | undefined
   readonly subject: string
 }
@@ -92,7 +93,7 @@ const complete = (
     )
 }
 
-/** What a reference names; when a URI matches several templates, the most specific template first. */
+/** The entries that a reference names. When a URI matches several templates, the most specific template comes first. */
 const find = (registry: RegistryService, ref: Completion.CompleteParams["ref"]): ReadonlyArray<Completable> => {
   if (ref.type === "ref/prompt") {
     const entry = registry.prompts.get(ref.name)

@@ -2,9 +2,9 @@
  * A table of the `Registry`: entries of one kind, by key. An entry is registered in a scope, and removed when the scope closes. The table
  * does not know what its entries mean. A result that was made from entries is valid until `revision` changes.
  *
- * The fields change together: each change of `byKey` changes `equals` and increments `revision`, and then the listeners are called.
- * `yielding` has the entries that give way to others; `behind` has the yielding entries that another entry has displaced, in the order in
- * which they come back.
+ * The fields change together: each change of `byKey` also changes `equals` and increments `revision`, and then the listeners are called.
+ * `yielding` has the entries that were registered with `yields`: another entry of the same key may displace them. `behind` has, by key, the
+ * yielding entries that are displaced now, in the order in which they come back.
  */
 import * as Effect from "effect/Effect"
 import * as Scope from "effect/Scope"
@@ -26,7 +26,7 @@ export class EntryTable<in out A> {
     /** The kind of the entries, as the error message of a duplicate names it: `tools named`. */
     private readonly kind: string,
     private readonly keyOf: (entry: A) => string,
-    /** Gives the same text for keys that count as equal. Default: no two keys do. */
+    /** Gives the same text for two keys that count as equal. Default: no two different keys count as equal. */
     private readonly normal?: (key: string) => string
   ) {}
 
@@ -38,7 +38,7 @@ export class EntryTable<in out A> {
     return this.revision > 0
   }
 
-  /** The entry of this key, or else of a key that counts as equal. */
+  /** The entry of this key. If there is none, the entry of a key that counts as equal. */
   get(key: string): A | undefined {
     const found = this.byKey.get(key)
     if (found !== undefined || this.normal === undefined) return found
@@ -78,7 +78,7 @@ export class EntryTable<in out A> {
     this.isClosed = true
   }
 
-  /** Calls the listeners, at the end of the batch if there is one. */
+  /** Calls the listeners. Inside of a batch, it calls them when the batch has ended. */
   get announce(): Effect.Effect<void> {
     return ChangeBatch.add(this.callListeners)
   }

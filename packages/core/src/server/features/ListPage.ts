@@ -1,7 +1,8 @@
 /**
  * Cuts a list into pages, for `PagedList` and for the lists of skills (`SkillIndex` and `SkillRequests` of package `extensions`).
- * `runtime/Paging` has the cursors. The list is sorted by key, and a cursor names the last key of its page: an entry that is added or
- * removed between two pages neither repeats nor hides others, and every instance of a server accepts the cursors of every other.
+ * `runtime/Paging` has the cursors. The list is sorted by key, and a cursor names the last key of its page. So when an entry is added or
+ * removed between two pages, no other entry is repeated or left out, and every instance of a server accepts the cursors of every other
+ * instance.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/server/utilities/pagination
  */
@@ -16,7 +17,7 @@ export interface Page<out A> {
 }
 
 /**
- * The page after `cursor`, of entries that are sorted by key. Fails for a cursor of another list.
+ * The page after `cursor`. The entries must be sorted by key. Fails when the cursor belongs to another list.
  */
 export const make = <A>(
   list: string,
@@ -27,7 +28,7 @@ export const make = <A>(
   Either.map(Paging.start(list, entries, cursor), (index) => Paging.at(list, entries, index, size))
 
 /**
- * The entries in the order of their keys, whatever the order of registration.
+ * Sorts entries by their keys, so that the order of registration does not matter.
  */
 export const sorted = <A>(entries: Iterable<readonly [key: string, item: A]>): Array<readonly [string, A]> =>
   [...entries].sort(([a], [b]) => a < b ? -1 : a > b ? 1 : 0)

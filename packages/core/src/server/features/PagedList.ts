@@ -1,7 +1,7 @@
 /**
- * The pages of an `EntryTable`, as results of a list method of `Tools`, `Prompts` or `Resources`. A page is made once and holds until an
- * entry is added or removed. Only pages that begin where another page ends are cached, so a client cannot fill the cache with
- * cursors of its own. An entry that no page has room for is left out and logged; clients can still use the entry.
+ * The pages of an `EntryTable`, as results of a list method of `Tools`, `Prompts` or `Resources`. A page is made once and stays valid until
+ * an entry is added or removed. Only pages that begin where another page ends are cached, so a client cannot fill the cache with cursors of
+ * its own. An entry that is too long for every page is left out of the list and logged; clients can still use the entry.
  *
  * `ListPage` and `runtime/Paging` decide where a page begins and ends.
  */
@@ -18,7 +18,7 @@ import * as Route from "../runtime/Route.js"
 import * as ListPage from "./ListPage.js"
 import * as Surroundings from "./Surroundings.js"
 
-/** The page after a cursor, as the result of a method: the same object as long as no entry changes. */
+/** Gives the page after a cursor, as the result of a method. It is the same object as long as no entry changes. */
 export type PagedList<R> = (cursor: string | undefined) => Either.Either<R, InvalidParams>
 
 interface Options<A, B, R> {
@@ -31,11 +31,11 @@ interface Options<A, B, R> {
 }
 
 interface ServedOptions<A, B, R> extends Options<A, B, R> {
-  /** The hints of the method. */
+  /** The hints for caches of the method, from the server's option `cache`. */
   readonly hints: Hints
 }
 
-/** Serves the list: to each request the entries that it sees. Only a list that is the same for all requests is cached. */
+/** Serves a list: each request gets the entries that it sees. Only a list that is the same for all requests is cached. */
 export const serve = <A extends Registered, B, R extends object>(
   options: ServedOptions<A, B, R>
 ): (cursor: string | undefined) => Route.Served => {
@@ -75,12 +75,12 @@ export const serve = <A extends Registered, B, R extends object>(
   }
 }
 
-/** The hints of a list now; `undefined` when no entry has hints of its own. */
+/** Gives the hints for caches that a list has now; `undefined` when no entry has hints of its own. */
 type ListHints = () => Hints | undefined
 
 const noHints: ListHints = () => undefined
 
-/** The hints of a list of these entries, where `own` are the hints of the method. */
+/** The hints of a list of these entries. `own` are the hints of the method. */
 export const hintsOf = (entries: ReadonlyArray<Registered>, own: Hints): ListHints => {
   const given = new Set(entries.filter(({ isListed }) => isListed !== false).map(({ listHints }) => listHints))
   return [...given].every((one) => one === undefined)
@@ -93,11 +93,11 @@ const listed = <A>(entries: Iterable<readonly [key: string, entry: A]>): Readonl
 
 interface Reporter {
   readonly see: (key: string) => void
-  /** The page, after what was seen since the last page was logged. */
+  /** Gives the page, after it has logged the entries that were left out since the last log message. */
   readonly after: <A, E>(page: Effect.Effect<A, E>) => Effect.Effect<A, E>
 }
 
-/** Logs the entries that are left out, each once. */
+/** Logs the entries that are left out of a list, each entry once. */
 export const reporter = (list: string): Reporter => {
   const known = new Set<string>()
   let news: Array<string> = []
@@ -123,7 +123,7 @@ export const reporter = (list: string): Reporter => {
 
 const MAX_REPORTED = 100
 
-/** The items that a page has room for. */
+/** The items that are not too long for a page. Calls `leaveOut` for every other item. */
 const fitting = <A>(
   items: ReadonlyArray<readonly [string, A]>,
   leaveOut: (key: string) => void
@@ -134,7 +134,7 @@ const fitting = <A>(
     return !isTooLong
   })
 
-/** A page of items that are not cached, in any order. */
+/** Makes a page of items in any order, without a cache. */
 export const page = <B, R extends object>(
   { list, pageSize, result }: Pick<Options<never, B, R>, "list" | "pageSize" | "result">,
   items: Iterable<readonly [key: string, item: B]>,

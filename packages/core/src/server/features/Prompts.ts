@@ -1,6 +1,6 @@
 /**
- * `prompts/list` and `prompts/get`: finds the prompt that a request names, decodes the arguments, and gives the messages that its handler
- * returns. `Completion` completes the arguments. `McpServer.prompt` makes an entry of the `Registry` with this module, and
+ * `prompts/list` and `prompts/get`: finds the prompt that a request names, decodes the arguments, and gives the messages that the handler
+ * of the prompt returns. `Completion` completes the arguments. `McpServer.prompt` makes an entry of the `Registry` with this module, and
  * `dispatch/Build` adds its routes to the server.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/server/prompts

@@ -1,9 +1,9 @@
 /**
- * The scopes that a message requires, from the features that it names, or from the task that it is about, as `dispatch/Build` gives them
- * to the server. An HTTP endpoint (`dispatch/Stages`) checks the scopes before it serves the message: the status of a response that has
- * begun cannot become 403.
+ * Finds the scopes that a message requires: from the features that it names, or from the task that it is about. `dispatch/Build` gives
+ * these functions to the server. An HTTP endpoint (`dispatch/Stages`) checks the scopes before it serves the message, because the status of
+ * a response that has begun cannot become 403.
  *
- * This module reads the parameters as the client sent them; what is malformed requires nothing, and is refused later.
+ * This module reads the parameters as the client sent them. A malformed message requires no scopes here, and is refused later.
  */
 import type * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
@@ -14,10 +14,10 @@ import type { StoredTasks } from "../tasks/StoredTasks.js"
 import * as Resources from "./Resources.js"
 import * as Surroundings from "./Surroundings.js"
 
-/** All scopes that a message requires, or a batch of messages. */
+/** Gives all scopes that a message, or the messages of a batch, require. */
 export type RequiredScopes = (incoming: Message.Incoming) => ReadonlyArray<string>
 
-/** The scopes of the task that a message of this owner is about; `undefined` where the message is about no task. */
+/** Gives the scopes of the task that a message of this owner is about; `undefined` where the message is about no task. */
 export type TaskScopes = (
   incoming: Message.Incoming,
   owner: string | undefined
@@ -34,7 +34,7 @@ export const ofTask = (tasks: StoredTasks): TaskScopes => (incoming, owner) => {
 export const make = (registry: RegistryService): RequiredScopes => {
   const { handlers, prompts, templates, tools } = registry
 
-  /** What reads a URI. When several templates match, the other templates are checked when they read. */
+  /** The entry that reads a URI. When several templates match, the others are checked later, when they read. */
   const at = (uri: unknown): Registered | undefined =>
     typeof uri === "string" ? Resources.subscribable(registry, uri) : undefined
 
@@ -85,7 +85,7 @@ export const make = (registry: RegistryService): RequiredScopes => {
   }
 }
 
-/** How many URIs of one subscription are looked up here; the others are checked when the subscription begins. */
+/** How many URIs of one subscription are looked up here. The other URIs are checked when the subscription begins. */
 const MAX_URIS = 1024
 
 const NONE: ReadonlyArray<string> = []

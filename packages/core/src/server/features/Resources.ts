@@ -1,7 +1,7 @@
 /**
  * `resources/list`, `resources/templates/list` and `resources/read`: finds the resource, or the resource template, that serves a URI, and
- * lists both. `McpServer` makes entries of the `Registry` with this module, `dispatch/Build` adds its routes to the server, and
- * `RequiredScopes` asks which entry serves a subscription.
+ * lists resources and templates. `McpServer` makes entries of the `Registry` with this module, `dispatch/Build` adds its routes to the
+ * server, and `RequiredScopes` asks which entry serves a subscription.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/server/resources
  */
@@ -168,8 +168,8 @@ export const templateEntry = (
 export const isKnown = (registry: RegistryService, uri: string): boolean => at(registry, uri).length > 0
 
 /**
- * The URIs that the request does not see. Where the same code surrounds the entries of several URIs, that code runs once. Fails when the
- * user lacks a scope that a visible URI requires.
+ * The URIs that the request does not see. Where the same checks are around the entries of several URIs, these checks run once. Fails when
+ * the user lacks a scope that a visible URI requires.
  */
 export const hidden = (
   registry: RegistryService,
@@ -188,17 +188,17 @@ export const hidden = (
     })
   })
 
-/** What reads a URI. A resource comes before all templates, also where the request does not see it. */
+/** The entries that read a URI. A resource comes before all templates, also where the request does not see the resource. */
 const at = (registry: RegistryService, uri: string): ReadonlyArray<Registered> => {
   const resource = registry.resources.get(uri)
   return resource === undefined ? TemplateMatches.find(registry, uri).map(({ template }) => template) : [resource]
 }
 
-/** The entry that a client subscribes to with this URI: a resource, or else the most specific template. */
+/** The entry that a client subscribes to with this URI: the resource with this URI, or else the most specific template that matches. */
 export const subscribable = (registry: RegistryService, uri: string): Subscribable | undefined =>
   registry.resources.get(uri) ?? TemplateMatches.find(registry, uri)[0]?.template
 
-/** A page of all resources, where templates list resources too: their effects run anew for each page. */
+/** A page of all resources, where templates list resources, too. The effects of the templates run anew for each page. */
 const listAll = (
   { resources, templates }: RegistryService,
   cursor: string | undefined,
@@ -236,11 +236,11 @@ const result = (resources: ReadonlyArray<Resources.Resource>): Resources.ListRes
 
 const none: Effect.Effect<ReadonlyArray<Resources.Resource>> = Effect.succeed([])
 
-/** The hints of an entry; only for the sender where the content is not for every client. */
+/** The hints of an entry for caches; only for the sender where some clients may not see the entry. */
 const hintsOf = (entry: Registered & { readonly hints?: Hints | undefined }): Hints | undefined =>
   Surroundings.mayBeHidden(entry) ? { ...entry.hints, ...MethodHints.onlyForSender } : entry.hints
 
-/** Reads a URI through a template; gives `undefined` where the template does not serve the URI. */
+/** Reads a URI through a template. Gives `undefined` where the template does not serve the URI. */
 const readThrough = (
   { template, variables }: TemplateMatches.TemplateMatch,
   uri: string
@@ -268,7 +268,7 @@ const readFromTemplates = (registry: RegistryService, uri: string): Route.Served
     return { ...Surroundings.serve(template, read, notFound(uri)), hints: hintsOf(template) }
   }
   const mayDiffer = found.some(({ template }) => Surroundings.mayBeHidden(template))
-  // The hints of the template that reads: they are known when the effect has ended.
+  // The hints of the template that reads the URI. They are known when the effect has ended.
   const hints: Hints = {}
   // The most specific template reads first; where it does not accept the variables, the next template reads.
   const effect = found.reduceRight<Effect.Effect<unknown, unknown>>(

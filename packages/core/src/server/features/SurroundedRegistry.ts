@@ -1,6 +1,7 @@
 /**
- * The registry for a feature layer that `Feature` or `FeatureMiddleware` surrounds: every entry that the layer registers gets this
- * surrounding (`Surroundings`). The tables are the tables of the server. `dispatch/Build` gives features their registry by `contextOf`.
+ * The registry for a feature layer that a function of `Feature` or `FeatureMiddleware` was applied to. Every entry that the layer registers
+ * gets the service, the check, the scopes or the middleware of this function (a `Surrounding`; `Surroundings` runs it). The tables are the
+ * tables of the server. `dispatch/Build` gives features their registry with `contextOf`.
  */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -22,10 +23,12 @@ import {
 import * as HandlerName from "../runtime/HandlerName.js"
 import * as Surroundings from "./Surroundings.js"
 
-/** What surrounds an entry: the same for every entry, or made for each entry. */
+/** What runs around an entry: one value for all entries, or a function that makes a value for each entry. */
 export type Surround = Surrounding | ((describe: (entry: Registered) => FeatureEntry) => Surrounding)
 
-/** Builds a feature layer with a registry that surrounds its entries. `of` gets the context that the layer is built with. */
+/**
+ * Builds a feature layer with a registry that puts a `Surrounding` around its entries. `of` gets the context that the layer is built with.
+ */
 export const layer = <E>(
   feature: Layer.Layer<never, E, any>,
   of: (context: Context.Context<never>) => Surround
@@ -39,12 +42,12 @@ export const layer = <E>(
     )
   )
 
-/** What features get. */
+/** The services through which features find a registry. */
 export const contextOf = (registry: RegistryService): Context.Context<Registry | Running> =>
   Context.make(Registry, registry).pipe(Context.add(Running, registry))
 
 const make = (registry: RegistryService, surround: Surround): RegistryService => {
-  // Entries with equal surroundings share one array, so that a list runs them once for all.
+  // Entries with equal surroundings share one array, so that a list runs the checks once for all of these entries.
   const all = new WeakMap<object, ReadonlyArray<Surrounding>>()
   const aroundOf = ({ around }: Registered, describe: (entry: any) => FeatureEntry): ReadonlyArray<Surrounding> => {
     if (Predicate.isFunction(surround)) return [surround(describe), ...around ?? []]
@@ -86,7 +89,7 @@ const make = (registry: RegistryService, surround: Surround): RegistryService =>
   }
 }
 
-// The eras run handlers without a look at their surroundings; `RequiredScopes` reads the scopes there.
+// The eras run handlers and do not read `around`, so `run` includes it. `RequiredScopes` reads the scopes in `around`.
 const handlerInside = (handler: RegisteredHandler, around: ReadonlyArray<Surrounding>): RegisteredHandler => {
   if (handler.isShared === true) return handler
   const { context, run } = handler.inner ?? handler

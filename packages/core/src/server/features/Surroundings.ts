@@ -1,11 +1,12 @@
 /**
- * Runs the effects of an entry inside what surrounds the entry, for `Tools`, `Prompts`, `Resources` and `Completion`: services, checks
- * whether a request may see the entry, the scopes that the entry requires, and middleware around each use. `PagedList` asks which entries
- * a request sees, `RequiredScopes` which scopes an entry requires. An entry without surroundings costs one comparison.
+ * Runs the effects of an entry inside everything that the application has put around the entry, for `Tools`, `Prompts`, `Resources` and
+ * `Completion`: services, checks whether a request may see the entry, required scopes, and middleware around each use. `PagedList` asks
+ * which entries a request sees, and `RequiredScopes` asks which scopes an entry requires. An entry with nothing around it costs one
+ * comparison.
  *
- * Services and checks run in the order in which they stand, and all of them before the middleware: so middleware gets decoded arguments,
- * and no client learns from an error about arguments that there is an entry that it may not see. A request sees an entry when every check
- * gives true. Where services before a check refuse the request, the request does not see the entry.
+ * Services and checks run in the order in which the application put them, and all of them before the middleware. So middleware gets decoded
+ * arguments, and the error about arguments never tells a client of an entry that the client may not see. A request sees an entry when every
+ * check gives true. Where services before a check refuse the request, the request does not see the entry.
  */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -27,12 +28,12 @@ import * as Route from "../runtime/Route.js"
 
 type Handled = Effect.Effect<unknown, unknown, any>
 
-/** How a failure of what surrounds an entry ends. */
+/** Turns the failure of a service or a middleware into the end of the use. */
 type Settle = (end: Handled) => Handled
 
 /**
- * Serves a request with an effect of an entry; with `hidden` when the request does not see the entry. When the entry has middleware, the
- * effect runs the handler with `use`.
+ * Serves a request with `effect`, or with `hidden` when the request does not see the entry. When the entry has middleware, `effect` must
+ * run the handler with `use`. `settle` turns failures of services into the end of the use.
  */
 export const serve = (
   entry: Registered,
@@ -44,7 +45,7 @@ export const serve = (
     ? { effect, context: entry.context }
     : Route.served(runUse(entry, effect, hidden, settle))
 
-/** As `serve`, for a part of what serves a request. */
+/** As `serve`, for an effect that is only a part of serving a request. */
 export const runUse = <A>(
   entry: Registered,
   effect: Effect.Effect<A, unknown, any>,
@@ -55,7 +56,7 @@ export const runUse = <A>(
     ? inside(entry, effect as Effect.Effect<A, unknown>, hidden, settle)
     : run(entry, effect, hidden, settle)
 
-/** Runs an effect of an entry that is not a use of the entry, for example a list: no middleware runs. */
+/** Runs an effect of an entry that is not a use of the entry, for example a list. No middleware runs around it. */
 export const run = <A>(
   entry: Registered,
   effect: Effect.Effect<A, unknown, any>,
@@ -63,7 +64,7 @@ export const run = <A>(
   settle?: Settle
 ): Effect.Effect<A, unknown> => inside(entry, withServices(entry, effect), hidden, settle)
 
-/** Runs an effect with the services of the request, inside the services and the checks that surround an entry. */
+/** Runs an effect with the services of the request, inside the services and the checks around an entry. */
 const inside = <A>(
   entry: Registered,
   effect: Effect.Effect<A, unknown>,
@@ -97,7 +98,7 @@ const withServices = <A>(
 
 const hasMiddleware = ({ around }: Registered): boolean => around?.some(({ _tag }) => _tag === "Use") === true
 
-/** The handler of one use of an entry, inside the middleware around the entry. */
+/** Runs the handler for one use of an entry, inside the middleware around the entry. */
 export const use = <A>(
   entry: Registered,
   of: () => UseWithout<"next">,
@@ -115,13 +116,13 @@ export const use = <A>(
   )
 }
 
-/** A use, of any kind, without one of its members. */
+/** A use of any kind, without one of its members. */
 type UseWithout<Member extends string> = Use extends infer Each ? Each extends Use ? Omit<Each, Member> : never : never
 
-/** The tables whose entries surroundings know. */
+/** The tables of the registry whose entries can have a `Surrounding`. */
 export type Table = "tools" | "resources" | "templates" | "prompts" | "handlers" | "filters"
 
-/** An entry of each table, as middleware and checks see the entry. */
+/** Describes an entry of each table, as middleware and checks see the entry. */
 export const describe: {
   readonly [T in Table]: (
     entry: RegistryService[T] extends Iterable<[string, infer Entry]> ? Entry : never
@@ -137,7 +138,7 @@ export const describe: {
 
 type Advertising<A> = Registered & { readonly advertised: A }
 
-/** `name` is the name that the client called, where the tool serves the calls of all names. */
+/** `name` is the name that the client called. It differs from the tool's own name where the tool serves the calls of all names. */
 export const tool = (
   entry: Advertising<Tools.Tool>,
   name: string = entry.advertised.name
@@ -168,7 +169,7 @@ const described = <Kind extends string, A>(kind: Kind, name: string, entry: Adve
   scopes: scopesOf(entry)
 })
 
-/** As `run`, with `hidden` also where a middleware refuses the request before the effect runs. */
+/** As `run`. It also runs `hidden` where a service refuses the request before the effect has begun. */
 export const runUnlessRefused = <A>(
   entry: Registered,
   effect: Effect.Effect<A, unknown, any>,
@@ -184,7 +185,7 @@ export const runUnlessRefused = <A>(
   })
 
 /**
- * What surrounds an entry whose definition requires scopes. Equal scopes give one array, so that a list runs what is around
+ * The `around` of an entry whose definition requires scopes. Equal scopes give the same array, so that a list runs the checks around
  * several entries once.
  */
 export const ofDefinition = (
@@ -206,18 +207,18 @@ export const scopesOf = ({ around }: Registered): ReadonlyArray<string> =>
     : [...new Set(around.flatMap((one) => one._tag === "Requirement" ? one.scopes : []))]
 
 /**
- * The scopes that a use of the entry requires; none where a check of visibility comes first, because then a request must not learn that the
- * entry exists.
+ * The scopes that a use of the entry requires. Gives none where a check of visibility comes before the scopes, because a request that fails
+ * this check must not learn that the entry exists.
  */
 export const openScopesOf = (entry: Registered): ReadonlyArray<string> =>
   entry.around?.find(({ _tag }) => _tag === "Visibility" || _tag === "Requirement")?._tag === "Requirement"
     ? scopesOf(entry)
     : []
 
-/** Whether there are requests that may not see the entry. */
+/** Whether some requests may not see the entry. */
 export const mayBeHidden = ({ around }: Registered): boolean => around !== undefined && checksOf(around) > 0
 
-/** Whether the request sees the entry, with or without the scopes to use it. */
+/** Whether the request sees the entry, whether or not its user has the scopes to use the entry. */
 export const isVisible = (entry: Registered): Effect.Effect<boolean> =>
   Effect.suspend(() => {
     const { around = [] } = entry
@@ -229,7 +230,7 @@ export const isVisible = (entry: Registered): Effect.Effect<boolean> =>
     return Effect.map(Effect.ignore(inside(entry, see, Effect.void, undefined, checks)), () => visible)
   })
 
-/** The entries that the request sees. What surrounds several entries runs once. */
+/** The entries that the request sees. A check around several entries runs once for all of them. */
 export const visible = <A extends Registered>(
   entries: Iterable<readonly [key: string, entry: A]>
 ): Effect.Effect<ReadonlyArray<readonly [key: string, entry: A]>> =>
@@ -246,10 +247,10 @@ export const visible = <A extends Registered>(
     })
   })
 
-/** How many checks of one list run at the same time: each has a fiber. */
+/** How many checks of one list run at the same time. Each running check has a fiber. */
 const CHECKING = 64
 
-/** How many surroundings there are up to the last check; 0 when there is no check. */
+/** How many elements of `around` come before the last check, this check included; 0 when there is no check. */
 const checksOf = (around: ReadonlyArray<Surrounding>): number => {
   for (let i = around.length; i > 0; i--) if (around[i - 1]!._tag === "Visibility") return i
   return 0

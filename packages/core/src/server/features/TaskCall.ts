@@ -1,9 +1,9 @@
 /**
- * A call of a tool that may become a task, for `Tools`, in a server with tasks (`ServerTasks`). The handler of the tool runs on a fiber
- * that belongs to the server, so that the handler goes on after the request was answered. `TasksServer` gives this code to its server. The
- * request waits for what comes first: the beginning of the task, or the end of the handler.
+ * A call of a tool that may become a task, for `Tools`, in a server with tasks (`ServerTasks`). `TasksServer` gives this code to its
+ * server. The handler of the tool runs on a fiber that belongs to the server, so that the handler goes on after the request was answered.
+ * The request waits for the beginning of the task, or for the end of the handler, whichever comes first.
  *
- * Before the task begins, a cancellation interrupts the handler, and the end of the handler answers the request.
+ * Before the task begins, a cancellation of the request interrupts the handler, and the end of the handler answers the request.
  */
 import * as Context from "effect/Context"
 import * as Deferred from "effect/Deferred"
@@ -34,18 +34,18 @@ export interface TaskTool {
   readonly support: Support
   /** Whether the handler itself begins the task, with `startTask`. Otherwise the task begins before the handler. */
   readonly startsInHandler: boolean
-  /** The name of what runs the tasks outside of the nodes; `undefined` where the handler does the work. */
+  /** The name of the engine that runs the tasks outside of the nodes; `undefined` where the handler does the work. */
   readonly detached?: string | undefined
 }
 
-/** Why the client has to call the tool in another way; `undefined` where it does not. */
+/** The error that tells the client to call the tool in another way: as a task, or not as a task. `undefined` where the call is right. */
 export const refusal = (
   { tasks }: HandlerContext,
   tool: TaskTool | undefined
 ): McpError.McpError | JsonRpcError | undefined =>
   tasks === undefined ? undefined : Option.getOrUndefined(Either.getLeft(tasks.wants(tool?.support)))
 
-/** Runs a call, as a task where there is to be one. A call that is refused has no task. */
+/** Runs a call, as a task if the client or the tool wants a task. A call that is refused has no task. */
 export const run = (
   runner: TaskRunner,
   handler: HandlerContext,
@@ -75,7 +75,7 @@ export const run = (
       }
       const { first, handlerFiber, own } = self
       own.outlivesRequest = true
-      // What the handler sends must not overtake the response that tells the client of the task.
+      // Messages of the handler must not reach the client before the response that tells the client of the task.
       own.startTask = Effect.zipRight(begin(self), Deferred.await(yield* EffectInternals.ended))
       const { origin } = handler
       const handling = handle(self, call, withoutServices(yield* Effect.context<any>(), origin))
@@ -90,7 +90,10 @@ export const run = (
   )
 }
 
-/** A task outlives the HTTP request: it has the user, and no other services that the application gave with that request. */
+/**
+ * The context for a task, which outlives the HTTP request. It keeps the user, but no other service that the application gave with the
+ * request.
+ */
 const withoutServices = (
   context: Context.Context<any>,
   { services, user }: Pick<RequestOrigin, "services" | "user">
@@ -105,8 +108,8 @@ const withoutServices = (
 
 /**
  * Runs a handler that starts the work of a detached task. The handler runs on the fiber of the request. When the handler has succeeded, the
- * request is answered with the task. When it has failed, its failure ends the task and answers the request, and the engine is told to stop
- * what may have begun.
+ * request is answered with the task. When the handler has failed, its failure ends the task and answers the request, and the engine is told
+ * to stop the work, which may have begun.
  */
 const detach = (
   runner: TaskRunner,
@@ -128,7 +131,7 @@ const detach = (
         (context: Context.Context<any>) => withSession(context, own)
       )))
       const { task } = own
-      // Its arguments were refused, for example.
+      // The call was refused before the handler began the task, for example because of its arguments.
       if (task === undefined) return yield* exit
       if (Exit.isSuccess(exit) && (exit.value as CallToolResult).isError !== true) return yield* dialect.created(task)
       yield* runner.tasks.end(task, Exit.isInterrupted(exit) ? cancelled : dialect.ended(exit))
@@ -137,22 +140,22 @@ const detach = (
     })
   )
 
-/** What ends the wait of the request. */
+/** What the request waits for: the beginning of the task, or the end of the handler. */
 type First =
   | { readonly _tag: "Begun"; readonly task: StoredTask }
   | { readonly _tag: "Over"; readonly exit: Exit.Exit<unknown, unknown> }
 
 /**
- * One call that may become a task. Its mutable field: whether the call was cancelled before its task began, which `cancel` sets once.
- * `run` also sets `startTask` of `own`, while the task may begin.
+ * One call that may become a task. Its mutable field `isCancelled` says whether the call was cancelled before its task began; `cancel` sets
+ * it once. `run` also sets `startTask` of `own`, for as long as the task may begin.
  */
 interface Self {
   readonly runner: TaskRunner
   readonly dialect: TaskDialect
-  /** What the handler of the call has. It knows the task from its beginning on. */
+  /** The context of the handler of the call. From the beginning of the task on, it knows the task. */
   readonly own: HandlerContext
   readonly create: Effect.Effect<StoredTask, unknown>
-  /** The task begins once, also where the handler calls `startTask` twice at a time. */
+  /** Runs one call of `begin` at a time, so that the task begins once even when the handler calls `startTask` twice at the same time. */
   readonly beginning: Semaphore.Semaphore
   readonly first: Deferred.Deferred<First>
   /** The fiber of the handler. */
@@ -171,11 +174,11 @@ const begin = ({ beginning, create, dialect, first, handlerFiber, own, runner }:
         yield* runner.supervise(task, Deferred.await(handlerFiber), dialect.changed)
         yield* Deferred.succeed(first, { _tag: "Begun", task })
       })
-      // A refusal of the store is not a failure for a handler to treat: it answers the request, with its status.
+      // A refusal by the store is not a failure that a handler could treat: it answers the request, with its status.
     ))
   ) as Effect.Effect<void, AskError>
 
-/** Runs the handler, and gives how its task ends. */
+/** Runs the handler, and gives the end of its task. */
 const handle = (
   self: Self,
   call: Effect.Effect<unknown, unknown, any>,
@@ -199,7 +202,7 @@ const handle = (
 const withSession = (context: Context.Context<any>, own: HandlerContext): Context.Context<any> =>
   context.pipe(Context.add(ServerSession, own), Context.add(RequestContext, own))
 
-/** The request was interrupted: a handler whose task has begun goes on. */
+/** The request was interrupted. If the task has begun, its handler goes on; otherwise the handler is interrupted. */
 const cancel = (self: Self, fiber: Fiber.RuntimeFiber<Ended>): Effect.Effect<unknown> =>
   Effect.suspend(() => {
     if (self.own.task !== undefined) return Effect.void
@@ -208,8 +211,8 @@ const cancel = (self: Self, fiber: Fiber.RuntimeFiber<Ended>): Effect.Effect<unk
   })
 
 /**
- * Asks in a task: it is `input_required` until the client has answered, in both eras, and the handler waits. All questions are asked at
- * once. Their keys are new in the task.
+ * How the handler of a task asks: the status of the task is `input_required` until the client has answered, in both protocol eras, and the
+ * handler waits. All questions are asked at once. Their keys are new in the task.
  */
 const askerOf = (task: StoredTask, after: Asker, dialect: TaskDialect, tasks: StoredTasks): Asker => {
   let count = 0
@@ -257,7 +260,7 @@ const cancelled: Ended = {
   statusMessage: "The call was interrupted before its client knew of the task"
 }
 
-/** Begins the task of a call, if the call may become one, and then calls. */
+/** Begins the task of a call, if the call may become a task and its handler does not begin the task itself. Then runs the call. */
 export const begun = <A, E, R>(tool: TaskTool | undefined, call: Effect.Effect<A, E, R>) =>
   tool === undefined || tool.startsInHandler
     ? call

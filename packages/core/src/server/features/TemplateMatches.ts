@@ -1,6 +1,6 @@
 /**
- * The resource templates that match a URI, the most specific first: the template with the most literal text. `Resources` reads by these
- * templates, and `Completion` completes their variables. `UriTemplate` matches.
+ * The resource templates that match a URI. The most specific template comes first, that is, the template with the most literal text.
+ * `Resources` reads through these templates, and `Completion` completes their variables. `UriTemplate` matches the URI.
  */
 import * as Option from "effect/Option"
 import * as UriTemplate from "../../definition/UriTemplate.js"

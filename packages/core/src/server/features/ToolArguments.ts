@@ -1,12 +1,12 @@
 /**
- * Reads the arguments of calls of tools, for `Tools`: strictly first, and where they do not decode, mended by the schema that the tool
- * advertises. `ArgumentRepair` mends, `ArgumentNames` finds names that the schema does not have; this module decides what becomes of a
- * call.
+ * Reads the arguments of calls of tools, for `Tools`. It first decodes the arguments as they are. When they do not decode, it mends them by
+ * the schema that the tool advertises, and decodes them again. `ArgumentRepair` mends, `ArgumentNames` finds names that the schema does not
+ * have; this module decides what becomes of a call.
  *
- * What surrounds a handler sees the arguments that the handler gets: middleware, and the check of the headers that repeat arguments. So
- * arguments that something has looked at, and arguments that were mended, are remembered as long as the message lives. Code that looks at
- * arguments cannot wait for a decoder that answers later: once something has looked at the arguments of such a decoder, they stay as the
- * client sent them.
+ * Middleware, and the check of the headers that repeat arguments, must see the same arguments as the handler. So this module remembers
+ * arguments that middleware or this check has read, and arguments that were mended, as long as the message lives. Code that only reads
+ * arguments cannot wait for a decoder that answers later. When such code has read the arguments of such a decoder, they are not mended any
+ * more.
  */
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
@@ -29,9 +29,12 @@ export interface Options {
 }
 
 export interface ToolArguments {
-  /** The parameters of a call, with the arguments that the handler gets. The arguments are read when something looks at them. */
+  /**
+   * Gives the parameters of a call for middleware and header checks, with the arguments that the handler will get. The arguments are
+   * decoded when something reads `arguments`.
+   */
   readonly seen: (params: JsonObject | undefined) => JsonObject | undefined
-  /** Runs `handler`, of a tool, with its arguments. `sent` are the parameters as the client sent them. */
+  /** Runs `handler`, the handler of a tool, with its arguments. `sent` are the parameters as the client sent them. */
   readonly call: (
     tool: DecodingTool,
     handler: Handler,
@@ -42,7 +45,7 @@ export interface ToolArguments {
 
 type DecodingTool = RegisteredTool & { readonly decode: NonNullable<RegisteredTool["decode"]> }
 
-/** Whether the arguments of a tool are decoded, and so may be mended. */
+/** Whether the tool decodes its arguments. Only such arguments can be mended. */
 export const decodes = (tool: RegisteredTool): tool is DecodingTool => tool.decode !== undefined
 
 type Called = ReturnType<RegisteredTool["call"]>
@@ -50,20 +53,20 @@ type Called = ReturnType<RegisteredTool["call"]>
 /** The handler of a tool, alone or inside its middleware. */
 type Handler = RegisteredTool["call"]
 
-/** Arguments as the handler gets them. */
+/** Arguments in the form in which the handler gets them. */
 interface Read {
   readonly tool: DecodingTool
   readonly args: unknown
-  /** Has an outcome, unless the decoder answers later. */
+  /** The decoding. It has ended already, unless the decoder answers later. */
   readonly decoded: Effect.Effect<unknown, ParseIssue>
   readonly mended?: ArgumentRepair.Mended | undefined
 }
 
 interface Self extends Options {
   readonly tools: Pick<RegistryService["tools"], "get">
-  /** What is remembered, by the parameters as the client sent them. */
+  /** What is remembered of a call, by the parameters as the client sent them. */
   readonly remembered: WeakMap<JsonObject, Read>
-  /** By the schema of the arguments. */
+  /** The functions that find unknown names, by the schema of the arguments. */
   readonly unknownIn: WeakMap<JsonObject, ArgumentNames.Find>
 }
 
@@ -122,7 +125,7 @@ const readOf = (self: Self, tool: DecodingTool, args: unknown): Read => {
     : { tool, args, decoded }
 }
 
-/** What is read from arguments that do not decode. The client is told what is wrong with the arguments as it has sent them. */
+/** The result for arguments that do not decode. An error describes the arguments as the client has sent them, not the mended ones. */
 const mended = (self: Self, tool: DecodingTool, args: unknown, issue: ParseIssue): Read => {
   const refused: Read = { tool, args, decoded: EffectInternals.fromEither(Either.left(issue)) }
   const mended = mends(self, tool) ? ArgumentRepair.mend(tool.advertised.inputSchema, args) : undefined
@@ -158,7 +161,7 @@ const called = (
   })
 }
 
-/** Runs the handler, after a report of what is odd. */
+/** Runs the handler, after it has reported unknown names and mended arguments. */
 const run = (
   self: Self,
   read: Read,
@@ -186,7 +189,7 @@ const run = (
   )
 }
 
-/** The unknown names; `undefined` when there are none, and for a server that accepts them. */
+/** The unknown names in the arguments; `undefined` when there are none, and for a server that accepts unknown names. */
 const unknownOf = (self: Self, { advertised: { inputSchema } }: DecodingTool, args: unknown) => {
   if (self.unknownArguments === "accept") return undefined
   let find = self.unknownIn.get(inputSchema)
@@ -194,7 +197,7 @@ const unknownOf = (self: Self, { advertised: { inputSchema } }: DecodingTool, ar
   return find(args)
 }
 
-/** The result of a call whose arguments are refused. It names unknown arguments, because they are often the reason. */
+/** The result of a call whose arguments are refused. It names unknown arguments, because these are often the reason. */
 const refuse = (self: Self, { args, tool }: Read, name: string, issue?: ParseIssue): Called => {
   const unknown = unknownOf(self, tool, args)
   const what = `arguments for ${HandlerName.tool(name)}`

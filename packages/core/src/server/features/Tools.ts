@@ -1,6 +1,6 @@
 /**
- * `tools/list` and `tools/call`: finds the tool that a call names, and turns the end of its handler into a result. Arguments that the
- * tool does not accept, and failures that the tool declares, become results that the model reads. `McpServer.tool` makes an entry of the
+ * `tools/list` and `tools/call`: finds the tool that a call names, and turns the end of its handler into a result. Arguments that the tool
+ * does not accept, and failures that the tool declares, become results that the model reads. `McpServer.tool` makes an entry of the
  * `Registry` with this module, and `dispatch/Build` adds its routes to the server.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/server/tools
@@ -32,7 +32,7 @@ import * as Surroundings from "./Surroundings.js"
 import type * as TaskCall from "./TaskCall.js"
 import * as ToolArguments from "./ToolArguments.js"
 
-/** What runs the calls of a server with tasks. */
+/** The runner and the code for calls, in a server with tasks. */
 interface Tasks {
   readonly runner: TaskRunner
   readonly call: typeof TaskCall
@@ -120,15 +120,18 @@ const serve = (
     }
 }
 
-/** How a failure of what surrounds a tool ends: a failure that the tool declares is a result. */
+/** Turns the failure of a service or middleware around a tool into a result, where the tool declares this failure. */
 const settled = ({ failed }: RegisteredTool) => (end: Effect.Effect<unknown, unknown, any>) =>
   failed === undefined ? end : Effect.catchAllCause(end, failed)
 
-/** Whether the client has listed an output schema in which the value of the tool is a member. */
+/**
+ * Whether the client has listed an output schema that has the value of the tool as a member. This is so with legacy revisions when the
+ * schema also allows values that are not objects.
+ */
 const isWrapped = ({ outputSchema }: Tools.Tool, version: Version.Version): boolean =>
   outputSchema !== undefined && WrappedOutput.allowsOthers(outputSchema) && Version.isLegacy(version)
 
-/** Wraps an object. The projection of results wraps every other value. */
+/** Wraps an object as the listed schema says. `narrowResult` of the method wraps every other value. */
 const wrapped = (result: Tools.CallToolResult): Tools.CallToolResult =>
   result.isError !== true && Predicate.isRecord(result.structuredContent)
     ? { ...result, structuredContent: WrappedOutput.value(result.structuredContent) }
@@ -172,8 +175,8 @@ export const entry = (
 })
 
 /**
- * The registry entry of a tool whose tasks are detached. Its handler begins the task when the arguments are decoded, and then starts the
- * work; its success has no value.
+ * The registry entry of a tool whose tasks are detached. When the arguments are decoded, its handler begins the task and then starts the
+ * work. Its success has no value.
  */
 export const detachedEntry = (
   tool: Tool.Tool.Any,
@@ -191,7 +194,7 @@ export const detachedEntry = (
   task: { support: "required", startsInHandler: true, detached: engine }
 })
 
-/** The result of a call that has ended elsewhere, for a client of this revision. */
+/** The result of a call whose work has ended outside of the server, for a client of this revision. */
 export const resultOf = (
   tool: Tool.Tool.Any,
   end: Effect.Effect<any, any>,
