@@ -1,9 +1,9 @@
 /**
- * One request of `@effect/platform` as an `HttpExchange`. The endpoint answers by calling functions; the platform wants an Effect of a
- * response, and pulls the body. This module translates. `HttpEndpoint` makes one exchange for each request.
+ * One request of `@effect/platform` as an `HttpExchange`. The endpoint answers a request by calling functions, while the platform expects
+ * an Effect of a response, and pulls the body. This module translates between the two. `HttpEndpoint` makes one exchange for each request.
  *
- * Its classes have mutable fields, because functions without an Effect change them. `next` resumes the Effect that the platform waits for:
- * each step (read the body, answer) sets `next` anew, and no step begins before `next` is set.
+ * Its classes have mutable fields, because plain functions change them. `next` resumes the Effect that the platform waits for. Each step
+ * (reading the body, answering) sets `next` anew, and no step begins before `next` is set.
  */
 import type { HttpServerRequest } from "@effect/platform/HttpServerRequest"
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
@@ -39,9 +39,9 @@ export class AppExchange implements HttpExchange, Owner {
 
   constructor(
     private readonly request: HttpServerRequest,
-    /** Interrupts the fiber that answers. */
+    /** Interrupts the fiber that answers the request. */
     private readonly abort: () => void,
-    /** The exchanges whose body is being read: none of their handlers runs. */
+    /** The exchanges whose body is being read. No handler runs for these requests yet. */
     private readonly reading = new Set<AppExchange>(),
     readonly services: Context.Context<never> | undefined = undefined,
     private readonly listensOnLoopback: () => boolean | undefined = () => undefined,
@@ -76,7 +76,7 @@ export class AppExchange implements HttpExchange, Owner {
     return this.request.originalUrl.replace(/^[a-z]+:\/\/[^/?]*/i, "").replace(/\?.*$/s, "") || "/"
   }
 
-  /** Calls `handle`, and waits for the answer that it gives now or later. */
+  /** Calls `handle`, and waits for the answer. `handle` may answer before it returns, or later. */
   answer(handle: () => void): Answer {
     return Effect.interruptible(Effect.onInterrupt(this.step(handle), () => Effect.sync(this.gone)))
   }
@@ -126,18 +126,20 @@ export class AppExchange implements HttpExchange, Owner {
     })
   }
 
-  /** Disconnects the client. The platform may be waiting for a reader that takes nothing, and would not pull again. */
+  /**
+   * Disconnects the client. It does not wait for the platform to pull, because the platform may be waiting for a reader that takes nothing.
+   */
   cut(): void {
     this.gone()
     this.disconnect()
   }
 
-  /** The platform may be waiting for the client to take what it has pulled. */
+  /** Watches the connection for the last text, because the platform may be waiting for the client to take what it has pulled. */
   finish(last: number, slowReaders: SlowReaders | undefined): void {
     this.watch(last, slowReaders, true)
   }
 
-  /** Ends the answer, and on Node also its connection, which would keep what the client has not read. */
+  /** Ends the answer. On Node it also closes the connection, which would otherwise keep the text that the client has not read. */
   disconnect(): void {
     this.abort()
     const { socket } = this.request.source as { readonly socket?: { readonly destroy?: () => void } }
@@ -145,8 +147,8 @@ export class AppExchange implements HttpExchange, Owner {
   }
 
   /**
-   * On Node, watches an answer that has to wait on its connection: for answers before it, or for the client. The platform has not
-   * yet written all of the answer that is `unwritten`.
+   * On Node, watches an answer that has to wait on its connection, for earlier answers or for the client. `unwritten` is true when the
+   * platform has not yet written all of the answer.
    */
   private watch(held: number, slowReaders: SlowReaders | undefined, unwritten = false): void {
     const { response } = this.request as { readonly response?: NodeResponse | undefined }
@@ -166,7 +168,7 @@ export class AppExchange implements HttpExchange, Owner {
   }
 }
 
-/** What is used of Node's response. It has a socket once the answers before it on its connection were sent. */
+/** The members of Node's response that are used here. `socket` is null until the earlier answers on the connection were sent. */
 interface NodeResponse {
   readonly socket: { readonly writableLength: number } | null
   readonly on: (event: "finish" | "close", listener: () => void) => void
@@ -177,8 +179,8 @@ type Pulled = Effect.Effect<Uint8Array, Option.Option<never>>
 const ended: Pulled = Effect.fail(Option.none())
 
 /**
- * What the platform pulls: each pull waits until the writer has text, and takes all that it has when the fiber of the platform runs.
- * `resume` ends the wait; `taken` is what the writer gave then.
+ * What the platform pulls from. Each pull waits until the writer has text, and takes all the text that the writer has when the fiber of the
+ * platform runs. `resume` ends the wait; `taken` is the text that the writer gave then.
  */
 class PulledBody implements Source {
   private resume: (next: Pulled) => void = () => {}
@@ -216,7 +218,7 @@ const read = (
   into: RequestBody.OpenBody
 ): Effect.Effect<string | RequestBody.BodyFault> => {
   const source = request.source as Request | RequestBody.NodeBody
-  // A body that middleware has read is in the platform's memory.
+  // A body that middleware has read is still in the memory of the platform.
   return source instanceof Request && source.bodyUsed
     ? Effect.match(request.arrayBuffer, {
       onFailure: (): RequestBody.BodyFault => ({ fault: "taken" }),
@@ -230,7 +232,7 @@ const read = (
     })
 }
 
-/** All headers but the type of the content, which the platform takes apart from them. */
+/** All headers except the type of the content, which the platform takes as an option of its own. */
 const clean = (headers: Headers): Record<string, string> => {
   const all = present(headers)
   delete all["content-type"]

@@ -1,7 +1,7 @@
 /**
- * The server of a handler that a module exports (`WebHandler`, `NodeHandler` of the node package). The first request builds the server,
- * because some platforms allow no work before the first request. When building fails, the cause is logged, and the next request builds
- * the server again.
+ * Builds the server of a handler that a module exports (`WebHandler`, `NodeHandler` of the node package). The first request builds the
+ * server, because some platforms allow no work before the first request. When building fails, the cause is logged, and the next request
+ * builds the server again.
  */
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -10,11 +10,14 @@ import * as EffectInternals from "../../kit/EffectInternals.js"
 import * as SingleFlight from "../../kit/SingleFlight.js"
 
 export interface BuiltOnce<A> {
-  /** The value, also after `dispose`; a promise of it while it is built; `undefined` after a `dispose` that came before. */
+  /**
+   * The value, also after `dispose`. While the value is being built, a promise of the value. `undefined` when `dispose` came before the
+   * value was built.
+   */
   readonly current: () => A | Promise<A> | undefined
-  /** Builds the value now, unless it is there. Rejects with why the value cannot be built. */
+  /** Builds the value now, unless it was built already. Rejects with the reason when the value cannot be built. */
   readonly ready: () => Promise<void>
-  /** Releases what was built. */
+  /** Releases everything that was built. */
   readonly dispose: () => Promise<void>
 }
 

@@ -1,6 +1,7 @@
 /**
- * What all modules of one endpoint share, in both eras, as `dispatch/Endpoint` makes it: its options, the timer, and the runtime that its
- * fibers run in. `legacy/HttpContext` adds what only the legacy era needs.
+ * What all modules of one endpoint share, in both protocol eras: the options, the timer for deadlines, the count of text that clients have
+ * not taken, and the services that fibers run with. `dispatch/Endpoint` makes it. `legacy/HttpContext` adds what only the legacy era
+ * (revisions up to 2025-11-25) needs.
  */
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
@@ -31,7 +32,7 @@ export class EndpointContext implements SlowReaders {
   }
 
   /**
-   * Begins to answer with an event stream. `onInvalid` runs when the user of the request is no longer valid; without `onInvalid` the user
+   * Begins to answer with an event stream. `onInvalid` runs when the user of the request is no longer valid. Without `onInvalid` the user
    * is not checked again, and the stream goes on.
    */
   stream(
@@ -96,12 +97,12 @@ export class EndpointContext implements SlowReaders {
     const { keepAlive } = this.options
     if (keepAlive === Infinity) return () => {}
     const catchUp = Effect.sync(() => this.sweeper.catchUp())
-    // A sweep that came just before may have been too early for this request.
+    // The sweep that has just run may have been too early for the deadlines of this request.
     const sweep = Effect.flatMap(
       catchUp,
       (swept) => swept ? Effect.void : Effect.delay(Effect.asVoid(catchUp), this.sweeper.resolution)
     )
-    // The runtime may come from an uninterruptible fiber.
+    // The services may come from an uninterruptible fiber.
     const ticking = Effect.interruptible(Effect.forever(Effect.delay(sweep, keepAlive)))
     const fiber = EffectInternals.runFork(this.runtime, ticking)
     return () => EffectInternals.interrupt(fiber)
@@ -112,7 +113,7 @@ export class EndpointContext implements SlowReaders {
     return this.open
   }
 
-  /** How many characters wait for clients. */
+  /** How many characters all answers hold that clients have not taken yet. */
   get unsentSize(): number {
     return this.unsent.size
   }

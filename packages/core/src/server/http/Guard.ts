@@ -1,10 +1,10 @@
 /**
- * Checks Host and Origin before anything else of a request is read, so that a web page cannot use a browser to send requests to a server
- * on the user's machine (DNS rebinding). The module also makes the headers that browsers require of a server that pages of other origins
- * may use (CORS).
+ * Checks the headers Host and Origin before anything else of a request is read. Without this check, a web page could use a browser to send
+ * requests to a server on the user's machine (DNS rebinding). The module also makes the headers that a browser requires before it lets
+ * pages of other origins use a server (CORS).
  *
- * The `Authenticator`, not this module, identifies the sender. `dispatch/Endpoint` makes the guard, and `dispatch/Stages` calls the guard
- * for every request but the probes that `Health` answers.
+ * The guard does not identify the sender: this is up to the `Authenticator`. `dispatch/Endpoint` makes the guard, and `dispatch/Stages`
+ * calls it for every request, except for the requests that `Health` answers.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#security-warning
  */
@@ -14,17 +14,17 @@ import * as Refusal from "./Refusal.js"
 
 export interface Guard {
   /**
-   * The refusal of the request, unless its Host and Origin are allowed. Any host is allowed where the options name none, and
-   * the server is known to listen on other interfaces than loopback.
+   * The refusal of a request whose Host or Origin is not allowed; `undefined` when both are allowed. Any host is allowed when the options
+   * name no hosts and the server is known to listen on an address that is not loopback.
    */
   readonly check: (headers: Headers, server?: Pick<HttpExchange, "isLocal">) => HttpRefusal | undefined
-  /** The CORS headers of every answer to a page; none for a request without an Origin. */
+  /** The CORS headers of every answer to a page; `undefined` for a request without an Origin. */
   readonly cors: (headers: Headers) => Headers | undefined
   /** The headers of the answer to a preflight request. */
   readonly preflight: (headers: Headers, allow: string) => Headers
 }
 
-/** Names of the loopback interface: only programs on the same machine reach a server there. */
+/** The names of the loopback interface. Only programs on the same machine reach a server there. */
 export const loopbackHosts: ReadonlyArray<string> = ["localhost:*", "127.0.0.1:*", "[::1]:*"]
 
 export const loopbackOrigins: ReadonlyArray<string> = loopbackHosts.flatMap((host) => [
@@ -32,14 +32,15 @@ export const loopbackOrigins: ReadonlyArray<string> = loopbackHosts.flatMap((hos
   `https://${host}`
 ])
 
-/** Whether a server that listens on this address can be reached from the same machine only. */
+/** Whether only programs on the same machine can reach a server that listens on this address. */
 export const isLoopback = (address: string): boolean =>
   address === "localhost" || address === "::1" || address === "[::1]" ||
   /^(::ffff:)?127\.\d+\.\d+\.\d+$/i.test(address)
 
 /**
- * The host that a request is for. The host of an absolute URI counts before a Host header that names the loopback interface (RFC 9112,
- * 3.2.2). It does not count before other Host headers, because behind a proxy some platforms make a URL of the name that they listen on.
+ * The host that a request is for. When the Host header names the loopback interface, the host of an absolute URI comes before it (RFC 9112,
+ * 3.2.2). Before any other Host header it does not come, because behind a proxy some platforms make a URL from the name that they listen
+ * on.
  */
 export const hostOf = (url: string, header: string | undefined): string | undefined => {
   const host = /^[a-z]+:\/\/([^/?#]*)/i.exec(url)?.[1]
@@ -92,7 +93,7 @@ export const make = (options: Given = {}): Guard => {
   }
 }
 
-/** The CORS headers of an answer to the pages of every origin, which may not send cookies with the request. */
+/** The CORS headers of an answer that the pages of every origin may read. A page may not send cookies with such a request. */
 export const anyOrigin: Headers = { "access-control-allow-origin": "*" }
 
 const EXPOSED = "Mcp-Session-Id, MCP-Protocol-Version, WWW-Authenticate, DPoP-Nonce, Retry-After"
@@ -114,21 +115,21 @@ const ALLOWED = [
 ]
 
 /**
- * The requested headers that mirror parameters of tools: their names depend on the tools, so there is no fixed list. A name may have every
- * character that HTTP allows in one (RFC 9110, 5.6.2).
+ * The requested headers that repeat parameters of tools. Their names depend on the tools, so there is no fixed list. A name may have every
+ * character that HTTP allows in the name of a header (RFC 9110, 5.6.2).
  */
 const parameters = (requested: string | undefined): ReadonlyArray<string> =>
   requested === undefined || requested.length > MAX_REQUESTED
     ? []
     : requested.split(",").map((name) => name.trim()).filter((name) => /^mcp-param-[!#$%&'*+.^_`|~\w-]+$/i.test(name))
 
-/** How many characters of requested headers are read: as many as Node's HTTP server takes of all headers. */
+/** How many characters of requested headers are read: as many as Node's HTTP server accepts for all headers together. */
 const MAX_REQUESTED = 16_384
 
 const ANY_PORT = ":*"
 
 const matcher = (allowed: ReadonlyArray<string>): (value: string) => boolean => {
-  // Fields that were repeated are joined by a comma.
+  // When a field was repeated, its values are joined by a comma.
   if (allowed.includes("*")) return (value) => !value.includes(",")
   const exact = new Set<string>()
   const anyPort = new Set<string>()

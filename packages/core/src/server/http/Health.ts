@@ -1,10 +1,10 @@
 /**
- * Answers the probes of a supervisor and of a load balancer: whether the process lives, and whether it is ready for requests.
- * `dispatch/Endpoint` calls `make`, and `dispatch/Stages` passes every GET and HEAD here first. An answer has a status and one word,
- * nothing about the server.
+ * Answers the questions of supervisors and load balancers: whether the process is alive, and whether it is ready for requests. Such a
+ * request is a probe. `dispatch/Endpoint` calls `make`, and `dispatch/Stages` gives every GET and HEAD to this module first. An answer has
+ * a status and one word, and tells nothing else of the server.
  *
  * Requests that arrive while a check runs get the answer of this check, and the last answer is used again for a while. So no number of
- * requests runs a check more often, or twice at a time.
+ * requests makes a check run more often, or twice at the same time.
  */
 import * as Cause from "effect/Cause"
 import * as Duration from "effect/Duration"
@@ -20,13 +20,13 @@ import * as Readiness from "../Readiness.js"
 import type { HttpExchange } from "./HttpExchange.js"
 
 export interface Health {
-  /** Answers a probe, at once or later; `false` when the request is none. */
+  /** Answers a probe, before it returns or later. Gives `false`, and does nothing, when the request is not a probe. */
   readonly answers: (exchange: Probed) => boolean
-  /** From now on the process is not ready. Waits until load balancers have had the time to notice; can be run again. */
+  /** From now on the process is not ready. Waits for the time `grace`, in which load balancers notice this. Can be run again. */
   readonly drain: Effect.Effect<void>
 }
 
-/** What a probe needs of its request. */
+/** The members of a request that answering a probe needs. */
 type Probed = Pick<HttpExchange, "method" | "path" | "reply">
 
 /** The option `health` of `WebHandler`. */
@@ -41,33 +41,36 @@ export interface Given {
 
 interface Self {
   readonly sweeper: Pick<Deadlines, "now">
-  /** Runs a check; after the scope has closed, nothing runs. */
+  /** Runs a check on a fiber. After the scope has closed, it runs nothing. */
   readonly run: (effect: Effect.Effect<void>) => Fiber.RuntimeFiber<void>
-  /** Milliseconds by which the event loop may be late. */
+  /** By how many milliseconds the event loop may be late. */
   readonly maxLag: number
-  /** The checks of the layers of this process. */
+  /** The checks that the layers of this process have added. Each gives `undefined`, or the reason why it does not pass. */
   readonly checks: ReadonlyArray<Effect.Effect<string | undefined>>
   /** Whether `drain` has begun; `drain` writes it. */
   isDraining: boolean
-  /** What the checks have said last; `isReady` writes it. */
+  /** Whether the checks passed when they ran last; `isReady` writes it. */
   wasReady: boolean
 }
 
-/** What one of the paths answers. */
+/** The state of one of the two paths. */
 interface Probe {
   readonly check: Effect.Effect<boolean>
   /** How long an answer is used again, in milliseconds. */
   readonly maxAge: number
-  /** Whether the check may pass now. */
+  /** Whether the process may answer yes at all, whatever the check says. */
   readonly mayPass: () => boolean
-  /** The requests that the run answers; `receive` adds requests, `answerAll` takes them. */
+  /** The requests that the running check will answer. `receive` adds requests, `answerAll` removes them. */
   readonly waiting: Array<Probed>
-  /** The last answer, and until when it is used again; `checked` writes both. */
+  /** The last answer, and the time until which it is used again. `checked` writes both. */
   last: boolean
   until: number
 }
 
-/** `isServing` says whether the endpoint can serve now, apart from the checks of layers. */
+/**
+ * `isServing` says whether the endpoint can serve now, without regard to the checks of layers. Gives `undefined` when the option `health`
+ * is off.
+ */
 export const make = (
   { health }: Given,
   sweeper: Pick<Deadlines, "now">,
@@ -104,7 +107,7 @@ const drain = (self: Self, grace: Duration.DurationInput): Effect.Effect<void> =
     return Duration.toMillis(grace) > 0 ? Effect.sleep(grace) : Effect.void
   })
 
-/** Whether the event loop turns soon enough. */
+/** Whether the event loop turns in time. */
 const isPrompt = ({ maxLag, sweeper }: Self): Effect.Effect<boolean> =>
   Effect.suspend(() => {
     const began = sweeper.now()
@@ -132,14 +135,14 @@ const probeOf = (check: Effect.Effect<boolean>, maxAge: number, mayPass: () => b
   until: -Infinity
 })
 
-/** Answers a request with the last answer, or with the answer of a run of the check; the check may run already. */
+/** Answers a request with the last answer. If that is too old, a run of the check answers the request; this run may have begun already. */
 const receive = (self: Self, probe: Probe, exchange: Probed): void => {
   const { mayPass, until, waiting } = probe
   if (!mayPass() || self.sweeper.now() < until) return answer(probe, exchange)
   waiting.push(exchange)
   if (waiting.length > 1) return
   const fiber = self.run(Effect.interruptible(checked(self, probe)))
-  // After the scope has closed, nothing runs.
+  // After the scope has closed, `run` runs nothing.
   if (EffectInternals.exitOf(fiber) !== undefined) answerAll(probe)
 }
 
@@ -159,12 +162,14 @@ const answer = ({ last, mayPass }: Probe, exchange: Probed): void => {
   exchange.reply(status, HEADERS, exchange.method === "HEAD" ? "" : text)
 }
 
-/** Milliseconds of the timer that measures how late the event loop is. */
+/** The length of the timer that measures how late the event loop is, in milliseconds. */
 const TICK = 1
 
 const HEADERS = { "content-type": "text/plain", "cache-control": "no-store" } as const
 
-/** Why a check does not pass; `undefined` when it does. A check that cannot be interrupted does not begin a second time. */
+/**
+ * Why a check does not pass; `undefined` when it passes. A check that cannot be interrupted, and still runs, does not begin a second time.
+ */
 const attempt = (
   { name, run }: Readiness.Check,
   timeout: Duration.DurationInput

@@ -1,10 +1,11 @@
 /**
- * One HTTP request and the ways to answer it: the interface between the endpoint, which knows no socket, and the HTTP server that has a
- * socket. `AppExchange` and `WebExchange` here, `NodeExchange` in the node package, and `nodes/ForwardedRequests` implement it.
+ * One HTTP request, and the functions that answer it. It is the interface between the endpoint, which has no sockets, and the HTTP server,
+ * which has them. `AppExchange`, `WebExchange`, and `NodeExchange` of the node package, each implement it for a platform;
+ * `nodes/ForwardedRequests` implements it for a request that arrived at another node.
  *
- * All members are plain functions, not effects, so that a request that is answered at once costs no fiber besides its handler's. Nobody
- * sets a member of an exchange: what the endpoint finds out about a request is in its `Stage.Passage`. What stands behind the stages of
- * the endpoint gets an `Answerable` or an `Admitted`.
+ * All members are plain functions, not effects, so that a request that is answered at once costs no fiber except the fiber of its handler.
+ * The members never change. Everything that the endpoint finds out about a request is in its `Stage.Passage`. After the stages, code of the
+ * endpoint gets the request as an `Answerable` or as an `Admitted`.
  */
 import type * as Context from "effect/Context"
 import type * as Tracer from "effect/Tracer"
@@ -15,104 +16,118 @@ import type { Principal } from "../Authenticator.js"
 import type { Brought } from "../runtime/RequestOrigin.js"
 import type { BodyFault, OpenBody } from "./RequestBody.js"
 
-/** Header fields by their names in lower case. Repeated fields are joined with ", ", so a check of a single value fails. */
+/** Header fields by their names in lower case. Repeated fields are joined with ", ", so a check that expects a single value fails. */
 export type Headers = Readonly<Record<string, string | undefined>>
 
-/** What the HTTP server knows of a request. */
+/** Everything that the HTTP server knows of a request. */
 export interface Arrived extends Brought {
   readonly method: string
-  /** Path and query, as the endpoint matches them. */
+  /** The path and the query, as the endpoint compares them with its own path. */
   readonly url: string
-  /** The path that the client used, also where a router has removed its beginning. */
+  /** The path that the client used. It is the whole path, also where a router has removed the beginning of `url`. */
   readonly path: string
   readonly headers: Headers
-  /** Names and values in turn, as the client has sent them; `undefined` where the platform does not keep them. */
+  /**
+   * The names and the values of the header fields in turn, as the client has sent them; `undefined` where the platform does not keep them.
+   */
   readonly rawHeaders: ReadonlyArray<string> | undefined
-  /** The address of the other end of the connection, and whether the connection is encrypted, where the platform tells. */
+  /**
+   * The address of the other end of the connection; `undefined` where the platform does not give it. `encrypted` says whether the
+   * connection is encrypted.
+   */
   readonly remoteAddress?: string | undefined
   readonly encrypted?: boolean | undefined
-  /** The span that the application's HTTP server has made of the request, or a span below it. */
+  /** The span that the application's HTTP server has made for the request, or a span below it; `undefined` where there is no span. */
   readonly span?: Tracer.AnySpan | undefined
 }
 
 export interface HttpExchange extends Arrived {
-  /** Whether the client has disconnected: nothing reaches it any more. */
+  /** Whether the client has disconnected. Nothing reaches a client that has disconnected. */
   readonly isGone: boolean
-  /** Reads the body, once. Calls back at most once, and never when the client disconnects meanwhile. */
+  /** Reads the body; may be called once. It calls `then` at most once, and never when the client disconnects before. */
   readonly body: (into: OpenBody, then: (body: string | BodyFault) => void) => void
   /** Sends a complete answer, if the client is still connected. */
   readonly reply: (status: number, headers: Headers, body: string, slowReaders?: SlowReaders) => void
-  /** Begins an answer in pieces. The headers leave at once; the reader is called only after this returns. */
+  /**
+   * Begins an answer that is written in pieces. The headers leave at once. Functions of the reader are called only after `stream` has
+   * returned.
+   */
   readonly stream: (status: number, headers: Headers, reader: Reader, slowReaders?: SlowReaders) => Writer
-  /** Calls back when the client disconnects before it was answered. A listener replaces the listener before it. */
+  /** Calls the listener when the client disconnects before it was answered. A later listener replaces an earlier listener. */
   readonly onGone: (listener: () => void) => void
   /**
-   * For a request that arrived at another node and has not begun to run here: instead of answering, that node looks again for the node that
-   * serves the session. With `isDraining` it waits until this node has given the session away.
+   * Only for a request that arrived at another node and has not begun to run here. The request is not answered here: the other node looks
+   * again for the node that serves the session. With `isDraining`, the other node waits until this node has given the session away.
    */
   readonly moved?: ((isDraining: boolean) => void) | undefined
-  /** For a request that arrived at another node: from now on a part of it may have run. */
+  /** Only for a request that arrived at another node. Call it before a part of the request runs. */
   readonly begins?: (() => void) | undefined
 }
 
-/** A request on its way through the endpoint. Its answer gets the headers that the endpoint adds to every answer. */
+/** A request that passes through the endpoint. Its answer also gets the headers that the endpoint adds to every answer. */
 export interface Answerable extends Pick<HttpExchange, "headers" | "isGone" | "onGone"> {
   readonly arrived: Arrived
   readonly reply: (status: number, headers: Headers, body: string) => void
   readonly stream: (status: number, headers: Headers, reader: Reader) => Writer
 }
 
-/** A request whose user the endpoint has looked for: only such a request can be handed to what serves it. */
+/** A request whose user the endpoint has found. Only such a request can be given to a transport. */
 export interface Admitted extends Answerable, Pick<HttpExchange, "moved">, Admission {}
 
 /** What is known of the sender of a request. */
 export interface Admission {
-  /** The id of the user, for sessions and limits. */
+  /** The id of the user, for sessions and limits; `undefined` for an anonymous user, and on a server without users. */
   readonly principal: Principal | undefined
-  /** The user as a service. */
+  /** The user as a service; `undefined` on a server without users. */
   readonly user: Context.Context<never> | undefined
-  /** Calls back once when that user is no longer valid, unless the function that it returns is called before. */
+  /**
+   * Calls `onEnd` once when the user is no longer valid, unless the function that it returns is called before. `undefined` where the user
+   * stays valid.
+   */
   readonly watchUser: ((onEnd: () => void) => () => void) | undefined
 }
 
 /** How the endpoint treats readers that are slow. */
 export interface SlowReaders {
-  /** Sends a body that is longer than `PIECE` in pieces, as fast as the client takes them. */
+  /** Sends a body of more than `PIECE` characters in pieces, as fast as the client takes them. */
   readonly sendLong: (exchange: Pick<HttpExchange, "stream">, status: number, headers: Headers, body: string) => void
   /**
-   * Counts so many characters as not taken by the client, and calls back when `stallTimeout` has passed or the endpoint holds too
-   * much, unless the function that it returns is called before.
+   * Counts `held` characters as not taken by the client. It calls `cut` when the client takes nothing for `stallTimeout`, or when the
+   * endpoint holds too much text. Call the function that it returns when the client has taken the text.
    */
   readonly watch: (held: number, cut: () => void) => () => void
   /**
-   * Keeps the deadlines of streams with a timer that belongs to the request that is running, until the function that it
-   * returns is called: where the platform ends a timer with the request that started it, the shared timer may have ended.
+   * Keeps the deadlines of streams with a timer that belongs to the running request, until the function that it returns is called. Some
+   * platforms end a timer together with the request that started it, so the timer that all requests share may have ended.
    */
   readonly tick: () => () => void
 }
 
-/** How many characters of an answer are written at once. */
+/** How many characters of an answer are written at a time. */
 export const PIECE = 64 * 1024
 
-/** The writing end of an answer in pieces. */
+/** The functions that write an answer in pieces. */
 export interface Writer {
-  /** Writes the text; `false` when the caller should wait until the reader has `drained`. */
+  /** Writes the text. Gives `false` when the caller should write no more before `drained` of the reader is called. */
   readonly write: (text: string) => boolean
-  /** Ends the stream after what was written. */
+  /** Ends the stream after everything that was written. */
   readonly end: () => void
-  /** Ends the stream and its connection now; what was written may be lost. */
+  /** Ends the stream and its connection now. Text that was written may be lost. */
   readonly cut: () => void
 }
 
-/** What the implementation of an exchange reports about the client that reads an answer in pieces. */
+/** The functions by which an exchange tells the endpoint of the client that reads an answer in pieces. */
 export interface Reader {
-  /** The client has taken what was written, after `write` returned `false`. */
+  /** The client has taken everything that was written. It is called only after `write` has returned `false`. */
   readonly drained: () => void
-  /** The client has disconnected. Not called after `end` and `cut`. */
+  /** The client has disconnected. It is never called after `end` or `cut`. */
   readonly gone: () => void
 }
 
-/** Fields that a request has once. For some of these fields, Node's HTTP server keeps only the first value, unless it joins the values. */
+/**
+ * The fields that a request may have only once. Of some of these fields, Node's HTTP server keeps only the first value, unless its option
+ * to join the values is set.
+ */
 const SINGLE = new Set([
   "authorization",
   "content-type",
@@ -123,7 +138,7 @@ const SINGLE = new Set([
   "origin"
 ])
 
-/** The values of fields that may be sent only once and were repeated, joined; `undefined` when there are none. */
+/** The joined values of the fields that may be sent only once and were repeated; `undefined` when there are no such fields. */
 export const repeated = (rawHeaders: ReadonlyArray<string>): Headers | undefined => {
   let repeated: Record<string, string> | undefined
   const first = new Map<string, string>()
@@ -138,7 +153,7 @@ export const repeated = (rawHeaders: ReadonlyArray<string>): Headers | undefined
   return repeated
 }
 
-/** The same exchange, which passes on the messages that are read and sent. */
+/** The same exchange. It also calls `pass` with each message that is read or sent. */
 export const tapped = (
   exchange: HttpExchange,
   pass: (direction: "in" | "out", message: Message.Incoming) => void
@@ -196,7 +211,7 @@ export const present = (headers: Headers): Record<string, string> => {
   return all
 }
 
-/** The path of a path and query. */
+/** The path without the query. */
 export const pathOf = (url: string): string => {
   const query = url.indexOf("?")
   return query === -1 ? url : url.slice(0, query)

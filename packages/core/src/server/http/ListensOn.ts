@@ -1,18 +1,19 @@
 /**
- * Where the HTTP server of an application listens, for an endpoint that is mounted in it (`HttpEndpoint`, `NodeExchange` of the node
- * package): only a server on an address that is not loopback is meant to be reached by other names than the names of this machine.
+ * Tells whether the HTTP server of an application, in which an endpoint is mounted, listens on the loopback interface alone.
+ * `HttpEndpoint`, and `NodeExchange` of the node package, call it for each request. `Guard` needs the answer: other machines reach a server
+ * on another address by names that this machine may not know, so there `Guard` allows any Host by default.
  */
 import * as Guard from "./Guard.js"
 
-/** What a socket of Node tells, if it is one. */
+/** The members of a Node socket that are used here. Other platforms may have none of them. */
 interface NodeSocket {
   readonly localAddress?: unknown
   readonly server?: { readonly address?: () => unknown }
 }
 
 /**
- * Whether the server listens on the loopback interface alone; `undefined` where the platform does not tell. A server on a
- * Unix socket has a proxy in front of it.
+ * Whether the server listens on the loopback interface alone; `undefined` where the platform does not tell. It is `false` for a server on a
+ * Unix socket, because such a server has a proxy in front of it.
  */
 export const isLocal = (source: unknown): boolean | undefined => {
   const { socket } = source as { readonly socket?: NodeSocket }

@@ -1,18 +1,19 @@
 /**
- * Decides when a long body is read as a message, for the stage `body` of `dispatch/Stages`. To parse a text of megabytes, to check it and to
- * call a handler with it takes the event loop tens of milliseconds, in which no other client is answered and no node renews its lease. So the
- * long bodies of an endpoint go one after another, with a turn of the event loop between them, and the users take turns. A short body does not
- * wait.
+ * Decides when a long body is read as a message, for the stage `body` of `dispatch/Stages`. Parsing and checking a text of megabytes, and
+ * calling a handler with it, takes the event loop tens of milliseconds. In this time no other client is answered, and no node renews its
+ * lease. So the long bodies of an endpoint are read one after another, with a turn of the event loop between them, and the users take
+ * turns. A short body does not wait.
  *
- * `waiting` has the bodies that wait, by their users; the user at its beginning is the next, and no list in it is empty. `held` is the number
- * of their characters. `left` is what may still be read in this turn of the event loop. `isDue` is true while the next turn will be used.
+ * `waiting` has the waiting bodies of each user; the first user in it is the next, and each user in it has at least one body. `held` is the
+ * number of characters of all waiting bodies. `left` says how many characters may still be read in this turn of the event loop. `isDue` is
+ * true while a callback for the next turn is registered.
  */
 import type { Admission } from "./HttpExchange.js"
 
-/** Up to so many characters a body is short. */
+/** A body of at most so many characters is short. */
 const SHORT = 16 * 1024
 
-/** How many characters are read in one turn of the event loop, and one body more. */
+/** How many characters are read in one turn of the event loop. The last body of a turn may go beyond this number. */
 const TURN = 256 * 1024
 
 export interface Waiting {
@@ -23,7 +24,7 @@ export interface Waiting {
   readonly refuse: () => void
 }
 
-/** The user of a body. All clients that are not known are one user. */
+/** The user of a body. All clients that the endpoint does not know count as one user. */
 type User = NonNullable<Admission["principal"]>["id"] | undefined
 
 export class LongBodies {
@@ -33,13 +34,16 @@ export class LongBodies {
   private isDue = false
 
   constructor(
-    /** How many characters may wait; half of them may be of one user. */
+    /** How many characters may wait. One user may have half of them. */
     private readonly max: number,
     /** Calls back in the next turn of the event loop. */
     private readonly onNextTurn: (run: () => void) => void
   ) {}
 
-  /** Reads a body, now or in a later turn. Of a body that waits it gives how to forget the body, when the client disconnects. */
+  /**
+   * Reads a body now or in a later turn, or refuses it. For a body that waits, it gives a function that forgets the body; call it when the
+   * client disconnects.
+   */
   add(user: User, one: Waiting): (() => void) | undefined {
     if (one.size <= SHORT) one.read()
     else if (this.left > 0 && this.waiting.size === 0) this.run(one)

@@ -1,6 +1,6 @@
 /**
- * Accept and Content-Type, parsed as lists and types, for `dispatch/Stages`, `JsonOrStream`, and the transports of both eras
- * (`legacy/Http`, `modern/Http`): a media type counts only as an element of the list, never as a part of another text.
+ * Parses Accept as a list and Content-Type as a type, for `dispatch/Stages`, `JsonOrStream`, and the transports of both protocol eras
+ * (`legacy/Http`, `modern/Http`). A media type counts only as a whole element of the list, and never as a part of another text.
  */
 import type { Headers } from "./HttpExchange.js"
 
@@ -11,8 +11,8 @@ export interface Accepted {
 }
 
 /**
- * What an Accept header allows. Wildcards count; a weight of zero forbids. A client that sends no Accept header, or an empty one, accepts
- * everything (RFC 9110, 12.5.1).
+ * What an Accept header allows. Wildcards count. A weight of zero (`q=0`) forbids a type. A client that sends no Accept header, or an empty
+ * one, accepts everything (RFC 9110, 12.5.1).
  */
 export const accepted = (accept: string | undefined): Accepted => {
   if (accept === last.accept) return last.accepted
@@ -27,12 +27,15 @@ let last: { readonly accept: string | undefined; readonly accepted: Accepted } =
   accepted: { json: true, events: true }
 }
 
-/** How the response to a POST leaves: as JSON where nothing was sent before it, as JSON in any case, or as an event stream. */
+/**
+ * The form of the response to a POST. `auto`: JSON, unless something was sent before the response. `json`: always JSON. `stream`: always an
+ * event stream.
+ */
 export type Form = "auto" | "json" | "stream"
 
 /**
- * The form of the response to a POST: the form that the endpoint prefers, or the form that the client accepts. Clients MUST accept both
- * forms; many accept only one. `undefined` for a client that accepts neither form.
+ * The form of the response to a POST. When the client accepts both forms, it is the form that the endpoint prefers. Clients MUST accept
+ * both forms, but many accept only one: then it is the form that the client accepts. `undefined` for a client that accepts neither form.
  */
 export const formOf = (accept: string | undefined, preferred: Form): Form | undefined => {
   const { events, json } = accepted(accept)
@@ -53,8 +56,8 @@ const parse = (accept = ""): Accepted => {
 }
 
 /**
- * Whether the Content-Type is JSON in UTF-8 without a Content-Encoding. No other type is accepted, because a page of
- * another site may send `text/plain` without a preflight.
+ * Whether the Content-Type is JSON in UTF-8, without a Content-Encoding. Other types are refused, because a page of another site may send a
+ * type such as `text/plain` without a preflight.
  */
 export const isJson = (headers: Headers): boolean => {
   const type = headers["content-type"]

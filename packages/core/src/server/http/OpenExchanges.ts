@@ -1,7 +1,8 @@
 /**
- * Counts the HTTP requests that a handler is answering on sockets of an HTTP server which is not ours: Express, Fastify, a function from
- * `Request` to `Response`. When the handler closes, the requests end, clients take what they are still reading, and what is not taken
- * before the deadline is cut. `WebHandler`, and `NodeHandler` of the node package, each have such a counter.
+ * Keeps the HTTP requests that a handler is answering on an HTTP server which this library did not start: Express, Fastify, or a platform
+ * that calls a function from `Request` to `Response`. When the handler closes, it ends the requests, and waits until clients have taken
+ * their answers. After the deadline it cuts off the answers that are left. `WebHandler`, and `NodeHandler` of the node package, each use
+ * this module.
  */
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -11,7 +12,7 @@ import type { HttpExchange } from "./HttpExchange.js"
 import * as Refusal from "./Refusal.js"
 
 export interface Open extends HttpExchange {
-  /** Whether the endpoint waits for the rest of the request. */
+  /** Whether the endpoint still waits for a part of the request's body. */
   readonly isReading: boolean
   /** Disconnects the client. */
   readonly cut: () => void
@@ -24,9 +25,9 @@ interface Endpoint {
 }
 
 export interface OpenExchanges<A extends Open> {
-  /** The endpoint answers the exchange. */
+  /** Has the endpoint answer the exchange. */
   readonly handle: (exchange: A) => void
-  /** The client has taken the answer, or has disconnected. */
+  /** Call it when the client has taken the answer, or has disconnected. */
   readonly remove: (exchange: A) => void
 }
 
@@ -41,7 +42,7 @@ export const make = <A extends Open>(
     if (open.size === 0) onEmpty()
   })
   const close = Effect.timed(endpoint.close).pipe(
-    // Nothing runs for a request before all of it has come.
+    // No handler runs for a request before all of its body has come.
     Effect.tap(() => Effect.sync(() => open.forEach((one) => one.isReading && Refusal.send(one, Refusal.closing)))),
     Effect.flatMap(([elapsed]) => TimeLimit.end(emptied, Duration.subtract(closeTimeout, elapsed))),
     Effect.zipRight(Effect.sync(() =>

@@ -1,9 +1,10 @@
 /**
- * The writing end of an answer whose platform pulls the body: buffers what is written until the platform pulls it. `WebExchange` and
- * `AppExchange` give the writer a source, from which their platform pulls.
+ * Writes an answer on a platform that pulls the body: it buffers the written text until the platform pulls. `WebExchange` and `AppExchange`
+ * give the writer a source, from which their platform pulls.
  *
- * A class with mutable fields: `text` waits to be pulled; `pulled` is whether the platform has pulled and got nothing; `full` is whether
- * the sender waits until the text was pulled. The state "ended" says that no text follows, and "over" that the last text was pulled.
+ * A class with mutable fields. `text` is the text that waits for a pull. `pulled` is true when the platform has pulled and got nothing yet.
+ * `full` is true while the sender waits until the text is pulled. `state` is "ended" when no more text follows, and "over" when the last
+ * text was pulled.
  */
 import * as Sse from "../../jsonrpc/Sse.js"
 import type { Headers, Reader, SlowReaders, Writer } from "./HttpExchange.js"
@@ -12,11 +13,11 @@ import type { Headers, Reader, SlowReaders, Writer } from "./HttpExchange.js"
 export interface Owner {
   /** Disconnects the client, and calls `abort`. */
   readonly cut: () => void
-  /** The platform has pulled everything, at last a text of so many characters. */
+  /** Called when the platform has pulled everything. `last` is the number of characters of the last text. */
   readonly finish: (last: number, slowReaders: SlowReaders | undefined) => void
 }
 
-/** What the platform pulls from: of a web stream, its controller. */
+/** The object that the platform pulls from. For a web stream it is the controller of the stream. */
 export type Source = Pick<ReadableStreamDefaultController<Uint8Array>, "close" | "enqueue" | "error">
 
 /** How many characters may wait to be pulled before `write` returns `false`. */
@@ -36,9 +37,9 @@ export class PulledWriter implements Writer {
     private readonly reader: Reader,
     private readonly owner: Owner,
     private readonly slowReaders: SlowReaders | undefined,
-    /** What the platform pulls from; `undefined` once it pulls no more. */
+    /** Gives the source; `undefined` when the platform pulls no more. */
     private readonly source: () => Source | undefined,
-    /** Runs the function that gives what waits to the source: now, or as soon as the platform takes it. */
+    /** Runs `flush`, which gives the waiting text to the source: now, or as soon as the platform takes the text. */
     private readonly give: (flush: () => void) => void = (flush) => flush()
   ) {
     // Some servers send the headers of a stream only with the beginning of its body.
@@ -49,7 +50,7 @@ export class PulledWriter implements Writer {
     return this.state === "over"
   }
 
-  /** The platform takes more: the source gets the text that waits, or the next text. */
+  /** The platform takes more text: the source gets the text that waits, or the next text that is written. */
   pull(): void {
     this.pulled = true
     this.offer()
@@ -66,18 +67,18 @@ export class PulledWriter implements Writer {
     if (this.state !== "open") return
     this.state = "ended"
     this.offer()
-    // Closed when the last text is pulled, so that a reader that does not pull it can be cut.
+    // The stream is closed when the last text is pulled, so a reader that does not pull this text can be cut off until then.
     if (!this.isOver) this.stopWatching = this.slowReaders?.watch(0, this.cut)
   }
 
   readonly cut = (): void => {
     if (this.state === "over") return
-    // Its reader has ended it, and is not called.
+    // The owner of the writer has ended the stream itself, so its `gone` is not called.
     this.state = "ended"
     this.owner.cut()
   }
 
-  /** Ends the stream now: with an error, or because it has no reader any more. */
+  /** Ends the stream now: with an error, or, when `error` is `undefined`, because the stream has no reader any more. */
   abort(error: Error | undefined): void {
     const { state } = this
     if (state === "over") return

@@ -1,7 +1,7 @@
 /**
- * The refusals that both eras share, with their HTTP status codes and messages, and how a refusal is sent. Its error has no id,
- * because the endpoint refuses before it has read a request; an error with an id is sent by `failure`. Refusals about sessions and
- * their streams are in `legacy/SessionRefusal`.
+ * The refusals that both protocol eras share, with their HTTP status codes and messages. `send` sends a refusal; its error has no id,
+ * because the endpoint refuses a request before it has read the message. `failure` sends an error that has an id. `legacy/SessionRefusal`
+ * has the refusals about sessions and their streams.
  */
 import * as Duration from "effect/Duration"
 import * as JsonRpcError from "../../jsonrpc/JsonRpcError.js"
@@ -18,7 +18,7 @@ import * as StoreFailure from "../telemetry/StoreFailure.js"
 import type { Answerable, Headers } from "./HttpExchange.js"
 import type { BodyFault } from "./RequestBody.js"
 
-/** What can be refused. */
+/** The members of a request that refusing it needs. */
 type Refused = Pick<Answerable, "headers" | "reply">
 
 /** Refuses the request. */
@@ -30,7 +30,7 @@ export const send = (exchange: Refused, refusal: HttpRefusal): void =>
     refusal.headers
   )
 
-/** The era of a client. Where its message is not read, its header names the revision. */
+/** The era of a client. When its message was not read, the header names the revision. */
 export const eraOf = (
   { headers }: Pick<Refused, "headers">,
   message: Parameters<typeof Version.eraOfMessage>[0] = { method: "" }
@@ -46,7 +46,7 @@ export const failure = (exchange: Refused, status: number, error: Message.Failur
   )
 }
 
-/** The refusal of a request that the authenticator has refused. */
+/** Makes the HTTP refusal from the failure with which the authenticator has refused a request. */
 export const of = (refuses: Refuses, era: Version.Era): HttpRefusal => {
   if (refuses._tag === "HttpRefusal") return refuses
   const error = McpError.toWire(refuses, era)
@@ -56,7 +56,9 @@ export const of = (refuses: Refuses, era: Version.Era): HttpRefusal => {
 export const make = (status: number, code: number, message: string, headers?: Headers): HttpRefusal =>
   new HttpRefusal({ status, headers, error: { code, message } })
 
-/** The client may send the rest of a body that was not read: the server would not read it. */
+/**
+ * A header that closes the connection. The client may still send the rest of a body that was not read, and the server would not read it.
+ */
 const CLOSED: Headers = { connection: "close" }
 
 export const badRequest = (message: string): HttpRefusal =>
@@ -80,7 +82,7 @@ export const methodNotAllowed = (method: string, allow: string): HttpRefusal =>
 export const notAcceptable = (types: string): HttpRefusal =>
   make(406, JsonRpcError.UNAVAILABLE, `Not Acceptable: the Accept header must list ${types}`)
 
-/** `isEndless`: the rest of the body is too much to be read and dropped. */
+/** `isEndless` is true when the rest of the body is so large that the server does not read it in order to drop it. */
 export const tooLarge = (maxBytes: number, isEndless = false): HttpRefusal =>
   make(
     413,
@@ -103,7 +105,7 @@ const tooManyBytes: HttpRefusal = make(
   { "retry-after": "1", ...CLOSED }
 )
 
-/** Long bodies are read one after another. */
+/** The refusal of a long body, when too many long bodies wait to be read one after another. */
 export const tooManyLong: HttpRefusal = make(
   503,
   JsonRpcError.UNAVAILABLE,
@@ -150,7 +152,7 @@ export const closing: HttpRefusal = make(
   { "retry-after": "1", ...CLOSED }
 )
 
-/** Where several nodes serve an endpoint: no node has the request. */
+/** Where several nodes serve an endpoint: no node has received the request. */
 export const nodeLost: HttpRefusal = make(
   503,
   JsonRpcError.UNAVAILABLE,
@@ -158,7 +160,7 @@ export const nodeLost: HttpRefusal = make(
   { "retry-after": "1" }
 )
 
-/** Where several nodes serve an endpoint: too much that this node passes on is on its way. */
+/** Where several nodes serve an endpoint: this node has too much text on its way to the other nodes. */
 export const nodeBusy: HttpRefusal = make(
   503,
   JsonRpcError.UNAVAILABLE,
@@ -168,7 +170,7 @@ export const nodeBusy: HttpRefusal = make(
 
 /**
  * Where several nodes serve an endpoint: the client has sent a notification or a response, and it is not known whether the other node has
- * received it.
+ * received this message.
  */
 export const nodeSilent: HttpRefusal = make(
   503,
@@ -177,7 +179,7 @@ export const nodeSilent: HttpRefusal = make(
   { "retry-after": "1" }
 )
 
-/** The sender has sent too many requests. An error alone names the seconds, too, for transports without headers. */
+/** The sender has sent too many requests. The error also names the seconds to wait, for transports without headers. */
 export const tooMany = (wait: Duration.Duration): HttpRefusal => {
   const seconds = Math.ceil(Math.min(Duration.toSeconds(wait), MAX_WAIT))
   return new HttpRefusal({
@@ -194,13 +196,13 @@ export const tooMany = (wait: Duration.Duration): HttpRefusal => {
 /** A day, in seconds. */
 const MAX_WAIT = 86_400
 
-/** A store that the request needs did not answer, or has refused what the request needs. */
+/** A store that the request needs did not answer, or has refused the operation. */
 export const storeAway = (what: string, isRefused?: boolean): HttpRefusal =>
   make(503, JsonRpcError.UNAVAILABLE, `Service Unavailable: ${StoreFailure.sentence(what, isRefused)}`, {
     "retry-after": "1"
   })
 
-/** What a client has missed of a stream cannot be read now. */
+/** The events that a client has missed cannot be read now, because the event store does not answer. */
 export const streamAway: HttpRefusal = make(
   503,
   JsonRpcError.UNAVAILABLE,
@@ -208,7 +210,7 @@ export const streamAway: HttpRefusal = make(
   { "retry-after": "1" }
 )
 
-/** The application has given the user with a request that another node should serve. */
+/** The application has given the user with a request, so another node, which serves the session, cannot get this user. */
 export const staysHere: HttpRefusal = make(
   421,
   JsonRpcError.UNAVAILABLE,

@@ -1,12 +1,12 @@
 /**
  * Reads the body of a request within the limits of an endpoint, for every `HttpExchange`: the body of a web `Request`, and the body of a
- * request of Node. `dispatch/Stages` asks for the body. A client may send a piece for each byte, so pieces are joined as they arrive, each
- * of them once. `Request.arrayBuffer` has no limit, so it reads only short bodies that declare their length.
+ * request of Node. `dispatch/Stages` asks for the body. A client may send a piece for each byte, so each piece is joined to the buffer
+ * once, when it arrives. `Request.arrayBuffer` has no limit, so only short bodies that declare their length are read with it.
  *
- * `Bodies` limits how many bytes the incomplete bodies of an endpoint take together, and how long a body may be incomplete. Fields are
- * mutable because each request passes here. `held` counts the bytes of all bodies in `open`, the oldest first; `hold` and
- * `drop` keep the bodies that hold bytes by their senders; while `isWatched` is true,
- * a sweep will come. At the limit, `Bodies` refuses the bodies whose senders are worth the least to the endpoint.
+ * `Bodies` limits how many bytes the incomplete bodies of an endpoint take together, and how long a body may be incomplete. Its fields are
+ * mutable, because each request passes here. `held` counts the bytes of all bodies in `open`, which has the oldest body first. `hold` and
+ * `drop` keep the bodies that hold bytes by their senders. While `isWatched` is true, a sweep will come. At the limit, `Bodies` refuses
+ * bodies of unknown senders first.
  */
 import * as Either from "effect/Either"
 import { ByteBuffer } from "../../jsonrpc/runtime/ByteBuffer.js"
@@ -14,18 +14,22 @@ import type * as Deadlines from "../../kit/Deadlines.js"
 import type { ResolvedHttpLimits } from "../runtime/ResolvedLimits.js"
 
 /**
- * Why a body was not read: it is too large, it is not UTF-8, it cannot be read, another reader has taken it, such as a body
- * parser of the application, it did not come in time, or all incomplete bodies were too large together.
+ * Why a body was not read. `size`: it is too large. `encoding`: it is not UTF-8. `unreadable`: it cannot be read. `taken`: other code has
+ * read it before, such as a body parser of the application. `time`: it did not come in time. `sum`: all incomplete bodies together were too
+ * large.
  */
 export type BodyFault = { readonly fault: "size" | "encoding" | "unreadable" | "taken" | "time" | "sum" }
 
 /** How many bytes beyond the limit of a body are read and dropped, so that the client can read the answer. */
 export const MAX_DISCARDED = 64 * 1024 * 1024
 
-/** Up to this length a web `Request` reads a body itself. */
+/** Up to this length in bytes, the platform's `Request.arrayBuffer` reads a body. */
 const SHORT = 64 * 1024
 
-/** Who sends a body: the user, or the session where there are no users; `undefined` for a client that the endpoint does not know. */
+/**
+ * The sender of a body: the id of the user, or the id of the session where there are no users; `undefined` for a client that the endpoint
+ * does not know.
+ */
 export type Sender = string | undefined
 
 /** The incomplete bodies of an endpoint. */
@@ -33,9 +37,12 @@ export class Bodies implements Deadlines.Expirable {
   readonly open = new Set<OpenBody>()
   held = 0
   isWatched = false
-  /** How many sweeps there were. */
+  /** How many sweeps have run so far. */
   sweeps = 0
-  /** The bodies without a sender that hold bytes, the oldest first. A hostile client has many: finding the oldest takes one step. */
+  /**
+   * The bodies without a sender that hold bytes, the oldest first. A hostile client may have many of them, and finding the oldest takes one
+   * step.
+   */
   private readonly unknown = new Set<OpenBody>()
   /** The other bodies that hold bytes, by their sender. */
   private readonly known = new Map<string, Sent>()
@@ -63,7 +70,7 @@ export class Bodies implements Deadlines.Expirable {
     return this.isWatched ? now + this.limits.bodyTimeout : Infinity
   }
 
-  /** A body takes so many bytes now. Refuses bodies until the others have space. */
+  /** Says that a body takes so many bytes now. Refuses other bodies, or this body, until the limit holds. */
   hold(body: OpenBody, bytes: number): void {
     const more = bytes - body.held
     if (more === 0) return
@@ -83,7 +90,7 @@ export class Bodies implements Deadlines.Expirable {
     }
   }
 
-  /** A body takes no bytes any more. */
+  /** Says that a body takes no bytes any more. */
   drop(body: OpenBody): void {
     this.open.delete(body)
     this.held -= body.held
@@ -98,8 +105,9 @@ export class Bodies implements Deadlines.Expirable {
   }
 
   /**
-   * The oldest body without a sender; where every body has a sender, the oldest body of the sender that holds the most. So a client that
-   * sends only halves of bodies takes no space from clients that the endpoint knows, and a user loses space of their own first.
+   * The body to refuse next: the oldest body without a sender. When every body has a sender, it is the oldest body of the sender that holds
+   * the most bytes. So a client that sends only parts of bodies takes no space from clients that the endpoint knows, and a user who holds
+   * much loses a body before other users do.
    */
   private leastWorth(): OpenBody | undefined {
     for (const body of this.unknown) return body
@@ -116,14 +124,14 @@ interface Sent {
   readonly bodies: Set<OpenBody>
 }
 
-/** A body that an endpoint reads. After `isOver` is true, its bytes are not needed. */
+/** A body that an endpoint reads. Once `isOver` is true, its bytes are not needed any more. */
 export class OpenBody extends ByteBuffer {
   isOver: boolean
-  /** How many bytes the body takes. */
+  /** How many bytes the body takes now. */
   held: number
-  /** How many sweeps there were before. */
+  /** How many sweeps had run when the body began. */
   readonly sweeps: number
-  /** Receives why the body is not read. Who reads the body sets it. */
+  /** Called with the reason when the body is not read. The code that reads the body sets this function. */
   refuse: ((fault: BodyFault) => void) | undefined
 
   constructor(private readonly bodies: Bodies, readonly sender?: Sender) {
@@ -135,23 +143,24 @@ export class OpenBody extends ByteBuffer {
     if (!bodies.isWatched) bodies.watch()
   }
 
-  /** Adds a piece; `false` when it is not needed. */
+  /** Adds a piece. Gives `false` when the body is over, so that the piece is not needed. */
   override add(piece: Uint8Array): boolean {
     if (this.isOver) this.skip(piece)
-    // Answers at once, but reads on: a server that closes a connection with unread bytes may discard the answer.
+    // The client gets its answer at once, but the server reads on: when a server closes a connection with unread bytes, the client may lose
+    // the answer.
     else if (!super.add(piece)) this.end({ fault: "size" })
     else this.bodies.hold(this, this.bytes!.length)
     return !this.isOver
   }
 
-  /** Counts bytes that are held elsewhere. */
+  /** Counts so many bytes for this body, although the platform holds the bytes and not this buffer. */
   reserve(bytes: number): void {
     this.bodies.hold(this, bytes)
   }
 
   /**
-   * Ends the body: it is complete, it is no longer needed, or it is not read because of the fault. Gives the bytes of a complete body,
-   * once.
+   * Ends the body: it is complete, it is no longer needed, or, with a `fault`, it is not read for this reason. Gives the bytes of a
+   * complete body, once.
    */
   end(fault?: BodyFault): Uint8Array {
     const { bodies, bytes } = this
@@ -167,11 +176,11 @@ export class OpenBody extends ByteBuffer {
 const NOTHING = new Uint8Array(0)
 
 /**
- * Calls back once with the text of the body, or with why it was not read. Returns a function that stops reading; then it does
- * not call back.
+ * Calls `then` once with the text of the body, or with the reason why it was not read. Returns a function that stops reading; after it was
+ * called, `then` is not called.
  */
 export const read = (request: Request, into: OpenBody, then: (body: string | BodyFault) => void): () => void =>
-  // Another reader had it: an application that has parsed the body before.
+  // Other code has read the body before: an application that parses bodies itself.
   request.bodyUsed
     ? answer(then, TAKEN)
     : isShort(request, into)
@@ -180,14 +189,14 @@ export const read = (request: Request, into: OpenBody, then: (body: string | Bod
 
 const TAKEN: BodyFault = { fault: "taken" }
 
-/** Whether a header declares a length within the limit. HTTP allows no more bytes than it declares. */
+/** Whether a header declares a short length within the limit. HTTP allows no more bytes than the declared length. */
 const isShort = ({ headers }: Request, { maxBytes }: OpenBody): boolean => {
   const length = headers.get("content-length")
   return length !== null && /^\d+$/.test(length) && Number(length) <= Math.min(maxBytes, SHORT) &&
     !headers.has("transfer-encoding")
 }
 
-/** Does not even look at the stream of the body: on Node, making one costs more than the rest of a request. */
+/** Does not use the stream of the body, because on Node making this stream costs more than the rest of a request. */
 const readShort = (request: Request, into: OpenBody, then: (body: string | BodyFault) => void): () => void => {
   let stopped = false
   const settle = into.refuse = (body: string | BodyFault): void => {
@@ -196,10 +205,10 @@ const readShort = (request: Request, into: OpenBody, then: (body: string | BodyF
   }
   request.arrayBuffer().then(
     (bytes) => settle(bytes.byteLength > into.maxBytes ? { fault: "size" } : text(bytes)),
-    // A reader that has taken nothing yet keeps the body from us, too.
+    // A reader that has locked the body, but has taken no bytes yet, also prevents reading it here.
     () => settle(request.bodyUsed ? { fault: "unreadable" } : TAKEN)
   )
-  // Only the platform knows how much of it has come.
+  // Only the platform knows how much of the body has come, so the declared length counts.
   into.reserve(Number(request.headers.get("content-length")))
   return () => {
     stopped = true
@@ -209,7 +218,7 @@ const readShort = (request: Request, into: OpenBody, then: (body: string | BodyF
 const readLong = ({ body }: Request, into: OpenBody, then: (body: string | BodyFault) => void): () => void => {
   if (body === null) return answer(then, "")
   if (body.locked) return answer(then, TAKEN)
-  // A framework may have made the stream, and give any value.
+  // A framework may have made the stream, which may then give values of any type.
   const reader: ReadableStreamDefaultReader<unknown> = body.getReader()
   const cancel = (): void => void reader.cancel().catch(() => {})
   let isEmptyFor = 0
@@ -241,10 +250,10 @@ const readLong = ({ body }: Request, into: OpenBody, then: (body: string | BodyF
   }
 }
 
-/** How many pieces without bytes may follow one another: a stream that gives them at once would keep the event loop. */
+/** How many pieces without bytes may follow one another. A stream that gives such pieces at once would occupy the event loop. */
 const MAX_EMPTY = 1000
 
-/** The bytes of a piece; `undefined` for a piece that is not bytes, such as the texts of a stream with an encoding. */
+/** The bytes of a piece; `undefined` for a piece of another type, such as the texts of a stream with an encoding. */
 const bytesOf = (piece: unknown): Uint8Array | undefined =>
   piece instanceof Uint8Array
     ? piece
@@ -252,7 +261,7 @@ const bytesOf = (piece: unknown): Uint8Array | undefined =>
     ? new Uint8Array(piece.buffer, piece.byteOffset, piece.byteLength)
     : undefined
 
-/** What is used of a request of Node. */
+/** The members of a Node request that are used here. */
 export interface NodeBody {
   readonly readableDidRead: boolean
   readonly on: {
@@ -262,7 +271,10 @@ export interface NodeBody {
   readonly destroy: () => unknown
 }
 
-/** Calls back once with the bytes of the body of a request of Node. Does not call back when the client disconnects before. */
+/**
+ * Calls `then` once with the bytes of the body of a Node request, or with the reason why it was not read. Does not call `then` when the
+ * client disconnects before.
+ */
 export const readNode = (
   request: NodeBody,
   into: OpenBody,
@@ -279,7 +291,7 @@ export const readNode = (
   })
 }
 
-/** Whether reading ends, although the client may not get its answer then. */
+/** Whether to stop reading, although the client may then lose its answer. */
 const isEndless = ({ maxBytes, size }: OpenBody): boolean => size - maxBytes > MAX_DISCARDED
 
 const answer = (then: (body: string | BodyFault) => void, body: string | BodyFault): () => void => {

@@ -1,6 +1,6 @@
 /**
- * The options of an HTTP endpoint with every default filled in, durations in milliseconds. `WebHandler` says what each option is for;
- * `EndpointContext` resolves the options; `dispatch/Endpoint`, `legacy/SessionStore` and the other modules of the endpoint read them.
+ * The options of an HTTP endpoint with every default filled in. All durations are in milliseconds. `WebHandler` describes the options.
+ * `EndpointContext` fills the defaults in; `dispatch/Endpoint`, `legacy/SessionStore` and the other modules of the endpoint read them.
  */
 import type * as Duration from "effect/Duration"
 import type { Tap } from "../../jsonrpc/Tap.js"
@@ -41,13 +41,16 @@ export interface ResolvedOptions {
   readonly keepAlive: number
   readonly retry: number
   readonly closeTimeout: number
-  /** `undefined` for the default, which depends on the services of the endpoint. */
+  /** `undefined` when the application gives no value: then the default depends on whether several nodes serve the endpoint. */
   readonly drainTimeout: number | undefined
   /** The texts of the documents beside the endpoint, by their paths. */
   readonly documents: ReadonlyMap<string, string> | undefined
 }
 
-/** How long a handler runs on after its client, of a revision up to 2025-11-25, has disconnected; in milliseconds. */
+/**
+ * How long a handler runs on after its client has disconnected, in milliseconds: for clients of revision 2025-11-25 or earlier, without a
+ * session.
+ */
 export const ABANDON_AFTER = 30_000
 
 export const make = (options: Given): ResolvedOptions => {

@@ -1,6 +1,4 @@
 /**
- * The address of an HTTP server of the platform, as far as `HttpEndpoint` reads it. The platform of Effect 4 has other addresses:
- * for version 4 this module is written anew.
  */
 import type { Address } from "@effect/platform/HttpServer"
 

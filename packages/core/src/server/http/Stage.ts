@@ -1,8 +1,8 @@
 /**
- * The stages that a request passes at an HTTP endpoint, as a list of values. A stage reads what the stages before it have found, and finds
- * something itself, or answers the request. The compiler checks the list: a stage cannot read what no stage before it finds.
+ * Stages: the steps that a request passes at an HTTP endpoint, as a list of values. A stage reads what the earlier stages have found. It
+ * finds something itself, or answers the request. The compiler checks the list: a stage cannot read a value that no earlier stage finds.
  *
- * This module knows no stage; `dispatch/Stages` has the lists. Each request gets one `Passage`, which runs the stages.
+ * This module contains no stage; `dispatch/Stages` has the lists. Each request gets one `Passage`, which runs the stages.
  */
 import type {
   Admission,
@@ -15,39 +15,42 @@ import type {
   Writer
 } from "./HttpExchange.js"
 
-/** What `run` of a stage gives when no later stage may run yet: the stage has answered the request, or goes on with it later. */
+/** The result of a stage when no later stage may run yet: the stage has answered the request, or will let it go on later. */
 export const HELD: unique symbol = Symbol.for("@effect-mcp/core/server/Stage/HELD")
 
 export interface Stage<Name extends string, Reads, Finds> {
-  /** Later stages read under this name what the stage has found. */
+  /** The name under which later stages read the value that this stage finds. */
   readonly name: Name
   /**
-   * Gives what the stage finds. It gives `HELD` when it has answered the request, or when it is going to: then it answers later, or calls
-   * `pass` of the request once with what it finds.
+   * Gives the value that the stage finds, or `HELD`. After `HELD` the stage has answered the request, answers it later, or calls `pass` of
+   * the request once with the value.
    */
   readonly run: (request: Passing<Finds>, found: Reads) => Finds | typeof HELD
 }
 
 export type Any = Stage<string, any, any>
 
-/** A request on its way, as a stage has it. */
+/** A request as a stage gets it. */
 export interface Passing<Finds> extends Answerable {
-  /** What the HTTP server gives for the request. A stage reads from it, and answers through `reply` and `stream` beside it. */
+  /** What the HTTP server gives for the request. To answer, a stage calls `reply` and `stream` of `Passing`, not of the exchange. */
   readonly arrived: Omit<HttpExchange, "reply" | "stream">
-  /** Every answer to the request has these headers, too. */
+  /** Adds these headers to every answer to the request. */
   readonly add: (headers: Headers) => void
-  /** The same request, of a known sender. */
+  /** The same request, with a known sender. */
   readonly admit: (sender: Admission) => Admitted
-  /** Goes on with a request that this stage has held. */
+  /** Lets a request go on that this stage has held, with the value that the stage has found. */
   readonly pass: (finds: Finds) => void
 }
 
-/** What is known after a stage. */
+/** The values that are known after a stage. */
 type After<Earlier, One> = One extends Stage<infer Name, any, infer Finds>
   ? [Finds] extends [void] ? Earlier : Earlier & { readonly [_ in Name]: Finds }
   : Earlier
 
-/** The stages, where each reads only what the stages before it find. A sentence is in the place of a stage that reads something else. */
+/**
+ * The stages of a list in which each stage reads only values that earlier stages find. In place of any other stage there is a sentence,
+ * which the compiler shows.
+ */
 type Ordered<Stages extends ReadonlyArray<unknown>, Earlier = {}> = Stages extends readonly [infer First, ...infer Rest]
   ? readonly [
     NonNullable<First> extends Stage<infer Name, infer Reads, any>
@@ -57,7 +60,7 @@ type Ordered<Stages extends ReadonlyArray<unknown>, Earlier = {}> = Stages exten
   ]
   : readonly []
 
-/** Stages in their order. An `undefined` is left out: no later stage can read what it finds. */
+/** A list of stages in their order. `undefined` elements are left out; a later stage cannot read what they would find. */
 export const inOrder = <const Stages extends ReadonlyArray<Any | undefined>>(
   ...stages: Stages & Ordered<Stages>
 ): ReadonlyArray<Any> => (stages as ReadonlyArray<Any | undefined>).filter((stage) => stage !== undefined)
@@ -65,13 +68,14 @@ export const inOrder = <const Stages extends ReadonlyArray<Any | undefined>>(
 /** What the requests of an endpoint have in common. */
 export interface Surroundings {
   readonly slowReaders: SlowReaders
-  /** Whether a request that was held must not go on, because the endpoint has begun to close: then it was answered. */
+  /** Refuses a request that was held, when the endpoint has begun to close meanwhile. Gives `true` when it has refused the request. */
   readonly refuses: (request: Answerable) => boolean
 }
 
 /**
- * One request and its stages. Its mutable fields: `at` is the stage that is running, and `found` is what the stages before it have found, by
- * their names; `added` are the headers of every answer; `principal`, `user` and `watchUser` are set once, when a stage admits the sender.
+ * One request and its stages. Mutable fields: `at` is the index of the running stage; `found` has the values that the earlier stages have
+ * found, by their names; `added` are the headers of every answer; `principal`, `user` and `watchUser` are set once, when a stage admits the
+ * sender.
  */
 export class Passage implements Passing<unknown>, Admitted {
   readonly headers: Headers

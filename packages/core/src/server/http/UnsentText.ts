@@ -1,18 +1,18 @@
 /**
- * How much text one endpoint holds that clients have not taken yet, in all of its answers together. When it is more than the limit, the
- * reader that took nothing for the longest time is cut, then the next reader.
+ * Counts the text that all answers of one endpoint hold and that clients have not taken yet. When the sum exceeds the limit, the reader
+ * that took nothing for the longest time is disconnected, then the next reader, until the limit holds.
  *
  * A mutable set, because each write to a slow reader passes here. `total` is the sum of `held` over all holders, and `holders` are the
- * answers that hold anything. `StreamedAnswer`, and `watch` of `EndpointContext`, report what they hold.
+ * answers that hold text. `StreamedAnswer`, and `watch` of `EndpointContext`, report how much they hold.
  */
 import * as Metrics from "../telemetry/Metrics.js"
 
 export interface Holder {
-  /** How many characters the answer holds. */
+  /** How many characters the answer holds now. */
   readonly held: number
-  /** When its reader took something last, in milliseconds. */
+  /** When the reader of the answer took something last, in milliseconds. */
   readonly lastWrite: number
-  /** Drops the text that the answer holds, and disconnects its reader. */
+  /** Drops the text that the answer holds, and disconnects the reader. */
   readonly cut: () => void
 }
 
@@ -27,7 +27,7 @@ export class UnsentText {
     return this.total
   }
 
-  /** To be called after `held` of the holder has changed by so many characters. */
+  /** Call it after `held` of the holder has changed by so many characters. */
   change(holder: Holder, by: number): void {
     this.total += by
     if (holder.held > 0) this.holders.add(holder)

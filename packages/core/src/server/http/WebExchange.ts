@@ -1,7 +1,6 @@
 /**
- * One web `Request`, and the web `Response` that answers it, as an `HttpExchange`. An exchange uses nothing but the Fetch API and its
- * streams, and knows nothing of MCP; `WebHandler` makes an exchange for each request. `RequestBody` reads the body, and `PulledWriter`
- * writes a stream.
+ * One web `Request`, and the web `Response` that answers it, as an `HttpExchange`. An exchange uses only the Fetch API and its streams, and
+ * knows nothing of MCP. `WebHandler` makes an exchange for each request. `RequestBody` reads the body, and `PulledWriter` writes a stream.
  *
  * The class has mutable fields, because the endpoint answers by calling functions. The first call of `settle` gives the response, and later
  * calls have no effect. Once `done` is true, the exchange answers nothing more. Once `isWatching` is true, the exchange listens to the
@@ -26,9 +25,9 @@ export class WebExchange implements HttpExchange, Owner {
   readonly method: string
   readonly url: string
   readonly headers: Headers
-  // The Fetch API joins fields that were repeated, and does not keep them apart.
+  // The Fetch API joins repeated fields, so the single fields are not known.
   readonly rawHeaders = undefined
-  // No HTTP middleware of Effect runs around it.
+  // No HTTP middleware of Effect runs around this request.
   readonly values = undefined
   private done = false
   private hasLeft = false
@@ -42,7 +41,7 @@ export class WebExchange implements HttpExchange, Owner {
     private readonly request: Request,
     readonly services: Context.Context<never> | undefined,
     private readonly settle: (response: Response) => void,
-    /** Called once: the client has taken the answer, as far as this end can see, or has disconnected. */
+    /** Called once, when the client has taken the answer, as far as this end can see, or has disconnected. */
     private readonly onDone: (exchange: WebExchange) => void
   ) {
     const [, target] = URL_PARTS.exec(request.url)!
@@ -52,7 +51,7 @@ export class WebExchange implements HttpExchange, Owner {
     request.headers.forEach((value, name) => {
       headers[name] = value
     })
-    // Some platforms leave it out.
+    // Some platforms leave the Host header out.
     headers.host = Guard.hostOf(request.url, headers.host)!
     this.headers = headers
   }
@@ -66,7 +65,7 @@ export class WebExchange implements HttpExchange, Owner {
     return this.hasLeft
   }
 
-  /** Whether the endpoint waits for the rest of the request. */
+  /** Whether the endpoint still waits for a part of the request's body. */
   get isReading(): boolean {
     return this.stopReading !== undefined
   }
@@ -77,7 +76,7 @@ export class WebExchange implements HttpExchange, Owner {
     const stop = RequestBody.read(this.request, into, (body) => {
       answered = true
       this.stopReading = undefined
-      // The rest does not come: the client may have disconnected.
+      // A fault may mean that the client has disconnected: then `then` is not called.
       if (typeof body === "string" || !this.isGone) then(body)
     })
     if (!answered) this.stopReading = stop
@@ -106,7 +105,7 @@ export class WebExchange implements HttpExchange, Owner {
         },
         pull: () => writer.pull(),
         cancel: () => {
-          // A stream that was canceled is closed already.
+          // A stream that was cancelled is already closed.
           controller = undefined
           this.leave()
         }
@@ -120,11 +119,11 @@ export class WebExchange implements HttpExchange, Owner {
 
   onGone(listener: () => void): void {
     this.onLeave = listener
-    // A body that is being read ends when its client disconnects.
+    // While the body is being read, the end of reading shows that the client has disconnected.
     if (!this.isReading) this.watch()
   }
 
-  /** Only for a request that waits: on Node, making the signal costs as much as reading all headers. */
+  /** Called only for a request that is not answered at once: on Node, making the signal costs as much as reading all headers. */
   private watch(): void {
     if (this.isWatching || this.done) return
     this.isWatching = true
@@ -151,7 +150,7 @@ export class WebExchange implements HttpExchange, Owner {
     onLeave?.()
   }
 
-  /** The answer is complete. A platform may abort the request also then, which means nothing any more. */
+  /** The answer is complete. A platform may still abort the request, which has no meaning then. */
   finish(): void {
     this.done = true
     this.stopReading?.()
@@ -166,7 +165,7 @@ export class WebExchange implements HttpExchange, Owner {
   }
 }
 
-/** The status of the response that is made for a client that has disconnected: no client receives it. */
+/** The status of the response for a client that has disconnected. No client receives this response. */
 const DISCONNECTED = 499
 
 /** The path and the query of an absolute URL. */
