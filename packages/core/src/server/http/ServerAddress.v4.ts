@@ -1,7 +1,7 @@
-/** The address of an HTTP server of the platform, as far as this library reads it, for version 4. */
+/** Reads the address of an HTTP server of the platform, under Effect 4, in place of `ServerAddress.ts`. */
 import type { SocketAddress } from "effect/net/NetAddress"
 import * as NetAddress from "effect/net/NetAddress"
 
-/** The name or the number of the host; empty for a socket in the file system. */
+/** The host name or the IP address; an empty text for a Unix socket. */
 export const hostname = (address: SocketAddress): string =>
   NetAddress.isInetAddress(address) ? NetAddress.formatHost(address) : ""

@@ -1,11 +1,11 @@
 /**
- * One open answer that is written in pieces, a stream of server-sent events or a long JSON body: buffers text while its reader is slow,
- * sends a comment after a long silence, and cuts a reader that takes nothing. The transports of both eras (`legacy/ResumableStream`,
- * `legacy/Sse`, `modern/Http`) push the text, and know what the text means; `EndpointContext` opens the answers.
+ * One open answer that is written in pieces: a stream of server-sent events, or a long JSON body. It buffers text while its reader is slow,
+ * sends a comment after a long silence, and disconnects a reader that takes nothing. The transports of both protocol eras
+ * (`legacy/ResumableStream`, `legacy/Sse`, `modern/Http`) push the text, and know what the text means; `EndpointContext` opens the answers.
  *
- * The fields are mutable because one push is one synchronous write, with no fiber and no queue to wake. What they hold: while `flowing` is
- * true, the queue is empty; `head` counts the characters of the first text in the queue that were written; `held` counts the characters in
- * the queue and in the piece that the reader has not taken; nothing is accepted once `ending` is true; `closed` is set once.
+ * The fields are mutable, because one push is one synchronous write, which needs no fiber and no queue. While `flowing` is true, the queue
+ * is empty. `head` counts the characters of the first text in the queue that were written. `held` counts the characters in the queue and in
+ * the piece that the reader has not taken. Once `ending` is true, the answer accepts no more text. `closed` is set once.
  */
 import * as Effect from "effect/Effect"
 import * as Sse from "../../jsonrpc/Sse.js"
@@ -16,14 +16,14 @@ import * as Metrics from "../telemetry/Metrics.js"
 import { type Headers, type HttpExchange, PIECE, type Reader, type Writer } from "./HttpExchange.js"
 import type { Holder, UnsentText } from "./UnsentText.js"
 
-/** The headers of every stream. Proxies must not keep, rewrite or buffer it. */
+/** The headers of every event stream. They tell proxies not to keep, rewrite or buffer the stream. */
 export const HEADERS = {
   "content-type": "text/event-stream",
   "cache-control": "no-cache, no-transform",
   "x-accel-buffering": "no"
 } as const
 
-/** What all streams of an endpoint have together. */
+/** What all streams of an endpoint share. */
 export interface Shared {
   readonly sweeper: Deadlines
   readonly unsent: UnsentText
@@ -35,7 +35,7 @@ export interface Options {
   readonly headers: Headers
   /** Milliseconds of silence after which a comment is sent; `Infinity` for no comments. */
   readonly keepAlive: number
-  /** Called once when the stream has closed, with the texts that were not written, not even in part. */
+  /** Called once when the stream has closed. It gets the texts of which nothing was written. */
   readonly onClose: (unsent: ReadonlyArray<string>) => void
 }
 
@@ -72,7 +72,7 @@ export class EventStream implements Reader, Expirable, Holder {
     return !this.isClosed && (this.queue.length >= capacity || this.held >= maxQueued)
   }
 
-  /** What a sender waits for; `undefined` while there is space. */
+  /** A sender waits for this effect before it pushes more; `undefined` while there is space. */
   get congestion(): Effect.Effect<void> | undefined {
     return this.isFull ? this.space : undefined
   }
@@ -88,12 +88,12 @@ export class EventStream implements Reader, Expirable, Holder {
     })
   }
 
-  /** Whether the reader takes what is written: nothing waits. */
+  /** Whether the reader takes text as fast as it is written, so that nothing waits in the queue. */
   get isFlowing(): boolean {
     return this.flowing
   }
 
-  /** How often waiting texts were written. */
+  /** How often text that waited was written to the reader. */
   get flushes(): number {
     return this.flushed
   }
@@ -102,7 +102,7 @@ export class EventStream implements Reader, Expirable, Holder {
     return this.closed || this.ending
   }
 
-  /** Writes or buffers a text; `false` when the stream is closed. */
+  /** Writes a text, or buffers it. Gives `false` when the stream is closed. */
   push(text: string): boolean {
     if (this.isClosed) return false
     if (this.flowing && text.length <= PIECE) {
@@ -116,7 +116,7 @@ export class EventStream implements Reader, Expirable, Holder {
     return true
   }
 
-  /** Closes the stream after the texts that wait. */
+  /** Closes the stream after all texts that wait were written. */
   end(): void {
     if (this.isClosed) return
     this.ending = true
@@ -131,7 +131,7 @@ export class EventStream implements Reader, Expirable, Holder {
     else this.cut()
   }
 
-  /** Closes the stream now. */
+  /** Closes the stream and its connection now, without the texts that wait. */
   readonly cut = (): void => {
     if (!this.closed) this.close(this.writer.cut)
   }
@@ -170,7 +170,7 @@ export class EventStream implements Reader, Expirable, Holder {
     while (this.flowing && this.queue.length > 0) {
       this.flushed++
       const piece = this.take()
-      // Before the write, which counts the piece anew if the reader does not take it.
+      // Subtracted before the write: `write` counts the piece again if the reader does not take it.
       this.hold(-piece.length)
       this.write(piece)
     }
@@ -227,7 +227,7 @@ export class EventStream implements Reader, Expirable, Holder {
   }
 }
 
-/** Where a piece ends that may have so many characters: not between the halves of a surrogate pair. */
+/** The index at which a piece of so many characters ends. It never ends between the two halves of a surrogate pair. */
 const endOfPiece = (text: string, end: number): number => {
   if (end >= text.length) return text.length
   const last = text.charCodeAt(end - 1)

@@ -1,11 +1,12 @@
 /**
- * The state of one legacy client: what it sent in `initialize`, what it wants to receive, the services that the session layer built for
- * it, and the `Outbound` for messages outside of any request.
+ * The state of one client of the legacy era (revisions up to 2025-11-25): what the client sent in `initialize`, which messages it wants to
+ * receive, the services that the session layer built for it, and the `Outbound` for messages outside of any request.
  *
- * A class with mutable fields, one for each conversation; requests read it without an effect. How far the conversation has come is one
- * field, a `Phase`, with a method for each event: `Handshake`, `Initialize` and `SessionFacts` call these methods. `Initialize` also sets
- * what the client has sent and the services, and `SessionFacts` sets them after a takeover. `Conversations` sets `persist` and `isLost`, and ends the
- * session, `ServerSide` reports `initialized`, `Era` sets the log level, and `Subscriptions` the subscriptions.
+ * A class with mutable fields, one object for each conversation; requests read it without an effect. How far the conversation has come is
+ * one field, a `Phase`, with a method for each event. `Handshake`, `Initialize` and `SessionFacts` call these methods. `Initialize` also
+ * sets the services and what the client has sent; after a takeover `SessionFacts` sets what the client has sent. `Conversations` sets
+ * `persist` and `isLost`, and ends the session. `ServerSide` reports `initialized`, `Era` sets the log level, and `Subscriptions` sets the
+ * subscriptions.
  */
 import type * as Context from "effect/Context"
 import * as Deferred from "effect/Deferred"
@@ -31,28 +32,28 @@ import type { ClientFacts } from "../runtime/HandlerContext.js"
 
 /** A subscription of the client to a resource. */
 export interface Subscription {
-  /** As the client sent the URI. */
+  /** The URI as the client sent it. */
   readonly uri: string
   readonly end: Effect.Effect<void>
-  /** While the feature of the resource begins it: completed when it has begun, or was refused. */
+  /** Set while the feature of the resource begins the subscription. Completes when the subscription has begun or was refused. */
   begun: Deferred.Deferred<void> | undefined
 }
 
 /** How many different notifications of changes may wait for a client. */
 export const MAX_ANNOUNCEMENTS = 1024
 
-/** How many notifications with a content of their own may wait for a client. */
+/** How many notifications with contents of their own may wait for a client. */
 export const MAX_NOTIFICATIONS = 256
 
 /** How far a conversation has come. */
 export type Phase =
   | { readonly _tag: "New" }
-  /** `initialize` is being served, until `ended` completes. Middleware may refuse it after the server has accepted it. */
+  /** `initialize` is being served, until `ended` completes. When the server has `accepted` it, middleware may still refuse it. */
   | { readonly _tag: "Opening"; readonly ended: Deferred.Deferred<void>; readonly accepted: boolean }
   | { readonly _tag: "Open" }
   /**
    * Another node has served the session before, with subscriptions to these URIs. What features and the session layer keep for the client
-   * is not there yet, or is just being made, until `ended` completes.
+   * does not exist at this node yet. When `ended` is set, it is being made now, until `ended` completes.
    */
   | {
     readonly _tag: "Restoring"
@@ -67,13 +68,16 @@ const NEW: Phase = { _tag: "New" }
 const OPEN: Phase = { _tag: "Open" }
 
 export class Connection implements ClientFacts {
-  /** Results of this era have no hints for caches. */
+  /** Results of the legacy era carry no hints for caches. */
   readonly hints = undefined
-  /** Whether the client has a conversation with the server; otherwise the connection is made for one request. */
+  /** `conversation`: the client has a conversation with the server. `request`: the connection was made for one request. */
   readonly reach: "conversation" | "request"
-  /** Only this class sets it: each event has a method. */
+  /** The current phase. Only this class sets it, with one method for each event. */
   private current: Phase = NEW
-  /** The client has sent `notifications/initialized`, and may receive requests, and notifications outside of its own. */
+  /**
+   * Whether the client has sent `notifications/initialized`. From then on it may receive requests, and notifications outside of its
+   * requests.
+   */
   initialized = false
   version: Version.LegacyVersion = Version.latestLegacy
   /** The revision that the client requested in `initialize`. */
@@ -82,19 +86,22 @@ export class Connection implements ClientFacts {
   clientCapabilities: Capabilities.ClientCapabilities = {}
   /** The capabilities that the server advertised to this client. */
   serverCapabilities: Capabilities.ServerCapabilities = {}
-  /** The lowest level of log messages that the client receives. Until `logging/setLevel` it receives all. */
+  /**
+   * The lowest level of log messages that the client receives. `undefined` until the client sends `logging/setLevel`: it then receives all
+   * levels.
+   */
   logLevel: LoggingLevel | undefined
-  /** The URIs of the resources that the client has subscribed to, and what ends each subscription. */
+  /** The subscriptions of the client to resources, by the keys of their URIs; `undefined` before the first subscription. */
   subscriptions: Map<string, Subscription> | undefined
-  /** The services that the session layer built for this client. */
+  /** The services that the session layer built for this client; `undefined` when it has built none. */
   services: Context.Context<never> | undefined
-  /** Stores what other nodes need to take the session over; `undefined` where no other node can. */
+  /** Stores what another node needs to take the session over; `undefined` where no other node can take it over. */
   persist: Effect.Effect<void, InternalError | HttpRefusal> | undefined
-  /** Whether another node has taken the session over, so that this node does not know what becomes of the session's requests. */
+  /** Whether another node has taken the session over. Then this node does not know how the requests of the session end. */
   isLost: () => boolean = never
-  /** The limit of the client's requests that wait for results of tasks. */
+  /** Limits the requests of the client that wait for results of tasks; made when it is first needed. */
   taskResults: OwnLimit | undefined
-  /** Releases the services, for a handshake that fails after they were built. */
+  /** Releases the services. It is for a handshake that fails after the services were built. */
   releaseServices: Effect.Effect<void> | undefined
   private lazyScope: Scope.CloseableScope | undefined
   private whenInitialized: Deferred.Deferred<void> | undefined
@@ -114,7 +121,7 @@ export class Connection implements ClientFacts {
     return this.current
   }
 
-  /** Whether the server has accepted `initialize`, and serves requests. */
+  /** Whether the server has accepted `initialize`, and so serves requests. */
   get accepted(): boolean {
     const { current } = this
     switch (current._tag) {
@@ -128,18 +135,21 @@ export class Connection implements ClientFacts {
     }
   }
 
-  /** Completes when the `initialize` that is being served has ended, or when the session has been restored. */
+  /**
+   * Completes when the `initialize` that is being served has ended, or when the session that is being restored is restored. `undefined`
+   * when neither is under way.
+   */
   get handshake(): Deferred.Deferred<void> | undefined {
     const { current } = this
     return current._tag === "Opening" || current._tag === "Restoring" ? current.ended : undefined
   }
 
-  /** The URIs of the subscriptions that are not restored yet. */
+  /** The URIs of the subscriptions that are not restored yet; `undefined` when the session is not being restored. */
   get unrestored(): ReadonlyArray<string> | undefined {
     return this.current._tag === "Restoring" ? this.current.subscriptions : undefined
   }
 
-  /** Later messages wait until `initialize` has ended. */
+  /** `initialize` begins. Later messages wait until `ended` completes. */
   beginOpening(ended: Deferred.Deferred<void>): void {
     this.current = { _tag: "Opening", ended, accepted: false }
   }
@@ -150,14 +160,14 @@ export class Connection implements ClientFacts {
     this.current = current._tag === "Opening" || current._tag === "Ended" ? { ...current, accepted: true } : OPEN
   }
 
-  /** `initialize` has ended, and was not refused. */
+  /** `initialize` has ended without a refusal. */
   endOpening(): void {
     if (this.current._tag === "Opening") this.current = this.current.accepted ? OPEN : NEW
   }
 
   /**
-   * `initialize` was refused: the client may send `initialize` again, and what it has sent is overwritten then. Gives what releases the
-   * services that were built.
+   * `initialize` was refused. The client may send `initialize` again, which overwrites what the client has sent before. Gives the effect
+   * that releases the services that were built; `undefined` when none were built.
    */
   refuse(): Effect.Effect<void> | undefined {
     const { current, releaseServices } = this
@@ -166,17 +176,17 @@ export class Connection implements ClientFacts {
     return releaseServices
   }
 
-  /** The session was served by another node before. */
+  /** Another node served the session before, with subscriptions to these URIs. */
   takeOver(subscriptions: ReadonlyArray<string>): void {
     this.current = { _tag: "Restoring", subscriptions, ended: undefined }
   }
 
-  /** Later messages wait until the session has been restored. */
+  /** Restoring the session begins. Later messages wait until `ended` completes. */
   beginRestoring(ended: Deferred.Deferred<void>): void {
     if (this.current._tag === "Restoring") this.current = { ...this.current, ended }
   }
 
-  /** Restoring has ended. When it has failed, the next message tries again. */
+  /** Restoring has ended. When it has failed, the next message of the client tries again. */
   endRestoring(hasSucceeded: boolean): void {
     if (this.current._tag === "Restoring") this.current = hasSucceeded ? OPEN : { ...this.current, ended: undefined }
   }
@@ -185,7 +195,7 @@ export class Connection implements ClientFacts {
     return this.reach === "conversation"
   }
 
-  /** Equal for all requests of the client. */
+  /** The same object for all requests of the client; `undefined` for a request that belongs to no conversation. */
   get clientKey(): object | undefined {
     return this.reach === "request" ? undefined : this
   }
@@ -195,17 +205,17 @@ export class Connection implements ClientFacts {
     return this.reach === "request" ? undefined : this.ownScope
   }
 
-  /** Closes with the conversation. It is made when something needs it. */
+  /** Closes with the conversation. It is made when something first needs it. */
   get ownScope(): Scope.CloseableScope {
     if (this.lazyScope === undefined) {
       this.lazyScope = Effect.runSync(Scope.make())
-      // What outlives the conversation finds the scope closed.
+      // Code that outlives the conversation finds the scope closed.
       if (this.current._tag === "Ended") Effect.runSync(Scope.close(this.lazyScope, Exit.void))
     }
     return this.lazyScope
   }
 
-  /** Closes the session's scope, if it was made. */
+  /** Ends the conversation's phase, and closes the session's scope, if it was made. */
   closeSession(): Effect.Effect<void> | undefined {
     this.current = { _tag: "Ended", accepted: this.accepted }
     return this.lazyScope === undefined ? undefined : Scope.close(this.lazyScope, Exit.void)
@@ -224,7 +234,10 @@ export class Connection implements ClientFacts {
     )
   }
 
-  /** Whether the agreed revision has a notification of the server, and the capability that it needs is declared. */
+  /**
+   * Whether the client may get a notification with this name: its revision has the notification, and the capability that the notification
+   * needs was declared.
+   */
   allows(name: string): boolean {
     const method = Methods.table.get(name)
     if (method === undefined) return true
@@ -238,8 +251,8 @@ export class Connection implements ClientFacts {
   }
 
   /**
-   * Sends a notification without waiting for it. Does nothing while an equal notification (same method and `about`) waits to be sent,
-   * before the client is initialized, and for a capability that was not advertised to the client.
+   * Sends a notification without waiting until it is sent. Does nothing in three cases: an equal notification (with the same method and the
+   * same `about`) still waits to be sent; the client is not initialized yet; the capability was not advertised to the client.
    */
   announce({ capability, name }: Method.Notification, params?: JsonObject, about = ""): Effect.Effect<void> {
     return Effect.suspend(() => {
@@ -252,8 +265,8 @@ export class Connection implements ClientFacts {
   }
 
   /**
-   * Sends a notification without waiting for it. It replaces an older notification with the same key that still waits for the client to
-   * read.
+   * Sends a notification without waiting until it is sent. It replaces an older notification with the same key that still waits for the
+   * client to read.
    */
   inform(key: string, name: string, params: JsonObject): Effect.Effect<void> {
     return Effect.suspend(() => {
@@ -262,7 +275,7 @@ export class Connection implements ClientFacts {
     })
   }
 
-  /** Interrupts the notifications that still wait for the client to read, and waits for their end. */
+  /** Interrupts the notifications that still wait for the client to read, and waits until they have ended, for `limit` at most. */
   stopAnnouncing(limit: Duration.DurationInput | undefined): Effect.Effect<void> {
     return Effect.suspend(() =>
       Effect.zipRight(Release.stop(this.announcements, limit), Release.stop(this.notifications, limit))

@@ -1,9 +1,9 @@
 /**
- * The entry of one `HttpSession` in the directory that nodes share: adds the entry, keeps the entry up to date, and takes the entry out
- * when the session ends. `Http` makes these entries. Without a directory there is none.
+ * The entry of one `HttpSession` in the directory that nodes share. It adds the entry, keeps the entry up to date, and removes the entry
+ * when the session ends. `Http` makes these objects; without a directory there are none.
  *
- * A class, because it must remember whether the directory has the entry: `isStored` turns true once, and `isLost` when another node has
- * taken the session over.
+ * A class, because it must remember whether the directory has the entry. `isStored` turns true once. `isLost` turns true when another node
+ * has taken the session over.
  */
 import * as Effect from "effect/Effect"
 import type { JsonObject } from "../../protocol/Json.js"
@@ -17,7 +17,10 @@ export class DirectoryEntry {
   private isStored: boolean
   isLost = false
 
-  /** The principal that has opened a session that another node has stored. */
+  /**
+   * The id of the principal that opened a session, from the facts that another node has stored; `undefined` for a client without a
+   * principal.
+   */
   static ownerOf({ owner }: JsonObject): string | undefined {
     return owner as string | undefined
   }
@@ -27,7 +30,7 @@ export class DirectoryEntry {
     private readonly id: string,
     private readonly owner: string | undefined,
     readonly epoch: number,
-    /** What another node has stored; `undefined` for a session that begins here. */
+    /** The facts that another node has stored; `undefined` for a session that begins at this node. */
     readonly facts: JsonObject | undefined,
     /** Called when another node has taken the session over. */
     private readonly onLost: () => void
@@ -44,14 +47,15 @@ export class DirectoryEntry {
       (isOwn) => {
         this.isStored = true
         if (isOwn) return Effect.void
-        // In a fiber of its own: the end of the session interrupts its requests, and this one is about to say why it fails.
+        // In a fiber of its own, because the end of the session interrupts its requests, and the current request must still answer with its
+        // error.
         const end = Effect.forkDaemon(Effect.sync(() => this.lose()))
         return Effect.zipRight(end, Effect.fail(new InternalError({ message: "Another node serves this session" })))
       }
     )
   }
 
-  /** Another node has taken the session over. */
+  /** Another node has taken the session over: the session ends here. */
   lose(): void {
     if (this.isLost) return
     this.isLost = true
@@ -59,8 +63,8 @@ export class DirectoryEntry {
   }
 
   /**
-   * The session ends here: for good, or, when this node leaves, to go on at another one. Gives whether it has ended for all nodes. When
-   * this fails, the directory may still have the session for this node.
+   * The session ends at this node: for good, or, with `isMoving`, because this node leaves and the session goes on at another node. Gives
+   * whether the session has ended for all nodes. When this effect fails, the directory may still say that this node serves the session.
    */
   end(isMoving: boolean): Effect.Effect<boolean, SessionDirectoryError> {
     return Effect.suspend(() => {

@@ -1,8 +1,9 @@
 /**
- * The legacy era as a record: the methods that only this era has, which requests a client may make now, and how a handler speaks with its
- * client: announcements wait in the queue of the connection, and questions are requests to the client.
+ * The legacy era (revisions up to 2025-11-25) as a record: the methods that only this era has, the requests that a client may send at the
+ * moment, and the way in which a handler speaks with its client. Announcements wait in the queue of the connection, and questions are
+ * requests to the client.
  *
- * `ServerSide` makes the record, and `runtime/Serve` reads the record.
+ * `ServerSide` makes the record, and `runtime/Serve` reads it.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle
  */
@@ -87,7 +88,7 @@ const ownRoutes = (
       {
         isEarly: true,
         isCancellable: false,
-        // In the revision that it has agreed on, not in the revision of the table that it was found in.
+        // Encodes in the revision that was just agreed on. The table in which this route was found may be of another revision.
         encode: (result, _, { version }) => initializeEncoder(version)(result)
       }
     ),
@@ -116,11 +117,11 @@ const ownRoutes = (
   ]
 }
 
-/** Other nodes know what the request has changed before its client knows. */
+/** Runs a change of the session, and then stores the session, so that other nodes know the change before the client does. */
 const stored = <A>(connection: Connection, change: Effect.Effect<A, unknown>): Effect.Effect<A, unknown> =>
   connection.persist === undefined ? change : Effect.zipLeft(change, connection.persist)
 
-/** Marks what the handler of a task sends. */
+/** Adds to the parameters of a message the task that the message belongs to. */
 type Mark = (params: Message.Params | undefined) => Message.Params
 
 type Limits = Server["limits"]
@@ -143,7 +144,7 @@ const askerOf = (
       Questions.asTask(connection, mark, question, options, (asked, { isWaiting }) => {
         const timeout = isWaiting ? Duration.infinity : options?.timeout
         const on = (outbound: Outbound) => Questions.post(connection, outbound, limits, asked, { timeout })
-        // The request of the handler may have ended.
+        // The request of the handler may have ended: then its channel refuses requests.
         return Effect.catchTag(on(asking), "NoBackChannel", () => on(connection.outbound))
       }),
     request: requestOn(connection, asking, limits),
@@ -152,7 +153,7 @@ const askerOf = (
   }
 }
 
-/** After its response, the notifications of a handler leave outside of the request. */
+/** How a handler sends and asks after its request was answered: its messages leave outside of the request. */
 const detached = ({ facts: connection, outbound }: HandlerContext<Connection>, limits: Limits, mark: Mark) => {
   const { notify } = connection.outbound
   const after: RequestChannel = {
@@ -182,7 +183,7 @@ const speechOf = (server: Server, wire: Wire | undefined): Speech<Connection> =>
       prompts: connection.announce(Methods.promptListChanged),
       resource: (uri) =>
         Effect.suspend(() =>
-          // Where the application handles subscriptions itself, it knows which clients have subscribed.
+          // Where the application handles subscriptions itself, only the application knows which clients have subscribed.
           Routes.handlerOf(server, Methods.subscribe.name) === undefined
             ? Subscriptions.updated(uri)(connection)
             : connection.announce(Methods.resourceUpdated, { uri }, uri)

@@ -1,10 +1,10 @@
 /**
- * The calls of a session that require scopes, and the questions that they ask their client. One session may be used with several tokens of
- * its user: who cancels such a call, or answers its question, needs a token that may make the call. `HttpSession` keeps these calls, and
- * `Http` and `Sse` ask who may cancel or answer. `Post` tells which questions a call asks.
+ * The calls of a session that require scopes, and the questions that these calls ask their client. A user may use one session with several
+ * tokens. To cancel such a call, or to answer its question, a token must be allowed to make the call. `HttpSession` keeps these calls.
+ * `Http` and `Sse` ask here who may cancel or answer, and `Post` tells which questions a call asks.
  *
- * Both maps have the scopes by the text of an id, because a client may answer "7" to 7. A call is there from its POST to its response, a
- * question as long as its call.
+ * Both maps have the scopes by the id as a text, because a client may answer "7" to 7. A call is in its map from its POST to its response.
+ * A question is in its map as long as its call.
  */
 import * as Message from "../../jsonrpc/Message.js"
 import * as Batch from "../../jsonrpc/runtime/Batch.js"
@@ -23,7 +23,7 @@ export class GuardedCalls {
     return this.calls.size === 0
   }
 
-  /** Begins calls. Gives what ends them, and what their questions go through. */
+  /** Adds calls. Gives the functions that remove the calls, and that add the questions of the calls. */
   begin(ids: ReadonlyArray<Message.RequestId>, scopes: ReadonlyArray<string>): GuardedCall {
     const asked: Array<string> = []
     for (const id of ids) this.calls.set(String(id), scopes)
@@ -40,8 +40,8 @@ export class GuardedCalls {
   }
 
   /**
-   * The scopes that a message, or the messages of a batch, require beyond their own: the scopes of the questions that they answer and of
-   * the calls that they cancel.
+   * The scopes that a message, or the messages of a batch, require in addition to their own scopes: the scopes of the questions that they
+   * answer, and of the calls that they cancel.
    */
   requiredBy(incoming: Message.Incoming): ReadonlyArray<string> {
     if (this.isEmpty) return NONE
@@ -62,12 +62,15 @@ export class GuardedCalls {
 }
 
 export interface GuardedCall {
-  /** The call asks its client. */
+  /** Says that the call has asked its client a question with this id. */
   readonly asks: (id: Message.RequestId) => void
   readonly end: () => void
 }
 
-/** Whether a message was refused, because the token of its request may not make the calls that it answers or cancels. */
+/**
+ * Refuses a message when the token of its request may not make the calls that the message answers or cancels. Gives `true` when it has
+ * refused the message.
+ */
 export const refuses = (
   guarded: GuardedCalls | undefined,
   exchange: Admitted,

@@ -1,7 +1,7 @@
 /**
- * Orders messages, for `ServerSide`, around a handshake that takes time, because the session layer or the middleware of the application
- * do: requests and notifications that arrive while `initialize` is served wait until the handshake has ended. When the handshake fails,
- * the client may send `initialize` again.
+ * Orders messages around a handshake, for `ServerSide`. A handshake may take time, because the application has a session layer or
+ * middleware. Requests and notifications that arrive while `initialize` is served wait until the handshake has ended. When the handshake
+ * fails, the client may send `initialize` again. Messages wait in the same way while a session is restored.
  */
 import type * as Context from "effect/Context"
 import * as Deferred from "effect/Deferred"
@@ -13,19 +13,19 @@ import { InvalidRequest } from "../../protocol/McpError.js"
 import * as HandlerOutcome from "../runtime/HandlerOutcome.js"
 import type { Connection } from "./Connection.js"
 
-/** Why a second `initialize` is refused while the first is served. */
+/** The error of a second `initialize` that arrives while the first is served. */
 export const underWay: InvalidRequest = new InvalidRequest({
   message: "Invalid request: this conversation is being initialized already"
 })
 
-/** The work of `initialize`: until it has ended, later messages of the connection wait. */
+/** The work of `initialize`. Until this work has ended, later messages of the connection wait. */
 export const begin = (connection: Connection, work: Work): Work => {
   const ended = EffectInternals.deferred<void>()
   connection.beginOpening(ended)
   const settle = (exit: Exit.Exit<unknown, unknown>): Effect.Effect<void> => {
     const released = Exit.isFailure(exit) ? connection.refuse() : undefined
     connection.endOpening()
-    // Later, because the response to `initialize` is sent when this has returned.
+    // Done later, because the response to `initialize` is sent after this function has returned.
     EffectInternals.later(() => EffectInternals.done(ended, Effect.void))
     return released ?? Effect.void
   }
@@ -33,7 +33,7 @@ export const begin = (connection: Connection, work: Work): Work => {
     ...work,
     release: (exit) => {
       const released = work.release?.(exit)
-      // Waiting messages continue after the scope of `initialize` has closed; otherwise their responses could come first.
+      // Waiting messages go on after the scope of `initialize` has closed. Otherwise their responses could leave before its response.
       if (released !== undefined) {
         return Effect.onExit(released, (end) => Effect.suspend(() => settle(Exit.isFailure(end) ? end : exit)))
       }
@@ -44,7 +44,7 @@ export const begin = (connection: Connection, work: Work): Work => {
   }
 }
 
-/** The work of a request before which the session is restored; until it is, later messages of the connection wait. */
+/** The work of a request before which the session is restored. Until the session is restored, later messages of the connection wait. */
 export const restoring = (connection: Connection, restore: Effect.Effect<void, unknown>, plan: () => Work): Work => {
   const ended = EffectInternals.deferred<void>()
   const work = afterRequest(ended, plan)
@@ -52,8 +52,8 @@ export const restoring = (connection: Connection, restore: Effect.Effect<void, u
 }
 
 /**
- * Restores the session of a connection. Until it has ended, later messages of the connection wait; the next message tries
- * again when it fails. A message that is dropped never runs it, so it changes nothing before it runs.
+ * Restores the session of a connection. Until this has ended, later messages of the connection wait. When it fails, the next message tries
+ * again. It changes nothing before it runs, because a message that is dropped never runs it.
  */
 export const restored = (
   connection: Connection,
@@ -69,7 +69,7 @@ export const restored = (
       }))
   })
 
-/** The work of a request that arrived during the handshake. It is planned when the handshake has ended. */
+/** The work of a request that arrived during the handshake. `plan` makes this work when the handshake has ended. */
 export const afterRequest = (handshake: Deferred.Deferred<void>, plan: () => Work): Work => {
   let work: Work | undefined
   return {
@@ -84,7 +84,8 @@ export const afterRequest = (handshake: Deferred.Deferred<void>, plan: () => Wor
 }
 
 /**
- * Handles a notification after the handshake that is under way, if there is one; drops it when the handshake failed.
+ * Handles a notification after the handshake that is under way, or at once if there is none. Drops the notification when the handshake
+ * failed.
  */
 export const afterNotification = <A, E>(
   connection: Connection,

@@ -1,10 +1,9 @@
 /**
- * Streamable HTTP with sessions: `initialize` opens a session, POST carries the client's messages, GET opens the standalone stream or
- * resumes a stream, DELETE ends the session. `dispatch/HttpTransports` passes on each request that `dispatch/Stages` has checked and
- * read.
+ * Streamable HTTP with sessions, for revisions up to 2025-11-25. `initialize` opens a session, POST carries the client's messages, GET
+ * opens the standalone stream or resumes a stream, DELETE ends the session. `dispatch/HttpTransports` gives this module each request that
+ * `dispatch/Stages` has checked and read.
  *
- * This module finds the `HttpSession` and gives the message to it. The session's conversation answers on a `Post`, which sends the
- * answer.
+ * This module finds the `HttpSession` and gives the message to it. The session's conversation answers on a `Post`, which sends the answer.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#streamable-http
  */
@@ -41,11 +40,11 @@ import { logDefect } from "./StreamStore.js"
 interface SessionRequest {
   readonly exchange: Admitted
   readonly session: HttpSession
-  /** The scopes that its messages require; `undefined` where they require none. */
+  /** The scopes that the messages of the request require; `undefined` where they require no scopes. */
   readonly requires: ReadonlyArray<string> | undefined
 }
 
-/** Its mutable fields: `isDraining` and `closed` turn true once; `closing` holds what ends sessions. */
+/** Mutable fields: `isDraining` and `closed` turn true once; `closing` has the fibers that end sessions. */
 export class Http {
   private readonly sessions: SessionStore<HttpSession>
   private readonly closing = new Set<Fiber.RuntimeFiber<void>>()
@@ -97,13 +96,13 @@ export class Http {
     exchange.reply(200, {}, "")
   }
 
-  /** From now on no request begins here; where other nodes can go on with the sessions, standalone streams end. */
+  /** From now on no request begins here. Where other nodes can go on with the sessions, standalone streams end. */
   drain(): void {
     this.isDraining = true
     if (this.context.nodes !== undefined) this.sessions.all().forEach((session) => session.pause())
   }
 
-  /** Gives the sessions without a running request to other nodes. True when no request runs any more. */
+  /** Gives the sessions without a running request to other nodes. Gives `true` when no request runs any more. */
   release(): boolean {
     const running = this.sessions.all().filter((session) => {
       if (!session.isSettled) return true
@@ -113,7 +112,7 @@ export class Http {
     return running.length === 0
   }
 
-  /** Ends all sessions and waits for them. */
+  /** Ends all sessions, and waits until they have ended. */
   get close(): Effect.Effect<void> {
     return Effect.suspend(() => {
       this.closed = true
@@ -140,7 +139,7 @@ export class Http {
     this.sessions.clear((session) => session.abandon())
   }
 
-  /** The session that a request names; `undefined` when the request has been refused. */
+  /** The session that a request names; `undefined` when this function has refused the request. */
   private find(exchange: Admitted): HttpSession | undefined {
     const id = sessionIdOf(exchange)
     if (id === "") return refused(exchange, SessionRefusal.noSession)
@@ -163,7 +162,7 @@ export class Http {
       return refused(exchange, SessionRefusal.unsupportedVersion(version, this.context.versions))
     }
     const agreed = session.version
-    // The session's revision holds. The official SDKs serve such a request, too.
+    // The revision of the session stays valid. The official SDKs serve such a request, too.
     if (agreed !== undefined && agreed !== version && !session.hasWarned) {
       session.hasWarned = true
       EffectInternals.runFork(
@@ -176,7 +175,7 @@ export class Http {
     return session
   }
 
-  // A function of its own: a closure in `initialize` would keep the opening request in memory as long as the session.
+  // A function of its own, because a closure in `initialize` would keep the opening request in memory as long as the session.
   private open(
     id: string,
     owner: string | undefined,
@@ -208,13 +207,13 @@ export class Http {
     }
     Metrics.add(Metrics.takeovers)
     const session = this.open(entry.id, DirectoryEntry.ownerOf(entry.facts), membership, entry)
-    // It goes on at another node when there is no place for it, or when this node has closed meanwhile.
+    // The session goes on at another node when there is no place for it here, or when this node has closed meanwhile.
     if (this.closed || this.sessions.add(session, true) !== undefined) session.end(true)
     else if (this.sessions.finish(session) !== undefined) session.end(true)
     return true
   }
 
-  /** Refuses a request that another node can serve. */
+  /** Refuses a request that another node can serve. A request that another node has passed on goes back to that node. */
   private refuse(exchange: Admitted): void {
     if (exchange.moved === undefined) Refusal.send(exchange, Refusal.closing)
     else exchange.moved(true)
@@ -242,7 +241,7 @@ export class Http {
       session,
       headers,
       onResponse: (response) => {
-        // A session that was refused, or whose id does not reach the client, ends.
+        // A session ends when its `initialize` was refused, or when its id does not reach the client.
         if (Message.isSuccess(response) && !exchange.isGone) return headers
         session.end()
         return undefined
@@ -269,7 +268,7 @@ export class Http {
     if (!post.isDone) post.wait()
   }
 
-  /** Takes notifications and responses: they get no response. */
+  /** Takes messages without a response: notifications and responses. */
   private take({ exchange, session }: SessionRequest, incoming: Message.Incoming): void {
     this.sessions.touch(session)
     const origin = RequestOrigin.request(exchange, session.id)
@@ -316,7 +315,7 @@ const UNREADABLE =
 
 const beginning = { epoch: 1, facts: undefined }
 
-/** The channel of a message whose answer is the status of its POST. */
+/** The channel of a message that gets no answer except the status of its POST. */
 const silent: Channel = { send: () => Effect.void, unsafeSend: () => true }
 
 const sessionIdOf = ({ headers }: Admitted): string => headers["mcp-session-id"] ?? ""

@@ -1,6 +1,6 @@
 /**
- * JSON-RPC batches over HTTP, which only 2025-03-26 has: whether a batch is refused, and which of its elements are requests. `Http`,
- * `Post` and `Stateless` ask; the conversation reads the elements itself.
+ * JSON-RPC batches over HTTP, which only revision 2025-03-26 has. This module decides whether a batch is refused, and finds the requests in
+ * it, for `Http`, `Post` and `Stateless`. The conversation reads the messages of a batch itself.
  *
  * @see https://modelcontextprotocol.io/specification/2025-03-26/basic#batching
  */
@@ -12,7 +12,7 @@ import * as Version from "../../protocol/Version.js"
 import * as Refusal from "../http/Refusal.js"
 import type { HttpRefusal } from "../HttpRefusal.js"
 
-/** The refusal of a batch, unless it may be sent at this revision. */
+/** The refusal of a batch; `undefined` when a client of this revision may send it. */
 export const refusal = (
   batch: ReadonlyArray<unknown>,
   version: Version.Version | undefined
@@ -30,7 +30,7 @@ export const refusal = (
     : undefined
 }
 
-/** The elements that get a response: the requests, well formed or not. */
+/** The messages of a batch that get a response: the requests, malformed requests included. */
 export const requests = (batch: ReadonlyArray<unknown>): ReadonlyArray<Message.Incoming> =>
   (Batch.messages(batch) ?? []).filter((incoming) =>
     Message.isMalformed(incoming)

@@ -1,6 +1,6 @@
 /**
- * What the legacy modules of one endpoint (`Http`, `Sse`, `Stateless`) share: the neutral `EndpointContext`, what begins their
- * conversations, and the event store, if the application provides a store.
+ * What the legacy modules of one endpoint (`Http`, `Sse`, `Stateless`) share: the `EndpointContext` of both protocol eras, the function
+ * that begins their conversations, and the event store, if the application provides one. `dispatch/Endpoint` makes it.
  */
 import * as Effect from "effect/Effect"
 import * as FiberSet from "effect/FiberSet"
@@ -15,7 +15,7 @@ import type { Open, SessionConversation, SharedSession } from "../runtime/Sessio
 import * as StoreFailure from "../telemetry/StoreFailure.js"
 
 export class HttpContext extends EndpointContext {
-  /** Logs when the event store begins to fail. */
+  /** Logs an error of the event store when the store begins to fail. */
   readonly logged = StoreFailure.once<EventStoreError>("The event store")
 
   constructor(
@@ -24,15 +24,15 @@ export class HttpContext extends EndpointContext {
     readonly versions: ReadonlyArray<Version.LegacyVersion>,
     private readonly begin: Open,
     readonly events: EventStoreService | undefined,
-    /** This node among the nodes that serve the same sessions. */
+    /** This node among the nodes that serve the same sessions; `undefined` on a single node. */
     readonly nodes: Nodes.Nodes | undefined = undefined,
-    /** Runs an effect that the end of the endpoint interrupts, and does not wait for. */
+    /** Runs an effect that nobody waits for. The end of the endpoint interrupts the effect. */
     readonly inBackground: (effect: Effect.Effect<void, unknown>) => Effect.Effect<void> = () => Effect.void
   ) {
     super(options, sweeper, runtime)
   }
 
-  /** Begins a legacy conversation, whose owner passes it the messages, so no fiber reads them. */
+  /** Begins a legacy conversation. Its owner passes the messages to it, so no fiber reads them. */
   converse(sender: Sender, onEnd: () => void, shared?: SharedSession): SessionConversation {
     return this.begin(sender, onEnd, { versions: this.versions, shared })
   }

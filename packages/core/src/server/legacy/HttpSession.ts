@@ -1,10 +1,10 @@
 /**
  * One session over HTTP: its id, its owner, its conversation, its standalone stream, and the streams of POSTs that clients can resume.
- * `Http` opens and finds sessions; everything of a session ends with it.
+ * `Http` opens and finds sessions. Everything that a session has ends with the session.
  *
- * A class with mutable fields because an idle session may cost 4 KB: it is this object, its transport (`Standalone`) and a conversation,
- * without a fiber or a scope. `ended` is set once; `streams` exists only while a stream can be resumed, and `waiting` while requests run.
- *
+ * A class with mutable fields, because an idle session may cost only 4 KB: this object, its transport (`Standalone`) and a conversation,
+ * without a fiber or a scope. `ended` is set once. `streams` exists only while a stream can be resumed, and `waiting` only while requests
+ * run.
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#session-management
  */
 import * as Effect from "effect/Effect"
@@ -25,12 +25,12 @@ import { logDefect } from "./StreamStore.js"
 /** The name of the standalone stream in event ids and in the event store. */
 export const STANDALONE = "g"
 
-/** How the entry of a session that has ended is removed again, after the directory did not answer. */
+/** When removing the entry of a session that has ended is tried again, after the directory did not answer. */
 export const ENDING_AGAIN = Schedule.jittered(
   Schedule.union(Schedule.exponential("1 second"), Schedule.spaced("30 seconds"))
 )
 
-/** A response that is not complete: the client reads it, or has gone. */
+/** A response that is not complete. Its client reads it, or has disconnected. */
 interface Response {
   readonly isConnected: boolean
 }
@@ -39,12 +39,12 @@ export class HttpSession implements StoredSession {
   lastUsed = 0
   finished = false
   wasConnected = false
-  /** Whether the operator has been warned that its client names another revision than it has agreed on. */
+  /** Whether the log has a warning that the client names a revision other than the agreed revision. */
   hasWarned = false
   readonly standalone: Standalone
   /**
-   * The calls that require scopes, so that not every token of the user may cancel them or answer their questions; `undefined` as long as
-   * there was no such call.
+   * The calls that require scopes. Not every token of the user may cancel them or answer their questions. `undefined` until there is such a
+   * call.
    */
   guarded: GuardedCalls | undefined
   private readonly conversation: SessionConversation
@@ -56,11 +56,11 @@ export class HttpSession implements StoredSession {
   constructor(
     private readonly context: HttpContext,
     readonly id: string,
-    /** The id of the principal that opened it. */
+    /** The id of the principal that opened the session; `undefined` for a client without a principal. */
     readonly owner: string | undefined,
-    /** Its entry in the directory that nodes share. */
+    /** The entry of the session in the directory that nodes share; `undefined` on a single node. */
     private readonly entry: DirectoryEntry | undefined,
-    /** Called once with the work that is left when the session ends. */
+    /** Called once when the session ends, with the effect that does the rest of the work. */
     private readonly onEnd: (closing: Effect.Effect<void>) => void
   ) {
     const end = () => this.end()
@@ -70,7 +70,7 @@ export class HttpSession implements StoredSession {
     this.conversation = context.converse(this.standalone, end, entry)
   }
 
-  /** The revision that `initialize` agreed on; none before. */
+  /** The revision that `initialize` agreed on; `undefined` before. */
   get version(): Version.Version | undefined {
     return this.conversation.version()
   }
@@ -85,13 +85,13 @@ export class HttpSession implements StoredSession {
     return this.standalone.isAttached || this.conversation.inFlight() > 0
   }
 
-  /** Whether no request runs, and clients and store have all that was sent: another node can go on with the session. */
+  /** Whether no request runs, and clients and event store have all that was sent. Then another node can go on with the session. */
   get isSettled(): boolean {
     return this.conversation.inFlight() === 0 && this.waiting === undefined && !this.standalone.stream.isStoring &&
       [...this.streams?.values() ?? []].every(({ isSettled }) => isSettled)
   }
 
-  /** A POST waits for its responses. */
+  /** Adds a POST that waits for its responses. */
   addWaiting(response: Response): void {
     this.waiting ??= new Set()
     this.waiting.add(response)
@@ -99,7 +99,7 @@ export class HttpSession implements StoredSession {
 
   removeWaiting(response: Response): void {
     this.waiting?.delete(response)
-    // An idle session does not pay for it.
+    // An idle session should not cost the memory of an empty set.
     if (this.waiting?.size === 0) this.waiting = undefined
   }
 
@@ -112,24 +112,24 @@ export class HttpSession implements StoredSession {
     return this.isResumable && EventId.guarded("", scopes) !== undefined
   }
 
-  /** Whether a stream begins with an event that names a position. Clients of older revisions take it for a message. */
+  /** Whether a stream begins with an event that only names a position. Clients of older revisions would take this event for a message. */
   get primesStreams(): boolean {
     return this.isResumable && Version.primesStreams(this.version)
   }
 
-  /** Passes a message to the conversation. Its answer leaves on the channel. */
+  /** Passes a message to the conversation. The answer to the message leaves on the channel. */
   get receive(): SessionConversation["receive"] {
     return this.conversation.receive
   }
 
-  /** Ends the standalone stream, which the client opens again at another node. */
+  /** Ends the standalone stream, so that the client opens it again at another node. */
   pause(): void {
     this.standalone.stream.pause()
   }
 
   /**
-   * Ends it: running requests are interrupted and answered, streams end. Safe to call twice. With `isMoving`, another node
-   * goes on with it.
+   * Ends the session: interrupts and answers running requests, and ends streams. Safe to call twice. With `isMoving`, the session goes on
+   * at another node.
    */
   end(isMoving = false): void {
     if (this.ended) return
@@ -142,10 +142,10 @@ export class HttpSession implements StoredSession {
     const forget = events === undefined
       ? Effect.void
       : Effect.catchAllCause(Effect.suspend(() => events.forget(this.id, entry?.epoch)), logDefect)
-    // The events of a session that another node serves are its own.
+    // The events of a session that another node serves belong to that node.
     const ended = entry === undefined
       ? forget
-      // The next node refuses what this node has not stored.
+      // Waits for `stored`, because the next node refuses events that this node stores later.
       : Effect.zipRight(
         this.stored,
         Effect.flatMap(entry.end(isMoving), (hasEnded) => hasEnded ? forget : Effect.void)
@@ -164,18 +164,18 @@ export class HttpSession implements StoredSession {
     )
   }
 
-  /** Other nodes may serve the session: ends it here only. */
+  /** Ends the session at this node only, because other nodes may serve it. */
   abandon(): void {
     this.entry?.lose()
   }
 
-  /** Another node has taken the session over. */
+  /** The function to call when another node has taken the session over; `undefined` on a single node. */
   get onLost(): (() => void) | undefined {
     const { entry } = this
     return entry && (() => entry.lose())
   }
 
-  /** The key of the next stream, of a call that requires these scopes; none where streams cannot be resumed. */
+  /** The key of the next stream, for a call that requires these scopes; `undefined` where its stream cannot be resumed. */
   nextStreamKey(scopes: ReadonlyArray<string> = []): StreamKey | undefined {
     if (!this.isResumable) return undefined
     const number = (++this.lastStream).toString(36)
@@ -184,7 +184,7 @@ export class HttpSession implements StoredSession {
     return name === undefined ? undefined : this.keyOf(name)
   }
 
-  /** How this node names streams: the nodes that have served the session before have used other names. */
+  /** How this node names streams. Nodes that have served the session before have used other names. */
   private get streamNames(): { readonly prefix: string; readonly digits: number } {
     const { epoch = 1 } = this.entry ?? {}
     return epoch === 1 ? { prefix: "", digits: 2 } : { prefix: `${epoch.toString(36)}z`, digits: 8 }
@@ -205,7 +205,7 @@ export class HttpSession implements StoredSession {
     if (key !== undefined && this.streams?.get(key.stream) === stream) this.streams.delete(key.stream)
   }
 
-  /** The stream of this name: the stream of a running request, or a stream whose events are still stored. */
+  /** The stream with this name: the stream of a running request, or a stream whose events are still stored. */
   findStream(stream: string): ResumableStream {
     const known = this.streams?.get(stream)
     if (known !== undefined) return known
@@ -217,9 +217,10 @@ export class HttpSession implements StoredSession {
     this.addStream(stored)
     const { name } = EventId.partsOf(stream)
     const { digits, prefix } = this.streamNames
-    // The names of later epochs have at least ten characters. In the first epoch no node begins as many streams as would have such names.
+    // The names of later epochs have at least ten characters. In the first epoch, a node never begins so many streams that their names have
+    // ten.
     const isOwn = prefix === "" ? name.length < 10 : name.startsWith(prefix) && name.length >= prefix.length + digits
-    // A node that has served the session before may have ended while the request ran.
+    // A node that has served the session before may have ended while the request of the stream ran.
     if (!isOwn) stored.store?.recover(LOST)
     return stored
   }

@@ -1,6 +1,7 @@
 /**
- * The observers of a legacy client that features have registered, which `ServerSide` and `Era` run: what an observer has of the client,
- * and when observers run. They observe its handshake, its roots and its log level.
+ * Runs the observers of a legacy client that features have registered, for `ServerSide` and `Era`. Observers learn that the client has
+ * completed its handshake, has changed its roots, or has set its log level. This module makes the context that an observer gets, and
+ * decides when observers run.
  */
 import * as Effect from "effect/Effect"
 import type { Notification } from "../../jsonrpc/Message.js"
@@ -12,7 +13,10 @@ import { HandlerContext, type Speech } from "../runtime/HandlerContext.js"
 import type { ServerSessionService } from "../ServerSession.js"
 import type { Connection } from "./Connection.js"
 
-/** What an observer has of a client outside of its requests: what the observer sends reaches the client as long as it is connected. */
+/**
+ * The context of an observer, outside of the client's requests. What the observer sends reaches the client as long as the client is
+ * connected.
+ */
 export const contextOf = (
   connection: Connection,
   speech: Speech<Connection>,
@@ -20,17 +24,17 @@ export const contextOf = (
   channel: Channel = noChannel
 ): HandlerContext<Connection> => new HandlerContext(connection, notification, outboundOf(connection, channel), speech)
 
-/** Sends outside of any request. */
+/** Sends to the client outside of any request. */
 export const outboundOf = ({ outbound: { notify, request } }: Connection, channel: Channel): RequestChannel => ({
   request,
   notify,
   channel
 })
 
-// What no message began has no HTTP request either.
+// A context that no message has begun has no HTTP request either.
 const noChannel: Channel = { unsafeSend: () => false, send: () => Effect.void }
 
-/** What observers do when this notification arrives; `undefined` when none observes it. */
+/** The function that runs the observers when this notification arrives; `undefined` when no observer is registered for it. */
 export const ofNotification = (
   observers: ReadonlySet<ClientObserver>,
   method: string

@@ -1,10 +1,10 @@
 /**
- * The answer to one POST with requests, and the channel of these requests: JSON if nothing was sent before the responses, an event stream
- * otherwise. `Http` and `Stateless` make a `Post` for each POST; the conversation sends on it.
+ * The answer to one POST with requests, and the channel of these requests. The answer is JSON if nothing was sent before the responses, and
+ * an event stream otherwise. `Http` and `Stateless` make a `Post` for each POST; the conversation sends on it.
  *
- * The fields are mutable because a `Post` is made per request, on the path that benchmarks measure. What they hold: `remaining` counts the
- * responses that are still to come, and nothing is sent once it is 0; while there is no `stream`, responses collect in `responses`; from
- * then on everything goes to the stream.
+ * The fields are mutable, because a `Post` is made for each request, in code whose speed benchmarks measure. `remaining` counts the
+ * responses that are still to come; once it is 0, nothing more is sent. While there is no `stream`, responses are collected in `responses`.
+ * Once there is a stream, everything goes to the stream.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#sending-messages-to-the-server
  */
@@ -28,21 +28,21 @@ import type { HttpSession } from "./HttpSession.js"
 import { ResumableStream } from "./ResumableStream.js"
 
 export interface Options {
-  /** How many responses there will be. */
+  /** How many responses the POST gets. */
   readonly expected: number
-  /** The request or the batch of a session. */
+  /** The request or the batch, for a POST of a session. */
   readonly incoming?: Message.Incoming | undefined
-  /** Whether the responses are sent as an array. */
+  /** Whether the responses are sent as a JSON array. */
   readonly batch: boolean
-  /** None where the endpoint keeps no sessions. */
+  /** The session of the POST; `undefined` where the endpoint keeps no sessions. */
   readonly session: HttpSession | undefined
-  /** Headers of a stream that begins before there is a response. */
+  /** The headers of a stream that begins before there is a response. */
   readonly headers?: Headers | undefined
-  /** Called with each response before it leaves; returns the headers that leave with it. */
+  /** Called with each response before it leaves. It returns the headers that leave with the response. */
   readonly onResponse?: ((response: Message.Response) => Headers | undefined) | undefined
-  /** The scopes that the requests of a session require; `undefined` where they require none. */
+  /** The scopes that the requests of a session require; `undefined` where they require no scopes. */
   readonly requires?: ReadonlyArray<string> | undefined
-  /** Where the requests require scopes: what their questions go through. */
+  /** Learns of the questions that the requests ask, where the requests require scopes. */
   readonly guarded?: GuardedCall | undefined
   /** Called when the last response has been sent. */
   readonly onDone: () => void
@@ -51,16 +51,16 @@ export interface Options {
 const JSON_HEADERS = { "content-type": "application/json" } as const
 
 export class Post extends AnswerChannel {
-  /** Where the application refuses a request: status and headers of the answer, where no more follows. */
+  /** The status and the headers of the answer, when the application refuses the request and nothing was sent before. */
   private refusal: HandlerOutcome.Head | undefined
   private stream: ResumableStream | undefined
   private readonly responses: Array<string> = []
   private remaining: number
   private headers: Headers | undefined
   private requestOrigin: RequestOrigin.RequestOrigin | undefined
-  /** The requests that wait for others to end. */
+  /** The ids of the requests that wait for other requests to end; `undefined` while none has waited. */
   private waiting: Set<Message.RequestId> | undefined
-  /** Turns the answer into a stream when the responses take long. */
+  /** Turns the answer into a stream when the responses take longer than `keepAlive`. */
   private timer: Expirable | undefined
   private readonly form: MediaType.Form
 
@@ -75,7 +75,7 @@ export class Post extends AnswerChannel {
     this.form = MediaType.formOf(exchange.headers.accept, context.options.responses)!
   }
 
-  /** Where the requests came from, for `RequestOrigin.of`. */
+  /** The HTTP request that carried the requests, for `RequestOrigin.of`. */
   get origin(): RequestOrigin.RequestOrigin {
     return this.requestOrigin ??= RequestOrigin.request(
       this.exchange,
@@ -106,7 +106,7 @@ export class Post extends AnswerChannel {
   readonly unsafeSend = (message: Message.Message): boolean => {
     if (this.isDone) return false
     if (Message.isResponse(message)) return this.respond(message)
-    // Before the message is encoded: a handler may go on sending to a client that is gone.
+    // Checked before the message is encoded, because a handler may go on sending to a client that has disconnected.
     if (!this.mayStream || !this.open().isReadable) return false
     const text = MessageText.stringify(message)
     if (text === undefined || !this.open().push(text)) return false
@@ -139,12 +139,12 @@ export class Post extends AnswerChannel {
     this.unsafeSend(Message.failure(id, { code: REQUEST_CANCELLED, message: "Request cancelled" }))
   }
 
-  /** To be called when the requests were not all answered at once: decides what the client sees meanwhile. */
+  /** Call it when the requests were not all answered at once. It decides whether a stream begins now, later, or not at all. */
   wait(): void {
     this.options.session?.addWaiting(this)
     this.openEarly()
     const { options: { keepAlive }, sweeper } = this.context
-    // A connection that is silent for long could be taken for a dead one.
+    // A connection that is silent for long could be taken for a broken connection.
     if (this.stream === undefined && this.mayStream && keepAlive !== Infinity) {
       this.timer = sweeper.schedule(keepAlive, () => {
         if (!this.exchange.isGone) this.open()
@@ -152,7 +152,7 @@ export class Post extends AnswerChannel {
     }
   }
 
-  /** Begins the stream that a client wants before there is a message, once a request has started. */
+  /** Begins a stream before there is a message, where the client should have one, once a request has started. */
   private openEarly(): void {
     if (this.stream !== undefined || !this.mayStream || this.waiting?.size === this.remaining) return
     // The directory of sessions may refuse an `initialize`, and then the response has a status.
@@ -169,12 +169,15 @@ export class Post extends AnswerChannel {
     return this.options.session?.mayResume(this.options.requires) === true
   }
 
-  /** A client that loses the connection of `initialize` begins another session. */
+  /** Whether the stream begins with an event id. Not for `initialize`: a client that loses its connection then begins another session. */
   private get isPrimed(): boolean {
     return this.options.headers === undefined && this.options.session?.primesStreams === true && this.isResumable
   }
 
-  /** Closes the response; the client reconnects for the rest. Without an event id it could not, so nothing happens. */
+  /**
+   * Ends the HTTP response, and the client reconnects for the rest. Does nothing where the client has no event id, because it could not
+   * reconnect.
+   */
   private pause(): void {
     if (!this.isDone && this.mayStream && this.isPrimed) this.open().pause()
   }
@@ -211,7 +214,7 @@ export class Post extends AnswerChannel {
     if (this.timer !== undefined) this.context.sweeper.unwatch(this.timer)
     session?.removeWaiting(this)
     guarded?.end()
-    // The session keeps the stream until the store has all of its events.
+    // The session keeps the stream until the event store has all events of the stream.
     stream?.finish(() => session?.removeStream(stream))
     onDone()
   }

@@ -1,7 +1,8 @@
 /**
- * Questions in the legacy era, for `Era` and `TaskWire`: each question is a request to the client, on the channel of the request whose
- * handler asks. The handler waits for the answer. At 2025-11-25 the client may answer a question as a task: this server creates the task
- * with the question, requests its status at the pace of the client, and fetches the answer when the task has ended.
+ * Questions in the legacy era, for `Era` and `TaskWire`. Each question is a request to the client, on the channel of the request whose
+ * handler asks, and the handler waits for the answer. With revision 2025-11-25 the client may answer a question as a task: this server
+ * creates the task with the question, requests the status of the task at the pace that the client names, and fetches the answer when the
+ * task has ended.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/tasks
  */
@@ -43,7 +44,7 @@ const methods = {
 } as const
 
 /**
- * Asks one question. Fails without a request when the client lacks the capability, or when the question is not valid.
+ * Asks one question. Fails before it sends a request when the client lacks the capability, or when the question is not valid.
  */
 export const ask = <A>(
   connection: Connection,
@@ -63,7 +64,7 @@ export const ask = <A>(
     )
   })
 
-/** Sends the request of a handler, with the trace context of the handler's current span, if it has one. */
+/** Sends a request of a handler. It carries the trace context of the handler's current span, if there is one. */
 export const post = (
   connection: Connection,
   outbound: Outbound,
@@ -78,7 +79,7 @@ export const post = (
     fromCall
   )
 
-/** The request of a question. Left: the client lacks the capability, or the question is not valid. */
+/** The request that asks a question. Left: the client lacks the capability, or the question is not valid. */
 export const encode = (
   connection: Pick<Connection, "clientCapabilities" | "version">,
   { kind, params, problem, requires }: Question<any>
@@ -94,8 +95,8 @@ export const encode = (
 }
 
 /**
- * The parameters with the id that a page must have at 2025-11-25. A page of a server of 2026-07-28, which a proxy passes on, has none. It
- * gets an id; no `notifications/elicitation/complete` with this id follows.
+ * The parameters with an id for a page, which revision 2025-11-25 demands. A page of a server of revision 2026-07-28, which a proxy passes
+ * on, has no id, and gets one here. No `notifications/elicitation/complete` with this id follows.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/client/elicitation#url-mode-elicitation-requests
  */
@@ -112,12 +113,12 @@ export const decode = <A>({ decode, kind }: Question<A>, answer: JsonObject): Ef
     : Effect.mapError(decode(result.right), (why) => invalid(method.name, why))
 }
 
-/** How long requests wait, unless they have a timeout. */
+/** How long requests to the client wait for an answer, unless a request has a timeout of its own. */
 export type Settings = Pick<Server["limits"], "elicitationTimeout" | "requestTimeout">
 
 /**
  * Sends a request. A server SHOULD NOT send a request other than `ping` before the client has sent `notifications/initialized` (2025-11-25
- * basic/lifecycle#initialization), so this function waits for that notification first, no longer than for the answer.
+ * basic/lifecycle#initialization). So this function first waits for that notification, at most as long as the timeout of the request.
  */
 export const send = (
   connection: Connection,
@@ -165,7 +166,7 @@ export const invalid = (method: string, why: string): TransportError =>
 /** Sends a request to the client. */
 type PostQuestion = (request: TaskQuestion, options: { readonly isWaiting: boolean }) => Effect.Effect<Params, AskError>
 
-/** Asks a question as a task. `mark` adds the task that the handler itself serves. */
+/** Asks a question as a task. `mark` adds the task that the asking handler itself runs in, if there is one. */
 export const asTask = <A>(
   connection: Connection,
   mark: (params: JsonObject) => Params,

@@ -1,11 +1,11 @@
 /**
- * The readers of one stream of a session: at most one reader is attached at a time. With an event store (`StreamStore`) each event is
- * stored before it is written, and a client that lost its connection reads on where it stopped. `Post` and `Standalone` push messages;
- * `Http` resumes.
+ * The readers of one stream of a session. At most one reader is attached at a time. With an event store (`StreamStore`) each event is
+ * stored before it is written, and a client that lost its connection continues where it stopped. `Post` and `Standalone` push messages;
+ * `Http` resumes streams.
  *
- * The fields are mutable because each message of a handler passes here; one synchronous push costs no fiber. What they hold: `delivered`
- * only grows, except when a client resumes further back; without a store an event exists only on `response`; one reader replays at a time,
- * and a newer reader ends the replay.
+ * The fields are mutable, because each message of a handler passes here, and one synchronous push costs no fiber. `delivered` only grows,
+ * except when a client resumes from an earlier event. Without an event store, `response` is the only place where an event exists. One
+ * reader at a time gets stored events, and a newer reader ends this replay.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#resumability-and-redelivery
  */
@@ -25,31 +25,31 @@ import { logDefect, StreamStore } from "./StreamStore.js"
 /** A client that wants to read the stream. */
 export interface Reader {
   readonly exchange: Admitted
-  /** Opens the response that the stream is read on; `undefined` when it has refused the client. */
+  /** Opens the response on which the stream is read; `undefined` when it has refused the client. */
   readonly open: () => EventStream | undefined
 }
 
 export class ResumableStream {
-  /** The response that the stream is read on. */
+  /** The response on which the stream is read now; `undefined` without a reader. */
   response: EventStream | undefined
-  /** Where its events are stored; none when they are not. */
+  /** Where the events of the stream are stored; `undefined` when they are not stored. */
   readonly store: StreamStore | undefined
-  /** What the next node will know of the readers; `undefined` when the next node does not need it. */
+  /** What the next node will know of the readers; `undefined` when the next node does not need to know it. */
   notes: ReaderNotes | undefined
   /** The position of the last event that a reader got. */
   private delivered: number
   /** Whether stored events wait for a slow reader. */
   private replaying = false
-  /** How many readers have come; the last reader replaces the readers before. */
+  /** How many readers have come. The last reader replaces the earlier readers. */
   private readers = 0
   private finished = false
   private stopped = false
 
   constructor(
     private readonly context: HttpContext,
-    /** The key of the stream in the event store; none when its events are not stored. */
+    /** The key of the stream in the event store; `undefined` when its events are not stored. */
     readonly key: StreamKey | undefined,
-    /** Called when the stream has no reader, and none is about to come. */
+    /** Called when the stream has no reader, and no reader is about to come. */
     private readonly onIdle?: () => void,
     /** Called when the store has refused the stream or an event, because another node serves the session. */
     onStale?: () => void
@@ -61,7 +61,7 @@ export class ResumableStream {
       : new StreamStore(context, events, key, () => this.idle(), onStale)
   }
 
-  /** A stream that has finished, and whose events are still stored. */
+  /** A stream that has finished and whose events are still stored. */
   static stored(context: HttpContext, key: StreamKey, onIdle: () => void): ResumableStream {
     const stream = new ResumableStream(context, key, onIdle)
     if (stream.store !== undefined) {
@@ -72,12 +72,12 @@ export class ResumableStream {
     return stream
   }
 
-  /** Whether a client that lost its connection can read on. */
+  /** Whether a client that lost its connection can continue to read. */
   get isResumable(): boolean {
     return this.store !== undefined
   }
 
-  /** Whether a message that is pushed now reaches a reader, now or later. */
+  /** Whether a message that is pushed now can reach a reader, now or later. */
   get isReadable(): boolean {
     return this.response !== undefined || this.isResumable
   }
@@ -87,26 +87,26 @@ export class ResumableStream {
     return this.response === undefined
   }
 
-  /** What a sender waits for before it pushes more; `undefined` while there is space. */
+  /** A sender waits for this effect before it pushes more; `undefined` while there is space. */
   get congestion(): Effect.Effect<void> | undefined {
     return this.response?.congestion ?? this.store?.congestion
   }
 
-  /** Stores and writes the text of a message; `false` when no reader can get it. No other message follows the last one. */
+  /** Stores and writes the text of a message. Gives `false` when no reader can get it. With `isLast`, no other message follows. */
   push(text: string, isLast = false): boolean {
     const { store } = this
     if (store === undefined) return this.response !== undefined && this.response.push(frame(text))
     store.append(text, isLast, (event, isRefused) => {
-      // A reader that has come since already has the event, when the store got it together with an earlier event.
+      // When the store got this event together with an earlier event, a reader that came since may have the event already.
       if (event.position > this.delivered) this.deliver(event, !isRefused)
     })
     return true
   }
 
   /**
-   * Attaches a reader, which continues where the last reader stopped. `prime` sends an event first that names a position, so that the
-   * client can resume before there is a message. When the store does not answer, it calls `refuse` instead, if there is one, and otherwise
-   * continues with the next message.
+   * Attaches a reader, which continues where the last reader stopped. With `prime`, it first sends an event that only names a position, so
+   * that the client can resume before there is a message. When the store does not answer, it calls `refuse`. Without `refuse`, the reader
+   * then continues with the next message.
    */
   attach(reader: Reader, prime: boolean, refuse?: () => void): void {
     const { store } = this
@@ -115,11 +115,12 @@ export class ResumableStream {
       return
     }
     const { last } = store
-    // Taken now: messages that are pushed before the store has answered come after it. A position is never given out twice.
+    // The position is taken now, so that messages which are pushed before the store has answered come after it. No position is given out
+    // twice.
     const primed = prime ? ++store.last : undefined
     const number = ++this.readers
     const missed = Effect.suspend(() =>
-      // The reader before may have read the note, or the session may have ended.
+      // The earlier reader may have read the note meanwhile, or the session may have ended.
       Effect.flatMap(this.notes?.isUnread === true ? this.notes.read : Effect.succeed(this.delivered), (position) => {
         this.delivered = position
         return position >= last ? noEvents : store.left(position)
@@ -131,12 +132,12 @@ export class ResumableStream {
         if (primed !== undefined) {
           // Missed events have positions of their own.
           if (events.length === 0) this.delivered = primed
-          // No other node could find a stream that the store has refused.
+          // A stream that the store has refused could not be found by any other node.
           if (!store.isStale) this.prime(events.length === 0 ? primed : undefined)
         }
         return this.replay(events, number)
       })
-      // When this node ends in between, a client that has had a missed event can name it; a client without an event cannot.
+      // This node may end in between. A client that has received a missed event can then name it; a client without an event cannot.
       const isNoted = events.length === 0
       const noted = isNoted && this.notes !== undefined ? this.notes.attached : Effect.void
       const begun = Effect.zipRight(primed === undefined ? noted : Effect.zipRight(store.opened, noted), replayed)
@@ -148,8 +149,8 @@ export class ResumableStream {
   }
 
   /**
-   * Attaches a reader, which continues after a position; the reader before it is disconnected. Calls `refuse` when the events are
-   * not stored; with `true` when the client may try again, because the store did not answer or another node has the stream.
+   * Attaches a reader, which continues after a position, and disconnects the earlier reader. Calls `refuse` when the events are not stored.
+   * It calls `refuse` with `true` when the client may try again, because the store did not answer or because another node has the stream.
    */
   resume(position: number, reader: Reader, refuse: (mayRetry: boolean) => void): void {
     const { store } = this
@@ -175,8 +176,8 @@ export class ResumableStream {
   }
 
   /**
-   * What `attach` and `resume` get for this request. The response is detached when it closes. `onInvalid` runs when the user of the request
-   * is no longer valid; without `onInvalid` the user is not checked again.
+   * Makes the reader that `attach` and `resume` get, for this request. When its response closes, the reader is detached. `onInvalid` runs
+   * when the user of the request is no longer valid. Without `onInvalid` the user is not checked again.
    */
   opening(exchange: Admitted, headers?: Headers, onInvalid?: (response: EventStream) => void): Reader {
     return {
@@ -188,12 +189,12 @@ export class ResumableStream {
     }
   }
 
-  /** Runs an effect for a reader when its turn comes, unless its client has disconnected. */
+  /** Runs an effect for a reader after the store's earlier operations, unless the client of the reader has disconnected. */
   private unlessGone({ exchange }: Reader, effect: Effect.Effect<void>): void {
     this.store!.queue.add(() => exchange.isGone ? undefined : effect)
   }
 
-  /** The response has closed: unless a newer response has replaced it, the stream has no reader. */
+  /** The response has closed. The stream has no reader then, unless a newer response has replaced this one. */
   detach(response: EventStream): void {
     if (this.response !== response) return
     this.response = undefined
@@ -204,13 +205,13 @@ export class ResumableStream {
     if (!this.isStoring) this.idle()
   }
 
-  /** The session has ended: a reader that replays stored events gets no more of them. */
+  /** The session has ended. A reader that gets stored events gets no more of them. */
   stop(): void {
     this.stopped = true
     if (this.replaying || this.finished) this.response?.end()
   }
 
-  /** Ends the response while more messages are to come; the client reconnects after `retry`. */
+  /** Ends the response although more messages will come. The client reconnects after `retry`. */
   pause(): void {
     this.afterStoring(() => {
       this.response?.push(Sse.encode({ retry: this.context.options.retry }))
@@ -218,7 +219,7 @@ export class ResumableStream {
     })
   }
 
-  /** Ends the stream and its response after all that was pushed. */
+  /** Ends the stream and its response after everything that was pushed. */
   finish(onFinished: () => void): void {
     const end = () => {
       this.finished = true
@@ -229,17 +230,17 @@ export class ResumableStream {
     else this.store.finish(end)
   }
 
-  /** Waits until the store has all that was pushed. */
+  /** Waits until the store has everything that was pushed. */
   get stored(): Effect.Effect<void> {
     return Effect.async((resume) => this.afterStoring(() => resume(Effect.void)))
   }
 
-  /** Whether the store does not have all yet that was pushed. */
+  /** Whether the store does not have everything yet that was pushed. */
   get isStoring(): boolean {
     return this.store?.queue.isRunning === true
   }
 
-  /** Whether nothing more happens to the stream, except that a client may resume it. */
+  /** Whether nothing more happens on the stream, except that a client may resume it. */
   get isSettled(): boolean {
     return this.finished && !this.isStoring
   }
@@ -249,7 +250,7 @@ export class ResumableStream {
     else this.store.queue.add(() => undefined, act)
   }
 
-  /** Stores what readers have had, for the next node, and learns whether there is one. */
+  /** Notes for the next node what readers have received. It also learns whether another node already serves the session. */
   private note(isAttachedNoted = false): Effect.Effect<void> {
     return Effect.suspend(() => {
       const { delivered, notes, response, store } = this
@@ -267,8 +268,8 @@ export class ResumableStream {
   }
 
   /**
-   * Opens a response, and ends the response before it without waiting for a reader that takes nothing. `false` when the client has
-   * disconnected or was refused; the reader before then stays.
+   * Opens a response, and ends the earlier response without waiting for a reader that takes nothing. Gives `false` when the client has
+   * disconnected or was refused; the earlier reader then stays.
    */
   private open({ exchange, open }: Reader): boolean {
     const response = exchange.isGone ? undefined : open()
@@ -280,7 +281,7 @@ export class ResumableStream {
     return true
   }
 
-  /** Writes stored events, as fast as the reader takes them, until the next reader comes. */
+  /** Writes stored events as fast as the reader takes them, until another reader comes. */
   private replay(events: ReadonlyArray<StoredEvent>, reader: number, from = 0): Effect.Effect<void> {
     return Effect.suspend(() => {
       const { response } = this
@@ -302,7 +303,7 @@ export class ResumableStream {
     })
   }
 
-  /** Writes an event. An event that the store has refused is written without an id, because no node could resume the stream after it. */
+  /** Writes an event. An event that the store has refused is written without an id, because no node could resume the stream from it. */
   private deliver({ data, position }: StoredEvent, isStored: boolean): void {
     if (this.response === undefined) return
     const id = isStored ? EventId.encode(this.key!.session, this.key!.stream, position) : undefined
@@ -318,11 +319,11 @@ export class ResumableStream {
   }
 }
 
-/** The user of the reader is no longer valid: the client opens the stream again, with other credentials. */
+/** The user of the reader is no longer valid. The response ends, and the client opens the stream again, with other credentials. */
 export const endNow = (response: EventStream): void => response.endNow()
 
 const noEvents: Effect.Effect<ReadonlyArray<StoredEvent>> = Effect.succeed([])
 
-/** The event that carries a message. The JSON text of a message has no line breaks. */
+/** The text of the event that carries a message. The JSON text of a message has no line breaks. */
 export const frame = (text: string, id?: string): string =>
   id === undefined ? `event: message\ndata: ${text}\n\n` : `event: message\nid: ${id}\ndata: ${text}\n\n`

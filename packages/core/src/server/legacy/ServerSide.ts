@@ -1,9 +1,10 @@
 /**
- * The server's side of a legacy conversation, which `dispatch/Dispatch` makes, and `dispatch/EraOfMessage` chooses: which messages wait
- * for the handshake, and what is restored before the first message of a session that another node has served.
+ * The server's side of a legacy conversation (revisions up to 2025-11-25). `dispatch/Dispatch` makes it, and `dispatch/EraOfMessage`
+ * chooses it for a message. It decides which messages wait for the handshake, and it restores a session that another node has served,
+ * before the first message of the session runs.
  *
- * `runtime/Serve` serves the messages with the record of `Era`, `Handshake` knows what waits for `initialize`, `Observers` what features
- * observe.
+ * `runtime/Serve` serves the messages, with the record that `Era` makes. `Handshake` makes messages wait for `initialize`. `Observers` runs
+ * what features have registered to learn of a client.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle
  */
@@ -28,16 +29,16 @@ import * as Observers from "./Observers.js"
 import * as Subscriptions from "./Subscriptions.js"
 import type { Wire } from "./TaskWire.js"
 
-/** How a server serves the messages of any connection. Made once for each server. */
+/** Serves the messages of any connection. Each server makes one. */
 export interface LegacyServerSide {
-  /** Serves the requests of one client. */
+  /** Gives the side that serves the requests of one client. */
   readonly to: (connection: Connection) => RequestSide
   readonly notification: (
     connection: Connection,
     notification: Notification,
     channel: Channel
   ) => Effect.Effect<void> | undefined
-  /** Answers a request with an error. The middleware sees both. */
+  /** Answers a request with an error. Middleware sees the request and the error. */
   readonly refuse: (connection: Connection, request: Request, incoming: IncomingRequest, error: McpError) => Work
 }
 
@@ -76,7 +77,7 @@ const serve = (self: Self, connection: Connection, request: Request, incoming: I
       : Handshake.afterRequest(handshake, () => Serve.request(self, connection, request, incoming))
   }
   const work = Serve.request(self, connection, request, incoming)
-  // Where nothing surrounds a handler, no other message has to wait for the handshake.
+  // Without middleware and session layer the handshake takes no time, so no other message has to wait for it.
   return isInitialize && !connection.accepted && !self.pipeline.isBare ? Handshake.begin(connection, work) : work
 }
 
@@ -94,7 +95,7 @@ const notified = (
   if (phase._tag === "Restoring" && handshake === undefined) {
     const handler = Observers.contextOf(connection, speech, notification, channel)
     return Effect.matchCauseEffect(Handshake.restored(connection, restore(self, handler)), {
-      // As after a handshake that failed. The next message tries again.
+      // Dropped, as after a handshake that failed. The next message tries to restore the session again.
       onFailure: (cause) =>
         Effect.logDebug(`Dropped "${HandlerName.quotable(method)}": the session could not be restored`, cause),
       onSuccess: () => notified(self, connection, notification, channel) ?? Effect.void
@@ -113,7 +114,7 @@ const notified = (
   )
 }
 
-/** What the session layer and the features of resources keep for a client, anew at this node. */
+/** Makes at this node what the session layer and the features of resources keep for a client. */
 const restore = ({ server }: Self, handler: HandlerContext<Connection>): Effect.Effect<void, unknown> => {
   const { scope, services, unrestored = [] } = handler.facts
   const { session: layer, subscriptions } = server
@@ -122,7 +123,7 @@ const restore = ({ server }: Self, handler: HandlerContext<Connection>): Effect.
     : Initialize.build(layer, handler, scope)
   return subscriptions === undefined ? built : Effect.zipRight(
     built,
-    // A resource that is gone, or that the client does not see any more, has no subscription.
+    // A subscription is not restored when its resource is gone, or when the client does not see the resource any more.
     Effect.forEach(unrestored, (uri) => Effect.ignore(Subscriptions.subscribe(handler, { uri }, subscriptions)), {
       discard: true
     })

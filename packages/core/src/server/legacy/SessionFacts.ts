@@ -1,7 +1,8 @@
 /**
- * What a session is, as JSON, so that another node can serve it (`dispatch/Conversations` writes and restores it): what its client sent in
- * the handshake and has set since. The session layer's services are not among these facts: the node that takes over builds the layer anew.
- * `Http` asks whether it can read the facts, `dispatch/Stages` whether they belong to another sender.
+ * The facts of a session, as JSON, which let another node serve the session: what its client sent in the handshake, and what it has set
+ * since. `dispatch/Conversations` writes the facts, and restores a session from them. The services of the session layer are not among the
+ * facts: the node that takes over builds the layer anew. `Http` asks whether it can read the facts, and `dispatch/Stages` asks whether they
+ * belong to another user.
  */
 import * as Schema from "effect/Schema"
 import { ClientCapabilities, ServerCapabilities } from "../../protocol/Capabilities.js"
@@ -22,14 +23,14 @@ const SessionFacts = Schema.Struct({
   serverCapabilities: ServerCapabilities,
   level: Schema.optional(LoggingLevel),
   subscriptions: Schema.Array(Schema.String),
-  /** The id of the principal that has opened the session. */
+  /** The id of the principal that has opened the session; absent for a client without a principal. */
   owner: Schema.optional(Schema.String)
 })
 
-/** Whether this node can go on with what another node has stored. The other node may have another version of this library. */
+/** Whether this node can read facts that another node has stored. The other node may run another version of this library. */
 export const areReadable: (facts: unknown) => boolean = SchemaCheck.compile(SessionFacts)
 
-/** Whether the session of these facts belongs to another principal. Facts that cannot be read do not say so. */
+/** Whether the session of these facts belongs to another principal. `false` for facts that this node cannot read. */
 export const areOfAnother = (facts: unknown, owner: string | undefined): boolean =>
   areReadable(facts) && (facts as SessionFacts).owner !== owner
 
@@ -44,10 +45,13 @@ export const toJson = (connection: Connection): JsonObject =>
     subscriptions: Array.from(connection.subscriptions?.values() ?? [], ({ uri }) => uri)
   } satisfies SessionFacts) as unknown as JsonObject
 
-/** Makes a connection what it was at the other node, without the services that the session layer builds. The facts are readable. */
+/**
+ * Gives a connection the state that it had at the other node, without the services that the session layer builds. The facts must be
+ * readable.
+ */
 export const restore = (connection: Connection, json: JsonObject): void => {
   const facts = json as unknown as SessionFacts
-  // Its client has used the session.
+  // Its client has used the session, so it has completed the handshake.
   connection.initialized = true
   connection.version = facts.version
   connection.requestedVersion = facts.requestedVersion

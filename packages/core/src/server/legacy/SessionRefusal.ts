@@ -1,6 +1,6 @@
 /**
- * The refusals that only legacy HTTP has (`Http`, `Sse`, `Standalone`): refusals about sessions, about their streams, and about the
- * revision of a session (`Initialize`). The refusals that both eras share, and `send`, are in `http/Refusal`.
+ * The refusals that only legacy HTTP has (`Http`, `Sse`, `Standalone`): about sessions, about the streams of sessions, and, for
+ * `Initialize`, about the revision of a request. `http/Refusal` has the refusals that both protocol eras share, and `send`.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#session-management
  */
@@ -12,7 +12,7 @@ import { quotable } from "../runtime/HandlerName.js"
 
 export const noSession: HttpRefusal = badRequest("the Mcp-Session-Id header is missing; it is given out by initialize")
 
-/** The same for an id that was never given out, a session that has ended, and a session of another principal. */
+/** One refusal for an id that was never given out, for a session that has ended, and for a session of another principal. */
 export const unknownSession: HttpRefusal = make(
   404,
   SESSION_NOT_FOUND,
@@ -23,14 +23,14 @@ export const noSseSession: HttpRefusal = badRequest(
   "the query must name a \"sessionId\"; the first event of the stream does"
 )
 
-/** The same of HTTP+SSE, where a session is the stream. */
+/** The same refusal for HTTP+SSE, where the session is the stream. */
 export const unknownSseSession: HttpRefusal = make(
   404,
   SESSION_NOT_FOUND,
   "Session not found: its stream has ended or never existed; open a new stream with GET"
 )
 
-/** Other SDKs look for the first three words. */
+/** Other SDKs search the message for its first three words. */
 export const unsupportedVersion = (version: string, supported: ReadonlyArray<string>): HttpRefusal =>
   badRequest(`Unsupported protocol version: ${quotable(version)} (supported versions: ${supported.join(", ")})`)
 

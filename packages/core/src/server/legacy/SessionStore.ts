@@ -1,11 +1,11 @@
 /**
- * The sessions of an endpoint (`Http`, `Sse`) by id, limited in number, in all and for each principal, and ended when they were idle for
- * long. A session is unfinished until its client has sent something after `initialize`: unfinished sessions are counted apart, so that a
- * flood of unfinished sessions costs no other client its session. At a limit, the sessions of clients without a principal go first, and
- * never replace the session of a principal. What ends with a session is up to `HttpSession`.
+ * The sessions of an endpoint (`Http`), by id. Their number is limited, in all and for each principal, and a session that was idle for long
+ * is ended. A session is unfinished until its client has sent something after `initialize`. Unfinished sessions are counted apart, so that
+ * a flood of them replaces no session of another client. At a limit, a session of a client without a principal is replaced first, and never
+ * replaces the session of a principal. `HttpSession` decides what ends with a session. `Sse` uses the constants.
  *
- * Maps in the order of last use, kept by hand: Effect's `Cache` expires by age alone, and knows neither busy sessions nor a limit per
- * principal; to mark a session as used takes 0.3 µs here, and 13 µs in a `SynchronizedRef` of a `HashMap`. `owned` holds exactly the
+ * Maps in the order of last use, kept by hand. Effect's `Cache` expires by age alone, and knows neither busy sessions nor a limit per
+ * principal. To mark a session as used takes 0.3 µs here, and 13 µs in a `SynchronizedRef` of a `HashMap`. `owned` holds exactly the
  * sessions of all maps that have an owner.
  */
 import type { Deadlines, Expirable } from "../../kit/Deadlines.js"
@@ -13,41 +13,43 @@ import type { ResolvedOptions } from "../http/ResolvedOptions.js"
 
 export interface StoredSession {
   readonly id: string
-  /** The id of its principal; sessions without a principal are limited by `max` only. */
+  /**
+   * The id of its principal; `undefined` for a client without a principal. Sessions without a principal are limited by `maxSessions` only.
+   */
   readonly owner: string | undefined
-  // The store sets these three.
-  /** When it was used last, in milliseconds. */
+  // The store sets the next three fields.
+  /** When the session was used last, in milliseconds. */
   lastUsed: number
-  /** Whether its client has sent something after `initialize`. */
+  /** Whether the client has sent something after `initialize`. */
   finished: boolean
-  /** Whether its client was connected when the store looked last. */
+  /** Whether the client was connected when the store checked the last time. */
   wasConnected: boolean
-  /** Whether its client is connected: it reads a stream, or waits for a response. Then it does not expire. */
+  /** Whether the client is connected: it reads a stream or waits for a response. Such a session does not expire. */
   readonly isConnected: boolean
-  /** Whether its client is connected or a request runs: then no other session replaces it. */
+  /** Whether the client is connected or a request runs. No other session replaces such a session. */
   readonly isBusy: boolean
-  /** Ends it, after the store has removed it. */
+  /** Ends the session, after the store has removed it. */
   readonly end: () => void
 }
 
-/** `handshakeTimeout` is how long a session may be unfinished, in milliseconds. */
+/** The options of the endpoint that the store reads. `handshakeTimeout` is how long a session may be unfinished, in milliseconds. */
 export type Options = Pick<ResolvedOptions, "handshakeTimeout" | "limits">
 
-/** How many unfinished sessions there may be at least; at most a tenth of `maxSessions`, if that is more. */
+/** How many unfinished sessions there may be in every case. A tenth of `maxSessions` is the limit, if that is more. */
 export const MIN_UNFINISHED = 16
 
-/** For how many milliseconds a client may take its next step, before its session counts as unfinished or unused for good. */
+/** For how many milliseconds a client may take its next step before another session may replace its unfinished or unused session. */
 export const REPLACE_UNFINISHED_AFTER = 5000
 
-/** The finished sessions of clients with a principal, or without. */
+/** The finished sessions of the clients with a principal, or of the clients without a principal. */
 interface Finished<S> {
   /** In the order of last use. */
   readonly all: Map<string, S>
   /** The sessions that have served no request, in the order of last use. */
   readonly unused: Set<S>
-  /** The last of `all`. */
+  /** The last element of `all`. */
   newest: S | undefined
-  /** Until this time all sessions count as busy, and none is looked at again. */
+  /** Until this time all sessions count as busy, so no session is looked at. */
   busyUntil: number
 }
 
@@ -77,10 +79,10 @@ export class SessionStore<S extends StoredSession> implements Expirable {
   }
 
   /**
-   * Adds an unfinished session. At the limit of its principal it replaces the principal's session that was idle longest; when too many
-   * sessions are unfinished, it replaces an unfinished session. When it can replace none, or when there will be no place for it once it is
-   * finished, the session is not added, and the limit that it would exceed is returned. A session that its client has finished at another
-   * node does not count as unfinished.
+   * Adds an unfinished session. At the limit of its principal, it replaces the principal's session that was idle longest. When too many
+   * sessions are unfinished, it replaces an unfinished session. The session is not added when it can replace no session, or when there
+   * would be no place for it once it is finished: then this gives the limit that it would exceed. With `isFinished`, its client has
+   * finished the session at another node, and it does not count as unfinished.
    */
   add(session: S, isFinished = false): number | undefined {
     const { handshakeTimeout, limits: { maxSessions, maxSessionsPerPrincipal } } = this.options
@@ -108,7 +110,10 @@ export class SessionStore<S extends StoredSession> implements Expirable {
     return undefined
   }
 
-  /** Finishes a session. At the limit it replaces another session; when it can replace none, it is removed, and the limit is returned. */
+  /**
+   * Finishes a session. At the limit it replaces another session. When it can replace no session, it is removed, and this gives the limit;
+   * otherwise `undefined`.
+   */
   finish(session: S): number | undefined {
     const { maxSessions, sessionIdleTimeout } = this.options.limits
     if (this.finished >= maxSessions) {
@@ -129,20 +134,20 @@ export class SessionStore<S extends StoredSession> implements Expirable {
     return undefined
   }
 
-  /** Marks a session as used now, for a request of its client. */
+  /** Marks a session as used now, by a request of its client. */
   use(session: S): void {
     this.finishedLike(session).unused.delete(session)
     this.touch(session)
   }
 
-  /** Marks a session as used now. */
+  /** Marks a session as alive now; it may still have served no request. */
   touch(session: S): void {
     if (this.find(session.id) !== session) return
     session.wasConnected = false
     this.renew(session, this.sweeper.now())
   }
 
-  /** Removes a session; `false` when it is not in the store. */
+  /** Removes a session. Gives `false` when the session is not in the store. */
   remove(session: S): boolean {
     if (this.find(session.id) !== session) return false
     const finished = this.finishedLike(session)
@@ -160,7 +165,7 @@ export class SessionStore<S extends StoredSession> implements Expirable {
     return [...this.named.all.values(), ...this.anonymous.all.values(), ...this.unfinished.values()]
   }
 
-  /** Removes all sessions, and ends each of them. */
+  /** Removes all sessions, and calls `end` for each of them. */
   clear(end: (session: S) => void): void {
     for (const session of this.all()) {
       this.remove(session)
@@ -179,16 +184,16 @@ export class SessionStore<S extends StoredSession> implements Expirable {
     return next
   }
 
-  /** Ends the sessions that have expired; returns when to look again. */
+  /** Ends the sessions that have expired. Gives the time at which to look again. */
   private expire(sessions: ReadonlyMap<string, S>, timeout: number, now: number): number {
-    // Connected sessions move to the end of the map; `left` keeps the loop from meeting them again.
+    // Connected sessions move to the end of the map. `left` counts down, so that the loop does not meet them again.
     let left = sessions.size
     for (const session of sessions.values()) {
       const due = session.lastUsed + timeout
       if (due > now) return due
       if (left-- === 0) break
       const { isConnected } = session
-      // Its client has disconnected since the last look, at a time that is not known.
+      // The client has disconnected since the last check, at an unknown time.
       const wasConnected = session.wasConnected
       session.wasConnected = isConnected
       if (isConnected || wasConnected) this.renew(session, now)
@@ -206,9 +211,9 @@ export class SessionStore<S extends StoredSession> implements Expirable {
   }
 
   /**
-   * The finished session that a session replaces at the limit. The first of these that exists: a session without a principal; for a session
-   * with a principal, a session of the same principal; a session of the principal with the most sessions. Among several sessions, a session
-   * that was never used goes first, and then the session that was idle longest.
+   * The finished session that a new session replaces at the limit. It is a session without a principal. If there is none, and the new
+   * session has a principal, it is a session of the same principal, or else a session of the principal with the most sessions. Among
+   * several, a session that was never used comes first, and then the session that was idle longest.
    */
   private replaceable(session: S): S | undefined {
     const anonymous = this.idle(this.anonymous)
@@ -226,7 +231,9 @@ export class SessionStore<S extends StoredSession> implements Expirable {
     return found
   }
 
-  /** Among sessions in the order of last use, up to a time: the first idle session of the owner with the most sessions. */
+  /**
+   * The first idle session of the owner with the most sessions, among sessions in the order of last use that were last used up to a time.
+   */
   private first(sessions: Iterable<S>, until: number): S | undefined {
     let found: S | undefined
     let most = 0
@@ -242,8 +249,9 @@ export class SessionStore<S extends StoredSession> implements Expirable {
   }
 
   /**
-   * The unfinished session that a session replaces when too many are unfinished: the oldest, after a while. A session with a principal
-   * replaces a session without a principal at once; a session without a principal never replaces a session with one.
+   * The unfinished session that a new session replaces when too many are unfinished: the oldest, once its client has had
+   * `REPLACE_UNFINISHED_AFTER`. A session with a principal replaces a session without a principal at once. A session without a principal
+   * never replaces a session with a principal.
    */
   private replaceableUnfinished({ owner }: S): S | undefined {
     const until = this.sweeper.now() - REPLACE_UNFINISHED_AFTER
@@ -275,7 +283,7 @@ export class SessionStore<S extends StoredSession> implements Expirable {
   }
 }
 
-/** The session of one principal that was idle longest. The sessions of a principal are in no order. */
+/** The session of one principal that was idle longest. The sessions of a principal are not in the order of use. */
 const idlest = <S extends StoredSession>(sessions: Iterable<S>): S | undefined => {
   let idlest: S | undefined
   for (const session of sessions) {

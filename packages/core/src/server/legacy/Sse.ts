@@ -1,7 +1,8 @@
 /**
- * HTTP+SSE, the transport of 2024-11-05: GET opens a stream, which carries everything that the server sends and begins with the URL that
- * the client sends its messages to. A conversation lives as long as its stream. `dispatch/HttpTransports` passes requests here, and asks
- * which session and which node a request names. `SessionStore` has the sessions, `StreamedAnswer` writes the stream.
+ * HTTP+SSE, the transport of revision 2024-11-05. GET opens a stream, which carries everything that the server sends. The stream begins
+ * with the URL to which the client sends its messages. A conversation lives as long as its stream. `dispatch/HttpTransports` passes
+ * requests to this module, and asks which session and which node a request names. `SessionStore` has the constants of the limits,
+ * `StreamedAnswer` writes the stream.
  *
  * @see https://modelcontextprotocol.io/specification/2024-11-05/basic/transports#http-with-sse
  */
@@ -31,25 +32,28 @@ import { frame } from "./ResumableStream.js"
 import * as SessionRefusal from "./SessionRefusal.js"
 import { MIN_UNFINISHED, REPLACE_UNFINISHED_AFTER } from "./SessionStore.js"
 
-/** The parameter of the query that names the conversation. */
+/** The parameter of the query that has the id of the conversation. */
 export const SESSION = "sessionId"
 
-/** The conversation that a URL names. */
+/** The id of the conversation that a URL names; `undefined` when the URL names none. */
 export const sessionOf = (url: string): string | undefined =>
   new URLSearchParams(url.slice(url.indexOf("?") + 1)).get(SESSION) ?? undefined
 
-/** The node that has the connection of a conversation, where there are several: its name is a part of the id. */
+/**
+ * The node that has the connection of a conversation, where several nodes serve the endpoint: the name of the node is a part of the id.
+ * `undefined` elsewhere.
+ */
 export const nodeOf = (session: string): string | undefined => /([0-9a-f]{32})\.[0-9a-f]{32}$/.exec(session)?.[1]
 
 export interface SseEndpoint {
   readonly get: (exchange: Admitted) => void
   readonly post: (exchange: Admitted, incoming: Message.Incoming, requires: ReadonlyArray<string> | undefined) => void
-  /** Ends the conversations without a running request. True when no conversation is left. */
+  /** Ends the conversations without a running request. Gives `true` when no conversation is left. */
   readonly release: () => boolean
   readonly has: (id: string) => boolean
-  /** Ends all conversations: what other nodes pass on cannot reach this node any more. */
+  /** Ends all conversations, because requests that other nodes pass on cannot reach this node any more. */
   readonly abandon: () => void
-  /** Ends all conversations and waits for them. Running requests are answered before the streams end. */
+  /** Ends all conversations, and waits until they have ended. Running requests are answered before the streams end. */
   readonly close: Effect.Effect<void>
   /** How many conversations there are. */
   readonly size: () => number
@@ -58,9 +62,9 @@ export interface SseEndpoint {
 interface Self {
   readonly context: HttpContext
   readonly connections: Map<string, SseConnection>
-  /** The conversations whose clients have not completed `initialize`, or have sent nothing since, the oldest first. */
+  /** The conversations whose clients have not completed `initialize`, or have sent nothing since then. The oldest comes first. */
   readonly unfinished: Set<SseConnection>
-  /** What ends conversations. */
+  /** The fibers that end conversations. */
   readonly closing: Set<Fiber.RuntimeFiber<void>>
 }
 
@@ -127,7 +131,7 @@ const post = (
   if (connection.hasInitialized) unfinished.delete(connection)
   connection.watchUser(exchange)
   const malformed = Message.isMalformed(incoming)
-  // A malformed message with an id is answered on the stream, too, where its sender waits.
+  // A malformed message with an id is also answered on the stream, because its sender waits there.
   if (!malformed || incoming.id !== undefined) {
     connection.receive(incoming, RequestOrigin.request(exchange, id), requires)
   }
@@ -135,7 +139,7 @@ const post = (
   accepted(exchange)
 }
 
-/** A conversation has ended, except for what `close` waits for. */
+/** A conversation has ended. `close` does the rest of the work. */
 const ended = (
   { closing, connections, context, unfinished }: Self,
   id: string,
@@ -164,8 +168,8 @@ const maxUnfinished = (maxSessions: number): number => Math.max(MIN_UNFINISHED, 
 
 /**
  * Whether one more conversation may begin. When too many conversations are unfinished, the new conversation replaces the oldest silent
- * conversation, once that has had its time. The conversation of a principal replaces a conversation without a principal at once, and a
- * conversation without a principal never replaces it.
+ * conversation, once the client of that conversation has had `REPLACE_UNFINISHED_AFTER`. The conversation of a principal replaces a
+ * conversation without a principal at once. A conversation without a principal never replaces the conversation of a principal.
  */
 const mayBegin = ({ context, unfinished }: Self, principal: Principal | undefined): boolean => {
   if (unfinished.size < maxUnfinished(context.options.limits.maxSessions)) return true
@@ -183,8 +187,8 @@ const mayBegin = ({ context, unfinished }: Self, principal: Principal | undefine
 }
 
 /**
- * Whether there is a place for one more conversation. At the limit, the conversation of a principal replaces a conversation that has
- * neither a principal nor a running request: a conversation that has not initialized, or else the oldest.
+ * Whether there is a place for one more conversation. At the limit, the conversation of a principal replaces a conversation that has no
+ * principal and no running request: first a conversation that has not completed `initialize`, and otherwise the oldest.
  */
 const hasPlace = ({ connections, context }: Self, principal: Principal | undefined): boolean => {
   if (connections.size < context.options.limits.maxSessions) return true
@@ -196,19 +200,19 @@ const hasPlace = ({ connections, context }: Self, principal: Principal | undefin
 }
 
 /**
- * One conversation: POSTs feed it, and it sends on the stream. `requests` holds the channel of each
- * request that is not answered; all answers leave on one stream, so requests in flight must have different ids, also in
- * different POSTs.
+ * One conversation. POSTs carry the client's messages, and the stream carries the messages of the server. `requests` has the channel of
+ * each request that is not answered yet. All answers leave on one stream, so requests that run at the same time must have different ids,
+ * also when they came in different POSTs.
  */
 class SseConnection implements Sender {
-  /** In milliseconds. */
+  /** When the conversation began, in milliseconds. */
   readonly began: number
   private readonly conversation: SessionConversation
   private readonly stream: EventStream
   private readonly requests = new Map<Message.RequestId, Channel>()
   /**
-   * The calls that require scopes, so that not every token of the user may cancel them or answer their questions; `undefined` as long as
-   * there was no such call.
+   * The calls that require scopes. Not every token of the user may cancel them or answer their questions. `undefined` until there is such a
+   * call.
    */
   guarded: GuardedCalls.GuardedCalls | undefined
   private handshake: Expirable | undefined
@@ -228,7 +232,7 @@ class SseConnection implements Sender {
     this.watchUser(exchange)
   }
 
-  /** The user of the last request, whose credentials are the newest, decides how long the stream lasts. */
+  /** Watches the user of the last request, whose credentials are the newest: the stream ends when this user is no longer valid. */
   watchUser({ watchUser }: Admitted): void {
     this.stopWatching()
     if (!this.closed) this.stopWatching = watchUser?.(() => this.close()) ?? (() => {})
@@ -242,17 +246,17 @@ class SseConnection implements Sender {
     return this.conversation.version() !== undefined
   }
 
-  /** Whether its client waits for no answer, and has not completed `initialize`. */
+  /** Whether the client has not completed `initialize` and waits for no answer. */
   get isSilent(): boolean {
     return !this.hasInitialized && this.requests.size === 0
   }
 
-  /** Sends the URL for the client's messages. */
+  /** Sends the client the URL for its messages. */
   open(uri: string): void {
     if (!this.closed) this.stream.push(Sse.encode({ event: "endpoint", data: uri }))
   }
 
-  /** Closes the conversation if its client has not completed `initialize` in time. */
+  /** Closes the conversation if its client does not complete `initialize` in time. */
   closeUnlessOpened(): void {
     const { options: { handshakeTimeout }, sweeper } = this.context
     this.handshake = sweeper.schedule(handshakeTimeout, () => {
@@ -277,7 +281,7 @@ class SseConnection implements Sender {
     const channel = earlier ?? this.channelFor(origin, guarded)
     this.requests.set(id, channel)
     receive(incoming, channel)
-    // The refusal of this request was sent on the channel; the earlier request is still running.
+    // The refusal of this request was sent on the channel. The earlier request with the same id still runs.
     if (earlier !== undefined) this.requests.set(id, earlier)
   }
 

@@ -1,11 +1,12 @@
 /**
- * The sender of one session over HTTP. What the client sends comes in POSTs, which `HttpSession` passes to the conversation. What the
- * server sends outside of requests leaves on the standalone stream, which the client opens with GET (`legacy/Http`). While the stream is not
- * open, `ResumableStream` puts notifications into the event store; without an event store, this module buffers up to `MAX_BUFFERED` of them.
+ * The sender of one session over HTTP. The client's messages come in POSTs, which `HttpSession` passes to the conversation. Messages of the
+ * server outside of requests leave on the standalone stream, which the client opens with GET (`legacy/Http`). While this stream is not
+ * open, `ResumableStream` puts notifications into the event store. Without an event store, this module buffers up to `MAX_BUFFERED`
+ * notifications.
  *
- * The fields are mutable because an idle session is this object and its conversation, and holds no fiber. What they hold: `buffered` is
- * empty while the stream is open; `queuedChanges` are the notifications of a change that no reader has taken yet. They count only while the
- * response has been flushed `flushes` times: when it was flushed again, the reader has taken them.
+ * The fields are mutable, because an idle session is this object and its conversation, without a fiber. `buffered` is empty while the
+ * stream is open. `queuedChanges` are the notifications of changes that no reader has taken yet. They count only while `flushes` equals the
+ * number of flushes of the response: when the response was flushed again, the reader has taken them.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#listening-for-messages-from-the-server
  */
@@ -27,7 +28,8 @@ import { endNow, frame, type Reader, ResumableStream } from "./ResumableStream.j
 import * as SessionRefusal from "./SessionRefusal.js"
 
 /**
- * How many notifications are buffered while there is neither a reader nor an event store; then the oldest are dropped.
+ * How many notifications are buffered while there is neither a reader nor an event store. Beyond this number the oldest notifications are
+ * dropped.
  */
 export const MAX_BUFFERED = 256
 
@@ -37,13 +39,13 @@ export class Standalone implements Sender {
   private queuedChanges: Set<string> | undefined
   private flushes = 0
   private ended = false
-  /** It has ended here, and goes on at another node. */
+  /** The session has ended at this node, and goes on at another node. */
   private hasMoved = false
 
   constructor(
     private readonly context: HttpContext,
     key: StreamKey | undefined,
-    /** Whether another node has served the session: our requests get ids that it has not used. */
+    /** Whether another node has served the session before. This node then uses ids for its requests that the other node has not used. */
     readonly isResumed = false,
     /** Called when another node has taken the session over. */
     onLost?: () => void
@@ -56,7 +58,7 @@ export class Standalone implements Sender {
     return this.stream.response !== undefined
   }
 
-  /** Ends both directions, for good or to go on at another node. Safe to call twice. */
+  /** Ends both directions, for good or, with `isMoving`, to go on at another node. Safe to call twice. */
   end(isMoving = false): void {
     if (this.ended) return
     this.ended = true
@@ -86,7 +88,7 @@ export class Standalone implements Sender {
     return !this.isAttached
   }
 
-  // A getter, because a function of its own would add to the memory of each idle session.
+  // A getter, because a function for each object would add to the memory of each idle session.
   get send(): Sender["send"] {
     return (message) => Outbox.send(this, message, closed)
   }
@@ -96,7 +98,7 @@ export class Standalone implements Sender {
     return { origin, canRequest: this.canRequest, unsafeSend: this.unsafeSend, send: this.send }
   }
 
-  /** Sends what was buffered, and later messages, to the client that opened this stream. */
+  /** Attaches the client that opened the standalone stream: it gets what was buffered, and later messages. */
   attach(exchange: Admitted, prime: boolean): void {
     this.stream.attach(this.opening(exchange), prime, () => Refusal.send(exchange, Refusal.streamAway))
     const { response } = this.stream
@@ -105,7 +107,7 @@ export class Standalone implements Sender {
     this.buffered = nothing
   }
 
-  /** Sends what the client has missed since a position, and later messages. */
+  /** Attaches a client that resumes after a position: it gets what it has missed, and later messages. */
   resume(exchange: Admitted, position: number, refuse: (mayRetry: boolean) => void): void {
     this.stream.resume(position, this.opening(exchange), refuse)
   }
@@ -133,7 +135,7 @@ export class Standalone implements Sender {
     return { exchange, open }
   }
 
-  /** Whether the same change waits for a reader already. If not, it is recorded as waiting. */
+  /** Whether the same change already waits for a reader. If not, this function records that the change waits. */
   private isQueuedChange(text: string): boolean {
     const { response } = this.stream
     if (response !== undefined) {

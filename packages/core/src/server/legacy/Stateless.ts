@@ -1,9 +1,11 @@
 /**
- * Streamable HTTP without sessions, to which `dispatch/HttpTransports` passes requests in place of `Http`: each POST is served by itself
- * (`Post` is its answer), and nothing is kept from one POST to the next. There is no standalone stream, and handlers cannot send requests
- * to the client. A request is served as if its client had completed a handshake at the revision that comes with the request.
+ * Streamable HTTP without sessions, for revisions up to 2025-11-25. `dispatch/HttpTransports` passes requests to this module in place of
+ * `Http`. Each POST is served by itself (`Post` is its answer), and nothing is kept from one POST to the next. There is no standalone
+ * stream, and handlers cannot send requests to the client. A request is served as if its client had completed a handshake with the revision
+ * that the request names.
  *
- * A client that disconnects does not cancel its request (2025-11-25 basic/transports), so its handler runs on, for at most 30 seconds.
+ * A client that disconnects does not cancel its request (2025-11-25 basic/transports), so the handler of the request runs on, for at most
+ * 30 seconds.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#streamable-http
  */
@@ -33,7 +35,7 @@ interface Self {
   readonly context: HttpContext
   readonly requests: Requests
   readonly serving: LegacyServerSide
-  /** What stops each POST that is being answered. */
+  /** The functions that stop the POSTs that are being answered. */
   readonly running: Set<() => void>
 }
 
@@ -52,7 +54,7 @@ const post = (self: Self, exchange: Admitted, incoming: Message.Incoming): void 
   const version = Initialize.versionOf(incoming, exchange.headers["mcp-protocol-version"], self.context.versions)
   if (typeof version !== "string") return Refusal.send(exchange, version)
   if (!Message.isMalformed(incoming)) {
-    // A cancellation or a response would be about a request of another POST, perhaps of another client.
+    // A cancellation or a response here would be about a request of another POST, perhaps of another client.
     return Message.isRequest(incoming) ? serve(self, exchange, [incoming], false, version) : accepted(exchange)
   }
   const { batch } = incoming
@@ -80,7 +82,7 @@ const serve = (
     batch,
     session: undefined,
     onResponse: ({ id }) => {
-      // The refusal of an id that is in flight leaves the request that has the id.
+      // When an id is already in flight, a second request with the id is refused. The first request stays in the map.
       if (unanswered.get(id!)?.answered === true) unanswered.delete(id!)
       return undefined
     },

@@ -1,9 +1,9 @@
 /**
  * One stream in the event store: gives each event its position, and runs the operations on the stream one after another. `ResumableStream`
- * has the readers, which this module does not know; `HttpSession` and `ReaderNotes` store streams and notes through it.
+ * has the readers, which this module does not know. `HttpSession` and `ReaderNotes` store streams and notes through this module.
  *
- * The fields are mutable because each message of a handler passes here. What they hold: the positions up to `last` are given out, each
- * once; `unstored` are the events, in order, that no operation has; the events from `firstRefused` on were refused; `isStale` and
+ * The fields are mutable, because each message of a handler passes here. The positions up to `last` are given out, each once. `unstored`
+ * are the events, in order, that no operation has taken. The events from the position `firstRefused` on were refused. `isStale` and
  * `isEnding` are set once.
  */
 import * as Cause from "effect/Cause"
@@ -20,17 +20,17 @@ import type { HttpContext } from "./HttpContext.js"
 export class StreamStore {
   /** The position of the last event. */
   last: number
-  /** The store refuses what this node writes, because another node serves the session. */
+  /** Whether the store refuses what this node writes, because another node serves the session. */
   isStale = false
-  /** The stream has finished, at this node or an earlier one. */
+  /** Whether the stream has finished, at this node or at an earlier node. */
   hasFinished = false
-  /** What waits for the store. */
+  /** The operations that wait for the store. */
   readonly queue: SerialQueue
   private unstored: Array<StoredEvent> = []
   private firstRefused = Infinity
   /** Whether the last message has come. */
   private isEnding = false
-  /** Whether the store has finished the stream with its last event. */
+  /** Whether the store has finished the stream together with its last event. */
   private isEnded = false
   private recovers = false
   private recovery: Effect.Effect<void, EventStoreError> = Effect.void
@@ -49,20 +49,20 @@ export class StreamStore {
     this.queue = new SerialQueue({ runtime: context.runtime, capacity: context.options.limits.capacity, onIdle })
   }
 
-  /** Whether a node that has taken the session since has given this position out. */
+  /** Whether a later node, which has taken the session over, has given this position out. */
   isOfNextNode(position: number): boolean {
     const { epoch } = this.key
     return epoch !== undefined && position >= EventId.before(epoch + 1)
   }
 
-  /** What a sender waits for before it appends more; `undefined` while there is space. */
+  /** A sender waits for this effect before it appends more; `undefined` while there is space. */
   get congestion(): Effect.Effect<void> | undefined {
     return this.queue.isFull ? this.queue.space : undefined
   }
 
   /**
-   * The stream will answer these requests. The store gets the requests where another node may have to answer them, and for a batch: only a
-   * request without a response shows that the store has lost the end of the stream.
+   * Says that the stream will answer these requests. The store gets the requests in two cases: where another node may have to answer them,
+   * and for a batch, because only a request without a response then shows that the store has lost the end of the stream.
    */
   begin(requests: () => ReadonlyArray<Message.RequestId>, isBatch: boolean): void {
     const { key, service } = this
@@ -71,7 +71,7 @@ export class StreamStore {
     }
   }
 
-  /** Before the id of an event leaves, the store has the requests that the stream will answer. */
+  /** Stores the requests that the stream will answer, if that is needed. It runs before the id of an event leaves. */
   get opened(): Effect.Effect<void> {
     return Effect.suspend(() => {
       const { opening } = this
@@ -81,7 +81,7 @@ export class StreamStore {
   }
 
   /**
-   * Stores an event, and calls `then` when the store has it, has refused it or has failed. No other event follows the last one.
+   * Stores an event. Calls `then` when the store has the event, has refused it or has failed. With `isLast`, no other event follows.
    */
   append(data: string, isLast: boolean, then: (event: StoredEvent, isRefused: boolean) => void): void {
     const event = { position: ++this.last, data }
@@ -91,8 +91,8 @@ export class StreamStore {
   }
 
   /**
-   * Stores an event and the events after it, together where the store can. Does nothing when the event was stored together with an earlier
-   * event.
+   * Stores an event and the events after it, in one operation if the store can. Does nothing when the event was already stored together
+   * with an earlier event.
    */
   private storeEvents({ position }: StoredEvent): Effect.Effect<void> | undefined {
     const { isEnding, key, service, unstored } = this
@@ -111,11 +111,11 @@ export class StreamStore {
       }),
       true
     )
-    // A stream that finishes with all of its events leaves no request to another node.
+    // A stream that is finished together with all of its events leaves no request for another node to answer.
     return this.opening === Effect.void || (isTogether && isEnding) ? stored : Effect.zipRight(this.opened, stored)
   }
 
-  /** Learns from an operation that writes whether another node serves the session. */
+  /** Runs an operation that writes, and learns from it whether another node serves the session. */
   write(writing: Effect.Effect<boolean>, reports = false): Effect.Effect<void> {
     const written = Effect.map(writing, (isCurrent) => {
       if (!isCurrent) this.isStale = true
@@ -124,19 +124,19 @@ export class StreamStore {
     return Effect.catchAllCause(written, logDefect)
   }
 
-  /** The session learns that another node serves it. */
+  /** Tells the session if another node serves it. */
   reportStale(): void {
     if (this.isStale) this.onStale?.()
   }
 
-  /** The events after a position; `None` when the stream is unknown, or one of them is lost. */
+  /** The events after a position. `None` when the stream is unknown, or when one of these events is lost. */
   after(position: number): Effect.Effect<Option.Option<ReadonlyArray<StoredEvent>>, EventStoreError> {
     const { context, hasFinished, key, service } = this
     const after = Effect.flatMap(Effect.suspend(() => this.recovery), () => {
       this.recovery = Effect.void
       return service.after(key, position)
     })
-    // A client would resume a stream without its end again and again.
+    // Checks the end, because a client would resume a stream without its end again and again.
     return context.logged(hasFinished ? Effect.flatMap(after, (missed) => this.ended(position, missed)) : after)
   }
 
@@ -149,7 +149,7 @@ export class StreamStore {
       )
   }
 
-  /** The events after a position that are left when the store has lost some. */
+  /** The events after a position. When the store has lost some of them, it gives those that are left. */
   left(position: number): Effect.Effect<ReadonlyArray<StoredEvent>, EventStoreError> {
     const { context, key, service } = this
     const left = Effect.flatMap(
@@ -166,7 +166,7 @@ export class StreamStore {
     return context.logged(left)
   }
 
-  /** The stream belongs to a node that has ended: its unanswered requests get this error before a client resumes it. */
+  /** The stream belongs to a node that has ended. Its unanswered requests get this error before a client resumes the stream. */
   recover(error: ErrorObject): void {
     this.recovers = true
     this.recovery = Effect.map(Effect.suspend(() => make(this.service, this.key, error)), (isCurrent) => {
@@ -174,23 +174,23 @@ export class StreamStore {
     })
   }
 
-  /** No more events come; calls `then` when the store has finished the stream. */
+  /** Says that no more events come. Calls `then` when the store has finished the stream. */
   finish(then: () => void): void {
     const { key, service } = this
-    // The node that serves the session now finishes it with the responses that it has not stored.
+    // When another node serves the session, that node finishes the stream, with the responses that it lacks.
     const finished = (): Effect.Effect<void> =>
       Effect.catchAllCause(Effect.suspend(() => service.finish(key)), logDefect)
     this.queue.add(() => this.isStale || this.isEnded ? undefined : finished(), then)
   }
 }
 
-/** What the event store reports itself is logged where it is read. */
+/** Logs a defect of the event store. Failures that the event store reports itself are logged where they are read. */
 export const logDefect = <E>(cause: Cause.Cause<E>): Effect.Effect<void> =>
   Cause.isDie(cause) ? Effect.logError("The event store failed", cause) : Effect.void
 
 /**
- * Finishes a stream that began in an earlier epoch than the epoch of the key, unless the stream has finished. `false` when the epoch of the
- * key is over.
+ * Finishes a stream that began in an earlier epoch than the epoch of the key, unless the stream has finished. Gives `false` when the epoch
+ * of the key is over.
  */
 const make = (
   store: EventStoreService,
@@ -198,7 +198,7 @@ const make = (
   error: ErrorObject
 ): Effect.Effect<boolean, EventStoreError> => {
   const answer = (requests: ReadonlyArray<Message.RequestId>, answered: ReadonlySet<Message.RequestId>) => {
-    // The store may have some of them from an attempt before: each request has a position of its own.
+    // The store may have some of these errors from an earlier attempt, so each request has a position of its own.
     const errors = requests.map((id, n) => ({
       id,
       position: EventId.before(key.epoch) + n + 1,
@@ -219,9 +219,9 @@ const make = (
 }
 
 /**
- * Whether the store has the end of a stream that has finished. The store may have lost the end and not know it: the database was away,
- * or came back without its last events. `missed` are the events after the position. The unanswered requests of a stream that
- * `recovers` get their errors when the client resumes it again.
+ * Whether the store has the end of a stream that has finished. The store may have lost the end without knowing it: the database was away,
+ * or came back without its last events. `missed` are the events after the position. With `recovers`, the unanswered requests get their
+ * errors when the client resumes the stream again, so the end need not be there.
  */
 const hasEnd = (
   store: EventStoreService,
@@ -237,7 +237,7 @@ const hasEnd = (
       const answered = yield* answeredIn(store, key)
       if (!requests.every((id) => answered.has(id))) return false
     }
-    // A client that has the last event names it.
+    // A client that already has the last event names it as its position.
     const events = missed.length > 0 ? Option.some(missed) : yield* store.after(key, position - 1)
     const last = Option.getOrElse(events, () => []).at(-1)
     return last !== undefined && responseIn(last.data) !== undefined
@@ -252,10 +252,10 @@ const answeredIn = (
     (events) => new Set(Option.getOrElse(events, () => []).flatMap(({ data }) => responseIn(data)?.id ?? []))
   )
 
-/** The limits are for messages of peers: this server has written these. */
+/** No limits: the limits are for messages of peers, and this server has written these messages itself. */
 const UNLIMITED: MessageText.Limits = { maxDepth: Infinity, maxNodes: Infinity, maxResponseNodes: Infinity }
 
-/** `undefined` for other messages. */
+/** The response in a message; `undefined` for any other message. */
 const responseIn = (data: string): Message.Response | undefined => {
   const message = MessageText.parse(data, UNLIMITED)
   return !Message.isMalformed(message) && Message.isResponse(message) ? message : undefined

@@ -1,7 +1,8 @@
 /**
  * The subscriptions of the legacy era: `resources/subscribe` and `resources/unsubscribe`, and the notifications to the clients that have
- * subscribed. A subscription lasts as long as the conversation with its client. `Era` serves the two methods here, `dispatch/Dispatch`
- * reports updates, `ServerSide` subscribes anew after a takeover, and `dispatch/PipeClients` ends the subscriptions of a client.
+ * subscribed. A subscription lasts as long as the conversation with its client. `Era` serves the two methods with this module,
+ * `dispatch/Dispatch` reports updates, `ServerSide` subscribes again after a takeover, and `dispatch/PipeClients` ends the subscriptions of
+ * a client that has gone.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/server/resources#subscriptions
  */
@@ -35,7 +36,7 @@ export const subscribe = (
       : notFound)
 }
 
-/** The subscription that the client has, once it has begun; when it was refused, or there is no subscription, runs `begin`. */
+/** Waits for the subscription of the client to this resource, if there is one. When it was refused, or when there is none, runs `begin`. */
 const joined = (
   { subscriptions }: Connection,
   key: string,
@@ -56,7 +57,7 @@ const begin = (
 ): Effect.Effect<{}, unknown> => {
   const { facts: connection } = handler
   const subscriptions = connection.subscriptions ??= new Map()
-  // Another request may have begun it meanwhile.
+  // Another request of the client may have begun the subscription meanwhile.
   if (subscriptions.has(key)) return joined(connection, key, () => begin(handler, uri, key, options))
   const { max } = options
   if (subscriptions.size >= max) {
@@ -102,7 +103,10 @@ export const endAll = (connection: Connection): Effect.Effect<void> =>
     return Effect.forEach(ends, (end) => end, { concurrency: "unbounded", discard: true })
   })
 
-/** Notifies a client that the content of a resource has changed, if the client has subscribed to it: by the URI that the client sent. */
+/**
+ * Notifies a client that the content of a resource has changed, if the client has subscribed to the resource. The notification has the URI
+ * that the client sent.
+ */
 export const updated = (uri: string): (connection: Connection) => Effect.Effect<void> => {
   const key = UriKey.of(uri)
   return (connection) => {
@@ -117,7 +121,7 @@ const announce = (connection: Connection, uri: string): Effect.Effect<void> =>
 /** Notifies a client that all resources that it has subscribed to may have new content. */
 export const allUpdated = (connection: Connection): Effect.Effect<void> =>
   Effect.forEach(
-    // While a session is restored, a resource may be in both.
+    // While a session is restored, a resource may be in both lists.
     new Set([...urisOf(connection), ...connection.unrestored ?? []]),
     (uri) => announce(connection, uri),
     { discard: true }
@@ -127,5 +131,5 @@ export const allUpdated = (connection: Connection): Effect.Effect<void> =>
 const urisOf = ({ subscriptions }: Connection): ReadonlyArray<string> =>
   Array.from(subscriptions?.values() ?? [], ({ uri }) => uri)
 
-// Without the capability check: a client that could subscribe also receives updates of resources that were added later.
+// Without the check of the capability: a client that could subscribe also gets updates of resources that were added later.
 const resourceUpdated: typeof Methods.resourceUpdated = { ...Methods.resourceUpdated, capability: undefined }

@@ -1,7 +1,7 @@
 /**
- * Tasks of 2025-11-25, which `TasksServer` adds to a server, by `dispatch/ServerTasks`, for `Era` and `ServerSide`: the client decides
- * which calls become tasks, among the tools that support tasks. A client reads the result with `tasks/result`, which waits for the result
- * and carries the questions of the task meanwhile.
+ * Tasks of revision 2025-11-25, which `TasksServer` adds to a server, through `dispatch/ServerTasks`, for `Era` and `ServerSide`. The
+ * client decides which calls become tasks, among the calls of tools that support tasks. A client reads the result with `tasks/result`. This
+ * request waits for the result, and carries the questions of the task to the client meanwhile.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/tasks
  */
@@ -41,7 +41,7 @@ import * as Questions from "./Questions.js"
 /** Whether a revision has these tasks. */
 const isIn = (version: Version.Version): boolean => version === "2025-11-25"
 
-/** `detached` gives what the handler sends and asks with after the response. */
+/** The dialect of one request. `detached` makes the functions with which the handler sends and asks after the response. */
 const dialect = (
   handler: HandlerContext<Connection>,
   detached: (mark: (params: JsonObject | undefined) => JsonObject) => ReturnType<TaskDialect["detached"]>
@@ -79,7 +79,7 @@ const dialect = (
 /** A tool result with `isError` makes a task of this revision `failed`. */
 const isFailure = ({ isError }: JsonObject): boolean => isError === true
 
-/** The end of a detached task, from the end of its work. */
+/** The end of a detached task, made from the end of its work. */
 const ended = (
   { version }: { readonly version: Version.LegacyVersion },
   tool: string,
@@ -91,13 +91,14 @@ const ended = (
 }
 
 /**
- * Whether what a task sends outside of requests could reach a token that may not read the task: a request that opens the stream of a
- * session over HTTP may have another token than the call of the task. The client reads such a task with its requests, which are checked.
+ * Whether messages that a task sends outside of requests could reach a token that may not read the task. Over HTTP, the request that opens
+ * the stream of a session may have another token than the call of the task. Such a task sends nothing outside of requests: the client reads
+ * the task with requests, which are checked.
  */
 const isForOthers = ({ origin: { sessionId } }: HandlerContext<Connection>, { requires }: StoredTask): boolean =>
   requires !== undefined && sessionId !== undefined
 
-/** Sends nothing outside of requests. The questions of the task itself are among its requests. */
+/** The functions of a handler that may send nothing outside of requests. Questions of the task itself are sent in answers to requests. */
 const silent = ({ asker, outbound }: HandlerContext<Connection>): ReturnType<TaskDialect["detached"]> => ({
   outbound: { ...Outbound.none, channel: outbound.channel },
   asker: {
@@ -141,8 +142,8 @@ const list = (
   }))
 
 /**
- * Sends a question of a task on the channel of this request, and waits for the answer, however long a person takes. Where this
- * client has not declared the capability or cannot be reached, it waits for another session to answer.
+ * Sends a question of a task on the channel of this request, and waits for the answer, however long a person takes. When this client has
+ * not declared the capability, or cannot be reached, this effect waits forever: another session may answer.
  */
 const answered = (
   { asker, facts }: HandlerContext<Connection>,
@@ -159,7 +160,7 @@ const answered = (
     })
     : Effect.never
 
-/** Waits until the task has ended, and sends its questions to this client meanwhile. Gives the result of the call. */
+/** Waits until the task has ended, and sends the questions of the task to this client meanwhile. Gives the result of the call. */
 const result = (
   tasks: StoredTasks,
   { taskId }: Params,
@@ -188,7 +189,7 @@ const result = (
           discard: true
         }
       )
-    // Answered by another request for the result, or withdrawn by the handler.
+    // Another request for the result has brought the answer, or the handler has withdrawn the question.
     const stop = ({ questions }: StoredTask) =>
       Effect.forEach(
         [...asking],
@@ -214,11 +215,11 @@ const result = (
           : Effect.succeed(related(outcome.result, taskId))
       })
     )
-    // Around the stream: what ends a stream from within also ends the fibers that its elements have forked.
+    // Races outside of the stream: an end from within the stream would also end the fibers that its elements have forked.
     return Race.raceFirst(ended, Deferred.await(lost))
   })
 
-/** What a server with tasks needs in this era. */
+/** The functions of this era that a server with tasks needs. */
 export interface Wire {
   readonly isIn: typeof isIn
   readonly dialect: typeof dialect
