@@ -1,8 +1,9 @@
 /**
- * The modern era as a record: the methods that only this era has, how the headers and the envelope of a request are checked and how a
- * request goes on with its rounds, and how a handler speaks with a client, about which the server remembers nothing.
+ * The modern era (revision 2026-07-28) as a record: the methods that only this era has, the checks of the headers and the envelope of a
+ * request, the rounds of a request (the client sends it again with its answers), and the way in which a handler speaks with a client. The
+ * server remembers nothing about a client between two requests.
  *
- * `Questions` knows how a question ends a request, `ServerSide` makes the record, and `runtime/Serve` reads the record.
+ * `Questions` ends a request with questions, `ServerSide` makes the record, and `runtime/Serve` reads the record.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic
  */
@@ -51,7 +52,7 @@ import type { Subscriptions } from "./Subscriptions.js"
 import { resultOf } from "./Subscriptions.js"
 import type { Wire } from "./TaskWire.js"
 
-/** `subscriptions` are the subscriptions of all clients. */
+/** `subscriptions` has the open subscriptions of all clients. */
 export const make = (server: Server, subscriptions: Subscriptions, wire: Wire | undefined): Serve.Era<RequestFacts> => {
   const rounds = Questions.make(server)
   return {
@@ -98,7 +99,7 @@ const serving = (server: Server, rounds: Questions.Rounds): Serve.Serving<Reques
         ? mismatch
         : Route.served(Effect.flatMap(unseen, (unknown) => Effect.fail(unknown ?? mismatch)))
     },
-    // SHOULD ignore unexpected responses: a response is read when its key is asked for.
+    // SHOULD ignore unexpected responses: the handler reads a response only when it asks for the key of the response.
     mend: ({ method: name, params = {} }, method) => {
       const { inputResponses } = params
       if (!InputRequired.methods.has(name) || !Predicate.isRecord(inputResponses)) return undefined
@@ -107,7 +108,7 @@ const serving = (server: Server, rounds: Questions.Rounds): Serve.Serving<Reques
     },
     resume: (handler, params, served) => {
       handler.facts.hints = served.hints
-      // In other methods, an extension may have given these members another meaning.
+      // In other methods, an extension may have given these members a different meaning.
       if (!InputRequired.methods.has(handler.method)) return served
       const { inputResponses, requestState } = params
       if (inputResponses === undefined && requestState === undefined) return served
@@ -148,7 +149,7 @@ const speech = (
         tools: changed("tools"),
         resources: changed("resources"),
         prompts: changed("prompts"),
-        // The server announces updates itself to the clients that listen to a resource.
+        // `Dispatch` announces updates to the clients that listen to a resource.
         resource: () => Effect.void
       }
     },
@@ -170,7 +171,10 @@ const speech = (
   }
 }
 
-/** The outcome of a request: a question has interrupted its handler, or the handler gives what only this era has, or anything else. */
+/**
+ * The outcome of a request. Its handler was interrupted by a question, or gives a result or an error that only this era has, or ends in any
+ * other way.
+ */
 const outcomeOf = ({ extensions, info }: Server): Speech<RequestFacts>["outcome"] => {
   const stamp = Stamp.make("", { serverInfo: info })
   /** Adds what every result of this era has to a result that no route has encoded. */
@@ -206,13 +210,19 @@ const outcomeOf = ({ extensions, info }: Server): Speech<RequestFacts>["outcome"
 // SHOULD NOT send a code from -32000 to -32019.
 export const unavailableCode = (): number => JsonRpcError.INTERNAL_ERROR
 
-/** The outcome of a request that is refused, with the HTTP status of the refusal, unless middleware has died or given a status. */
+/**
+ * The outcome of a refused request, with the HTTP status of the refusal. The status is not added when middleware has died or has given a
+ * status itself.
+ */
 const withStatus = (outcome: Outcome, refused: Refuses): Outcome =>
   outcome.error === undefined || outcome.notes !== undefined || outcome.died !== undefined
     ? outcome
     : { ...outcome, notes: { status: Status.of(refused) } }
 
-/** The URLs that a handler wants a person to open, as questions: this era has no error for them. */
+/**
+ * The URLs that a handler wants a person to open, as questions, because this era has no error for them. `undefined` where the method cannot
+ * ask questions, or a URL is not valid.
+ */
 const urlsOf = (
   { client, method }: HandlerContext<RequestFacts>,
   failure: McpError.UrlElicitationRequired
@@ -226,9 +236,10 @@ const urlsOf = (
 }
 
 /**
- * Gives the error of a request whose headers differ from its arguments, where only the tables of the server know such headers: headers that
- * repeat arguments which the schema of the tool marks with `x-mcp-header`, and `Mcp-Name` of the methods of extensions. Which headers a
- * tool has is computed once for each schema. `seen` gives the arguments as the handler of the tool gets them.
+ * Makes the check of the headers that only the tables of the server know: headers that repeat arguments which the schema of the tool marks
+ * with `x-mcp-header`, and `Mcp-Name` of the methods of extensions. The check gives the error of a request whose headers differ from its
+ * arguments, and `undefined` for any other request. The headers of a tool are computed once for each schema. `seen` gives the arguments as
+ * the handler of the tool gets them.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/transports#custom-headers-from-tool-parameters
  */
@@ -257,8 +268,8 @@ const paramHeaders = (
 }
 
 /**
- * The result, or the error of a client that has not declared the extension. `undefined` when the server does not have the
- * type for this method, or the value does not conform to its schema: both are mistakes of the handler.
+ * The result of an extension for the client, or the error of a client that has not declared the extension. `undefined` when the server does
+ * not have this type of result for this method, or when the value does not conform to its schema. Both are mistakes of the handler.
  */
 const extended = (
   { facts: { clientCapabilities, version }, method }: HandlerContext<RequestFacts>,
@@ -274,7 +285,10 @@ const extended = (
   return Either.isLeft(encoded) ? undefined : { ...encoded.right, resultType: type }
 }
 
-/** The revisions that the server supports, and its capabilities. A client may ask for the two first; no other request needs them. */
+/**
+ * Answers `server/discover`: the revisions that the server supports, and its capabilities. A client may send this request before other
+ * requests, but no other request depends on it.
+ */
 const discover = (
   { capabilities, extensions, instructions, versions }: Server,
   version: ModernVersion

@@ -1,7 +1,7 @@
 /**
- * Modern Streamable HTTP: each message is a POST of its own, and nothing is kept from one POST to the next. The headers must repeat what
- * the body says, which `RequestFacts` checks. A client that disconnects cancels its request. `dispatch/HttpTransports` passes each POST on
- * that `dispatch/Stages` has checked and read; `ServerSide` serves it.
+ * Streamable HTTP of the modern era (revision 2026-07-28): each message is a POST of its own, and nothing is kept from one POST to the
+ * next. The headers must repeat what the body says, which `RequestFacts` checks. A client that disconnects cancels its request.
+ * `dispatch/HttpTransports` gives this module each POST that `dispatch/Stages` has checked and read; `ServerSide` serves it.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/transports#streamable-http
  */
@@ -31,7 +31,7 @@ import * as Status from "./Status.js"
 
 export interface Http {
   readonly post: (exchange: Admitted, incoming: Message.Incoming) => void
-  /** Answers the requests that are running and interrupts them; subscriptions end with their result. */
+  /** Answers and interrupts the running requests. Subscriptions end with their result. */
   readonly close: () => void
   /** Ends the subscriptions with their result. */
   readonly endSubscriptions: () => void
@@ -97,22 +97,22 @@ const JSON_HEADERS = { "content-type": "application/json" } as const
 const BUSY_HEADERS = { ...JSON_HEADERS, "retry-after": "1" } as const
 
 /**
- * The answer to one POST, and the channel of its request: JSON if nothing was sent before the response, an event
- * stream otherwise, or when the endpoint prefers streams or the response takes long.
+ * The answer to one POST, and the channel of its request. The answer is JSON if nothing was sent before the response. It is an event stream
+ * when something was sent before, when the endpoint prefers streams, or when the response takes longer than `keepAlive`.
  *
- * The fields are mutable because a `Post` is made per request, on the path that benchmarks measure. What they hold: nothing is sent after
- * `isDone` is true; while there is no `stream`, the response leaves as JSON.
+ * The fields are mutable, because a `Post` is made for each request, in code whose speed benchmarks measure. Once `isDone` is true, nothing
+ * more is sent. While there is no `stream`, the response leaves as JSON.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/transports#sending-messages
  */
 class Post extends AnswerChannel {
-  /** Whether the response has been sent, or nothing will be. Only this class sets it. */
+  /** Whether the response has been sent, or no response will be sent. Only this class sets it. */
   isDone = false
-  /** Whether the request waits for others to end. */
+  /** Whether the request waits for other requests to end. */
   private waits = false
   private stream: EventStream | undefined
   private requestOrigin: RequestOrigin.RequestOrigin | undefined
-  /** Begins a stream when the response takes long. */
+  /** Begins a stream when the response takes longer than `keepAlive`. */
   private timer: Expirable | undefined
   private active: ActiveRequest | undefined
   private readonly form: MediaType.Form
@@ -122,7 +122,7 @@ class Post extends AnswerChannel {
     private readonly context: EndpointContext,
     private readonly exchange: Admitted,
     private readonly request: Message.Request,
-    /** Called when the response has been sent, or nothing will be. */
+    /** Called once, when the response has been sent or no response will be sent. */
     private readonly onDone: (post: Post) => void
   ) {
     super()
@@ -130,7 +130,7 @@ class Post extends AnswerChannel {
     this.isSubscription = request.method === Methods.listen.name
   }
 
-  /** Where the request came from, for `RequestOrigin.of`. */
+  /** The HTTP request that carried the request, for `RequestOrigin.of`. */
   get origin(): RequestOrigin.RequestOrigin {
     return this.requestOrigin ??= RequestOrigin.request(this.exchange, undefined)
   }
@@ -142,7 +142,7 @@ class Post extends AnswerChannel {
   // A sender takes this function without its object.
   readonly unsafeSend = (message: Message.Message): boolean => {
     if (this.isDone) return false
-    // A subscription is a stream whatever the endpoint prefers.
+    // A subscription is always a stream, whatever the endpoint prefers.
     const isStream = JsonOrStream.mayStream(this.form) || this.isSubscription
     const text = isStream ? MessageText.stringify(message) : undefined
     return text !== undefined && this.open().push(Sse.encode({ event: "message", data: text }))
@@ -153,7 +153,7 @@ class Post extends AnswerChannel {
   }
 
   answer(id: Message.RequestId, outcome: Outcome.Outcome): void {
-    // The endpoint has answered a handler that cannot be interrupted, or the client has gone.
+    // The endpoint has already answered for a handler that cannot be interrupted, or the client has disconnected.
     if (this.isDone) return
     const { stream } = this
     const head = HandlerOutcome.headOf(outcome)
@@ -184,11 +184,11 @@ class Post extends AnswerChannel {
     this.begin()
   }
 
-  /** To be called when the request was not answered at once: decides what the client sees meanwhile. */
+  /** Call it when the request was not answered at once. It decides whether a stream begins now, later, or not at all. */
   wait(active: ActiveRequest): void {
     this.active = active
     this.exchange.onGone(this.gone)
-    // A request that waits for others sends nothing yet.
+    // A request that waits for other requests sends nothing yet.
     if (!this.waits) this.begin()
   }
 
@@ -196,7 +196,7 @@ class Post extends AnswerChannel {
     const { options: { keepAlive }, sweeper } = this.context
     if (this.stream !== undefined || !JsonOrStream.mayStream(this.form)) return
     if (JsonOrStream.beginsAsStream(this.form)) this.open()
-    // A connection that is silent for long could be taken for a dead one.
+    // A connection that is silent for long could be taken for a broken connection.
     else if (keepAlive !== Infinity) this.timer = sweeper.schedule(keepAlive, () => this.open())
   }
 
@@ -204,7 +204,7 @@ class Post extends AnswerChannel {
   close(): void {
     if (this.isDone) return
     if (this.isSubscription && this.stream !== undefined) return this.active?.end()
-    // Not 503 when its handler has begun: a proxy could send the request again.
+    // The status is not 503 when the handler has begun, because a proxy could then send the request again.
     this.answer(this.request.id, { error: connectionClosed, isUnserved: this.waits })
     this.active?.cancel()
   }
@@ -222,7 +222,7 @@ class Post extends AnswerChannel {
   }
 
   private open(): EventStream {
-    // A request that has begun is answered, and only a subscription goes on after that.
+    // A request that has begun is answered also when its user is no longer valid. Only a subscription is ended then.
     const onInvalid = this.isSubscription ? () => this.close() : undefined
     return this.stream ??= this.context.stream(this.exchange, this.gone, undefined, onInvalid)
   }

@@ -1,6 +1,6 @@
 /**
- * A question as an input request of this era, and the response as its answer. The rounds of a request (`Questions`) send questions in
- * this form, and so do tasks (`TaskWire`); these decide when a question is asked, and under which key.
+ * A question as an input request of the modern era, and the decoding of the response as its answer. The rounds of a request (`Questions`)
+ * and tasks (`TaskWire`) send questions in this form. They decide when a question is asked, and under which key.
  */
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
@@ -24,7 +24,7 @@ type AnyMethod = Method.Request<string, JsonObject, unknown>
 
 export const methodOf = ({ kind }: Question<any>): AnyMethod => methods[kind] as unknown as AnyMethod
 
-/** Why a client cannot be asked; `undefined` when it can. */
+/** The reason why the question cannot be sent to a client; `undefined` when it can be sent. */
 export const refusal = (
   question: Question<any>,
   capabilities: Capabilities.ClientCapabilities
@@ -36,7 +36,7 @@ export const refusal = (
     : new McpError.InternalError({ message: `"${methodOf(question).name}" cannot be sent: ${question.problem}` })
 }
 
-/** The parameters, as a client may get them. */
+/** The parameters that a client of this revision, with these capabilities, may get. */
 export const narrow = (
   method: Method.Request,
   client: { readonly version: ModernVersion; readonly clientCapabilities: Capabilities.ClientCapabilities },
@@ -47,7 +47,7 @@ export const narrow = (
   return QuestionCapability.withoutContext(method.name, params, client)
 }
 
-/** The answer in a response that came under a key. */
+/** Decodes the answer from the response that came under a key. */
 export const answer = (key: string, question: Question<any>, given: unknown): Effect.Effect<any, McpError.McpError> => {
   const method = methodOf(question)
   const invalid = (why: string) =>

@@ -1,12 +1,12 @@
 /**
- * Questions in the modern era: a question that has no answer yet ends the round. The handler is interrupted, its finalizers
- * run, and the request is answered with `input_required`. The client sends the request again with the answers, and the
- * handler runs again from its beginning. When the handler has ended, `Era` runs `seal` and sends `result`: `RequestState` seals what the next
- * round needs.
+ * Questions in the modern era (revision 2026-07-28). A question without an answer ends the round: the handler is interrupted, its
+ * finalizers run, and the request is answered with `input_required`. The client sends the request again with the answers, and the handler
+ * runs again from its beginning. When the handler has ended, `Era` runs `seal` and sends `result`. `RequestState` encrypts ("seals") what
+ * the next round needs.
  *
- * A class with mutable fields, one for each request that may ask: `given` holds the answers of earlier rounds, `used` the keys
- * of this run, `asked` the questions that end this round, `passing` the state of a handler that passes questions on. A round
- * with questions, or with such a state, has no other outcome.
+ * A class with mutable fields, one object for each request that may ask. `given` has the answers of earlier rounds, `used` has the keys
+ * that this round has used, `asked` has the questions that end this round, and `passing` is the state of a handler that passes the
+ * questions of another server on. A round with questions, or with such a state, has no other outcome.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/multi-round-trip-requests
  */
@@ -43,7 +43,7 @@ export const make = ({ limits, sealKeys }: Pick<Server, "limits" | "sealKeys">):
   max: limits.maxRounds
 })
 
-/** What a round knows of its request. */
+/** The part of a request's context that a round needs. */
 interface Asking {
   /** The fiber of the request, which a question interrupts. */
   readonly fiber: Fiber.RuntimeFiber<any, any> | undefined
@@ -53,13 +53,13 @@ interface Asking {
   readonly facts: {
     readonly version: ModernVersion
     readonly clientCapabilities: Capabilities.ClientCapabilities
-    /** Whether the handler has ended: then no question can be sent. */
+    /** Whether the handler has ended. After that no question can be sent. */
     readonly hasEnded: boolean
   }
 }
 
 interface Given {
-  /** The digest of the question; `undefined` for an answer that came without state. */
+  /** The digest of the question; `undefined` for an answer that came without a state. */
   readonly digest: string | undefined
   readonly answer: JsonObject
 }
@@ -68,7 +68,7 @@ export class Round {
   private readonly given = new Map<string, Given>()
   private readonly used = new Set<string>()
   private readonly asked = new Map<string, { readonly request: JsonObject; readonly digest: string }>()
-  /** Why the state could not be sealed: the error of the request. */
+  /** Why the state could not be sealed. The request is answered with this error. */
   failure: McpError.InternalError | undefined
   private rounds = 0
   private sealed: string | undefined
@@ -84,7 +84,10 @@ export class Round {
     return this.asked.size > 0 || this.passing !== undefined
   }
 
-  /** Takes the answers of earlier rounds from the parameters. Fails when their state cannot be opened. */
+  /**
+   * Takes the answers of earlier rounds from the parameters. Gives `undefined` when there is no state to open. The effect fails when the
+   * state cannot be opened.
+   */
   resume(
     { inputResponses = {}, requestState }: {
       readonly inputResponses?: Readonly<Record<string, unknown>> | undefined
@@ -112,7 +115,7 @@ export class Round {
     })
   }
 
-  /** The answers in the order of the questions. Questions without an answer end the round, all at once. */
+  /** The answers in the order of the questions. When questions have no answer yet, the round ends with all of these questions at once. */
   ask(questions: ReadonlyArray<Keyed>): Effect.Effect<ReadonlyArray<any>, McpError.McpError | NoBackChannel> {
     return Effect.withFiberRuntime((fiber) => {
       for (const [, question] of questions) {
@@ -124,7 +127,7 @@ export class Round {
     })
   }
 
-  /** The round, for a handler that passes questions on. */
+  /** The round, for a handler that passes the questions of another server on. */
   get passed(): PassedRound {
     return {
       state: this.passedState,
@@ -151,14 +154,14 @@ export class Round {
         const narrowed = InputQuestion.narrow(method as Method.Request, this.session.facts, params)
         asked.push([key, { method: name, params: narrowed }])
       }
-      // Only all of them together: where one cannot be sent, the handler goes on.
+      // Adds all questions or none: where one question cannot be sent, the handler goes on.
       for (const [key, request] of asked) this.asked.set(key, { request, digest: "" })
       this.passing = state
       return this.interrupt(fiber)
     })
   }
 
-  /** The effect that seals the state, if there are questions. */
+  /** The effect that seals the state; `undefined` when the round ends without questions. */
   get seal(): Effect.Effect<void> | undefined {
     if (!this.hasQuestions) return undefined
     const state: RequestState.State = {
@@ -192,7 +195,7 @@ export class Round {
     }
   }
 
-  /** Why a question cannot be sent. */
+  /** The reason why a question cannot be sent; `undefined` when it can be sent. */
   private refusal(question: Question<any>): McpError.McpError | NoBackChannel | undefined {
     const { clientCapabilities, hasEnded } = this.session.facts
     return hasEnded || !InputRequired.methods.has(this.session.method)
@@ -200,14 +203,14 @@ export class Round {
       : InputQuestion.refusal(question, clientCapabilities)
   }
 
-  /** The effect of the answer to a question; none when the question has to be sent. */
+  /** The effect that gives the answer to a question; an empty list when the question has to be sent. */
   private find([name, question]: Keyed): ReadonlyArray<Effect.Effect<any, McpError.McpError>> {
     const method = InputQuestion.methodOf(question)
     const params = InputQuestion.narrow(method, this.session.facts, question.params)
     const digest = digestOf(canonical([question.kind, params]))
     const key = this.unused(name ?? `${question.kind}-${digest}`)
     const given = this.given.get(key)
-    // An answer to another question under the same key is not an answer to this one.
+    // An answer that was given to a different question under the same key does not count.
     if (given !== undefined && (given.digest === undefined || given.digest === digest)) {
       this.given.set(key, { ...given, digest })
       return [InputQuestion.answer(key, question, given.answer)]
@@ -233,8 +236,8 @@ export class Round {
   }
 
   /**
-   * Interrupts the request, and the fiber that asks. In an uninterruptible region the fiber goes on, as if the question had
-   * been interrupted, and ends with the region: waiting would block it for ever.
+   * Interrupts the request, and the fiber that asks. In an uninterruptible region the fiber goes on as if the question had been
+   * interrupted, and ends with the region. Waiting instead would block the fiber forever.
    */
   private interrupt(asking: Fiber.RuntimeFiber<any, any>): Effect.Effect<never> {
     const { fiber } = this.session
@@ -244,8 +247,8 @@ export class Round {
   }
 
   /**
-   * What the state belongs to: the principal, the method, and the parameters that the client repeats. Made once: the parameters
-   * may be as large as a message.
+   * Names what the state belongs to: the principal, the method, and the parameters that the client repeats. It is made once, because the
+   * parameters may be as large as a message.
    */
   private get binding(): string {
     const { method, principal, received: { params = {} } } = this.session
@@ -255,8 +258,8 @@ export class Round {
 }
 
 /**
- * Text by which questions and requests are recognised in the next round, whatever the order of their members: JSON of the value, with every
- * object as the list of its names and values, in the order of the names.
+ * The text by which the next round recognises a question or a request, whatever the order of the members. It is the JSON of the value,
+ * where each object is written as the list of its names and values, in the order of the names.
  */
 const canonical = (value: unknown): string => JSON.stringify(ordered(value))
 
@@ -272,7 +275,7 @@ const ordered = (value: unknown): unknown => {
   return { members }
 }
 
-/** 53 bits of a text as letters and digits. It tells questions apart; it protects nothing. */
+/** A digest of 53 bits of a text, as letters and digits. It tells questions apart, and protects nothing. */
 const digestOf = (text: string): string => {
   let a = 0xdeadbeef
   let b = 0x41c6ce57

@@ -1,9 +1,9 @@
 /**
- * What a server knows of one modern message and its client. `Http` and `ServerSide` read these facts from the `Envelope` of each message.
- * The headers of a POST, if there are any, must repeat what the body says: this module looks for differences in the order in which a
- * client can correct them. `Era`, which knows the tools, checks the headers that repeat arguments of tools.
+ * Everything that a server knows of one modern message and its client. `Http` and `ServerSide` read these facts from the `Envelope` of each
+ * message. The headers of a POST must repeat what the body says. This module looks for differences in the order in which a client can
+ * correct them. `Era`, which knows the tools, checks the headers that repeat arguments of tools.
  *
- * The same object keeps how far the request has come, for `Questions`, which ends the request with a question.
+ * The same object also keeps how far the request has come, for `Questions`, which ends the request with a question.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/transports#streamable-http
  */
@@ -27,8 +27,8 @@ import type { KeptSession } from "../runtime/SessionLayer.js"
 import type { Round } from "./Questions.js"
 
 /**
- * What is known of one message and its client, and how far its request has come. Its mutable fields: `Era` sets `hints`, and sets
- * `hasEnded` when the handler has ended; `round` is made when something needs it.
+ * The facts of one message and its client, and how far the request has come. Mutable fields: `Era` sets `hints`, and sets `hasEnded` when
+ * the handler has ended; `round` is made when something first needs it.
  */
 export class RequestFacts implements ClientFacts {
   readonly version: ModernVersion
@@ -40,10 +40,10 @@ export class RequestFacts implements ClientFacts {
   readonly services: Context.Context<never> | undefined
   readonly sessionScope = undefined
   readonly accepted = true
-  /** The hints for caches that this result has. */
+  /** The hints for caches of this result; `undefined` when the result has no hints of its own. */
   hints: Hints | undefined
   hasEnded = false
-  /** The questions of this run, and the answers of earlier ones. */
+  /** The questions of this round, and the answers of earlier rounds; `undefined` while nothing needs them. */
   round: Round | undefined
 
   constructor(
@@ -51,7 +51,7 @@ export class RequestFacts implements ClientFacts {
     private readonly channel: Channel,
     /** Whether the message came in a POST of its own. */
     readonly isPosted: boolean,
-    /** The headers of the POST; some repeat arguments. */
+    /** The headers of the POST. Some of them repeat arguments of a tool. `undefined` on other transports. */
     readonly headers?: Sent | undefined,
     readonly pipe?: KeptSession | undefined
   ) {
@@ -63,24 +63,27 @@ export class RequestFacts implements ClientFacts {
   }
 
   get clientKey(): object | string | undefined {
-    // Anonymous HTTP clients cannot be told apart.
+    // HTTP clients without a principal cannot be told apart.
     return this.channel.origin === undefined ? this.channel : RequestOrigin.principalOf(this.channel)
   }
 
-  /** Whose subscriptions count as the subscriptions of this client: the pipe or the principal. */
+  /**
+   * Names the client whose subscriptions get notifications for this client: the pipe, or the id of the principal over HTTP. `undefined` for
+   * an HTTP client without a principal.
+   */
   get subscriber(): Channel | string | undefined {
     return this.isPosted ? RequestOrigin.principalOf(this.channel) : this.channel
   }
 }
 
-/** What was read of a POST before its request is served. */
+/** What was read from a POST before its request is served. */
 export interface Posted {
   readonly envelope: Read
-  /** What must repeat arguments; `undefined` where there are no headers. */
+  /** The headers, some of which must repeat arguments; `undefined` where the transport has no headers. */
   readonly headers: Sent | undefined
 }
 
-/** The envelope of a message, or why the message is refused. */
+/** The envelope of a message, or the error that refuses the message. */
 export type Read = Either.Either<Envelope.Envelope, McpError.McpError>
 
 export const envelopeOf = (params: Message.Params | undefined, versions: ReadonlyArray<string>): Read =>
@@ -92,7 +95,7 @@ export const envelopeOf = (params: Message.Params | undefined, versions: Readonl
       })
       : error)
 
-/** The envelope of a request; left where the headers differ from the body, too. */
+/** The envelope of a request. It is an error also where the headers differ from the body. */
 export const envelopeOfRequest = (
   request: Message.Request,
   headers: Sent | undefined,
@@ -107,7 +110,7 @@ export const envelopeOfRequest = (
   return Either.isLeft(checked) ? Either.left(checked.left) : envelope
 }
 
-/** Why a notification does not fit to the headers, if there are any. */
+/** The error of a notification that differs from its headers; `undefined` when it agrees with them or there are no headers. */
 export const refusalOfNotification = (
   { params }: Message.Notification,
   headers: Sent | undefined,

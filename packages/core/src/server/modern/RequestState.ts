@@ -1,10 +1,10 @@
 /**
  * Seals what a server must know in the next round of a request (`Questions`) into `requestState`, which the client returns: the answers so
- * far, and which questions wait. The state is encrypted and authenticated (AES-256-GCM, with a key that HKDF derives from a secret of
- * `SealKeys`, whose id stands first), so a client can neither read nor change it. The state opens only for the request and the principal
- * that it was sealed for, until the state expires.
+ * far, and which questions wait for an answer. The state is encrypted and authenticated with AES-256-GCM. HKDF derives the key from a
+ * secret of `SealKeys`; the id of this secret stands at the beginning of the text. So a client can neither read nor change the state. The
+ * state opens only for the request and the principal that it was sealed for, and only until it expires.
  *
- * A client can still send a state twice: a handler must act as it would for a repeated call.
+ * A client can send the same state twice. A handler must treat this as it would treat a repeated call.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/multi-round-trip-requests#security
  */
@@ -23,25 +23,25 @@ import type { SealKey, SealKeysService } from "../SealKeys.js"
 import * as StoreFailure from "../telemetry/StoreFailure.js"
 import * as Status from "./Status.js"
 
-/** What the next round needs. */
+/** The content of the state: what the next round needs. */
 export interface State {
-  /** How many rounds have ended with questions. */
+  /** How many rounds of the request have ended with questions. */
   readonly rounds: number
-  /** The digests of the questions that wait for an answer, by key. */
+  /** The digests of the questions that wait for an answer, by the keys of the questions. */
   readonly asked: Readonly<Record<string, string>>
-  /** The digest of each answered question, and the answer, by key. */
+  /** For each question that was answered, by its key: the digest of the question, and the answer. */
   readonly answers: Readonly<Record<string, readonly [digest: string, answer: JsonObject]>>
-  /** The state of a handler that passes questions on. */
+  /** The state of a handler that passes the questions of another server on. */
   readonly passed?: string | undefined
 }
 
 export interface RequestState {
-  /** `binding` names what the state belongs to: the state opens with an equal binding only. */
+  /** `binding` names what the state belongs to. The state opens only with an equal binding. */
   readonly seal: (state: State, binding: string) => Effect.Effect<string, InternalError>
   readonly open: (sealed: string, binding: string) => Effect.Effect<State, InternalError | InvalidParams>
 }
 
-/** The greatest length of the id of a key. */
+/** The greatest length of the id of a key, in characters. */
 const MAX_ID = 32
 
 /** How many derived keys are kept. */
@@ -51,7 +51,7 @@ const IV_BYTES = 12
 const utf8 = new TextEncoder()
 const text = new TextDecoder()
 
-/** Seals with the keys of a server what opens for as long as `ttl` says. */
+/** Seals and opens with the keys of a server. A sealed state opens for the time `ttl`. */
 export const make = (keys: SealKeysService, ttl: Duration.DurationInput): RequestState => {
   const derived = new Map<string, Promise<CryptoKey>>()
   const logged = StoreFailure.once(KEYS)
@@ -60,7 +60,7 @@ export const make = (keys: SealKeysService, ttl: Duration.DurationInput): Reques
     Effect.promise(() => {
       const known = derived.get(id)
       if (known !== undefined) return known
-      // There are as many as keys that still open; no client can add one.
+      // There are as many derived keys as keys that still open. A client cannot add one.
       if (derived.size >= MAX_DERIVED) derived.clear()
       const key = deriveKey(Redacted.value(secret))
       derived.set(id, key)
@@ -95,7 +95,7 @@ export const make = (keys: SealKeysService, ttl: Duration.DurationInput): Reques
           try: () => crypto.subtle.decrypt(algorithm(all.slice(0, IV_BYTES), binding), key, all.slice(IV_BYTES)),
           catch: () => invalid
         })
-        // As deep as the answers that the server has taken.
+        // No limit of depth: the state nests as deep as the answers that the server has accepted.
         const parsed = JsonText.parse(text.decode(plain), Infinity)
         if (parsed instanceof JsonText.Refused) return yield* invalid
         // The server wrote it.

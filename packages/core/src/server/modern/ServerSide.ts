@@ -1,8 +1,9 @@
 /**
- * The server's side of modern messages: serves each request by itself, for the client that its envelope describes. `Http`,
- * `dispatch/EraOfMessage` and `dispatch/Dispatch` give it messages. No request depends on an earlier request.
+ * The server's side of messages of the modern era (revision 2026-07-28). It serves each request by itself, for the client that the
+ * request's envelope describes. No request depends on an earlier request. `Http`, `dispatch/EraOfMessage` and `dispatch/Dispatch` give it
+ * messages.
  *
- * `RequestFacts` reads the envelope, `runtime/Serve` serves the messages with the record of `Era`.
+ * `RequestFacts` reads the envelope, and `runtime/Serve` serves the messages, with the record that `Era` makes.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic#_meta
  */
@@ -29,13 +30,13 @@ import { envelopeOf, type Posted, RequestFacts } from "./RequestFacts.js"
 import { Subscriptions } from "./Subscriptions.js"
 import type { Wire } from "./TaskWire.js"
 
-/** How a server serves modern messages. Made once for each server. */
+/** Serves modern messages. Each server makes one. */
 export interface ModernServerSide {
   /** The open subscriptions of all clients. */
   readonly subscriptions: Subscriptions
-  /** Serves the messages of a pipe, which closes with the scope. */
+  /** Makes the side that serves the messages of one pipe. The pipe closes with the scope. */
   readonly piped: (scope: Scope.Scope) => Side
-  /** Serves the request of one POST. */
+  /** Makes the side that serves the request of one POST. */
   readonly posted: (posted: Posted) => RequestSide
   readonly notification: (
     notification: Notification,
@@ -43,7 +44,7 @@ export interface ModernServerSide {
     isPosted: boolean,
     pipe?: KeptSession
   ) => Effect.Effect<void> | undefined
-  /** Answers a request of an unknown client with an error. The middleware sees both. */
+  /** Answers a request of an unknown client with an error. Middleware sees the request and the error. */
   readonly refuseUnknown: (request: Request, incoming: IncomingRequest, error: McpError.McpError) => Work
 }
 
@@ -118,7 +119,7 @@ const notified = (
   })
 }
 
-/** Handles a notification, on a channel on which nothing can be sent. */
+/** Handles a notification that came outside of a pipe. Nothing can be sent on its channel. */
 export const notify = (
   requests: Requests,
   serving: ModernServerSide,

@@ -1,11 +1,11 @@
 /**
- * `subscriptions/listen`: a request that stays open (`Era` serves it), on whose channel the client receives the notifications that it has
- * listed. The first notification acknowledges which of these the server supports; each notification carries the id of the request.
- * `dispatch/Dispatch` announces changes here.
+ * `subscriptions/listen`: a request that stays open, which `Era` serves with this module. On its channel the client receives the
+ * notifications that the request lists. The first notification acknowledges which of the listed notifications the server supports. Each
+ * notification carries the id of the request. `dispatch/Dispatch` announces changes through this module.
  *
  * A class with a mutable set, because changes are announced to all open subscriptions without a fiber for each. `byUri` has each
- * subscription under the key of every URI that it names, with the URI as the client sent it, so that an update costs nothing to the other
- * subscriptions.
+ * subscription under the key of every URI that the subscription names, together with the URI as the client sent it. So an update costs
+ * nothing for subscriptions to other resources.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/utilities/subscriptions
  */
@@ -38,22 +38,22 @@ const MAX_ANNOUNCEMENTS = 1024
 /** How many notifications of extensions may wait for a client. */
 const MAX_NOTIFICATIONS = 256
 
-/** How many subscriptions to resources begin at the same time. */
+/** How many subscriptions of features to resources begin at the same time. */
 const BEGINNING = 16
 
-/** A pipe, or the id of a principal. Anonymous HTTP clients cannot be told apart. */
+/** A client: a pipe, or the id of a principal. `undefined` for HTTP clients without a principal, which cannot be told apart. */
 export type Client = Channel | string | undefined
 
 interface Open {
   readonly filter: ProtocolSubscriptions.SubscriptionFilter
-  /** The part of the filter that extensions define. */
+  /** The part of the filter that belongs to extensions. */
   readonly extended: Wanted
   readonly incoming: IncomingRequest
   readonly client: Client
-  /** Open once the client has been sent the acknowledgement: MUST be the first message. */
+  /** Open once the acknowledgement was sent to the client, because the acknowledgement MUST be the first message. */
   readonly acknowledged: EffectInternals.Latch
   readonly announcements: SerialQueue
-  /** The notifications of extensions. */
+  /** The notifications of extensions that wait for the client. */
   readonly notifications: SerialQueue
 }
 
@@ -62,7 +62,7 @@ export class Subscriptions {
   private readonly byUri = new Map<string, Map<Open, string>>()
   private readonly permits: Permits<never>
   private readonly perClient = new Map<Client, Permits<never>>()
-  /** Delivers a change for one principal to all nodes. Set before the first request. */
+  /** Delivers a change for one principal to all nodes. `Dispatch` sets it before the first request. */
   deliver = (kind: Kind, principal: string): Effect.Effect<void> => this.announceTo(principal, kind)
 
   constructor(
@@ -76,7 +76,7 @@ export class Subscriptions {
     return this.open.size
   }
 
-  /** Serves a request until the server ends it. Closing the conversation or the response ends it, too. */
+  /** Serves a `subscriptions/listen` until the server ends it. It also ends when the conversation or the response is closed. */
   listen(
     { notifications }: ProtocolSubscriptions.ListenParams,
     handler: HandlerContext<RequestFacts>
@@ -101,8 +101,8 @@ export class Subscriptions {
   }
 
   /**
-   * Has the features of the resources begin the subscription. A resource whose feature refuses, and a resource that the client does not
-   * see, leaves the filter.
+   * Runs what the features of the resources do at the beginning of a subscription. Removes from the filter a resource whose feature
+   * refuses, and a resource that the client does not see.
    */
   private begun(
     filter: ProtocolSubscriptions.SubscriptionFilter,
@@ -113,7 +113,7 @@ export class Subscriptions {
     if (subscriptions === undefined || uris === undefined) return Effect.succeed(filter)
     return Effect.flatMap(subscriptions.hidden(uris), (hidden) => {
       const refused = new Set(hidden)
-      // Most features have nothing to begin, and a fiber for each URI would cost more than all the rest.
+      // Most features do nothing here, and a fiber for each URI would cost more than everything else.
       const beginning = uris.flatMap((uri) => {
         const begin = hidden.has(uri) ? undefined : subscriptions.begin(uri, handler)
         return begin === undefined ? [] : [Effect.catchAll(begin, () => Effect.sync(() => refused.add(uri)))]
@@ -147,7 +147,7 @@ export class Subscriptions {
       return Effect.ensuring(
         Effect.zipRight(
           Effect.suspend(() => {
-            // Before the client knows of it, so that the client misses nothing that happens from then on.
+            // Added before the client knows of the subscription, so that the client misses nothing that happens after it knows.
             this.add(open)
             return Effect.zipRight(
               incoming.notify(
@@ -175,13 +175,13 @@ export class Subscriptions {
     return Effect.suspend(() => this.notify(this.listening(kind), listChanged[kind].name, {}))
   }
 
-  /** Notifies a client, if it listens: on the same pipe, or by its principal, at any node. */
+  /** Notifies one client, if it listens: on the same pipe, or with the same principal at any node. */
   changedFor(client: Client, kind: Kind): Effect.Effect<void> {
     if (client === undefined) return Effect.void
     return typeof client === "string" ? this.deliver(kind, client) : this.announceTo(client, kind)
   }
 
-  /** Notifies a client of this node, if it listens. */
+  /** Notifies one client of this node, if it listens. */
   announceTo(client: Client, kind: Kind): Effect.Effect<void> {
     return Effect.suspend(() =>
       this.notify(
@@ -198,7 +198,7 @@ export class Subscriptions {
       const key = UriKey.of(uri)
       const named = new Map<Open, string>()
       for (const above of ProtocolSubscriptions.atOrAbove(key)) {
-        // The client knows the resource by the URI that it has sent.
+        // The client knows the resource by the URI that the client has sent.
         for (const [open, sent] of this.byUri.get(above) ?? []) {
           if (above === key || !named.has(open)) named.set(open, above === key ? sent : uri)
         }
@@ -218,7 +218,7 @@ export class Subscriptions {
     )
   }
 
-  /** Notifies the clients that have subscribed to a notification of an extension. */
+  /** Sends a notification of an extension to the clients that have subscribed to it. */
   extended(notification: ExtensionNotification): Effect.Effect<void> {
     const { key, method, params } = notification
     return Effect.suspend(() =>
@@ -284,7 +284,7 @@ export class Subscriptions {
     }
   }
 
-  /** The limit of the subscriptions of a client. */
+  /** Limits the open subscriptions of one client. */
   limitOf(client: Client): OwnLimit {
     const { maxListensPerClient } = this.server.limits
     if (client === undefined || !this.permits.isFree || maxListensPerClient === 0) {
@@ -322,12 +322,12 @@ const listChanged = {
   prompts: Methods.promptListChanged
 } as const
 
-/** By name of the member: a flag that is set, or its keys. */
+/** What a client wants from extensions, by the name of the member: `true` for a flag, or the set of its keys. */
 type Wanted = ReadonlyMap<string, true | ReadonlySet<string>>
 
 const nothing: Wanted = new Map()
 
-/** What a client wants. Refuses it to a client that has not declared the extension. */
+/** Reads what a client wants from extensions. Left: the client has not declared the extension, or the member has a wrong type. */
 const read = (
   { filters }: ExtensionTable.ExtensionTable,
   notifications: JsonObject,
@@ -353,14 +353,14 @@ const read = (
 const isKeys = (value: unknown): value is ReadonlyArray<string> =>
   Array.isArray(value) && value.every((key) => typeof key === "string")
 
-/** How many keys there are. */
+/** How many keys of extensions the filter names. */
 const size = (wanted: Wanted): number => {
   let keys = 0
   for (const value of wanted.values()) if (value !== true) keys += value.size
   return keys
 }
 
-/** The part of it that the application accepts: the application may choose among the keys of a filter. */
+/** The part of `wanted` that the application accepts: a handler of the application may choose among the keys of a filter. */
 const accepted = (wanted: Wanted, filters: RegistryService["filters"]): Effect.Effect<Wanted, unknown> => {
   const chosen = [...wanted].map(
     ([name, value]): Effect.Effect<readonly [string, true | ReadonlySet<string>], unknown> => {
@@ -377,7 +377,7 @@ const accepted = (wanted: Wanted, filters: RegistryService["filters"]): Effect.E
   return chosen.length === 0 ? Effect.succeed(wanted) : Effect.map(Effect.all(chosen), (all) => new Map(all))
 }
 
-/** As the acknowledgement names it. */
+/** The accepted part, in the form in which the acknowledgement names it. */
 const toJson = (wanted: Wanted): JsonObject =>
   Object.fromEntries([...wanted].map(([name, value]) => [name, value === true ? value : [...value]]))
 

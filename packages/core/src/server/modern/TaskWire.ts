@@ -1,6 +1,7 @@
 /**
- * Tasks of this era, the extension `io.modelcontextprotocol/tasks`, which `TasksServer` adds to a server, by `dispatch/ServerTasks`, for
- * `Era` and `ServerSide`: the server decides which calls become tasks, among the calls of clients that have declared the extension.
+ * Tasks of the modern era: the extension `io.modelcontextprotocol/tasks`, which `TasksServer` adds to a server, through
+ * `dispatch/ServerTasks`, for `Era` and `ServerSide`. The server decides which calls become tasks, among the calls of clients that have
+ * declared the extension.
  *
  * @see https://github.com/modelcontextprotocol/ext-tasks
  */
@@ -27,7 +28,7 @@ import type { StoredTask, TaskQuestion } from "../TaskStore.js"
 import * as InputQuestion from "./InputQuestion.js"
 import type { RequestFacts } from "./RequestFacts.js"
 
-/** Whether a server was given the extension. */
+/** Whether the server has the extension among its `extensions`. */
 const isGiven = ({ byId }: ExtensionTable.ExtensionTable): boolean => byId.has(extension.id)
 
 const dialect = (handler: HandlerContext<RequestFacts>): TaskDialect => {
@@ -43,7 +44,7 @@ const dialect = (handler: HandlerContext<RequestFacts>): TaskDialect => {
         : Either.right(undefined),
     created: (task) =>
       Effect.fail(new Extension.ExtendedResult({ resultType: extension.results.created, value: toTask(task) })),
-    // Progress and log messages of a task are not sent.
+    // Progress and log messages of a task are not sent to the client.
     detached: () => ({ outbound: { ...Outbound.none, channel: handler.outbound.channel }, asker: handler.asker }),
     encode: (question) => encode(handler.facts, question),
     decode,
@@ -69,14 +70,14 @@ const toTask = (task: StoredTask): Task => ({
   pollIntervalMs: task.pollInterval
 })
 
-/** A task with what its status brings. */
+/** A task with the members that belong to its status. */
 export const toDetailedTask = (task: StoredTask): DetailedTask => ({
   ...toTask(task),
   ...(task.status === "input_required" ? { inputRequests: task.questions as unknown as InputRequests } : undefined),
   ...task.outcome
 })
 
-/** The end of a detached task, from the end of its work. */
+/** The end of a detached task, made from the end of its work. */
 const ended = (
   { info, version }: { readonly info: Implementation; readonly version: ModernVersion },
   tool: string,
@@ -92,7 +93,7 @@ const ended = (
   )
 }
 
-/** What a server with tasks needs in this era. */
+/** The functions of this era that a server with tasks needs. */
 export interface Wire {
   readonly isGiven: typeof isGiven
   readonly dialect: typeof dialect

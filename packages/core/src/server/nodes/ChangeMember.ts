@@ -1,10 +1,10 @@
 /**
- * What `RedisChangeBus` and `SqlChangeBus` have in common: how one node publishes its changes, and reads the numbered changes of the other
- * nodes, its fellow members of the bus. Where a change may be lost, because the store failed or a number is missing, the readers get the
- * change `unknown`, and count everything as changed.
+ * The parts that `RedisChangeBus` and `SqlChangeBus` share: how one node publishes its changes, and how it reads the numbered changes of
+ * the other nodes, the other members of the bus. When a change may be lost, because the store failed or a number is missing, the readers
+ * get the change `unknown`, and then treat every list and every resource as changed.
  *
- * Mutable: `owed` counts the changes of this node that the others must still hear of, and `number` is the number of the change that was
- * read last.
+ * Mutable: `owed` counts the changes of this node that the other nodes have not been told of, and `number` is the number of the change that
+ * was read last.
  */
 import * as Effect from "effect/Effect"
 import * as Queue from "effect/Queue"
@@ -16,13 +16,13 @@ import * as Stored from "./Stored.js"
 
 export const unknown: Change = { _tag: "Unknown" }
 
-/** How long a member waits before it tells the others of a lost change, and between two attempts. */
+/** How long a member waits before it tells the others of a lost change. Between two attempts it waits for the same time. */
 const AGAIN = "1 second"
 
-/** How long a member that closes waits until the store has its last change. */
+/** How long a member that closes waits for the store to take its last change. */
 const LAST = "400 millis"
 
-/** Publishes with `store`. When the store fails, the other members hear of that as soon as the store is there again. */
+/** Publishes changes with `store`. When the store fails, the other members get `unknown` as soon as the store takes changes again. */
 export const publisher = (
   store: (change: Change) => Effect.Effect<unknown, unknown>
 ): Effect.Effect<Member["publish"], never, Scope.Scope> =>
@@ -60,8 +60,8 @@ export const publisher = (
   })
 
 /**
- * What a reader has read of a change: its number, who has published it, and the change as text. `key` names it in the log when no
- * node has published it.
+ * What a reader has read of a change: its number, the node that has published it, and the change as a text. `member` is `undefined` when no
+ * node has published the entry. The log then names the entry by `key`.
  */
 export interface Numbered {
   readonly number: unknown
@@ -70,7 +70,7 @@ export interface Numbered {
   readonly key: string
 }
 
-/** Reads the changes that come after a number. */
+/** Reads the changes whose numbers come after a number. */
 export class Reader {
   private readonly report = Stored.reporter()
 
@@ -82,13 +82,13 @@ export class Reader {
 
   private readOne({ key, member, number, text }: Numbered): Effect.Effect<ReadonlyArray<Change>> {
     const own = Number(number)
-    // No node has added this entry.
+    // No node has added an entry without a valid number.
     if (!Number.isSafeInteger(own) || own < 1) return Effect.as(this.report(key), [])
-    // A number that is lower or too high: changes were removed before they were read, or the store has lost its last changes.
+    // The number is not the next one: changes were removed before they were read, or the store has lost its last changes.
     const missed = own === this.number + 1 ? [] : [unknown]
     this.number = own
     if (member === this.member) return Effect.succeed(missed)
-    // Another node with a newer version of this library may publish many such changes: the log has one line for all.
+    // Another node with a newer version of this library may publish many such changes, so the log has one line for all of them.
     const change = Stored.orReport(Stored.change(text), this.report, "a change of another node")
     return Effect.map(change, (change = unknown) => [...missed, change])
   }

@@ -1,7 +1,7 @@
 /**
- * An `EventStore` over a database that may fail, by which `RedisEventStore` and `SqlEventStore` are made. An event that the database has
- * not stored is dropped, and leaves a gap. The node remembers the gap until the database has stored the position of the gap, and no client
- * resumes a stream from before the gap.
+ * Makes an `EventStore` from a database that may fail, for `RedisEventStore` and `SqlEventStore`. An event that the database has not stored
+ * is dropped, and leaves a gap. The node remembers the position of the gap until the database has stored this position. Until then, no
+ * client can resume a stream from a position before the gap.
  */
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -9,13 +9,16 @@ import { EventStoreError, type EventStoreService, type StoredEvent, type StreamK
 import * as StoreFailure from "../telemetry/StoreFailure.js"
 import * as Stored from "./Stored.js"
 
-/** A write to a stream also stores `missing`, if it is given: the position of the last event of the stream that was not stored. */
+/**
+ * A database of events. A write to a stream also stores `missing`, the position of the last event of the stream that was not stored;
+ * `undefined` when no event is missing.
+ */
 export interface EventDatabase<E> {
-  /** The requests are a JSON text. `false` when the epoch is over. */
+  /** The requests are given as a JSON text. Gives `false` when the epoch is over. */
   readonly open: (key: StreamKey, requests: string, missing: number | undefined) => Effect.Effect<boolean, E>
   /** The requests of a stream that has not finished; `undefined` for any other stream. */
   readonly unfinished: (key: StreamKey) => Effect.Effect<string | undefined, E>
-  /** Stores at least one event; if `isLast` is true, finishes the stream after them. `false` when the epoch is over. */
+  /** Stores at least one event. With `isLast`, it then finishes the stream. Gives `false` when the epoch is over. */
   readonly append: (
     key: StreamKey,
     events: ReadonlyArray<StoredEvent>,
@@ -31,13 +34,16 @@ export interface EventDatabase<E> {
   readonly forget: (session: string, epoch: number | undefined) => Effect.Effect<unknown, E>
 }
 
-/** For how many streams a node remembers a gap when they have finished. */
+/** For how many streams a node remembers a gap after the streams have finished. */
 const MAX_GAPS = 10_000
 
-/** `report` tells the operator what has failed. A write that fails is dropped, and logged when that begins; a read fails. */
+/**
+ * `report` makes the message for the operator from a failure. A write that fails is dropped, and the log says when writes begin to fail. A
+ * read that fails makes the operation fail.
+ */
 export const toStore = <E>(database: EventDatabase<E>, report: (error: E) => string): EventStoreService => {
   const gaps = new Map<string, number>()
-  /** The gaps of streams that go on, each by one key: none of them is forgotten. */
+  /** The gaps of streams that go on, each by one key object: none of these gaps is forgotten. */
   const running = new WeakMap<StreamKey, number>()
   const gapOf = (key: StreamKey): number | undefined => running.get(key) ?? gaps.get(nameOf(key))
   const add = (key: StreamKey, position: number) => {
@@ -52,7 +58,7 @@ export const toStore = <E>(database: EventDatabase<E>, report: (error: E) => str
   const reported = <A>(effect: Effect.Effect<A, E>): Effect.Effect<A, EventStoreError> =>
     Effect.mapError(effect, (error) => new EventStoreError({ message: report(error) }))
 
-  /** Writes with the gap of the stream, and forgets the gap when the database has stored it, unless there is a newer gap. */
+  /** Writes together with the gap of the stream. Forgets the gap when the database has stored it, unless there is a newer gap. */
   const writing = (key: StreamKey, write: (missing: number | undefined) => Effect.Effect<boolean, E>) =>
     Effect.suspend(() => {
       const missing = gapOf(key)

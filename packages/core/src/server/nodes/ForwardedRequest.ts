@@ -1,12 +1,12 @@
 /**
- * One HTTP request that arrived at this node, while another node has its session. `ForwardedRequests` makes a `ForwardedRequest` for each
- * such request. The object sends the request to the other node, and writes the pieces of the answer, which come back as envelopes, to the
+ * One HTTP request that arrived at this node, while another node has its session. `ForwardedRequests` makes a `Forward` for each such
+ * request. The object sends the request to the other node. The pieces of the answer come back as envelopes. The object writes them to the
  * client, not faster than the client reads.
  *
- * The fields are mutable because envelopes arrive one by one. `writer` is there once the answer has begun. `taken` counts the characters
- * that the client has taken and the other node does not know of yet. Once `over` is true, nothing happens any more. `isWhole` is false
- * while the last event is written in part only; `hasId` is true once the id of an event is written, and `canResume` once such an event is
- * written to its end.
+ * The fields are mutable, because envelopes arrive one by one. `writer` is set once the answer has begun. `taken` counts the characters
+ * that the client has taken and that the other node does not know of yet. Once `over` is true, nothing happens any more. `isWhole` is false
+ * while only a part of the last event is written. `hasId` is true once the id of an event is written, and `canResume` is true once such an
+ * event is written to its end.
  */
 import type * as Effect from "effect/Effect"
 import * as JsonRpcError from "../../jsonrpc/JsonRpcError.js"
@@ -19,12 +19,12 @@ import type { Answerable, Headers, Writer } from "../http/HttpExchange.js"
 import * as Refusal from "../http/Refusal.js"
 import type { Back, Forth } from "./NodeMessage.js"
 
-/** After how many characters the other node learns that the client has taken them. */
+/** After how many characters, taken by the client, the other node is told of them. */
 const REPORTED = 64 * 1024
 
 /**
- * Called when the other node has not run the request, and will not run it: it does not serve the session, or, when `isDraining` is true, it
- * gives the session away when its requests have ended.
+ * Called when the other node has not run the request, and will not run it. Either it does not serve the session, or, when `isDraining` is
+ * true, it gives the session away as soon as the session's requests have ended.
  */
 export type Moved = (isDraining: boolean) => void
 
@@ -35,9 +35,9 @@ export interface Options {
   /** This node. */
   readonly from: string
   readonly body: string | undefined
-  /** Whether clients can resume a stream after an event that has an id. */
+  /** Whether clients can resume a stream after an event that has an id. This is so with an `EventStore`. */
   readonly isResumable: boolean
-  /** Sends an envelope to the other node, and ends the request here when that is not possible. */
+  /** Sends an envelope to the other node. Ends the request here when that is not possible. */
   readonly send: (envelope: Forth) => Effect.Effect<void>
   readonly moved: Moved
   /** Called once, when nothing more is to come. */
@@ -51,7 +51,7 @@ export class Forward {
   private taken = 0
   private isFlowing = true
   private over = false
-  /** Whether the request waits here, because the other node had no place for it. */
+  /** Whether the request still waits at this node, because the inbox of the other node is full. */
   isHeld = false
   private isWhole = true
   private hasId = false
@@ -74,7 +74,7 @@ export class Forward {
   begin(): void {
     const { encrypted, headers, method, path, remoteAddress, url } = this.exchange.arrived
     const { body, from, id } = this.options
-    // Its client may have disconnected before there was a listener.
+    // The client may have disconnected before a listener was registered.
     if (this.exchange.isGone) return this.done()
     this.post({
       type: "exchange",
@@ -115,7 +115,7 @@ export class Forward {
         this.writer?.end()
         return this.done()
       case "cut":
-        // A client that reads would wait in vain, unless it has something to resume with.
+        // A client that reads would wait in vain, unless it has an event id to resume from.
         if (this.writer === undefined || this.isFlowing) return this.fail()
         this.writer.cut()
         return this.done()
@@ -130,7 +130,7 @@ export class Forward {
     this.options.moved(isDraining)
   }
 
-  /** The other node has no place for the request, or the store has refused it: nothing has run. */
+  /** The other node has no place for the request, or the store has refused the request. Nothing has run. */
   refuse(): void {
     if (this.over) return
     this.done()
@@ -138,15 +138,15 @@ export class Forward {
   }
 
   /**
-   * The other node has ended, or cannot be reached. Whether the request has run there is not known, so it never runs again; its
-   * client resumes the stream, or gets an error.
+   * The other node has ended, or cannot be reached. It is not known whether the request has run there, so it never runs again. The client
+   * resumes the stream, or gets an error.
    */
   fail(): void {
     if (this.isHeld) return this.refuse()
     if (this.over) return
     const { canResume, exchange, options: { body }, writer } = this
     this.done()
-    // The body may be large, and a node that ends has many requests.
+    // Made only now, because the body may be large, and a node that ends may have many requests.
     if (canResume && writer !== undefined) return writer.cut()
     const errors = errorsOf(body)
     if (writer === undefined) {
@@ -154,13 +154,13 @@ export class Forward {
       return exchange.reply(200, { "content-type": "application/json" }, errors)
     }
     if (errors === undefined) return writer.cut()
-    // Clients ignore an event of another name.
+    // Ends an event that was written in part. Clients ignore an event with an unknown name.
     const unfinished = this.isWhole ? "" : "\nevent: unfinished\n\n"
     writer.write(`${unfinished}event: message\ndata: ${errors}\n\n`)
     writer.end()
   }
 
-  /** Remembers what the client can resume with. The JSON text of a message has no line breaks. */
+  /** Remembers whether the client has an event id to resume from. The JSON text of a message has no line breaks. */
   private note(text: string): void {
     this.isWhole = text.endsWith("\n\n")
     if (this.canResume || !this.options.isResumable) return
@@ -170,7 +170,7 @@ export class Forward {
     this.hasId ||= id !== -1
   }
 
-  /** Ends a stream, which its client opens again at another node. */
+  /** Ends a stream of a GET, so that the client opens it again at another node. */
   pause(retry: string): void {
     if (this.over || this.writer === undefined || this.exchange.arrived.method !== "GET") return
     this.writer.write(retry)
@@ -178,7 +178,7 @@ export class Forward {
     this.gone()
   }
 
-  /** The client has gone. */
+  /** The client has disconnected. */
   readonly gone = (): void => {
     if (this.over) return
     const { from, id } = this.options
@@ -202,13 +202,13 @@ export class Forward {
   }
 }
 
-/** The headers, each with one text: Node's HTTP server gives the fields `set-cookie` as an array. */
+/** The headers, with one text for each field: Node's HTTP server gives the field `set-cookie` as an array. */
 const joined = (headers: Headers): Headers => {
   const cookies: unknown = headers["set-cookie"]
   return Array.isArray(cookies) ? { ...headers, "set-cookie": cookies.join(", ") } : headers
 }
 
-/** The errors that answer the requests of a body; `undefined` when there are none. */
+/** The errors that answer the requests in a body; `undefined` when the body has no requests. */
 const errorsOf = (body: string | undefined): string | undefined => {
   if (body === undefined) return undefined
   const incoming = MessageText.parse(body)
@@ -225,7 +225,7 @@ const errorsOf = (body: string | undefined): string | undefined => {
   return errors.length === 0 ? undefined : JsonText.stringify(isBatch ? errors : errors[0])
 }
 
-/** The error of a request whose node has ended. */
+/** The error that answers a request whose node has ended. */
 export const LOST: JsonRpcError.ErrorObject = {
   code: JsonRpcError.UNAVAILABLE,
   message: "The node that served this request has ended; whether the request has run is not known"

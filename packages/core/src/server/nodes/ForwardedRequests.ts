@@ -1,9 +1,10 @@
 /**
- * The HTTP requests that pass between this node and other nodes of a server: requests that arrived here and that the owner of their session
- * serves, and requests that arrived at other nodes and that this node serves. `Routing` finds the owner; here sessions are not known.
+ * The HTTP requests that pass between this node and other nodes of a server. A request that arrived here is passed to the node that owns
+ * its session. A request that arrived at another node, and whose session this node owns, is served here. `Routing` finds the owner; this
+ * module knows no sessions.
  *
- * A request and the pieces of its answer travel as envelopes, one by one, so the class keeps what is under way: `forwards` has the requests
- * that other nodes serve, by their ids, and `served` the requests of other nodes that this node serves.
+ * A request and the pieces of its answer travel as envelopes, one by one, so the class keeps the requests under way. `forwards` has the
+ * requests that other nodes serve, by their ids. `served` has the requests of other nodes that this node serves.
  */
 import * as Effect from "effect/Effect"
 import * as Schedule from "effect/Schedule"
@@ -21,7 +22,7 @@ import * as Stored from "./Stored.js"
 /** How often a text is sent again to a node whose inbox is full. */
 const SEND_AGAIN = Schedule.intersect(Schedule.spaced("100 millis"), Schedule.recurs(3))
 
-/** How many characters of requests may be on their way to the store, and one request more. Further requests are refused. */
+/** How many characters of requests may wait for the store. The last request may go beyond this number. Further requests are refused. */
 const MAX_UNSENT = 16 * 1024 * 1024
 
 export class ForwardedRequests {
@@ -34,30 +35,30 @@ export class ForwardedRequests {
 
   constructor(
     private readonly runtime: EffectInternals.Services,
-    /** Whether clients can resume a stream that was cut. */
+    /** Whether clients can resume a stream that was cut. This is so with an `EventStore`. */
     private readonly isResumable: boolean,
-    /** Serves a request that arrived at another node, or says that its session has moved. */
+    /** Serves a request that arrived at another node, or tells that node that the session has moved. */
     private readonly serve: (exchange: HttpExchange) => void
   ) {}
 
-  /** The nodes that have requests of this node, or that wait for its answers. */
+  /** The nodes that serve requests of this node, and the nodes that wait for answers of this node. */
   readonly awaited = (): ReadonlySet<string> =>
     new Set([
       ...[...this.forwards.values()].map(({ node }) => node),
       ...[...this.served.values()].map(({ from }) => from)
     ])
 
-  /** Whether no request that arrived here is served by another node. */
+  /** Whether no request that arrived here is being served by another node. */
   get isIdle(): boolean {
     return this.forwards.size === 0
   }
 
-  /** Ends the streams that clients open again at another node. */
+  /** Ends the streams that clients can open again at another node. `retry` is the text that tells clients when to reconnect. */
   pause(retry: string): void {
     for (const forward of [...this.forwards.values()]) forward.pause(retry)
   }
 
-  /** Has another node serve a request, or calls `moved`. */
+  /** Has the node `to` serve a request. Calls `moved` when that node does not serve the session. */
   forward(
     to: string,
     { mailbox, node: from }: Place,
@@ -68,7 +69,7 @@ export class ForwardedRequests {
     if (this.unsent > MAX_UNSENT) return Refusal.send(exchange, Refusal.nodeBusy)
     let size = body?.length ?? 0
     this.unsent += size
-    // The store has the request, or the request is over.
+    // Called when the store has the request, or when the request is over.
     const leave = () => {
       this.unsent -= size
       size = 0
@@ -90,7 +91,7 @@ export class ForwardedRequests {
         const isRequest = envelope.type === "exchange"
         const sent = Effect.suspend(() => {
           forward.isHeld = false
-          // Nothing has run, and nothing will.
+          // The request has not run, and will not run.
           return isRequest && forward.isOver ? Effect.void : mailbox.send(to, text)
         }).pipe(
           Effect.tapError(({ reason }) =>
@@ -105,7 +106,7 @@ export class ForwardedRequests {
           ({ reason }) =>
             Effect.sync(() => {
               if (reason === "Unavailable" || !isRequest) return forward.fail()
-              // It has ended since the directory was read.
+              // The other node has ended since the directory was read.
               if (reason === "Gone") forward.moved()
               else forward.refuse()
             })
@@ -118,7 +119,7 @@ export class ForwardedRequests {
     forward.begin()
   }
 
-  /** Takes what another node has sent. */
+  /** Takes an envelope that another node has sent. */
   readonly receive = (text: string, place: Place): void => {
     const envelope = NodeMessage.decode(text)
     if (envelope === undefined) {
@@ -128,25 +129,26 @@ export class ForwardedRequests {
     if (!NodeMessage.isForth(envelope)) {
       const forward = this.forwards.get(envelope.id)
       if (forward !== undefined) return forward.receive(envelope)
-      // The other node does not know that the request is over: the envelope that said so was lost.
+      // The other node does not know that the request is over, because the envelope that said so was lost.
       if (envelope.type !== "stream" && envelope.type !== "text") return
       return this.tell(envelope.node, { type: "gone", from: place.node, id: envelope.id }, place)
     }
     if (envelope.type === "exchange") return this.begin(envelope, place)
-    // That node could not read the answer. It looks for the session again, and refuses the request in the end.
+    // That node, with an earlier version of this library, could not read the answer. It looks for the session again, and refuses the
+    // request in the end.
     if (envelope.type === "request") return this.tell(envelope.from, { type: "moved", id: envelope.id }, place)
     const exchange = this.served.get(keyOf(envelope))
     if (envelope.type === "taken") exchange?.taken(envelope.size)
     else exchange?.leave()
   }
 
-  /** A node has ended: its own requests are over, and the requests that it serves will not be answered. */
+  /** A node has ended. Its own requests are over, and the requests that it serves for this node will not be answered. */
   readonly ended = (node: string): void => {
     for (const forward of [...this.forwards.values()]) if (forward.node === node) forward.fail()
     for (const exchange of [...this.served.values()]) if (exchange.from === node) exchange.leave()
   }
 
-  /** This node has lost its place: nothing more passes. */
+  /** This node has lost its place: no envelope passes any more. */
   end(): void {
     for (const forward of [...this.forwards.values()]) forward.fail()
     for (const exchange of [...this.served.values()]) exchange.abandon()
@@ -173,19 +175,22 @@ const keyOf = ({ from, id }: NodeMessage.Forth): string => `${from} ${id}`
 
 type Request = Extract<NodeMessage.Forth, { readonly type: "exchange" }>
 
-/** How many characters a client may not have taken before the writer is full. */
+/** How many characters the client may not have taken before `write` returns `false`. */
 const HIGH_WATER = 256 * 1024
 
-/** How long it waits before it sends the end of an answer again, and when it does so once more: longer than a store is away. */
+/**
+ * When the end of an answer is sent again: first after `RETRY`, then again and again for one minute, which is longer than a store is
+ * usually away.
+ */
 const RETRY = "500 millis"
 const AGAIN = Schedule.upTo(Schedule.union(Schedule.exponential(RETRY, 1.5), Schedule.spaced("5 seconds")), "1 minute")
 
 /**
- * A request that arrived at another node, as this node serves it: the answer goes back in envelopes.
+ * A request that arrived at another node, as this node serves it. The answer goes back to that node in envelopes.
  *
- * The fields are mutable because the endpoint answers by calling functions. What they hold: `unsent` is text that waits for the envelope
- * before it; `untaken` counts what the client has not taken, `unsent` included. Once `done` is true, the endpoint adds nothing; once
- * `isBroken` is true, what waits is not sent either.
+ * The fields are mutable, because the endpoint answers by calling functions. `unsent` is text that waits until the envelope before it is
+ * sent. `untaken` counts the characters that the client has not taken, `unsent` included. Once `done` is true, the endpoint adds nothing
+ * more. Once `isBroken` is true, text that waits is not sent either.
  */
 class ForwardedExchange implements HttpExchange, Writer {
   readonly method: string
@@ -196,9 +201,9 @@ class ForwardedExchange implements HttpExchange, Writer {
   readonly encrypted: boolean | undefined
   /** The node where the request arrived. */
   readonly from: string
-  // The node where the request arrived has made the checks that need these members.
+  // The node where the request arrived has made the checks that need the raw headers.
   readonly rawHeaders = undefined
-  // What the application has given stays at that node.
+  // What the application has given with the request stays at the node where the request arrived.
   readonly services = undefined
   readonly values = undefined
   isGone = false
@@ -217,9 +222,12 @@ class ForwardedExchange implements HttpExchange, Writer {
     /** This node. */
     private readonly node: string,
     runtime: EffectInternals.Services,
-    /** Sends an encoded envelope to the node where the request arrived. `unknown`: it may have arrived. `gone`: that node has ended. */
+    /**
+     * Sends an encoded envelope to the node where the request arrived. `unknown`: the envelope may or may not have arrived. `gone`: that
+     * node has ended.
+     */
     private readonly send: (text: string) => Effect.Effect<"sent" | "unknown" | "gone">,
-    /** Called once, when the answer is complete or the client has gone. */
+    /** Called once, when the answer is complete or the client has disconnected. */
     private readonly onDone: () => void
   ) {
     this.method = request.method
@@ -266,7 +274,7 @@ class ForwardedExchange implements HttpExchange, Writer {
     if (this.done) return true
     this.untaken += text.length
     this.full = this.untaken >= HIGH_WATER
-    // One envelope carries what was written while the envelope before it was sent.
+    // One envelope carries all the text that was written while the envelope before it was being sent.
     const isFirst = this.unsent === ""
     this.unsent += text
     if (isFirst) this.sending.add(() => this.flush())
@@ -295,7 +303,7 @@ class ForwardedExchange implements HttpExchange, Writer {
     onLeave?.()
   }
 
-  /** This node has lost its place: a request that has not begun to run goes on at another node. */
+  /** This node has lost its place. A request that has not begun to run goes on at another node. */
   abandon(): void {
     const { onLeave } = this
     if (this.hasBegun) return this.leave()
@@ -326,7 +334,7 @@ class ForwardedExchange implements HttpExchange, Writer {
       return Effect.flatMap(this.send(text), (outcome) => {
         if (outcome === "sent") return Effect.void
         this.isBroken = true
-        // Not before `stream` has returned the writer.
+        // Later, because `stream` must first return the writer.
         queueMicrotask(this.leave)
         if (outcome === "gone") return Effect.void
         const isLast = envelope.type !== "stream" && envelope.type !== "text"
@@ -335,7 +343,7 @@ class ForwardedExchange implements HttpExchange, Writer {
     })
   }
 
-  /** Sends the end of the answer again and again until the other node has it: without the end, the other node would wait for ever. */
+  /** Sends the end of the answer until the other node has it. Without the end, the other node would wait forever. */
   private settle(last: string): Effect.Effect<void> {
     const attempts = Effect.repeat(Effect.suspend(() => this.send(last)), {
       schedule: AGAIN,

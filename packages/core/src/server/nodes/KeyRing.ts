@@ -1,7 +1,8 @@
 /**
- * `SealKeys` over one text that all nodes share in a store (`RedisSealKeys`, `SqlSealKeys`), and that is replaced by compare-and-set: of
- * two nodes that replace a key that is due, one node succeeds. The secrets are stored as they are. Keys are replaced, and what they seal
- * expires, by the clock of the store: the clocks of two nodes may differ.
+ * `SealKeys` from one text that all nodes share in a store (`RedisSealKeys`, `SqlSealKeys`). A node replaces the text only when it is still
+ * the text that the node has read. When two nodes replace a key that is due, one of them succeeds. The secrets are stored without
+ * encryption. The clock of the store decides when a key is replaced and when sealed state expires, because the clocks of two nodes may
+ * differ.
  */
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
@@ -14,33 +15,35 @@ import { generate, type Rotation, type SealKey, SealKeysError, type SealKeysServ
 import * as Stored from "./Stored.js"
 
 export interface Ring {
-  /** The text, empty when there is none, and the time of the store in milliseconds since 1970. */
+  /** Gives the text, which is empty when none is stored, and the time of the store in milliseconds since 1970. */
   readonly read: Effect.Effect<{ readonly text: string; readonly time: number }, { readonly message: string }>
-  /** Replaces the text that was read, unless another node has replaced it. The new text is needed for so many milliseconds. */
+  /** Replaces the text that was read, unless another node has replaced it. `ttl` is how long the new text is needed, in milliseconds. */
   readonly swap: (before: string, after: string, ttl: number) => Effect.Effect<unknown, { readonly message: string }>
 }
 
-/** How often unknown ids may make a node read the keys again: so many at once, and then one a second. */
+/** How many times unknown ids may make a node read the keys again: so many times at once, and then once a second. */
 const READS = 10
 
-/** How many elements that this node cannot read stay when a node replaces a key. */
+/** How many elements of the text that this node cannot read are kept when the node replaces a key. */
 const MAX_OTHERS = 10
 
 const none = [[], []] as const
 
-/** What this node knows of the store. All times are milliseconds; times of the store are milliseconds since 1970. */
+/** What this node knows of the store. All times are in milliseconds; times of the store are in milliseconds since 1970. */
 interface Self extends Ring {
   readonly every: number
   readonly keep: number
   /** Logs that the text of the store cannot be read. */
   readonly report: (key: string) => Effect.Effect<void>
-  /** The newest first, as this node has read them last. `readRing` writes the fields from here to `ahead`. */
+  /** The keys as this node has read them last, the newest first. `readRing` writes the fields from here to `ahead`. */
   known: ReadonlyArray<Stored.Key>
-  /** What another version of this library may have written, and can read. */
+  /** Elements of the text that another version of this library may have written, and can read. */
   others: ReadonlyArray<unknown>
-  /** By how much the clock of the store is ahead of the clock of this process, which nobody sets. */
+  /**
+   * By how much the clock of the store is ahead of the process's monotonic clock, which nobody can set; `undefined` before the first read.
+   */
   ahead: number | undefined
-  /** How many reads unknown ids may cause now, and when they were counted; `mayRead` writes both. */
+  /** How many reads unknown ids may cause now, and when this number was computed. `mayRead` writes both fields. */
   reads: number
   readAt: number
 }
@@ -82,7 +85,7 @@ const find = (self: Self, id: string): Effect.Effect<Option.Option<SealKey>, Sea
 
 const uptime = Effect.map(Clock.currentTimeNanos, (nanos) => Number(nanos / 1_000_000n))
 
-/** The time of the store. It is read once, and with the keys. */
+/** The time of the store. The store is asked for it once, and again whenever the keys are read. */
 const now = (self: Self): Effect.Effect<number, SealKeysError> =>
   Effect.suspend(() =>
     Effect.zipRight(
@@ -91,7 +94,7 @@ const now = (self: Self): Effect.Effect<number, SealKeysError> =>
     )
   )
 
-/** Reads the keys and the time of the store, and gives the text. */
+/** Reads the keys and the time of the store. Gives the text. */
 const readRing = (self: Self): Effect.Effect<string, { readonly message: string }> =>
   Effect.flatMap(Effect.zip(self.read, uptime), ([{ text, time }, at]) => {
     self.ahead = time - at
@@ -101,7 +104,7 @@ const readRing = (self: Self): Effect.Effect<string, { readonly message: string 
     return Effect.as(Stored.orReport(readable, self.report, "the keys that seal"), text)
   })
 
-/** Replaces the key that is due, unless another node was faster. Gives the key that seals then. */
+/** Replaces the key that is due, unless another node has done so. Gives the key that seals after that. */
 const rotate = Effect.fnUntraced(function*(self: Self) {
   while (true) {
     const before = yield* readRing(self)
@@ -120,7 +123,7 @@ const rotate = Effect.fnUntraced(function*(self: Self) {
 /** The key that seals at a time of the store. */
 const sealing = ({ every, known }: Self, now: number) => known.find(({ from }) => now < from + every)
 
-/** The key with this id, if it opens at a time of the store. */
+/** The key with this id, if it still opens at a time of the store. */
 const opening = (self: Self, id: string, now: number) =>
   self.known.find((key) => key.id === id && opens(self, key, now))
 

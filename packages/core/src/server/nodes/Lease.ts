@@ -1,6 +1,6 @@
 /**
- * Holds the lease of a node at a store, for `RedisSessionDirectory`, `SqlSessionDirectory`, `RedisInbox` and `SqlInbox`: renews it until
- * the scope closes, and notices in time that it is lost, also when the store does not answer.
+ * Holds the lease of a node at a store, for `RedisSessionDirectory`, `SqlSessionDirectory`, `RedisInbox` and `SqlInbox`. It renews the
+ * lease until the scope closes. It notices in time when the lease is lost, also when the store does not answer.
  */
 import * as Clock from "effect/Clock"
 import * as Deferred from "effect/Deferred"
@@ -11,30 +11,33 @@ import type * as Scope from "effect/Scope"
 import * as TimeLimit from "../../kit/TimeLimit.js"
 
 export interface Lease<E> {
-  /** How long the store keeps it without a renewal. */
+  /** How long the store keeps the lease without a renewal. */
   readonly length: Duration.DurationInput
-  /** Default: a quarter of the length, so that three renewals may fail. */
+  /** The time between two renewals. Default: a quarter of `length`, so that three renewals may fail. */
   readonly renewal?: Duration.DurationInput | undefined
   readonly take: Effect.Effect<unknown, E>
-  /** `false` when the store has no such lease any more. */
+  /** Renews the lease. Gives `false` when the store does not have the lease any more. */
   readonly renew: Effect.Effect<boolean, unknown>
   readonly release: Effect.Effect<unknown, unknown>
 }
 
-/** How long a release may take. After it the store lets the lease expire. */
+/** How long releasing the lease may take. After this time the lease expires in the store by itself. */
 const RELEASE = Duration.millis(400)
 
-/** How often a renewal that the store has refused is tried again before the next renewal is due. */
+/** How often a failed renewal is tried again before the next renewal is due. */
 const AGAIN = 4
 
-/** Gives an effect that waits until the lease is lost: the store has ended the lease, or was not reached for the length of the lease. */
+/**
+ * Takes the lease and renews it. Gives an effect that ends when the lease is lost: the store has ended the lease, or did not answer for the
+ * length of the lease.
+ */
 export const hold = <E>(
   { length, release, renew, renewal, take }: Lease<E>
 ): Effect.Effect<Effect.Effect<void>, E, Scope.Scope> =>
   Effect.gen(function*() {
     const millis = Duration.toMillis(length)
     const lost = yield* Deferred.make<void>()
-    // The clock of the process: the clock of the machine may be set meanwhile.
+    // The monotonic clock of the process, because the clock of the machine may be changed.
     const now = Effect.map(Clock.currentTimeNanos, (nanos) => Number(nanos / 1_000_000n))
     let renewed = yield* now
     yield* Effect.acquireRelease(take, () => Effect.ignore(TimeLimit.end(release, RELEASE)))
@@ -43,14 +46,14 @@ export const hold = <E>(
       const began = yield* now
       if (yield* renew) renewed = Math.max(renewed, began)
       else yield* Deferred.succeed(lost, undefined)
-      // A store may take writes for less than a period between two times in which it takes none.
+      // Tried again, because a store may accept writes only for a short time between two times in which it accepts none.
     }).pipe(Effect.retry({ times: AGAIN, schedule: Schedule.spaced(period / (AGAIN + 1)) }), Effect.ignore)
-    // By this clock, so that the lease ends for this node before another node takes over.
+    // Measured by this clock, so that the lease ends for this node before another node takes over.
     const expired: Effect.Effect<unknown> = Effect.flatMap(now, (at) => {
       const left = renewed + millis - at
       return left > 0 ? Effect.zipRight(Effect.sleep(left), expired) : Deferred.succeed(lost, undefined)
     })
-    // At fixed times, also while the store has not answered the renewal before: it may answer this one.
+    // Renewals begin at fixed times, even when the store has not answered the renewal before: it may answer the next one.
     const attempt = Effect.fork(TimeLimit.end(renewing, millis))
     yield* Effect.forkScoped(Effect.repeat(attempt, Schedule.fixed(period)))
     yield* Effect.forkScoped(expired)

@@ -1,6 +1,6 @@
 /**
- * Delivers changes to the clients of this node, for `dispatch/Dispatch`, and shares each change with the other nodes when there is a
- * `ChangeBus`. Sharing never delays the delivery: changes that wait for the bus are kept once for each key, up to a limit.
+ * Delivers changes to the clients of this node, for `dispatch/Dispatch`. When there is a `ChangeBus`, it also shares each change with the
+ * other nodes. Sharing never delays the delivery at this node: while the bus is slow, at most one change for each key waits, up to a limit.
  */
 import * as Cause from "effect/Cause"
 import * as Deferred from "effect/Deferred"
@@ -16,12 +16,12 @@ import { SerialQueue } from "../../kit/SerialQueue.js"
 import { type Change, ChangeBus, type ChangeBusService, type Member } from "../ChangeBus.js"
 import type { Kind, RegistryService } from "../Registry.js"
 
-/** How many changes may wait for the bus; then all of them become one `Unknown`. */
+/** How many changes may wait for the bus. When there are more, a single `Unknown` replaces all of them. */
 export const MAX_WAITING = 1024
 
 /**
- * Calls `deliver` with every change of this node and of the other nodes, until the scope closes. Gives a function that delivers a change
- * which the registry does not know.
+ * Calls `deliver` with every change of this node and of the other nodes, until the scope closes. Gives a function that delivers and shares
+ * a change which the registry does not know.
  */
 export const deliver = (
   registry: RegistryService,
@@ -37,8 +37,8 @@ export const deliver = (
   })
 
 /**
- * Runs `notify` once for each kind that has changed since the last announcement, until the scope closes: when all fibers that are
- * ready have run, so that a feature layer that adds a hundred tools causes one announcement.
+ * Runs `notify` once for each kind of list that has changed since the last announcement, until the scope closes. It waits until all fibers
+ * that are ready have run, so a feature layer that adds a hundred tools causes one announcement.
  */
 export const announce = (
   registry: RegistryService,
@@ -54,8 +54,8 @@ export const announce = (
   })
 
 /**
- * The bus may be one of the application. When its changes end, this node joins it again, and the clients of all nodes learn that
- * changes may be missing.
+ * Shares changes over a bus, which may be an application's own. When the stream of changes ends, this node joins the bus again, and the
+ * clients of all nodes learn that changes may be missing.
  */
 const sharing = (bus: ChangeBusService, deliver: (change: Change) => Effect.Effect<void>) =>
   Effect.gen(function*() {
@@ -92,7 +92,10 @@ const sharing = (bus: ChangeBusService, deliver: (change: Change) => Effect.Effe
     return (change: Change) => Effect.zipRight(deliver(change), waiting.fork(published(change), keyOf(change)))
   })
 
-/** When two changes have one key, the later change is enough. */
+/**
+ * The key of a change. When two changes have the same key, sending the later change is enough. `undefined` for a change that must always be
+ * sent.
+ */
 const keyOf = (change: Change): string | undefined => {
   switch (change._tag) {
     case "List":

@@ -1,16 +1,17 @@
 /**
- * What nodes (`ForwardedRequests`, `ForwardedRequest`) send to each other about one HTTP request: the request itself, from the node where
- * it arrived to the node that serves its session, and the answer back, in pieces. `id` names the request at the node where it arrived.
+ * The envelopes that nodes (`ForwardedRequests`, `ForwardedRequest`) send to each other about one HTTP request. The request goes from the
+ * node where it arrived to the node that serves its session, and the answer comes back in pieces. `id` names the request at the node where
+ * it arrived.
  *
- * An envelope is a line of JSON. A body, which is JSON text or events with JSON text, follows the line as it is, and is the rest of the
- * text: it is neither escaped nor parsed on its way.
+ * An envelope begins with a line of JSON. A body follows the line and is the rest of the text. The body is JSON text, or events with JSON
+ * text; it is neither escaped nor parsed on its way.
  */
 import * as Schema from "effect/Schema"
 import * as JsonText from "../../jsonrpc/runtime/JsonText.js"
 import * as SchemaCheck from "../../protocol/schema/SchemaCheck.js"
 import type { Headers, HttpExchange } from "../http/HttpExchange.js"
 
-/** From the node where the request arrived. `from` is that node. */
+/** An envelope from the node where the request arrived. `from` is the name of that node. */
 export type Forth =
   | Pick<HttpExchange, "method" | "url" | "path" | "headers" | "remoteAddress" | "encrypted"> & {
     readonly type: "exchange"
@@ -22,12 +23,12 @@ export type Forth =
   /** The client has taken so many more characters of the answer. */
   | { readonly type: "taken"; readonly from: string; readonly id: string; readonly size: number }
   /**
-   * `gone`: the client has disconnected. `request`: a request as an earlier version of this library sends it, with the body in the line;
-   * it expects an answer of that form.
+   * `gone`: the client has disconnected. `request`: a request in the form of an earlier version of this library, which has the body in the
+   * line, and expects an answer of that form.
    */
   | { readonly type: "gone" | "request"; readonly from: string; readonly id: string }
 
-/** From the node that serves the session. */
+/** An envelope from the node that serves the session. */
 export type Back =
   | {
     readonly type: "reply"
@@ -43,11 +44,11 @@ export type Back =
     readonly status: number
     readonly headers: Headers
   }
-  /** `node` is the one that answers: it learns when there is no such request any more. */
+  /** `node` is the node that answers. It is told when the request does not exist any more. */
   | { readonly type: "text"; readonly id: string; readonly node: string; readonly body: string }
-  /** There will be no more of the answer. It is not complete when it is `cut`. */
+  /** The answer has ended. An answer that was `cut` is not complete. */
   | { readonly type: "end" | "cut"; readonly id: string }
-  /** The node does not serve the session, or gives it away soon because the node drains. Nothing has run. */
+  /** The node does not serve the session, or it drains and gives the session away soon (`isDraining`). The request has not run. */
   | { readonly type: "moved"; readonly id: string; readonly isDraining?: boolean }
 
 export type Envelope = Forth | Back
@@ -57,7 +58,7 @@ export const encode = (envelope: Envelope): string => {
   return body === undefined ? JSON.stringify(line) : `${JSON.stringify(line)}\n${body}`
 }
 
-/** Reads what `encode` has written; `undefined` for anything else, such as what another version of this library sent. */
+/** Reads what `encode` has written. Gives `undefined` for any other text, for example a text from another version of this library. */
 export const decode = (text: string): Envelope | undefined => {
   const end = text.indexOf("\n")
   const line = JsonText.parse(end === -1 ? text : text.slice(0, end))

@@ -1,7 +1,7 @@
 /**
- * The `SessionDirectory` and the `Inbox` as a server uses them (`Nodes`, `NodeTasks`). An application may have written these services.
- * `legacy/Http` and `legacy/DirectoryEntry` name the directory by `DIRECTORY`. A defect of a service is a failure, so that no request
- * waits for ever, and the log tells when a service begins to fail.
+ * Wraps the `SessionDirectory` and the `Inbox` for a server (`Nodes`, `NodeTasks`). An application may have written these services itself.
+ * A defect of a service becomes a failure, so that no request waits forever, and the log says when a service begins to fail. `legacy/Http`
+ * and `legacy/DirectoryEntry` name the directory by `DIRECTORY`.
  */
 import * as Effect from "effect/Effect"
 import { InboxError, type InboxService, type Mailbox } from "../Inbox.js"
@@ -10,7 +10,7 @@ import * as StoreFailure from "../telemetry/StoreFailure.js"
 
 export const DIRECTORY = "The directory of sessions"
 
-/** One for each service, so that all parts of a server together log its failure once. */
+/** The wrapper of each directory. There is one for each service, so that all parts of a server together log its failure once. */
 const directories = new WeakMap<SessionDirectoryService, SessionDirectoryService>()
 
 export const directory = (service: SessionDirectoryService): SessionDirectoryService => {

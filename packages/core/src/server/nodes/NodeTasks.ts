@@ -1,10 +1,11 @@
 /**
- * The tasks of several nodes in one store, for `TasksServer`: each task has the name of the node that runs the task, and fails when that
- * node has ended. Without this, a task whose node was killed would stay as it is until its time has passed. A detached task
- * (`DetachedTask`) names no node, and so it stays as it is.
+ * The tasks of several nodes in one store, for `TasksServer`. Each task has the name of the node that runs it, and fails when that node has
+ * ended. Without this, the task of a node that was killed would keep its status until its time to live has passed. A detached task
+ * (`DetachedTask`) names no node, so it does not fail with a node.
  *
- * A class, for its fields: `name` is the name of this node, and changes when its lease was lost; `names` has all of its names; `missing`
- * has the nodes that were not alive, and since when; `doubted` is when this node last had no lease, or could not ask.
+ * A class with mutable fields. `name` is the name of this node, which changes when the node has lost its lease. `names` has all names that
+ * this node has had. `missing` has the nodes that were not alive, and since when. `doubted` is the last time at which this node had no
+ * lease, or could not ask for the lease of another node.
  */
 import * as Clock from "effect/Clock"
 import * as Deferred from "effect/Deferred"
@@ -22,33 +23,33 @@ import { untilStored, writeAgain } from "../tasks/StoredTasks.js"
 import type { StoredTask, TaskStoreError, TaskStoreService } from "../TaskStore.js"
 import * as NodeServices from "./NodeServices.js"
 
-/** How long a node may be without a lease before its tasks fail: a node that has lost its lease takes another lease. */
+/** How long a node may be without a lease before its tasks fail. A node that has lost its lease takes another lease within this time. */
 export const GRACE = Duration.seconds(2)
 
 /**
- * The same, after this node has lost its own lease, or could not ask for the lease of another node: when a store starts again, all nodes
- * lose their leases.
+ * As `GRACE`, for the time after this node has lost its own lease, or could not ask for the lease of another node. It is longer, because
+ * all nodes lose their leases when a store starts again.
  */
 export const DOUBT = Duration.seconds(10)
 
-/** How often the node of a task is looked for while a reader waits for the task. */
+/** How often this node looks for the node of a task while a reader waits for changes of the task. */
 const WATCH = Duration.millis(500)
 
-/** How long a node waits that could not join. */
+/** How long a node that could not join waits before it tries again. */
 const JOIN = Duration.seconds(1)
 
-/** How many tasks get the new name of their node at a time. */
+/** How many tasks get the new name of their node at the same time. */
 const RENAMES = 16
 
-/** How many nodes that have ended are remembered. */
+/** How many nodes that are not alive are remembered. */
 const MAX_MISSING = 1000
 
 const MESSAGE = "The node that ran this task has ended"
 
-/** The owners and the ids of the tasks that run here. */
+/** Gives the owners and the ids of the tasks that run at this node. */
 export type Running = () => Iterable<readonly [owner: string | null, taskId: string]>
 
-/** The store with the tasks of several nodes, until the scope closes; the same store where there is no directory of nodes. */
+/** The store for the tasks of several nodes, until the scope closes. Where there is no `SessionDirectory`, it is the given store. */
 export const make = (
   store: TaskStoreService,
   running: Running
@@ -79,7 +80,7 @@ class NodeTasks implements TaskStoreService {
 
   readonly create = (task: StoredTask): Effect.Effect<void, TaskStoreError> =>
     Effect.suspend(() => {
-      // What runs it survives this node.
+      // The engine that runs a detached task survives this node.
       if (task.detached !== undefined) return this.store.create(task)
       const { name } = this
       return Effect.zipRight(
@@ -111,20 +112,20 @@ class NodeTasks implements TaskStoreService {
     Stream.unwrapScoped(Effect.gen(this, function*() {
       const found = yield* this.store.get(owner, taskId)
       if (Option.exists(found, (task) => this.mayHaveEnded(task))) {
-        // What it finds is in the store, and so in the changes.
+        // What `get` changes is in the store, so the stream of changes has it, too.
         yield* Effect.forkScoped(Effect.repeat(Effect.ignore(this.get(owner, taskId)), Schedule.spaced(WATCH)))
       }
       return this.store.changes(owner, taskId)
     }))
 
-  /** Is a member, and joins again under another name when the lease was lost, until it is interrupted. */
+  /** Keeps this node a member, until it is interrupted. When the lease was lost, it joins again under another name. */
   keep(directory: SessionDirectoryService, joined: Deferred.Deferred<void, unknown>): Effect.Effect<void> {
     const member = ScopeEnd.scoped(Effect.gen(this, function*() {
       const name = globalThis.crypto.randomUUID().replaceAll("-", "")
       this.membership = yield* directory.join(name)
       this.names.add(name)
       this.name = name
-      // The store may start again, too. A task with the old name would fail.
+      // Written again and again, because the store may be starting again, too. A task with the old name would fail.
       const renamed = Effect.forEach(
         [...this.running()],
         ([owner, taskId]) => Effect.ignore(Effect.retry(this.rename(owner, taskId), untilStored)),
@@ -150,7 +151,7 @@ class NodeTasks implements TaskStoreService {
     this.doubted = now
   })
 
-  /** Gives a task that runs here the new name of this node. */
+  /** Gives a task that runs at this node the new name of the node. */
   private rename(owner: string | null, taskId: string): Effect.Effect<unknown, TaskStoreError> {
     return Effect.flatMap(
       this.store.get(owner, taskId),
@@ -167,7 +168,7 @@ class NodeTasks implements TaskStoreService {
     )
   }
 
-  /** Whether a node lives, also when that cannot be known. */
+  /** Whether a node lives. Gives `true` also when that is not known. */
   private readonly isAlive = (node: string): Effect.Effect<boolean> =>
     Effect.suspend(() =>
       this.membership === undefined
@@ -179,7 +180,7 @@ class NodeTasks implements TaskStoreService {
     return node !== undefined && !Tasks.isTerminal(status) && !this.names.has(node)
   }
 
-  /** The task as it is, after its node was looked for, if another node runs it. */
+  /** The task, after this node has looked for the node of the task. The task fails when that node has ended. */
   private look(task: StoredTask, isAlive = this.isAlive): Effect.Effect<StoredTask, TaskStoreError> {
     if (!this.mayHaveEnded(task)) return Effect.succeed(task)
     const node = task.node!

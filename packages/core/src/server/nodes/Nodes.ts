@@ -1,7 +1,7 @@
 /**
- * This node among the nodes of a server, for an HTTP endpoint; `legacy/HttpContext` calls `make`, and `dispatch/HttpTransports` asks about
- * each request. `Place` keeps it a member, `Routing` finds the node of each request, `ForwardedRequests` passes requests on, and serves
- * what others pass on.
+ * This node among the nodes of a server, for an HTTP endpoint. `legacy/HttpContext` calls `make`, and `dispatch/HttpTransports` asks about
+ * each request. `Place` keeps this node a member, `Routing` finds the node of each request, and `ForwardedRequests` passes requests to
+ * other nodes and serves the requests that other nodes pass on.
  */
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
@@ -16,31 +16,34 @@ import * as NodeServices from "./NodeServices.js"
 import * as Place from "./Place.js"
 import { type OwnSessions, type Routed, Routing } from "./Routing.js"
 
-/** What serves the sessions of this node. */
+/** The sessions of this node, and the functions that serve and end them. */
 export interface Sessions extends OwnSessions {
   readonly ids: () => Iterable<string>
-  /** Ends all sessions here: other nodes may serve them already. */
+  /** Ends all sessions at this node, because other nodes may already serve them. */
   readonly abandon: () => void
-  /** Serves a request that arrived at another node, or says that its session has moved. */
+  /** Serves a request that arrived at another node, or tells that node that the session has moved. */
   readonly handle: (exchange: HttpExchange) => void
 }
 
 export interface Nodes {
   /** The name and the membership of this node; `undefined` while it joins again. */
   readonly place: () => { readonly node: string; readonly membership: Membership } | undefined
-  /** Sets what serves the sessions, once, before the first request. */
+  /** Sets the sessions that this node serves, once, before the first request. */
   readonly serve: (sessions: Sessions) => void
-  /** Serves a request of a session, also when there is no such session anywhere. */
+  /** Serves a request of a session, at this node or at another node. Serves it here also when no node has such a session. */
   readonly toSession: (session: string, request: Routed) => void
-  /** Has a given node serve a request, because no other node can serve it; serves the request here when there is no such node. */
+  /** Has a given node serve a request, because no other node can serve it. Serves the request here when that node has ended. */
   readonly toNode: (node: string, request: Routed) => void
-  /** From now on this node takes no session over, and the streams that other nodes serve end with this text. */
+  /** From now on this node takes over no session. The streams that other nodes serve for clients of this node end with the text `retry`. */
   readonly drain: (retry: string) => void
-  /** Whether no request that arrived here is served by another node. */
+  /** Whether no request that arrived here is being served by another node. */
   readonly isIdle: () => boolean
 }
 
-/** A node, when there are a directory and inboxes. Dies when it cannot join the others. */
+/**
+ * This node, when the application provides a directory and inboxes; `undefined` when it provides neither. Dies when only one of the two is
+ * there, or when the node cannot join the others.
+ */
 export const make = (isResumable: boolean): Effect.Effect<Nodes | undefined, never, Scope.Scope> =>
   Effect.gen(function*() {
     const directory = yield* Effect.serviceOption(SessionDirectory)
@@ -90,7 +93,7 @@ export const make = (isResumable: boolean): Effect.Effect<Nodes | undefined, nev
     }
   })
 
-/** Before the endpoint serves any. */
+/** The sessions before `serve` is called: there are none. */
 const none: Sessions = {
   has: () => false,
   ids: () => [],

@@ -1,11 +1,11 @@
 /**
- * Finds the node that serves the session of a request, for `dispatch/HttpTransports`: this node, another node to which the request is
- * passed on, or, when the node of the session has ended, the node that takes the session over first.
+ * Finds the node that serves the session of a request, for `dispatch/HttpTransports`. It is this node, or another node to which the request
+ * is passed on. When the node of the session has ended, this node first takes the session over.
  *
- * A class, because a claim may succeed without an answer: `doubts` holds the sessions that this node may or may not have claimed, and the
- * epoch that the claim gives them. A session leaves `doubts` before this node serves it, so that an old answer of the directory cannot make
- * this node serve it again in the same epoch. `place` is there while this node is a member, and nothing is claimed after `isDraining` is
- * true.
+ * A class, because a claim of a session may succeed although its answer is lost. `doubts` has the sessions that this node may or may not
+ * have claimed, and the epoch that the claim gives them. A session leaves `doubts` before this node serves it, so that an old answer of the
+ * directory cannot make this node serve it again in the same epoch. `place` is set while this node is a member. Once `isDraining` is true,
+ * nothing is claimed.
  */
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
@@ -22,28 +22,30 @@ import type { Place } from "./Place.js"
 /** The sessions of this node. */
 export interface OwnSessions {
   readonly has: (id: string) => boolean
-  /** Serves a session from now on, which another node has served. `false` when it has ended: its facts cannot be read. */
+  /**
+   * Serves from now on a session that another node has served. Gives `false` when the session has ended, because its facts cannot be read.
+   */
   readonly adopt: (entry: SessionEntry, membership: Membership) => boolean
 }
 
-/** A request that this node may not serve. */
+/** A request that another node may have to serve. */
 export interface Routed {
   readonly exchange: Admitted
-  /** Whether a session belongs to another user than the request. */
+  /** Whether a session belongs to a user other than the user of the request. */
   readonly isOfAnother: (session: SessionEntry) => boolean
   /** Reads the body; `undefined` for a request without a body. */
   readonly read: ((then: (body: string) => void) => void) | undefined
-  /** Serves the request here, with its body if it was read. */
+  /** Serves the request at this node, with its body if it was read. */
   readonly local: (body?: string) => void
 }
 
-/** How often a request looks for the node of its session, while nodes take it over from each other. */
+/** How often this node looks for the node of a session while nodes take the session over from each other. */
 const MAX_ATTEMPTS = 4
 
-/** How long a request waits before it looks again, when the node that it was passed to does not serve its session, or will not. */
+/** How long a request waits before this node looks again, when the other node does not serve the session, or will not serve it soon. */
 const PAUSE = "100 millis"
 
-/** How often, and for how long, a node looks whether a claim without an answer reaches the directory late: for about a minute. */
+/** When a node checks whether a claim without an answer has reached the directory late: seven times within about a minute. */
 const LATE_CLAIM = Schedule.intersect(Schedule.exponential("1 second"), Schedule.recurs(6))
 
 export class Routing {
@@ -57,7 +59,7 @@ export class Routing {
     private readonly forwarding: ForwardedRequests
   ) {}
 
-  /** Serves a request of a session, also when there is no such session anywhere. */
+  /** Serves a request of a session, at this node or at another node. Serves it here also when no node has such a session. */
   toSession(session: string, request: Routed): void {
     const { exchange, isOfAnother } = request
     const refuse = (refusal: HttpRefusal) => Effect.sync(() => Refusal.send(exchange, refusal))
@@ -66,7 +68,7 @@ export class Routing {
       if (draining !== undefined && exchange.isGone) return
       EffectInternals.runFork(this.runtime, Effect.delay(attempt(left, draining), PAUSE))
     }
-    /** `draining` is a node that gives the session away when its requests have ended: the request waits for that. */
+    /** `draining` is the node that gives the session away when the session's requests have ended. The request waits for that. */
     const attempt = (left: number, draining?: string): Effect.Effect<void> =>
       Effect.suspend(() => {
         const { place } = this
@@ -74,23 +76,23 @@ export class Routing {
         if (place === undefined || left === 0) return refuse(Refusal.nodeLost)
         const { membership, node } = place
         return Effect.flatMap(membership.find(session), (found): Effect.Effect<void, SessionDirectoryError> => {
-          // The session of another user is answered as if it did not exist.
+          // A session of another user is answered as if it did not exist.
           if (Option.isNone(found) || isOfAnother(found.value)) return withBody.here
           const entry = found.value
           if (entry.isServed && entry.node === node) {
-            // Not any more: it is about to be released.
+            // The directory is about to learn that this node has released the session.
             if (this.isDraining) return refuse(Refusal.closing)
-            // It is about to be removed, or released when there was no place for it.
+            // The session is about to be removed, or to be released because there was no place for it.
             return this.settle(entry, place) ? attempt(left - 1) : Effect.sync(() => again(left - 1))
           }
           if (entry.isServed && entry.node === draining) return Effect.sync(() => again(left, draining))
           if (entry.isServed) {
-            // Its stream would hold up this node to the end of its time.
+            // The stream of a GET would delay the end of this node.
             if (this.isDraining && exchange.arrived.method === "GET") return refuse(Refusal.closing)
             if (handsOverUser(exchange)) return refuse(Refusal.staysHere)
             return Effect.sync(() =>
               withBody.read((body) => {
-                // Answers to the name that this node had before would reach no node.
+                // Answers that are sent to the earlier name of this node would reach no node.
                 if (this.place !== place) return again(left - 1)
                 this.forwarding.forward(
                   entry.node,
@@ -105,11 +107,11 @@ export class Routing {
           if (this.isDraining) return refuse(Refusal.closing)
           const claim = Effect.tapError(membership.claim(session, entry.epoch), () => this.doubt(entry, place))
           return Effect.flatMap(claim, (claimed) => {
-            // A node that has lost its lease meanwhile serves nothing in its old name.
+            // A node that has lost its lease meanwhile serves nothing under its old name.
             if (Option.isNone(claimed) || this.place !== place) return attempt(left - 1)
             this.doubts.delete(session)
             if (!this.sessions.adopt(claimed.value, membership)) return withBody.here
-            // There is no place for it here: it goes on when there is a place, or at another node.
+            // There is no place for the session here. It goes on when there is a place, or at another node.
             return this.sessions.has(session) ? withBody.here : refuse(Refusal.nodeLost)
           })
         }).pipe(Effect.catchAllCause((cause) => Effect.zipRight(logDefect(cause), refuse(Refusal.nodeLost))))
@@ -117,7 +119,7 @@ export class Routing {
     EffectInternals.runFork(this.runtime, attempt(MAX_ATTEMPTS))
   }
 
-  /** Has a given node serve a request, because no other node can serve it; serves the request here when there is no such node. */
+  /** Has a given node serve a request, because no other node can serve it. Serves the request here when that node has ended. */
   toNode(node: string, request: Routed): void {
     const { exchange, local } = request
     const { place } = this
@@ -141,7 +143,7 @@ export class Routing {
     )
   }
 
-  /** A claim of this node has failed, and may have succeeded in the directory: finds out, and serves the session then. */
+  /** A claim of this node has failed, but the directory may have the claim. Finds out whether it has, and serves the session then. */
   private doubt({ epoch, id }: SessionEntry, place: Place): Effect.Effect<void> {
     return Effect.sync(() => {
       const claimed = epoch + 1
@@ -163,7 +165,7 @@ export class Routing {
     })
   }
 
-  /** Serves a session that the directory has for this node since a claim in doubt; `false` when there was no such claim. */
+  /** Serves a session that, since a claim in doubt, the directory has for this node. Gives `false` when there was no such claim. */
   private settle(entry: SessionEntry, place: Place): boolean {
     const isOwn = entry.isServed && entry.node === place.node && this.place === place
     if (!isOwn || this.doubts.get(entry.id) !== entry.epoch) return false
@@ -173,16 +175,16 @@ export class Routing {
   }
 }
 
-/** A failure of the directory is in the log already. */
+/** Logs a defect. A failure of the directory is already in the log. */
 const logDefect = (cause: Cause.Cause<SessionDirectoryError>): Effect.Effect<void> =>
   Cause.isDie(cause) ? Effect.logError("This node could not pass a request on", cause) : Effect.void
 
-/** Whether the application has given the user with a request: the user is a value of this process. */
+/** Whether the application has given the user with the request. Such a user is a value of this process, and cannot be passed on. */
 const handsOverUser = ({ arrived: { services }, user }: Admitted): boolean =>
   services !== undefined && user !== undefined &&
   [...EffectInternals.entries(user).keys()].some((key) => EffectInternals.entries(services).has(key))
 
-/** Reads the body of a request once, for each node that may have to serve it. */
+/** Reads the body of a request once, for all nodes that may have to serve the request. */
 const reading = ({ local, read }: Routed) => {
   let body: string | undefined
   return {

@@ -1,7 +1,7 @@
 /**
  * The sentences with which stores of tasks (`TaskStore`) and inboxes (`Inbox`) refuse a value. The stores in memory, in Redis and in SQL
- * say the same sentences: packages `redis` and `sql` import this module. Each sentence names the refused value, on one line and shortened.
- * The id of a task is cut to its first characters, because anyone who knows the whole id may be able to read the task. The module also has
+ * use the same sentences: packages `redis` and `sql` import this module. Each sentence names the refused value, on one line and shortened.
+ * The id of a task is cut to its first 8 characters, because anyone who knows the whole id may be able to read the task. `isSmallEnd` is
  * the one exception from the limits of the stores.
  */
 import * as Tasks from "../../protocol/Tasks.js"
@@ -15,7 +15,7 @@ export const noPage = (after: string): string =>
 export const gone = (node: string): string =>
   `The node ${shown(node, 100)} has no open inbox: the node or its lease has ended`
 
-/** `limit` has its unit. */
+/** `limit` is the limit with its unit. */
 export const full = (node: string, limit: string): string =>
   `More than ${limit} wait for the node ${
     shown(node, 100)
@@ -24,10 +24,10 @@ export const full = (node: string, limit: string): string =>
 export const ownerSize = (limit: number): string =>
   `The tasks of this owner have ${limit} characters, and may have no more`
 
-/** How many characters an end of a task may have, as JSON, that a store of tasks takes whatever its limits are. */
+/** How many characters the end of a task may have, as JSON, so that a store of tasks takes it whatever its limits are. */
 const END_SIZE = 4096
 
-/** Whether a store of tasks takes a replacement of this size whatever its limits are: each task can end. */
+/** Whether a store of tasks takes a replacement of this size whatever its limits are, so that each task can end. */
 export const isSmallEnd = (status: Tasks.TaskStatus, size: number): boolean =>
   Tasks.isTerminal(status) && size <= END_SIZE
 

@@ -1,7 +1,7 @@
 /**
- * Decodes the texts that stores have, for the modules of this folder and the packages `redis` and `sql`. Another program, or another
- * version of this library, may have written a text, so each text is checked against a schema. An entry that cannot be decoded costs only
- * itself: the store skips the entry, and logs the key of the entry once.
+ * Decodes the texts that stores have, for the modules of this folder and for the packages `redis` and `sql`. Another program, or another
+ * version of this library, may have written a text, so this module checks each text against a schema. An entry that cannot be decoded does
+ * not disturb other entries: the store skips it, and logs its key once.
  */
 import * as Arr from "effect/Array"
 import * as Effect from "effect/Effect"
@@ -18,7 +18,10 @@ import type { Change } from "../ChangeBus.js"
 import * as ClientLogger from "../ClientLogger.js"
 import type { StoredTask } from "../TaskStore.js"
 
-/** Decodes a text as JSON of this schema; `undefined` for anything else. The depth of what a server has stored has no limit. */
+/**
+ * Makes a decoder of texts that are JSON of this schema. It gives `undefined` for any other text. There is no limit of depth for what a
+ * server has stored.
+ */
 const decoder = <A>(schema: Schema.Schema<A>): (text: unknown) => A | undefined => {
   const conforms = SchemaCheck.compile(schema)
   return (text) => {
@@ -75,25 +78,28 @@ export const change: (text: unknown) => Change | undefined = decoder(Schema.Unio
   Schema.Struct({ _tag: Schema.Literal("Unknown") })
 ))
 
-/** The requests of a stream. */
+/** Decodes the requests of a stream. */
 export const requests: (text: unknown) => ReadonlyArray<typeof RequestId.Type> | undefined = decoder(
   Schema.Array(RequestId)
 )
 
 export const string: (text: unknown) => string | undefined = decoder(Schema.String)
 
-/** The facts of a session. Facts that cannot be read become the facts of no session: the node that serves the session needs no facts. */
+/**
+ * Decodes the facts of a session. Facts that cannot be read become an empty object: the node that serves the session does not need its
+ * facts.
+ */
 export const facts = (text: unknown): JsonObject => decodeFacts(text) ?? {}
 
 const decodeFacts = decoder(JsonObject)
 
-/** A key that seals, as a store has it. */
+/** A key that seals, in the form in which a store has it. */
 export interface Key extends Schema.Schema.Type<typeof Key> {}
 
 const Key = Schema.Struct({
   id: Schema.String,
   secret: Schema.String.pipe(Schema.filter((secret) => Either.isRight(Encoding.decodeBase64(secret)))),
-  /** Since when it seals, in milliseconds since 1970. */
+  /** Since when the key seals, in milliseconds since 1970. */
   from: Schema.Number
 })
 
@@ -101,7 +107,7 @@ const isKey = SchemaCheck.compile(Key)
 
 const elements = decoder(Schema.Array(Schema.Unknown))
 
-/** The keys of a text, after the elements that are not keys; `undefined` when the text is not an array. */
+/** Decodes the keys in a text. Gives first the elements that are not keys, and then the keys; `undefined` when the text is not an array. */
 export const keys = (
   text: unknown
 ): readonly [others: ReadonlyArray<unknown>, keys: ReadonlyArray<Key>] | undefined => {
@@ -109,10 +115,10 @@ export const keys = (
   return all && Arr.partition(all, isKey)
 }
 
-/** How many keys one store remembers that it has logged. */
+/** How many keys of unreadable entries one store remembers. */
 const MAX_LOGGED = 1000
 
-/** Makes a function that logs that an entry cannot be read, once for each key. All entries of one store share one such function. */
+/** Makes a function that logs that an entry cannot be read, once for each key. All entries of one store must share one such function. */
 export const reporter = (): (key: string) => Effect.Effect<void> => {
   const logged = new Set<string>()
   return (key) =>
@@ -127,7 +133,7 @@ export const reporter = (): (key: string) => Effect.Effect<void> => {
     })
 }
 
-/** Gives what a text was decoded to, and reports its key when it was not. */
+/** Gives the decoded value. When there is none, reports the key of the entry. */
 export const orReport = <A>(
   value: A | undefined,
   report: (key: string) => Effect.Effect<void>,
