@@ -1,7 +1,7 @@
 /**
- * What the channels that answer requests without a transport have in common: the channel of a POST (`legacy/Post`, `modern/Http`), and the
+ * The common part of the channels that answer requests without a transport: the channel of a POST (`legacy/Post`, `modern/Http`), and the
  * channel of one message of `Dispatcher.serve` (`dispatch/Dispatch`). Such a channel buffers what its reader has not taken, and a sender
- * waits while the buffer is full. When the answer leaves, and in which form, is up to each channel.
+ * waits while the buffer is full. Each channel decides when the answer leaves, and in which form.
  */
 import type * as Effect from "effect/Effect"
 import type { TransportError } from "../../jsonrpc/LocalError.js"
@@ -17,15 +17,15 @@ export abstract class AnswerChannel implements Channel {
   // Senders take this function without its object.
   abstract readonly unsafeSend: (message: Message.Message) => boolean
 
-  /** What is sent waits here; `undefined` while nothing was sent. */
+  /** The buffer of what is sent; `undefined` until something is sent. */
   protected abstract get buffer(): Pick<Outbox.Congestible<never>, "congestion" | "isUnread"> | undefined
 
-  /** What a sender waits for while the buffer is full. */
+  /** A sender waits for this effect while the buffer is full; `undefined` while there is space. */
   get congestion(): Effect.Effect<void> | undefined {
     return this.buffer?.congestion
   }
 
-  /** Whether there is no reader now, and the buffer keeps what is sent. */
+  /** Whether there is no reader now, while the buffer keeps what is sent. */
   get isUnread(): boolean {
     return this.buffer?.isUnread === true
   }

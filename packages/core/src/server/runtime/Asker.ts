@@ -1,7 +1,8 @@
 /**
- * How a handler asks its client. Three modules make askers: the asker of `legacy/Era` sends a request to the client, the asker of
- * `modern/Era` ends the round of the request, and the asker of `TaskCall` has the task wait for the answer. A `HandlerContext` has one
- * asker, and another asker when a task begins. What else a handler sends leaves on the channel of its message.
+ * How a handler asks its client. Three modules make askers. The asker of `legacy/Era` sends a request to the client. The asker of
+ * `modern/Era` ends the request, and the client sends the request again with the answer. The asker of `TaskCall` makes the task wait for
+ * the answer. A `HandlerContext` has one asker, and gets another asker when a task begins. Everything else that a handler sends leaves on
+ * the channel of its message.
  */
 import type * as Effect from "effect/Effect"
 import type { Outbound, RequestOptions } from "../../jsonrpc/Outbound.js"
@@ -9,7 +10,7 @@ import type { Channel } from "../../jsonrpc/Side.js"
 import type { Question } from "../Ask.js"
 import type { AskError, PassedRound, ServerSessionService } from "../ServerSession.js"
 
-/** A question, with the key that the application gave it. */
+/** A question, with the key that the application gave it; `undefined` where the application gave no key. */
 export type Keyed = readonly [key: string | undefined, question: Question<any>]
 
 export interface Asker {
@@ -22,13 +23,13 @@ export interface Asker {
   /** Sends a request of any method to the client. */
   readonly request: Outbound["request"]
   readonly round: PassedRound | undefined
-  /** Whether questions end the request of the handler: the client sends it again with the answers. */
+  /** Whether a question has ended the request of the handler. The client then sends the request again with the answers. */
   readonly endsRequest: boolean
 }
 
-/** Sends to the sender of one message, on the channel that the message came on. */
+/** Sends to the sender of one message, on the channel on which the message came. */
 export interface RequestChannel extends Outbound {
   readonly channel: Channel
-  /** Why the client has cancelled the request. */
+  /** The reason that the client gave when it cancelled the request; `undefined` when it gave none. */
   readonly cancelReason?: string | undefined
 }

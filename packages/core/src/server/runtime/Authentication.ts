@@ -1,12 +1,12 @@
 /**
- * Runs the `Authenticator` of a server, the same way for all transports (`dispatch/Conversations`, `dispatch/Dispatch`,
- * `dispatch/Stages`), as `dispatch/Build` makes it: takes the user that the application hands over, or finds it from what the transport
- * knows; within a deadline, and for a limited number of messages at once. `watch` finds the user of an HTTP request again while a stream
- * of the request is open.
+ * Runs the `Authenticator` of a server, in the same way for all transports (`dispatch/Conversations`, `dispatch/Dispatch`,
+ * `dispatch/Stages`). `dispatch/Build` makes it. It takes the user that the application hands over, or finds the user from what the
+ * transport knows. A search has a deadline, and only a limited number of searches run at once. `watch` finds the user of an HTTP request
+ * again while a stream of the request is open.
  *
- * `watch` calls back instead of returning an effect, because an HTTP endpoint has no fiber before the handler's. Its one mutable field
- * holds the fibers that have not ended: a fiber that cannot be interrupted counts to its end. A `FiberSet` of Effect does not fit: only an
- * effect can read its size.
+ * The functions call back instead of returning an effect, because an HTTP endpoint has no fiber before the fiber of the handler. The
+ * mutable set `running` has the fibers that have not ended; a fiber that cannot be interrupted counts until it ends. A `FiberSet` of Effect
+ * does not fit, because only an effect can read its size.
  */
 import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
@@ -27,20 +27,22 @@ import * as HandlerResult from "./HandlerResult.js"
 import * as Permission from "./Permission.js"
 import { Validity } from "./Validity.js"
 
-/** Calls back once, at once or later. Gives a function that interrupts the search; then it does not call back. */
+/**
+ * Calls `then` once, before it returns or later. Gives a function that interrupts the search; after it was called, `then` is not called.
+ */
 export type Authenticate = (caller: Caller, then: (found: Either.Either<Found, Refuses>) => void) => () => void
 
-/** The same as an effect. */
+/** `Authenticate` as an effect. */
 export const find = (authenticate: Authenticate, caller: Caller): Effect.Effect<Found, Refuses> =>
   Effect.async((resume) => Effect.sync(authenticate(caller, (found) => resume(EffectInternals.fromEither(found)))))
 
-/** The default of the deadline. */
+/** The default of the option `timeout`. */
 const TIMEOUT: Duration.DurationInput = "10 seconds"
 
-/** The default of the limit. */
+/** The default of the option `concurrency`. */
 const CONCURRENCY = 1024
 
-/** Whether another node has counted the request whose user is being found. */
+/** Whether this request was counted before, because another node or an earlier search has found its user. */
 export class IsCounted extends Context.Reference<IsCounted>()("@effect-mcp/core/server/Authenticator/IsCounted", {
   defaultValue: () => false
 }) {}
@@ -51,7 +53,7 @@ export interface Authentication {
   readonly documents: Options<unknown>["documents"]
 }
 
-/** Closing the scope interrupts what runs. */
+/** Makes the authentication of a server. When the scope closes, running searches are interrupted. */
 export const make = <R>(
   { options, tag }: Authenticator<unknown, R>
 ): Effect.Effect<Authentication, never, R | Scope.Scope> =>
@@ -77,11 +79,11 @@ interface Self<R> {
   readonly tag: Context.Tag<any, any>
   readonly options: Options<any, R, R, R>
   readonly runtime: EffectInternals.Services<R>
-  /** The runtime without its context: each search has its own. */
+  /** The runtime without its context, because each search has a context of its own. */
   readonly rest: EffectInternals.Rest
   /** The searches that run. */
   readonly running: Set<Fiber.RuntimeFiber<Found, Refuses>>
-  /** The transports for which the operator knows that the authenticator has no answer. */
+  /** The transports for which the log already says that the authenticator has no option for them. */
   readonly reported: Set<Caller["_tag"]>
 }
 
@@ -130,7 +132,10 @@ const authenticate = <R>(
   return stop
 }
 
-/** The services of the server, then the services of the caller, then the services of the search. */
+/**
+ * The services that a search runs with: the services of the server, the services of the caller, and the places where the search writes. A
+ * later service replaces an earlier service with the same key.
+ */
 const servicesFor = <R>(
   { rest, runtime }: Self<R>,
   caller: Caller,
@@ -205,7 +210,7 @@ const permitted = <R>(
     return internal
   })
 
-/** Watches the user of a request from now on; `undefined` when the authenticator did not say for how long the user is valid. */
+/** Watches the user of a request from now on. `undefined` when the authenticator has not called `validFor`. */
 export const watch = (
   authenticate: Authenticate,
   caller: Extract<Caller, { readonly _tag: "Http" }>,
@@ -246,7 +251,7 @@ export const watch = (
   }
 }
 
-/** A server that cannot tell at the moment, or is busy, does not end the stream. */
+/** Whether the stream must end. It goes on while the server is busy, or cannot find out whether the user is valid. */
 const isRefused = (found: Either.Either<Found, Refuses>): boolean => {
   const refused = Either.isLeft(found) ? found.left : Permission.refusal(found.right.user, [])
   if (refused === undefined) return false
@@ -292,7 +297,7 @@ const refusalOf = (cause: Cause.Cause<Refuses>): Refuses =>
 
 const internal = new McpError.InternalError({ message: JsonRpcError.internal.message })
 
-/** Whether a failure refuses a message. An application without types may fail with anything. */
+/** Whether a failure refuses a message. An application without types may fail with any value. */
 const isRefusal = (failure: unknown): failure is Refuses =>
   failure instanceof HttpRefusal || McpError.isMcpError(failure)
 

@@ -1,11 +1,12 @@
 /**
- * What the handler of one message has: the object behind `RequestContext` and `ServerSession`, the same class in both eras and in tasks.
- * What is known of the client are `ClientFacts`, how an era speaks is a `Speech`, how the handler asks is an `Asker`.
+ * The context of the handler of one message: the object behind `RequestContext` and `ServerSession`. The class is the same in both protocol
+ * eras and in tasks. `ClientFacts` are the facts of the client, `Speech` is the way in which an era speaks with its clients, and an `Asker`
+ * asks the handler's questions.
  *
- * A class with getters, because a context is made for every request and most handlers read nothing of it. `Serve` makes the contexts.
- * Functions come from getters, so that a function that was taken out of the context can still be called. Its mutable fields:
- * `lastProgress` is the last progress that was sent, `Pipeline` and `Serve` set `fiber`, and `TaskCall` sets `startTask`; `begin` sets
- * `task`, and replaces `outbound` and the asker. The other fields are made when something needs them.
+ * A class with getters, because a context is made for every request, and most handlers read nothing of it. `Serve` makes the contexts.
+ * Getters return the functions, so that a function still works after it was taken out of the context. Mutable fields: `lastProgress` is the
+ * last progress that was sent; `Pipeline` and `Serve` set `fiber`; `TaskCall` sets `startTask`; `begin` sets `task`, and replaces
+ * `outbound` and the asker. The other fields are made when something first needs them.
  */
 import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -46,28 +47,31 @@ import type { Route } from "./Route.js"
 import type { KeptSession } from "./SessionLayer.js"
 import type { TaskDialect } from "./TaskDialect.js"
 
-/** What is known of the client that sent a message. The members are described at `RequestContext`. */
+/** The facts of the client that sent a message. `RequestContext` describes the members. */
 export interface ClientFacts {
   readonly version: Version
   readonly requestedVersion: string | undefined
   readonly clientInfo: Implementation | undefined
   readonly clientCapabilities: Capabilities.ClientCapabilities
-  /** Whether the client has told its capabilities: a request that belongs to no conversation does not, up to 2025-11-25. */
+  /**
+   * Whether the client has told its capabilities. With revision 2025-11-25 or earlier, the sender of a request without a conversation has
+   * not.
+   */
   readonly hasDeclared: boolean
   readonly clientKey: object | string | undefined
   readonly logLevel: LoggingLevel | undefined
   readonly sessionScope: Scope.Scope | undefined
-  /** Whether the session of the client exists, which the handshake begins. */
+  /** Whether the session of the client exists. With revision 2025-11-25 or earlier, the handshake begins the session. */
   readonly accepted: boolean
-  /** The services that the session layer built for this client. */
+  /** The services that the session layer built for this client; `undefined` when it has built none. */
   readonly services: Context.Context<never> | undefined
-  /** The session of the pipe that the message came on, where no handshake begins it. */
+  /** The session of the pipe on which the message came, with revision 2026-07-28 or later, where no handshake begins the session. */
   readonly pipe?: KeptSession | undefined
-  /** The hints for caches that the result of this request has. */
+  /** The hints for caches of the result of this request; `undefined` when the result has no hints of its own. */
   readonly hints: Hints | undefined
 }
 
-/** How the handlers of an era speak with their clients. */
+/** How the handlers of one protocol era speak with their clients. */
 export interface Speech<F extends ClientFacts> {
   /** The extensions that the server was given. */
   readonly extensions: ExtensionTable.ExtensionTable
@@ -81,13 +85,13 @@ export interface Speech<F extends ClientFacts> {
   readonly changed: (handler: HandlerContext<F>) => RequestContextService["changed"]
   readonly elicitationComplete: (client: F, elicitationId: string) => Effect.Effect<void>
   readonly asker: (handler: HandlerContext<F>) => Asker
-  /** How the call of a handler becomes a task; `undefined` where it does not. */
+  /** How the call of a handler becomes a task; `undefined` where calls cannot become tasks. */
   readonly tasks: (handler: HandlerContext<F>) => TaskDialect | undefined
-  /** The outcome of a request from the end of its handler. `refused` is why the request was refused. */
+  /** Makes the outcome of a request from the end of its handler. `refused` is the reason when the request was refused. */
   readonly outcome: (handler: HandlerContext<F>, exit: Exit.Exit<unknown, unknown>, refused?: Refuses) => Outcome
 }
 
-/** Encodes the results of a request for a client, with its own hints for caches. */
+/** Encodes the results of a request for a client, with the hints for caches of the result. */
 export interface Encodes<F extends ClientFacts> {
   /** See `Route.seen`. */
   readonly seen?: Route["seen"]
@@ -95,14 +99,14 @@ export interface Encodes<F extends ClientFacts> {
 }
 
 export class HandlerContext<F extends ClientFacts = ClientFacts> implements ServerSessionService {
-  /** The fiber of the request. */
+  /** The fiber of the request; `undefined` before it runs, after it has ended, and in a task. */
   fiber: Fiber.RuntimeFiber<any, any> | undefined
   startTask: Effect.Effect<void, AskError> = Effect.void
-  /** The task that the call has become. */
+  /** The task that the call has become; `undefined` before the task begins. */
   task: StoredTask | undefined
   /** Whether the handler may go on as a task after its request was answered. */
   outlivesRequest = false
-  /** Stores the progress of the task. */
+  /** Stores the progress of the task; `undefined` before the task begins. */
   private report: ((progress: Progress.Progress) => Effect.Effect<void>) | undefined
   private lastProgress = -Infinity
   private ownAsker: Asker | undefined
@@ -111,10 +115,10 @@ export class HandlerContext<F extends ClientFacts = ClientFacts> implements Serv
   constructor(
     readonly facts: F,
     readonly received: Request | Notification,
-    /** For a request, it sends until the response; for a notification, it sends outside of any request. */
+    /** Sends to the client: for a request, until the response; for a notification, outside of any request. */
     public outbound: RequestChannel,
     private readonly speech: Speech<F>,
-    /** For a request that has a route. */
+    /** The route of the request; `undefined` for a notification, and for a request without a route. */
     private readonly route?: Encodes<F> | undefined
   ) {}
 
@@ -187,7 +191,7 @@ export class HandlerContext<F extends ClientFacts = ClientFacts> implements Serv
       Effect.suspend(() => {
         const notify = this.allowed(this.outbound)
         if (typeof method === "string") return notify(method, params)
-        // It is dropped where the extension is absent.
+        // The notification is dropped where one side does not have the extension.
         return isPresent(this.facts, this.speech.extensions, method)
           ? Effect.flatMap(ExtensionTable.encodeParams(method, params), (params) => notify(method.name, params))
           : Effect.void
@@ -252,7 +256,7 @@ export class HandlerContext<F extends ClientFacts = ClientFacts> implements Serv
     return this.asker.round
   }
 
-  /** How this call becomes a task; `undefined` where it cannot. */
+  /** How this call becomes a task; `undefined` where it cannot become a task. */
   get tasks(): TaskDialect | undefined {
     return this.speech.tasks(this)
   }
@@ -261,7 +265,7 @@ export class HandlerContext<F extends ClientFacts = ClientFacts> implements Serv
     return this.ownAsker ??= this.speech.asker(this)
   }
 
-  /** A result as its client receives it. */
+  /** Encodes a result in the form in which the client receives it. */
   encode(result: unknown): Outcome {
     const { facts, route } = this
     return route === undefined || result instanceof HandlerOutcome.Encoded
@@ -269,19 +273,19 @@ export class HandlerContext<F extends ClientFacts = ClientFacts> implements Serv
       : route.encode(result, facts.hints, facts)
   }
 
-  /** The response, from the end of the handler. */
+  /** Makes the response from the end of the handler. */
   outcomeOf(exit: Exit.Exit<unknown, unknown>): Outcome {
     return this.speech.outcome(this, exit)
   }
 
-  /** What a handler has whose call may become a task. What surrounds the handler keeps this context. */
+  /** Makes a context for the handler of a call that may become a task. The middleware around the handler keeps this context. */
   ofHandler(): HandlerContext<F> {
     const own = new HandlerContext(this.facts, this.received, this.outbound, this.speech, this.route)
     own.fiber = this.fiber
     return own
   }
 
-  /** The call has become a task: what its handler sends and asks from now on belongs to the task. */
+  /** The call has become a task. What its handler sends and asks from now on belongs to the task. */
   begin(task: StoredTask, outbound: RequestChannel, asker: Asker, report: HandlerContext["report"]): void {
     this.task = task
     this.report = report
@@ -299,21 +303,21 @@ export class HandlerContext<F extends ClientFacts = ClientFacts> implements Serv
     return Effect.map(Effect.suspend(() => this.asker.ask([keyed()], options)), ([answer]) => answer as A)
   }
 
-  /** Drops a notification that the revision does not have, or whose capability was not declared. */
+  /** Drops a notification that the client's revision does not have, or whose capability was not declared. */
   private allowed(outbound: Outbound): Outbound["notify"] {
     return (method, params) =>
       Effect.suspend(() => this.speech.allows(this.facts, method) ? outbound.notify(method, params) : Effect.void)
   }
 
-  /** Sends only the parameters that the revision of the client knows. */
+  /** Sends a notification with only the parameters that the revision of the client knows. */
   private send(method: Method.Notification, params: Params): Effect.Effect<void> {
     return this.outbound.notify(method.name, method.narrowParams(this.version)(params) as Params)
   }
 }
 
 /**
- * Whether the request came to an HTTP server that only programs of this machine reach; `undefined` where that is not known, and
- * on other transports.
+ * Whether the request came to an HTTP server that only programs of this machine can reach. `undefined` where that is not known, and on
+ * other transports.
  */
 export const isLocal = (session: ServerSessionService): boolean | undefined =>
   (session as HandlerContext).origin.listener?.isLocal
@@ -358,7 +362,10 @@ class Client implements ClientOfRequest {
   }
 }
 
-/** The settings of both sides; `None` where the extension is absent. Fails when the settings of the client do not decode. */
+/**
+ * The settings of both sides for an extension. `None` where one side has not declared the extension. Fails when the settings of the client
+ * do not decode.
+ */
 const settingsOf = (
   { clientCapabilities, version }: ClientFacts,
   extensions: ExtensionTable.ExtensionTable,
@@ -373,7 +380,7 @@ const settingsOf = (
     })
 }
 
-/** Whether the client of a request has declared these capabilities, or this part of an extension can be used with it. */
+/** Whether the client of a request has declared these capabilities, or whether this part of an extension can be used with the client. */
 const isSupported = (
   facts: ClientFacts,
   extensions: ExtensionTable.ExtensionTable,
@@ -387,7 +394,7 @@ const isSupported = (
 const isPart = (required: Capabilities.ClientCapabilities | Extension.Part): required is Extension.Part =>
   typeof (required as Extension.Part).extension === "string"
 
-/** Sends a request, and decodes its result. */
+/** Sends a request of an extension to the client, and decodes its result. */
 const requestOf = (
   facts: ClientFacts,
   extensions: ExtensionTable.ExtensionTable,
@@ -416,7 +423,7 @@ const requestOf = (
   )
 }
 
-/** Whether both sides have declared the extension of a part, and the revision has the part. */
+/** Whether both sides have declared the extension of a part, and the client's revision has the part. */
 const isPresent = (
   { clientCapabilities, version }: ClientFacts,
   extensions: ExtensionTable.ExtensionTable,

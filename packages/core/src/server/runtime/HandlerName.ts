@@ -44,7 +44,7 @@ export const of = (
 
 const MAX_NAME = 128
 
-/** A name from a client as a message repeats it: at most 128 characters. */
+/** A name from a client as a message may repeat it: at most 128 characters. */
 export const quotable = (name: string): string => name.length > MAX_NAME ? `${name.slice(0, MAX_NAME)}…` : name
 
 const quoted = (name: string): string => JSON.stringify(quotable(name))

@@ -1,14 +1,12 @@
 /**
  * Turns the end of a handler into a response, for `legacy/Era` and `modern/Era`, and makes the encoders of `Routes`. Success is a result. A
  * failure that is an `McpError`, a `JsonRpcError`, an `HttpRefusal` or an error of the local side is a JSON-RPC error with the code of its
- * era. Anything else is a defect: the client receives "Internal error", and the log the whole cause. When a call of a tool dies, "Internal
- * error" is a result, which the host shows to the model; of any other request it is a JSON-RPC error.
+ * era. Anything else is a defect: the client receives "Internal error", and the log has the whole cause. When a call of a tool dies,
+ * "Internal error" is a result, which the host shows to the model. For any other request it is a JSON-RPC error.
  *
- * `encoder` checks a result that this library did not build, and removes what the client's revision does not know. From 2026-07-28 on it
- * also adds what every result has then: `protocol/modern/Stamp` says what that is.
- *
- * `jsonrpc/runtime/Requests` decides whether there is a response at all. `features/Tools` turns a tool's failure into a result. This
- * module also passes on results of other servers, and says with which HTTP status and headers a refusal leaves (`headOf`).
+ * `encoder` checks a result that this library did not build, and removes what the client's revision does not know. With revision 2026-07-28
+ * or later, `protocol/modern/Stamp` also adds what every result then has. `headOf` gives the HTTP status and headers of a refusal.
+ * `jsonrpc/runtime/Requests` decides whether there is a response at all, and `features/Tools` turns a tool's failure into a result.
  */
 import * as Cause from "effect/Cause"
 import * as Either from "effect/Either"
@@ -33,7 +31,7 @@ import * as HandlerName from "./HandlerName.js"
 import * as HttpRefusalCheck from "./HttpRefusalCheck.js"
 import type { Route } from "./Route.js"
 
-/** The outcome of a request. A defect or a flaw is reported with the name of the tool, the prompt or the resource. */
+/** The outcome of a request. When the outcome is a defect or has a flaw, it also names the tool, the prompt or the resource for the log. */
 export const ofRequest = (
   session: {
     readonly received: Parameters<typeof HandlerName.of>[0]
@@ -48,7 +46,7 @@ export const ofRequest = (
   }
   const { died } = outcome
   const subject = HandlerName.of(session.received)
-  // A host shows a model the results of a tool, not errors.
+  // For calls of tools: a host shows a model the results of a tool, but not errors.
   return outcome.error === JsonRpcError.internal && session.received.method === "tools/call"
     ? { result: internalError, died, subject }
     : { ...outcome, subject } as Outcome.Outcome
@@ -56,7 +54,7 @@ export const ofRequest = (
 
 const internalError: Params = { content: [{ type: "text", text: JsonRpcError.internal.message }], isError: true }
 
-/** The outcome of a handler. `encode` turns a result into the form that the client's revision has. */
+/** The outcome of a handler. `encode` gives a result the form of the client's revision. */
 export const fromExit = (
   exit: Exit.Exit<unknown, unknown>,
   era: Era,
@@ -81,7 +79,7 @@ export const fromCause = (cause: Cause.Cause<unknown>, era: Era): Outcome.Outcom
   return Outcome.died(cause)
 }
 
-/** The mistake of a handler that demands to open what is not a URL. */
+/** The mistake of a handler that asks a person to open something that is not a URL; `undefined` when there is no such mistake. */
 export const invalidUrl = (failure: McpError.McpError): Error | undefined => {
   if (failure._tag !== "UrlElicitationRequired") return undefined
   const invalid = failure.elicitations.find(({ url }) =>
@@ -92,25 +90,25 @@ export const invalidUrl = (failure: McpError.McpError): Error | undefined => {
     : new Error(`UrlElicitationRequired has a url that is not valid, in the elicitation "${invalid.elicitationId}"`)
 }
 
-/** Whether a failure decides the response, whatever failures the handler declares. */
+/** Whether a failure by itself decides the response, also when the definition of the handler does not declare it. */
 export const isProtocolError = (failure: unknown): failure is Feature.Fails =>
   McpError.isMcpError(failure) || failure instanceof JsonRpcError.JsonRpcError || isLocalError(failure) ||
   failure instanceof ExtendedResult || failure instanceof HttpRefusal
 
-/** What the outcome of a request that was refused says of the head of an HTTP response. */
+/** The status and the headers of an HTTP response, from the outcome of a refused request. */
 export type Head = Pick<HttpRefusal, "status" | "headers">
 
 export const headOf = ({ notes }: Outcome.Outcome): Head | undefined => notes as Head | undefined
 
-// From 2026-07-28 on, SHOULD NOT send a code from -32000 to -32019.
+// With revision 2026-07-28 or later, SHOULD NOT send a code from -32000 to -32019.
 export const errorOf = ({ error, status }: HttpRefusal, era: Era): JsonRpcError.ErrorObject =>
   era === "modern" && error.code <= JsonRpcError.UNAVAILABLE && error.code > JsonRpcError.UNAVAILABLE - 20
     ? { ...error, code: status < 500 ? JsonRpcError.INVALID_REQUEST : JsonRpcError.INTERNAL_ERROR }
     : error
 
 /**
- * The outcome of a handler whose request to the client got no result. Only the operator sees an error of the transport: its
- * text may hold secrets.
+ * The outcome of a handler whose request to the client got no result. Only the operator sees an error of the transport, because its text
+ * may hold secrets.
  */
 const fromLocalError = (failure: LocalError, era: Era): Outcome.Outcome => {
   const error = (message: string) => McpError.toWire(new McpError.InternalError({ message }), era)
@@ -126,7 +124,7 @@ const fromLocalError = (failure: LocalError, era: Era): Outcome.Outcome => {
   }
 }
 
-/** The outcome of a result that may not conform to its method: "Internal error" when it does not. */
+/** Checks a result that may not conform to its method. The outcome is "Internal error" when it does not conform. */
 export const result = (
   value: unknown,
   method: Pick<Method.Request, "result" | "isResult" | "name">,
@@ -136,7 +134,7 @@ export const result = (
     ? undefined
     : method.isResult(value)
     ? problem?.(value)
-    // Strictly: the decoder of a client would mend the value.
+    // Checked strictly, because the decoder of a client would mend the value.
     : Either.match(SchemaCheck.decoder(method.result)(value), { onLeft: wrongAt, onRight: () => WRONG })
   if (wrong === undefined) {
     const checked = value as Params
@@ -151,16 +149,16 @@ export const result = (
 
 const WRONG = "it does not conform"
 
-/** Results of other servers, which are sent as they are. */
+/** Results that come from other servers. They are sent as they are. */
 export const unchecked = new WeakSet<object>()
 
-// Says where the result is wrong, and not with which value: the value may be a secret.
+// Says where the result is wrong, but not the value, because the value may be a secret.
 const wrongAt = ({ issue }: { readonly issue: McpError.ParseIssue }): string => {
   const paths = Issue.places(issue).flatMap(({ path }) => path === "" ? [] : [path])
   return paths.length === 0 ? WRONG : `see ${[...new Set(paths)].join(", ")}`
 }
 
-/** A result that no route encodes, because it is not a result of the method: the task that a call has become. */
+/** A result that no route encodes, because it is not a result of the method: the answer to a call that has become a task. */
 export class Encoded {
   constructor(readonly result: {}) {}
 }
@@ -170,17 +168,20 @@ export const passedOn = (result: unknown): Outcome.Outcome => ({
   result: (result instanceof Encoded ? result.result : result) as {}
 })
 
-/** Encodes one result; "Internal error" when it is not a result of the method. `hints` are the hints of this result. */
+/**
+ * Encodes one result. The outcome is "Internal error" when it is not a result of the method. `hints` are the hints for caches of this
+ * result.
+ */
 type Encoder = (result: unknown, hints?: Hints) => Outcome.Outcome
 
-/** The encoder of a method and a revision. It is made once, and used for every message. */
+/** Makes the encoder of a method and a revision. It is made once, and used for every message. */
 export const encoder = (
   method: Method.Request,
   version: Version,
   options: {
-    /** Whether results are encoded without a check. */
+    /** Whether results are encoded without a check against the schema. */
     readonly isTrusted: boolean
-    /** Whether the same object comes many times, so that its encoding is cached as long as the object lives. */
+    /** Whether the same result object comes many times. Its encoding is then cached as long as the object lives. */
     readonly isStable: boolean
     readonly problem?: Route["problem"] | undefined
   },
@@ -197,7 +198,7 @@ export const encoder = (
   }
 }
 
-/** A result with hints. A result that other clients must not see is private, whatever the handler says. */
+/** Adds hints to a result. A result that other clients must not see stays private, whatever the handler says. */
 const hinted = (result: Params, hints: Hints): Params =>
   hints.cacheScope === "private" ? { ...hints, ...result, cacheScope: "private" } : { ...hints, ...result }
 

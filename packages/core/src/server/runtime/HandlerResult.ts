@@ -1,20 +1,21 @@
 /**
- * Checks what a handler of the application returned (of a tool, a middleware, a `MethodHandler`, and others) where only the type checker
- * promises an Effect, and what that Effect gave. A mistake becomes a defect whose message names the actor (`The handler of tool
- * "search"`) and says what to change. A Promise that is returned by mistake can be rejected without ending the process.
+ * Checks what a handler of the application returned (the handler of a tool, a middleware, a `MethodHandler` and others), because only the
+ * type checker promises that it is an Effect. It also checks the value of this Effect. A mistake becomes a defect, whose message names the
+ * handler (`The handler of tool "search"`) and says what to change. When a handler returns a Promise by mistake, the rejection of this
+ * Promise does not end the process.
  */
 import * as Effect from "effect/Effect"
 import * as JsonText from "../../jsonrpc/runtime/JsonText.js"
 
-/** What the handler returned, if it is an Effect; else an Effect that dies with the reason. */
+/** What the handler returned, if it is an Effect. Otherwise an Effect that dies with the reason. */
 export const effect = <A, E, R>(returned: Effect.Effect<A, E, R>, actor: string): Effect.Effect<A, E, R> =>
   Effect.isEffect(returned) ? returned : Effect.suspend(() => Effect.dieMessage(noEffect(returned, actor)))
 
-/** Runs a handler, which is called when the effect runs. */
+/** Calls a handler when this Effect runs, and then runs what the handler returned. */
 export const run = <A, E, R>(handler: () => Effect.Effect<A, E, R>, actor: string): Effect.Effect<A, E, R> =>
   Effect.suspend(() => effect(handler(), actor))
 
-/** Dies when the Effect of a handler gives a Promise, or nothing where a value is needed. */
+/** Dies when the Effect of a handler gives a Promise, or when it gives nothing although a value is needed. */
 export const value = <A, E, R>(self: Effect.Effect<A, E, R>, actor: string): Effect.Effect<A, E, R> =>
   Effect.flatMap(self, (given) =>
     given === undefined || given === null
@@ -40,7 +41,7 @@ const noEffect = (returned: unknown, actor: string): string => {
     : `${start}${kindOf(returned)}, and it must return an Effect: use Effect.succeed(…)`
 }
 
-/** Whether the value is a Promise. A rejection of the Promise cannot end the process from then on. */
+/** Whether the value is a Promise. After this check, a rejection of the Promise does not end the process. */
 export const isPromise = (value: unknown): boolean => {
   if (typeof value !== "object" || value === null || typeof (value as PromiseLike<unknown>).then !== "function") {
     return false

@@ -1,13 +1,18 @@
 /**
- * The hints for caches of the results of a server: the hints that the server gives by itself (`features/PagedList`, `features/Resources`),
- * and the hints of a method (`modern/Era`). `CacheHints` has what applications choose.
+ * Makes the hints that tell clients for how long, and for whom, they may cache a result. `ofMethod` gives the hints of all results of a
+ * method, from the server's option `cache` (`modern/Era`). `ofList` adds the hints of the entries of a list (`features/PagedList`).
+ * `onlyForSender` is for results that other clients must not see (`features/Resources`). `CacheHints` has the options and the type of
+ * hints.
  */
 import { type CacheableMethod, type Hints, least, type ServerCacheOptions, toHints } from "../CacheHints.js"
 
-/** The hints of a result that other clients must not see. */
+/** The hints of a result that other clients must not see. They replace the scope that the options give. */
 export const onlyForSender: Hints = { cacheScope: "private" }
 
-/** The hints of the results of a method. */
+/**
+ * The hints of all results of a method. The options of the method come before the options of all methods. Without options there are no
+ * hints.
+ */
 export const ofMethod = (options: ServerCacheOptions | undefined, method: string): Hints =>
   toHints(
     options === undefined
@@ -16,8 +21,8 @@ export const ofMethod = (options: ServerCacheOptions | undefined, method: string
   ) ?? {}
 
 /**
- * The hints of a list whose entries have hints of their own: the strictest of all hints. `own` are the hints of the method, which also count
- * for an entry without hints. `undefined` when no entry has hints.
+ * The hints of a list whose entries have hints of their own: the shortest time and the narrowest scope of all of them. `own` are the hints
+ * of the method `tools/list`, for example; they also count for an entry without hints. `undefined` when no entry has hints.
  */
 export const ofList = (own: Hints, entries: ReadonlyArray<Hints | undefined>): Hints | undefined => {
   const given = entries.filter((hints) => hints !== undefined)

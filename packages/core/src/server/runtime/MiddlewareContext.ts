@@ -1,7 +1,7 @@
 /**
  * The services that a middleware and the effect inside it run with, for `Pipeline` and `Middleware`. The middleware runs with the services
- * of its own layer, and the effect inside with the services of another layer. Both get the services of the request; the effect also gets
- * the services that the middleware adds.
+ * of its own layer, and the effect inside runs with the services of another layer. Both get the services of the request. The effect also
+ * gets the services that the middleware adds.
  */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -11,8 +11,8 @@ import { RequestContext } from "../RequestContext.js"
 import { ServerSession } from "../ServerSession.js"
 
 /**
- * Runs one middleware around an effect. `request` has the services of the request and of the middleware outside; `next` gets further
- * services.
+ * Runs one middleware around an effect. `own` has the services of the middleware's layer. `request` has the services of the request, and
+ * the services that outer middleware has added. `next` gets `request` with the services that this middleware adds.
  */
 export const run = <Call>(
   middleware: (call: Call, next: Effect.Effect<unknown, unknown>) => Effect.Effect<unknown, unknown, any>,
@@ -30,14 +30,14 @@ export const run = <Call>(
 }
 
 /**
- * The keys of the services that middleware has provided so far. A service may be the same object that the application has;
- * only its key tells that middleware provided it.
+ * The keys of the services that middleware has provided so far. A service of middleware may be the same object that the application already
+ * has, so only its key tells that middleware provided it.
  */
 class Provided extends Context.Reference<Provided>()("@effect-mcp/core/server/Middleware/Provided", {
   defaultValue: (): ReadonlyArray<string> => []
 }) {}
 
-/** Adds a service for the handlers inside. */
+/** Adds a service for the middleware and the handlers inside. */
 export const add = <I, S>(
   context: Context.Context<never>,
   tag: Context.Tag<I, S>,
@@ -48,7 +48,7 @@ export const add = <I, S>(
     Context.add(Provided, [...Context.get(context, Provided), tag.key])
   ) as Context.Context<never>
 
-/** The services of the request, and what a middleware has added to `base`, with `add` or by any other means. */
+/** The services of the request, with the services that a middleware has added to `base`, by `add` or in any other way. */
 const withAdded = (
   request: Context.Context<never>,
   base: Context.Context<never>,

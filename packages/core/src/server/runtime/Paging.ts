@@ -1,26 +1,26 @@
 /**
- * Where the pages of a list begin and end, and their cursors: an index for each cursor, and the page that begins at an index.
- * `features/ListPage` and `features/PagedList` cut lists with these functions; `ResolvedLimits` takes the default size of a page from
- * here.
- * A page is bounded in entries and in characters, so that every client can read a page, however long the schemas of tools are.
+ * Where the pages of a list begin and end, and the cursors of the pages: `start` finds the index that belongs to a cursor, `at` gives the
+ * page that begins at an index. `features/ListPage` and `features/PagedList` cut lists with these functions. `ResolvedLimits` takes the
+ * default size of a page from this module. A page is limited in entries and in characters, so that every client can read it, however long
+ * the schemas of tools are.
  */
 import * as Either from "effect/Either"
 import * as Encoding from "effect/Encoding"
 import * as JsonText from "../../jsonrpc/runtime/JsonText.js"
 import { InvalidParams } from "../../protocol/McpError.js"
 
-/** The default number of entries on a page. It is high, because many clients read the first page only. */
+/** The default number of entries on a page. It is high, because many clients read only the first page. */
 export const SIZE = 1000
 
 /**
- * The most characters of the JSON of a page. A character has at most three bytes, and clients of this library read 10 MiB and a million
- * values in a message.
+ * How many characters the JSON of the entries of a page may have together. A character has at most three bytes, and clients of this library
+ * read messages of up to 10 MiB with up to a million values.
  */
 export const MAX_CHARACTERS = 2 * 1024 * 1024
 
 const sizes = new WeakMap<object, number>()
 
-/** The characters of the JSON of an item. An item is measured once. */
+/** The number of characters of the JSON of an item. Each object is measured once. */
 export const sizeOf = (item: unknown): number => {
   if (typeof item !== "object" || item === null) return String(item).length
   let size = sizes.get(item)
@@ -28,16 +28,16 @@ export const sizeOf = (item: unknown): number => {
   return size
 }
 
-/** Whether no page has room for an item. */
+/** Whether an item is too long for every page. */
 export const isTooLong = (item: unknown): boolean => sizeOf(item) > MAX_CHARACTERS
 
-/** The index at which the page after `cursor` begins. */
+/** The index at which the page after `cursor` begins. Left: the cursor does not belong to this list. */
 export const start = (
   list: string,
   entries: ReadonlyArray<readonly [key: string, item: unknown]>,
   cursor: string | undefined
 ): Either.Either<number, InvalidParams> => {
-  // No page of this module ends with an empty cursor, so a client that sends an empty cursor begins the list.
+  // No page ends with an empty cursor. A client that sends an empty cursor gets the first page.
   if (cursor === undefined || cursor === "") return Either.right(0)
   const key = keyOf(list, cursor)
   return key === undefined
@@ -45,7 +45,7 @@ export const start = (
     : Either.right(firstAfter(entries, key))
 }
 
-/** The index at which the page ends that begins at an index: an entry more than a page has room for begins the next page. */
+/** The index at which the page that begins at `index` ends. The entry for which the page has no room begins the next page. */
 export const endOf = (
   entries: ReadonlyArray<readonly [key: string, item: unknown]>,
   index: number,
@@ -75,7 +75,7 @@ export const at = <A>(
   }
 }
 
-/** A page size as an integer of at least 1, so that a client always gets to the end. */
+/** A page size as an integer of at least 1, so that a client always reaches the end of the list. */
 export const atLeastOne = (size: number): number => size >= 1 ? Math.floor(size) : 1
 
 const firstAfter = (entries: ReadonlyArray<readonly [key: string, item: unknown]>, key: string): number => {

@@ -1,10 +1,10 @@
 /**
- * What the user of a request may do: the answer of the `Authenticator` to the scopes that a feature requires. The permission travels with
- * the user, as a service that no handler sees. Without an answer, what requires a scope is refused. `Authentication` adds the answer to a
- * user.
+ * What the user of a request may do: the answer of the option `permit` of the `Authenticator` to the scopes that a feature requires.
+ * `Authentication` adds this function to the user, as a service that no handler sees. Without `permit`, everything that requires a scope is
+ * refused.
  *
- * `features/Surroundings` checks before a handler runs, `dispatch/Stages` checks before the response of an HTTP request begins, and
- * `legacy/GuardedCalls` and `TaskViewer` check for the calls and tasks that a message names.
+ * `features/Surroundings` checks before a handler runs, and `dispatch/Stages` checks before the response of an HTTP request begins.
+ * `legacy/GuardedCalls` and `TaskViewer` check the scopes of the calls and tasks that a message names.
  */
 import type * as Context from "effect/Context"
 import * as ContextOf from "effect/Context"
@@ -14,7 +14,7 @@ import * as EffectInternals from "../../kit/EffectInternals.js"
 import type { Refuses } from "../Authenticator.js"
 import { HttpRefusal } from "../HttpRefusal.js"
 
-/** The refusal of a use that requires all of these scopes; `undefined` when the user may. */
+/** Gives the refusal of a use that requires all of these scopes; `undefined` when the user may use it. */
 export type Permit = (scopes: ReadonlyArray<string>) => Refuses | undefined
 
 const Permit = ContextOf.GenericTag<Permit>("@effect-mcp/core/server/Permit")
@@ -22,7 +22,7 @@ const Permit = ContextOf.GenericTag<Permit>("@effect-mcp/core/server/Permit")
 export const add = (user: Context.Context<never>, permit: Permit): Context.Context<never> =>
   ContextOf.add(user, Permit, permit) as Context.Context<never>
 
-/** What the user among these services may not do. */
+/** The refusal for the user among these services; `undefined` when the user may use what requires these scopes. */
 export const refusal = (
   services: Context.Context<never> | undefined,
   scopes: ReadonlyArray<string>
@@ -33,7 +33,7 @@ export const refusal = (
   return permit !== undefined ? permit(scopes) : scopes.length === 0 ? undefined : unanswered(scopes)
 }
 
-/** Fails when the user of the request may not. */
+/** Fails with the refusal when the user of the request may not use what requires these scopes. */
 export const check = (scopes: ReadonlyArray<string>): Effect.Effect<void, Refuses> =>
   Effect.contextWithEffect((services: Context.Context<never>) => {
     const refused = refusal(services, scopes)

@@ -1,12 +1,12 @@
 /**
- * Runs a handler inside everything that surrounds the handler: the services of the session layer, the middleware, and the context of the
- * request. `Serve` runs each request and notification of both eras through this module; `Routes` asks whether results reach the client as
- * their handlers returned them, and `features/TaskCall` keeps the `RequestScope` of a call that becomes a task.
+ * Runs a handler inside everything that runs around a handler: the session layer, the middleware, and the context of the request. `Serve`
+ * runs each request and notification of both protocol eras through this module. `Routes` asks whether results reach the client as their
+ * handlers returned them, and `features/TaskCall` keeps the `RequestScope` of a call that becomes a task.
  *
  * The services of a handler come from six sources: the context that the feature's layer was built with, what the application gave with the
- * HTTP request, the session layer, the user, the middleware, the request itself. Where two sources have the same service, the later source
- * wins. `servicesOf` joins all sources but the middleware, whose services `MiddlewareContext` adds. The parameters of a message are decoded
- * on its fiber, when the middleware runs `next`: `decodeAndFind` decodes and finds the handler.
+ * HTTP request, the session layer, the user, the middleware, and the request itself. Where two sources have the same service, the later
+ * source wins. `servicesOf` joins all sources except the middleware, whose services `MiddlewareContext` adds. `decodeAndFind` decodes the
+ * parameters of a message and finds its handler. It runs on the message's fiber, when the middleware runs `next`.
  */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -23,7 +23,7 @@ import type { RequestScope } from "./RequestScope.js"
 import type { Served } from "./Route.js"
 import type { Server } from "./Server.js"
 
-/** The message as its handler sees it, and where the message came from. */
+/** The message as its handler sees it, and the origin of the message. */
 export type Handler = ServerSessionService & {
   readonly call: Call
   readonly origin: Pick<RequestOrigin, "services" | "user" | "values">
@@ -34,13 +34,13 @@ export type Handler = ServerSessionService & {
 type Services = Context.Context<never> | undefined
 
 export interface Pipeline {
-  /** Whether the server has neither middleware nor a session layer, so that nothing surrounds a handler. */
+  /** Whether the server has neither middleware nor a session layer, so that nothing runs around a handler. */
   readonly isBare: boolean
-  /** Whether there is middleware around messages. */
+  /** Whether the server has middleware around messages. */
   readonly isSurrounded: boolean
   /**
-   * The effect of a message, and the context to start its fiber with. Where the session of the client exists and has no services yet,
-   * the session layer is built before. The effect sets the fiber of the handler.
+   * Gives the effect of a message, and the context to start the fiber of the message with. Where the session of the client exists but has
+   * no services yet, the effect first builds the session layer. The effect sets the fiber of the handler.
    */
   readonly start: <H extends Handler>(
     handler: H,
@@ -53,7 +53,7 @@ export interface Pipeline {
   }
 }
 
-/** Whether a result is as its handler returned it: middleware may replace the result. */
+/** Whether each result reaches the client as its handler returned it. Middleware may replace a result. */
 export const leavesResults = ({ middleware, sessionMiddleware }: Around): boolean =>
   middleware === undefined && sessionMiddleware === undefined
 
@@ -70,7 +70,7 @@ export const make = (
       const built = layer === undefined || !inSession || services !== undefined
         ? undefined
         : pipe?.get(handler) ?? layer.ofRequest(handler, scope)
-      // The session layer, which the handshake builds, gets no values of a request.
+      // The session layer that the handshake builds gets no values of a request.
       const valued = (effect: Effect.Effect<unknown, unknown>) => inSession ? withValues(effect, handler) : effect
       if (isSurrounded || built !== undefined) {
         return {
@@ -86,8 +86,8 @@ export const make = (
           })
         }
       }
-      // The services are known when the handler is found: the context is filled then, because a second context for the same fiber
-      // costs more than finding the handler.
+      // The services are known when the handler is found. The context is filled only then, because a second context for the same fiber
+      // would cost more than finding the handler.
       const context: Context.Context<never> = EffectInternals.contextOf(noServices)
       return {
         context,
@@ -102,7 +102,7 @@ export const make = (
   }
 }
 
-/** The effect with what HTTP middleware of the application has set for its fiber. */
+/** Runs the effect with what HTTP middleware of the application has set for the fiber of the request. */
 const withValues = (
   effect: Effect.Effect<unknown, unknown>,
   { origin: { values } }: Pick<Handler, "origin">
@@ -139,14 +139,14 @@ const around = (
   next: (request: Context.Context<never>) => Effect.Effect<unknown, unknown>
 ): Effect.Effect<unknown, unknown> => MiddlewareContext.run(around.run, call, context, request, next)
 
-/** The context of what surrounds a handler: without the services that the feature's layer was built with. */
+/** The context that middleware runs with. It has no services of the feature's layer. */
 const filled = (
   session: Context.Context<never> | undefined,
   request: Omit<Handler, "call" | "fiber">,
   scope: Scope.Scope
 ): Context.Context<never> => EffectInternals.contextOf(servicesOf(Context.empty(), session, request, scope))
 
-/** The services of a handler, from all sources but the middleware. */
+/** The services of a handler, from all sources except the middleware. */
 export const servicesOf = (
   captured: Context.Context<never>,
   session: Context.Context<never> | undefined,

@@ -1,8 +1,8 @@
 /**
- * The capability that a client needs to answer a question that has its wire form already, or to answer a question as a task.
- * `legacy/Questions`, `legacy/TaskWire`, `modern/Questions` and `modern/Era` check the capability. `withoutContext` removes from a
- * sampling question the request for context, where the client has no such capability. A `Question` of a handler (`Ask`) names its
- * capability itself.
+ * The capability that a client needs to answer a question that is already in the form of the protocol, or to answer a question as a task.
+ * `legacy/Questions`, `legacy/TaskWire`, `modern/Questions` and `modern/Era` check this capability. `withoutContext` removes the request
+ * for context from a sampling question, where the client does not have the capability for context. A `Question` of a handler (`Ask`) names
+ * its capability itself.
  */
 import * as Capabilities from "../../protocol/Capabilities.js"
 import * as Elicitation from "../../protocol/Elicitation.js"
@@ -11,7 +11,7 @@ import * as Sampling from "../../protocol/Sampling.js"
 import * as Version from "../../protocol/Version.js"
 import type { Question } from "../Ask.js"
 
-/** A path, for `Capabilities.declares`. */
+/** The capability as a path such as `elicitation.url`, for `Capabilities.declares`. */
 export const of = (method: string, params: JsonObject): string => {
   switch (method) {
     case "elicitation/create":
@@ -24,16 +24,17 @@ export const of = (method: string, params: JsonObject): string => {
 }
 
 /**
- * To answer a question as a task. Only clients of 2025-11-25 can declare this capability: a server of every era names it when it refuses
- * other clients.
+ * The capability to answer a question as a task. Only clients of revision 2025-11-25 can declare it. A server of every protocol era names
+ * it when it refuses other clients.
  */
 export const asTask = ({ kind }: Pick<Question<unknown>, "kind">): Capabilities.ClientCapabilities => ({
   tasks: { requests: kind === "elicit" ? { elicitation: { create: {} } } : { sampling: { createMessage: {} } } }
 })
 
 /**
- * The parameters of a question without the request for the context of servers, where the client has not declared `sampling.context`: since
- * 2025-11-25 a server SHOULD NOT ask for the context then (client/sampling#capabilities). By default no context is requested.
+ * The parameters of a question, without the request for the context of servers where the client has not declared `sampling.context`. From
+ * revision 2025-11-25 on a server SHOULD NOT ask such a client for context (client/sampling#capabilities). A question without this
+ * parameter asks for no context.
  */
 export const withoutContext = <Params extends JsonObject>(
   method: string,

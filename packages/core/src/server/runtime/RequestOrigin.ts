@@ -1,8 +1,8 @@
 /**
- * What a server knows of a message beside the message: the HTTP request that carried it, its session, and its user, or why the
- * authenticator found none. Handlers read it through `RequestContext`. The name is not the name of the HTTP field Origin.
+ * What a server knows of a message beside its content: the HTTP request that carried the message, its session, and its user, or the reason
+ * why the authenticator found no user. Handlers read it through `RequestContext`. The HTTP field Origin is something else.
  *
- * The HTTP modules (`legacy/Post`, `modern/Http`) set the origin of the channel of each POST, `dispatch/Conversations` the origin of a
+ * The HTTP modules (`legacy/Post`, `modern/Http`) set the origin of the channel of each POST. `dispatch/Conversations` sets the origin of a
  * pipe whose client it has authenticated. Other channels have no origin.
  */
 import type * as Context from "effect/Context"
@@ -13,47 +13,56 @@ import type * as EffectInternals from "../../kit/EffectInternals.js"
 import { InvalidRequest } from "../../protocol/McpError.js"
 import type { Principal, Refuses } from "../Authenticator.js"
 
-/** What an HTTP request brings for the handlers of its messages. */
+/** The part of an HTTP request that the handlers of its messages need. */
 export interface Brought {
-  /** The services that the application gave with the request; none where the platform has no place for them. */
+  /** The services that the application gave with the request; `undefined` where it gave none, or where the platform cannot carry them. */
   readonly services: Context.Context<never> | undefined
-  /** Whether the server listens on the loopback interface alone, where that is known. */
+  /** Whether the server listens on the loopback interface alone; `undefined` where that is not known. */
   readonly isLocal?: boolean | undefined
-  /** What HTTP middleware of the application has set for the fiber of the request: log annotations, for example. */
+  /**
+   * The values that HTTP middleware of the application has set for the fiber of the request, for example log annotations; `undefined` where
+   * there is no such middleware.
+   */
   readonly values: EffectInternals.ChangedValues | undefined
-  /** The span of the request, once its sender is known. Only a server that makes spans has this function. */
+  /** Gives the span of the request for a known sender. `undefined` on a server that makes no spans. */
   readonly spanOf?: ((sender: Principal | undefined) => Tracer.AnySpan | undefined) | undefined
 }
 
 export interface RequestOrigin {
-  /** `undefined` on a server that keeps no sessions. */
+  /** The id of the HTTP session; `undefined` where there is no session. */
   readonly sessionId: string | undefined
-  /** The headers of the HTTP request, by their names in lower case. */
+  /** The headers of the HTTP request, by their names in lower case; empty on other transports. */
   readonly headers: Readonly<Record<string, string | undefined>>
   readonly principal: Principal | undefined
   /** The services that the application gave with the HTTP request. */
   readonly services?: Context.Context<never> | undefined
-  /** The user that the authenticator of the server has found, as a service. */
+  /** The user that the authenticator of the server has found, as a service; `undefined` when it has found none. */
   readonly user?: Context.Context<never> | undefined
   /** What HTTP middleware of the application has set for the fiber of the request. */
   readonly values?: EffectInternals.ChangedValues | undefined
   /** The span of the HTTP request, on a server that makes spans. */
   readonly span?: Tracer.AnySpan | undefined
-  /** Tells whether the HTTP server that received the message listens on the loopback interface alone, where that is known. */
+  /**
+   * The HTTP server that received the message. `isLocal` tells whether it listens on the loopback interface alone; `undefined` where that
+   * is not known.
+   */
   readonly listener?: { readonly isLocal?: boolean | undefined } | undefined
-  /** Why the authenticator has found no user. */
+  /** The reason why the authenticator has found no user; `undefined` when it has found a user, or was not asked. */
   readonly refusal?: Refuses | undefined
   /**
-   * Ends the HTTP stream that would carry the response; the client resumes the stream later. Does nothing where the client
-   * could not resume it.
+   * Ends the HTTP stream that would carry the response. The client resumes the stream later. Does nothing where the client could not resume
+   * the stream.
    */
   readonly closeStream: Effect.Effect<void>
 }
 
-/** The origin of a message on a transport other than HTTP. */
+/** The origin of a message that came on a transport other than HTTP. */
 export const none: RequestOrigin = { sessionId: undefined, headers: {}, principal: undefined, closeStream: Effect.void }
 
-/** The origin of a message in an HTTP request; by default of a request that is answered without a stream. */
+/**
+ * The origin of a message that came in an HTTP request. By default `closeStream` does nothing, as for a request that is answered without a
+ * stream.
+ */
 export const request = (
   { arrived, headers, principal, user }: Pick<RequestOrigin, "headers" | "principal" | "user"> & {
     readonly arrived: Brought
@@ -75,12 +84,12 @@ export const request = (
 /** The origin of the messages of a channel. */
 export const of = (channel: Channel): RequestOrigin => (channel.origin ?? none) as RequestOrigin
 
-/** The id of the principal that a channel belongs to. */
+/** The id of the principal that a channel belongs to; `undefined` for a channel without a principal. */
 export const principalOf = (channel: Channel): string | undefined =>
   (channel.origin as RequestOrigin | undefined)?.principal?.id
 
 /**
- * Why a server with an authenticator refuses a message that came on the channel; `undefined` when the channel has a user.
+ * The reason why a server with an authenticator refuses a message that came on the channel; `undefined` when the channel has a user.
  */
 export const refusal = (channel: Channel): Refuses | undefined => {
   const origin = of(channel)

@@ -1,7 +1,8 @@
 /**
- * The scope of a request, which `Pipeline` makes, and `TaskCall` for a task: most handlers add nothing to it, so the scope inside is made when
- * something is added. Closing the scope closes it to fibers that outlive the request, too. The class has the shape of a `Scope` of Effect 3:
- * for version 4 this module is written anew.
+ * The scope of a request. `Serve` makes a scope for each request, `Pipeline` provides it to the handler, and `TaskCall` keeps it open for a
+ * task. Most handlers add nothing to the scope, so the scope inside is made when something is first added. Once the scope is closed, fibers
+ * that outlive the request find it closed. The class has the form of a `Scope` of Effect 3. Under Effect 4, `RequestScope.v4.ts` is used in
+ * place of this file.
  */
 import * as Effect from "effect/Effect"
 import * as ExecutionStrategy from "effect/ExecutionStrategy"
@@ -34,14 +35,17 @@ export class RequestScope implements Scope.Scope {
     return Effect.suspend(() => Scope.addFinalizerExit(this.inner, finalizer))
   }
 
-  /** Closes the scope. Gives the effect that runs its finalizers, when something was added to it. */
+  /**
+   * Closes the scope. Gives the effect that runs its finalizers; `undefined` when nothing was added to the scope, or when `keep` keeps it
+   * open.
+   */
   release(exit: Exit.Exit<unknown, unknown>): Effect.Effect<void> | undefined {
     if (this.kept) return undefined
     this.ended = exit
     return this.made === undefined ? undefined : Scope.close(this.made, exit)
   }
 
-  /** Keeps the scope open after its request, until the effect of the function that this gives has run. */
+  /** Keeps the scope open after its request. Gives a function; the effect that this function gives closes the scope. */
   keep(): (exit: Exit.Exit<unknown, unknown>) => Effect.Effect<void> {
     this.kept = true
     return (exit) =>

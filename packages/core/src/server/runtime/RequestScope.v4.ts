@@ -1,4 +1,7 @@
-/** The scope of a request, which is closed with it or kept after it, for version 4, whose scopes cost no more than an object. */
+/**
+ * The scope of a request, which closes with the request or is kept open after it, under Effect 4. There a scope costs no more than an
+ * object.
+ */
 import * as Effect from "effect/Effect"
 import type * as Exit from "effect/Exit"
 import * as Scope from "effect/Scope"
@@ -18,12 +21,12 @@ for (const key of Object.keys(prototype)) {
 export class RequestScope extends (Base as unknown as new() => Scope.Closeable) {
   private kept = false
 
-  /** Closes the scope. Gives the effect that runs its finalizers, when something was added to it. */
+  /** Closes the scope. Gives the effect that runs its finalizers; `undefined` when there are none, or when `keep` keeps the scope open. */
   release(exit: Exit.Exit<unknown, unknown>): Effect.Effect<void> | undefined {
     return this.kept ? undefined : Scope.closeUnsafe(this, exit)
   }
 
-  /** Keeps the scope open after its request, until the effect of the function that this gives has run. */
+  /** Keeps the scope open after its request. Gives a function; the effect that this function gives closes the scope. */
   keep(): (exit: Exit.Exit<unknown, unknown>) => Effect.Effect<void> {
     this.kept = true
     return (exit) =>

@@ -1,6 +1,6 @@
 /**
- * The limits of a server (`dispatch/Build`) and of an endpoint (`http/ResolvedOptions`), each with the value of the application or with
- * its default. `Limits` describes them to applications.
+ * The limits of a server (`dispatch/Build`) and of an endpoint (`http/ResolvedOptions`), each with the value that the application gives, or
+ * with its default. `Limits` describes the limits.
  */
 import * as Predicate from "effect/Predicate"
 import * as Record from "effect/Record"
@@ -11,7 +11,7 @@ import * as Outbox from "../../kit/Outbox.js"
 import type { HttpLimits, ServerLimits } from "../Limits.js"
 import * as Paging from "./Paging.js"
 
-/** Limits that all have a value. */
+/** The same limits, where each limit has a value. */
 export type Resolved<Limits> = { readonly [Name in keyof Limits]-?: Exclude<Limits[Name], undefined> }
 
 const resolve = <Limits extends object>(limits: Limits, defaults: Resolved<Limits>): Resolved<Limits> => ({
@@ -35,7 +35,7 @@ export const ofServer = (limits: ServerLimits = {}): Resolved<ServerLimits> =>
     userSessionIdleTimeout: "30 minutes"
   })
 
-/** The limits of an endpoint, durations in milliseconds. */
+/** The limits of an endpoint. All durations are in milliseconds. */
 export interface ResolvedHttpLimits extends Resolved<HttpLimits> {
   readonly bodyTimeout: number
   readonly stallTimeout: number

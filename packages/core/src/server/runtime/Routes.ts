@@ -1,8 +1,8 @@
 /**
- * Finds the route of a request of one era, for `Serve`, by the name of the method and the client. `legacy/Era` and `modern/Era` each have
- * one lookup, made from the routes of the features, which both eras have, and from the `Vocabulary` of this era. For each revision the
- * lookup keeps a table that joins each route with the method of the era's vocabulary and with the encoder of its results. A handler that
- * the application registered for a method comes before the route of a feature.
+ * Finds the route of a request of one protocol era, for `Serve`, by the name of the method and the client. `legacy/Era` and `modern/Era`
+ * each have one lookup. It is made from the routes of the features, which both eras share, and from the `Vocabulary` of the era. For each
+ * revision the lookup keeps a table, which joins each route with the method of the era's vocabulary and with the encoder of the method's
+ * results. A handler that the application registered for a method comes before the route of a feature.
  */
 import * as Effect from "effect/Effect"
 import type { Params } from "../../jsonrpc/Message.js"
@@ -28,15 +28,15 @@ export type NotificationHandler = RegisteredHandler & { readonly method: Method.
 type Registered = Pick<Server, "extensions" | "registry">
 
 /**
- * The application's handler of a request, which comes before the route of a feature. A handler of an extension that the server was not
- * given serves nothing.
+ * The application's handler of the requests of a method, which comes before the route of a feature. `undefined` when there is none. A
+ * handler of an extension that the server does not have among its `extensions` does not count.
  */
 export const handlerOf = (server: Registered, method: string): RequestHandler | undefined => {
   const found = server.registry.handlers.get(method)
   return found?.method.kind === "request" && isGiven(server, found) ? found as RequestHandler : undefined
 }
 
-/** The application's handler of a notification. */
+/** The application's handler of the notifications of a method; `undefined` when there is none. */
 export const listenerOf = (server: Registered, method: string): NotificationHandler | undefined => {
   const found = server.registry.handlers.get(method)
   return found?.method.kind === "notification" && isGiven(server, found) ? found as NotificationHandler : undefined
@@ -45,40 +45,40 @@ export const listenerOf = (server: Registered, method: string): NotificationHand
 const isGiven = ({ extensions }: Registered, { extension }: RegisteredHandler): boolean =>
   extension === undefined || extensions.byId.has(extension)
 
-/** A route as clients of one revision see it. */
+/** A route in the form that clients of one revision see. */
 export interface EraRoute<F extends ClientFacts> {
   readonly method: Method.Request
   readonly serve: (params: any, handler: HandlerContext<F>, raw: JsonObject | undefined) => Route.Served
   /** See `Route.seen`. */
   readonly seen?: Route.Route["seen"]
-  /** Whether the server offers the capability of the method to a client. */
+  /** Whether the server offers the capability that the method needs to a client. */
   readonly isOffered: (client: F) => boolean
-  /** The capabilities that a client must have declared. */
+  /** The capabilities that a client must have declared; `undefined` when it needs none. */
   readonly requires?: Capabilities.ClientCapabilities | undefined
   /** Whether a request of this method is served before `initialize` has succeeded, like `ping`. Default: `false`. */
   readonly isEarly?: boolean | undefined
   /** Whether a client may cancel a request of this method. Default: `true`. */
   readonly isCancellable?: boolean | undefined
-  /** The result of a request that the server ends before its handler has. Default: an error. */
+  /** Gives the result of a request that the server ends before the handler has ended. Default: the request gets an error. */
   readonly closing?: ((handler: HandlerContext<F>) => unknown) | undefined
-  /** Encodes a result for a client, with its own hints for caches. */
+  /** Encodes a result for a client, with the hints for caches of this result. */
   readonly encode: (result: unknown, hints: Hints | undefined, client: F) => Outcome
 }
 
-/** What is joined with the row of a method. */
+/** A route of a feature or of an era, together with the method that it serves. */
 export type Joined<F extends ClientFacts> =
   & Omit<EraRoute<F>, "isOffered" | "encode">
   & Partial<Pick<EraRoute<F>, "encode">>
   & Pick<Route.Route, "isTrusted" | "isStable" | "problem">
 
-/** What can be asked in an era. */
+/** The methods that clients of one era may use. */
 export interface Vocabulary<F extends ClientFacts> {
   readonly methods: ReadonlyMap<string, Method.Method>
-  /** What serves the methods that only this era has. */
+  /** The routes of the methods that only this era has. */
   readonly own: ReadonlyArray<Joined<F>>
   /** The capabilities that the server offers to a client. */
   readonly capabilities: (client: F) => Capabilities.ServerCapabilities
-  /** What is added to every result of a method. */
+  /** Gives a function that adds to a result of a method what every result of this era has. */
   readonly stamp?: (method: string) => (result: Params) => Params
 }
 
@@ -102,7 +102,7 @@ export const make = <F extends ClientFacts>(
   const makeTable = (version: Version): Table<F> => {
     const join = ({ isStable, isTrusted, problem, ...joined }: Joined<F>): EraRoute<F> => {
       const { method } = joined
-      // Middleware may replace a result.
+      // Middleware may replace a result, so a result that middleware may have replaced is checked.
       const options = { isTrusted: isTrusted && Pipeline.leavesResults(server), isStable, problem }
       return {
         ...joined,
@@ -151,7 +151,9 @@ const joinedOf = <F extends ClientFacts>({ context, method, requires, run }: Req
   serve: (params, handler, raw) => ({ effect: Effect.suspend(() => run(params, raw, handler.method)), context })
 })
 
-/** Whether the server offers the capability that a method needs. It is looked up once for all requests until it changes. */
+/**
+ * Whether the server offers the capability that a method needs to a client. The answer is computed once for each value of `capabilities`.
+ */
 const gate = <F>(
   { capability, gatedSince }: Method.Request,
   version: Version,

@@ -1,10 +1,10 @@
 /**
- * Serves the messages of one era: finds the route of a request, checks whether the client may send the request, and makes the `Work` that
- * runs the handler; hands notifications to their listeners. `legacy/Era` and `modern/Era` each make a record of what differs between the
- * eras. `legacy/ServerSide` and `modern/ServerSide` call this module; the first also serves the handshake, the second also reads the
- * envelope of each request.
+ * Serves the messages of one protocol era, legacy (revisions up to 2025-11-25) or modern (2026-07-28). It finds the route of a request,
+ * checks whether the client may send the request, and makes the `Work` that runs the handler. It gives notifications to their handlers.
+ * `legacy/Era` and `modern/Era` each make a record of what differs between the eras. `legacy/ServerSide`, which also serves the handshake,
+ * and `modern/ServerSide`, which also reads the envelope of each request, call this module.
  *
- * `Routes` knows what serves a method, `Pipeline` what surrounds a handler.
+ * `Routes` finds what serves a method, and `Pipeline` runs the middleware around a handler.
  */
 import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -27,33 +27,42 @@ import * as Route from "./Route.js"
 import * as Routes from "./Routes.js"
 import type { Server } from "./Server.js"
 
-/** One era of the specification for one server, in three parts. Each part is named by what it is about, and has one reader. */
+/** One protocol era for one server, in three parts. Each part has one reader. */
 export interface Era<F extends ClientFacts> {
-  /** What can be asked: `Routes` reads it. */
+  /** The methods that clients may use. `Routes` reads this part. */
   readonly vocabulary: Routes.Vocabulary<F>
-  /** How a request is checked and answered: this module reads it. */
+  /** How a request is checked and answered. This module reads this part. */
   readonly serving: Serving<F>
-  /** How a handler speaks with its client: `HandlerContext` reads it. */
+  /** How a handler speaks with its client. `HandlerContext` reads this part. */
   readonly speech: Speech<F>
 }
 
-/** How a request is checked and answered. The members are in the order in which a request meets them. */
+/** How a request is checked and answered. The members are in the order in which a request needs them. */
 export interface Serving<F extends ClientFacts> {
-  /** Why a request that has a route is not served; or what serves it in place of the route. */
+  /**
+   * Gives the error of a request that must not be served, or what serves the request in place of its route; `undefined` when the route
+   * serves the request.
+   */
   readonly gate: (client: F, request: Request, route: Routes.EraRoute<F>) => McpError | Route.Served | undefined
-  /** The decoded parameters of a request that does not conform to its schema, where the era accepts them; else `undefined`. */
+  /**
+   * Decodes the parameters of a request that does not conform to its schema, where the era accepts such a request; otherwise gives
+   * `undefined`.
+   */
   readonly mend?: (request: Request, method: Method.Request) => ReturnType<Method.Request["decodeParams"]> | undefined
-  /** What serves a request, from what its route gives. */
+  /**
+   * Changes what the route gives, for example for a request that brings answers of an earlier round. Default: what the route gives serves
+   * the request.
+   */
   readonly resume?: (handler: HandlerContext<F>, params: any, served: Route.Served) => Route.Served
-  /** What follows the release of what a handler has acquired. */
+  /** Adds an effect that runs after the release of what a handler has acquired. Default: nothing is added. */
   readonly released?: (client: F, released: Effect.Effect<void> | undefined) => Effect.Effect<void> | undefined
-  /** The outcome of a request that failed before any code of the application ran. */
+  /** Gives the outcome of a request that failed before any code of the application ran. */
   readonly refused: (exit: Exit.Exit<unknown, unknown>, error: Refuses) => Outcome
-  /** The outcome of a request that the server ends before its handler has. Default: an error. */
+  /** Gives the outcome of a request that the server ends before its handler has ended. Default: an error. */
   readonly closing?: (handler?: HandlerContext<F>, route?: Routes.EraRoute<F>) => Outcome
 }
 
-/** What serves the messages of an era. Made once for each server. */
+/** Serves the messages of an era. Each server makes one for each of its eras. */
 export interface Serve<F extends ClientFacts> {
   readonly server: Server
   readonly era: Era<F>
@@ -68,7 +77,7 @@ export const make = <F extends ClientFacts>(server: Server, era: Era<F>): Serve<
   routes: Routes.make(server, era.vocabulary)
 })
 
-/** The work of a request. */
+/** The work of a request: its handler, or its refusal. */
 export const request = <F extends ClientFacts>(
   self: Serve<F>,
   client: F,
@@ -95,7 +104,7 @@ export const request = <F extends ClientFacts>(
   })
 }
 
-/** Answers a request with an error. The middleware sees both. */
+/** Answers a request with an error. Middleware sees the request and the error. */
 export const refuse = <F extends ClientFacts>(
   self: Serve<F>,
   client: F,
@@ -132,7 +141,7 @@ const workOf = <F extends ClientFacts>(
     context,
     cancellable: route?.isCancellable,
     release: (exit) => {
-      // Code that keeps the context then keeps no fiber that has ended.
+      // Code that keeps the context after the request must not keep the fiber, which has ended.
       handler.fiber = undefined
       const released = scope.release(exit)
       return serving.released === undefined ? released : serving.released(client, released)
@@ -142,7 +151,7 @@ const workOf = <F extends ClientFacts>(
   }
 }
 
-/** The error of a client that lacks a capability. */
+/** The error of a client that lacks a required capability; `undefined` when the client has declared all of them, or could declare none. */
 export const lacking = (
   { clientCapabilities, hasDeclared }: ClientFacts,
   required: Capabilities.ClientCapabilities
@@ -151,7 +160,7 @@ export const lacking = (
   return missing === undefined ? undefined : new MissingClientCapability({ required: missing })
 }
 
-/** The listener of a notification, where the revision of the client has it. */
+/** The application's handler of a notification, where the revision of the client has the notification; otherwise `undefined`. */
 export const listenerOf = <F extends ClientFacts>(
   { server }: Serve<F>,
   client: F,
@@ -164,7 +173,7 @@ export const listenerOf = <F extends ClientFacts>(
     : undefined
 }
 
-/** Hands a notification to its listener, inside the middleware. `observed` runs afterwards. */
+/** Gives a notification to its handler, inside the middleware. `observed` runs after that. */
 export const notification = <F extends ClientFacts>(
   { era: { speech }, pipeline }: Serve<F>,
   client: F,
@@ -179,7 +188,7 @@ export const notification = <F extends ClientFacts>(
     const scope = new RequestScope()
     const { context, effect } = pipeline.start(handler, scope, client, () => {
       const decoded = listener?.method.decodeParams(params)
-      // Malformed parameters: a notification has no response that could say so.
+      // Malformed parameters have no effect, because a notification has no response that could carry an error.
       return listener === undefined || decoded === undefined || Either.isLeft(decoded)
         ? Route.served(Effect.void)
         : { effect: listener.run(decoded.right, params, method), context: listener.context }
@@ -188,13 +197,13 @@ export const notification = <F extends ClientFacts>(
       Effect.onExit(effect, (exit) => scope.release(exit) ?? Effect.void),
       (_: Context.Context<never>) => context
     )
-    // An observer belongs to no request.
+    // An observer belongs to no request, so it gets no fiber of a request.
     return Effect.onExit(handled, () => {
       handler.fiber = undefined
       return observed?.(handler) ?? Effect.void
     })
   }).pipe(
-    // The middleware refused the notification: there is no response that could say so.
+    // The middleware refused the notification. A notification has no response that could carry the error.
     Effect.catchAll((error) => HandlerOutcome.isProtocolError(error) ? Effect.void : Effect.die(error)),
     Effect.asVoid
   )

@@ -1,6 +1,6 @@
 /**
- * What a server is, for both eras: its name, what it offers at the moment, and what surrounds its handlers. `dispatch/Build` makes the
- * server; `Serve` and the modules of both eras read it for each request.
+ * A server as both protocol eras read it: its name, what it offers at the moment, its session layer and its middleware, and its limits.
+ * `dispatch/Build` makes the server. `Serve` and the modules of both eras read it for each request.
  */
 import type * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
@@ -28,43 +28,46 @@ export interface Server {
   readonly info: Implementation
   /** The revisions that the server supports. */
   readonly versions: ReadonlyArray<Version>
-  /** How to use the server at the moment, for the model. */
+  /** Gives the instructions for the model at the moment; `undefined` when there are none. */
   readonly instructions: () => string | undefined
-  /** The capabilities that the server has at the moment. */
+  /** Gives the capabilities that the server has at the moment. */
   readonly capabilities: () => ServerCapabilities
-  /** The routes of all features, whether the server has an entry of the feature or not. */
+  /** The routes of all features. They exist also while the server has no entry of a feature. */
   readonly features: ReadonlyArray<Route>
-  /** What the application has registered: `runtime/Routes` finds a handler. */
+  /** The entries that the application has registered. `runtime/Routes` finds a handler in them. */
   readonly registry: Pick<RegistryService, "filters" | "handlers">
   readonly extensions: ExtensionTable
-  /** Whether log messages of handlers are sent to clients. */
+  /** Whether the server sends log messages of handlers to clients. */
   readonly logging: boolean
   readonly limits: Resolved<ServerLimits>
-  /** The application's session layer. */
+  /** The application's session layer; `undefined` on a server without one. */
   readonly session: SessionLayer | undefined
-  /** The middleware around every message. */
+  /** The middleware around every message; `undefined` on a server without it. */
   readonly middleware: ServerMiddleware | undefined
-  /** The middleware around every message whose session exists, inside of the other middleware. */
+  /** The middleware around every message whose session exists. It runs inside of `middleware`. */
   readonly sessionMiddleware: ServerMiddleware | undefined
   /** Finds the users; `undefined` on a server without users. */
   readonly authenticate: Authentication["authenticate"] | undefined
   /** The documents of the authenticator. */
   readonly documents: Authentication["documents"]
-  /** The scopes that a message, or a batch, requires of its user. */
+  /** Gives the scopes that a message, or the messages of a batch, require of the user. */
   readonly requiredScopes: (incoming: Message.Incoming) => ReadonlyArray<string>
-  /** The scopes of the task that a message of this owner is about; `undefined` where it is about no task. */
+  /** Gives the scopes of the task that a message of this owner is about; `undefined` where the message is about no task. */
   readonly taskScopes: (
     incoming: Message.Incoming,
     owner: string | undefined
   ) => Effect.Effect<ReadonlyArray<string>> | undefined
-  /** `undefined` when clients cannot subscribe to resources. */
+  /** Serves subscriptions to resources; `undefined` when clients cannot subscribe. */
   readonly subscriptions: {
     /** How many resources one client may subscribe to. */
     readonly max: number
     readonly isKnown: (uri: string) => boolean
-    /** The URIs that the request that runs the effect does not see. */
+    /** Gives the URIs among these that the request does not see. */
     readonly hidden: (uris: ReadonlyArray<string>) => Effect.Effect<ReadonlySet<string>, unknown>
-    /** What the feature of a resource does for a client that subscribes, in the scope of the subscription. */
+    /**
+     * What the feature of a resource does when a client subscribes to it. It runs in the scope of the subscription. `undefined` when it
+     * does nothing.
+     */
     readonly begin: (
       uri: string,
       session: ServerSessionService
@@ -74,20 +77,20 @@ export interface Server {
   readonly observers: ReadonlySet<ClientObserver>
   /** What runs the tasks of the server; `undefined` on a server without tasks. */
   readonly tasks: TaskRunner | undefined
-  /** The hints for caches of clients. */
+  /** The server's option `cache`, from which the hints for caches are made. */
   readonly cache: ServerCacheOptions | undefined
-  /** The keys that seal the state of requests between their rounds. */
+  /** The keys that encrypt the state of a request between its rounds. */
   readonly sealKeys: SealKeysService
-  /** The JSON Schema of a tool's arguments; `undefined` when there is no such tool. */
+  /** Gives the JSON Schema of the arguments of a tool; `undefined` when there is no such tool. */
   readonly inputSchema: (tool: string) => JsonObject | undefined
   /**
-   * The error of a request that does not see a tool; the effect gives `undefined` to a request that sees the tool. `undefined` when
-   * every request sees the tool.
+   * Gives `undefined` when every request sees the tool. Otherwise it gives an effect. For a request that does not see the tool, the effect
+   * gives the error of an unknown tool; for any other request it gives `undefined`.
    */
   readonly unseenTool: (tool: string) => Effect.Effect<McpError | undefined, unknown> | undefined
 }
 
-/** A middleware, and the services of the application that it runs with. */
+/** A middleware, and the services of the application with which it runs. */
 export interface ServerMiddleware {
   readonly around: Middleware.Middleware<unknown, any>
   readonly context: Context.Context<never>

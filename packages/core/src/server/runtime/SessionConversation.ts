@@ -1,7 +1,7 @@
 /**
- * A conversation without a reader, which `dispatch/Conversations` begins: its owner, an HTTP session (`legacy/HttpSession`) or a stream
- * of HTTP+SSE (`legacy/Sse`), passes each message to the conversation. Where several nodes serve an endpoint, another node can take over
- * the session.
+ * A conversation that reads no transport, which `dispatch/Conversations` begins. Its owner passes each message to it: an HTTP session
+ * (`legacy/HttpSession`) or a stream of HTTP+SSE (`legacy/Sse`). Where several nodes serve an endpoint, another node can take over the
+ * session.
  */
 import type * as Effect from "effect/Effect"
 import type { Channel } from "../../jsonrpc/Side.js"
@@ -19,34 +19,37 @@ export type Open = (
   sender: Sender,
   onEnd: () => void,
   options?: {
-    /** The revisions that the conversation may have. Default: all that the server supports. */
+    /** The revisions that the conversation may have. Default: all revisions of the server. */
     readonly versions?: ReadonlyArray<Version> | undefined
-    /** The session of the conversation, where several nodes may serve it one after another. */
+    /** The session of the conversation, where several nodes may serve it one after another; `undefined` on a single node. */
     readonly shared?: SharedSession | undefined
   }
 ) => SessionConversation
 
-/** A session that one node of a server serves, and that another can take over. */
+/** A session that one node of a server serves, and that another node can take over. */
 export interface SharedSession {
-  /** What `store` got last, at another node; `undefined` for a session that begins here. */
+  /** The facts that another node has given to `store` last; `undefined` for a session that begins at this node. */
   readonly facts: JsonObject | undefined
   /** Whether another node has taken the session over. */
   readonly isLost: boolean
-  /** Stores what another node needs. Requests that change these facts wait until `store` has ended, and fail with its error. */
+  /**
+   * Stores what another node needs to take the session over. A request that changes these facts waits until this effect has ended, and
+   * fails with its error.
+   */
   readonly store: (facts: JsonObject) => Effect.Effect<void, InternalError | HttpRefusal>
 }
 
-/** An open conversation that its caller feeds. */
+/** An open conversation whose messages its caller passes on. */
 export interface SessionConversation {
-  /** Handles one more message of the client; its response leaves on the channel. Default: the sender. */
+  /** Handles one more message of the client. The response leaves on `channel`. Default: the sender of the conversation. */
   readonly receive: (incoming: Delivery, channel?: Channel) => void
   /**
-   * Ends the conversation: interrupts the handlers, and answers what they have not answered. Can be run again; the first
-   * run waits for the end.
+   * Ends the conversation: interrupts the handlers, and answers the requests that have no answer yet. Can be run again. The first run waits
+   * until the conversation has ended.
    */
   readonly close: Effect.Effect<void>
   /** The revision that both sides agreed on; `undefined` before `initialize` has succeeded. */
   readonly version: () => Version | undefined
-  /** The number of the client's requests that have no response yet. */
+  /** How many requests of the client have no response yet. */
   readonly inFlight: () => number
 }

@@ -1,11 +1,12 @@
 /**
- * Builds the application's session layer: anew for every client, over the services that the application provides to all clients, and
- * released with what its client has: a session up to 2025-11-25, a pipe from 2026-07-28 on. Over HTTP a client of 2026-07-28 has neither:
- * the layer is built for each request, or kept for the user where the server says so. Two clients never share what the layer builds.
- * `dispatch/Build` calls `make`, and `Pipeline` takes the services of a client from the result.
+ * Builds the application's session layer: anew for every client, on top of the services that the application provides to all clients. The
+ * layer is released when the client's session ends (revision 2025-11-25 or earlier), or when its pipe ends (revision 2026-07-28 or later).
+ * Over HTTP a client of revision 2026-07-28 has neither: the layer is built for each request, or is kept for the user where the option
+ * `lifetime` says so. Two clients never share what the layer builds. `dispatch/Build` calls `make`, and `Pipeline` gets the services of a
+ * client from the result.
  *
- * `legacy/Initialize` builds the layer in the handshake; from 2026-07-28 on the first request of a pipe or a user builds it, and the other
- * requests wait. A failed build is not kept.
+ * `legacy/Initialize` builds the layer in the handshake. With revision 2026-07-28 or later, the first request of a pipe or of a user builds
+ * it, and other requests wait for that. When building fails, the next request builds it again.
  */
 import * as Context from "effect/Context"
 import type * as Duration from "effect/Duration"
@@ -28,10 +29,10 @@ import { SessionDirectory } from "../SessionDirectory.js"
 import type { RequestOrigin } from "./RequestOrigin.js"
 import type { Resolved } from "./ResolvedLimits.js"
 
-/** The limit of what a client says of itself, in characters of JSON: it is kept with its session. */
+/** How many characters, as JSON, a client may say of itself, because this text is kept with the session of the client. */
 export const MAX_FACTS = 65_536
 
-/** How many sessions of users there may be, and how many of one user: one for each of its clients. */
+/** How many sessions of users there may be in all, and of one user. A user has one session for each of its clients. */
 const MAX_SESSIONS = 10_000
 const MAX_SESSIONS_PER_USER = 64
 
@@ -42,7 +43,7 @@ interface Options {
   readonly closeTimeout?: Duration.DurationInput | undefined
   readonly lifetime?: "user" | undefined
   readonly limits: Resolved<ServerLimits>
-  /** Default: 10,000. */
+  /** How many sessions of users there may be. Default: 10,000. */
   readonly maxSessions?: number
 }
 
@@ -52,25 +53,25 @@ type Services = Context.Context<never>
 
 export interface SessionLayer {
   /**
-   * Builds the services of a session in its scope. `request` is the request that begins the session. `keep` gets the services, and
-   * what releases them before the scope closes.
+   * Builds the services of a session in the scope of the session. `request` is the request that begins the session. `keep` gets the
+   * services, and the effect that releases them before the scope closes.
    */
   readonly build: (
     request: Request,
     scope: Scope.Scope,
     keep?: (services: Services, release: Effect.Effect<void>) => void
   ) => Effect.Effect<Services, unknown>
-  /** The session of a pipe, which closes with the scope. */
+  /** Makes the session of a pipe. The session closes with the scope. */
   readonly within: (scope: Scope.Scope) => KeptSession
-  /** The services for a request that has no session and no pipe, in the scope of the request. */
+  /** Gives the services for a request that belongs to no session and no pipe. `scope` is the scope of the request. */
   readonly ofRequest: (request: Request, scope: Scope.Scope) => Effect.Effect<Services, unknown>
-  /** Whether a session of a user is kept from one such request to the next. */
+  /** Whether the session of a user is kept from one such request to the next. */
   readonly isOfUsers: boolean
 }
 
-/** A session that the first of its requests builds. */
+/** A session whose layer its first request builds. */
 export class KeptSession<S extends Scope.Scope = Scope.Scope> {
-  /** What the layer has built. */
+  /** The services that the layer has built; `undefined` before. */
   services: Services | undefined
   private readonly flight: SingleFlight.SingleFlight<Services, unknown>
 
@@ -96,12 +97,12 @@ export const make = (
 ): Effect.Effect<SessionLayer, never, Scope.Scope> =>
   Effect.gen(function*() {
     const context = Context.omit(Scope.Scope)(application as Context.Context<any>)
-    // With a memo map of its own for each session: a shared memo map would give one client's services to the next client.
+    // Each session has a memo map of its own. A shared memo map would give one client's services to the next client.
     const fresh = Layer.fresh(layer)
     const build: SessionLayer["build"] = (request, scope, keep) =>
       Effect.uninterruptibleMask((restore) =>
         Effect.flatMap(
-          // A scope of its own, so that a layer that fails half-way releases at once what it built.
+          // A scope of its own, so that a layer which fails halfway releases at once what it has built.
           Effect.zip(Layer.makeMemoMap, EffectInternals.childOf(scope)),
           ([memo, own]) =>
             restore(Effect.mapInputContext(
@@ -136,7 +137,7 @@ export const make = (
     }
   })
 
-/** A session of a user. Its mutable fields: how many requests use it, and while none does, when it ends. */
+/** A session of a user. Mutable fields: `uses` counts the requests that use it; `idle` is its deadline while no request uses it. */
 class UserSession extends KeptSession<Scope.CloseableScope> {
   uses = 0
   idle: Deadlines.Expirable | undefined
@@ -147,8 +148,8 @@ class UserSession extends KeptSession<Scope.CloseableScope> {
 }
 
 /**
- * Keeps a session for each user, client and declared capabilities while requests use it, and for the idle time after that. Requests of
- * clients without a user get a session each.
+ * Keeps a session for each user, client and declared capabilities while requests use it, and for the idle time after that. Each request of
+ * a client without a user gets a session of its own.
  */
 const ofUsers = (
   build: SessionLayer["build"],
@@ -156,7 +157,7 @@ const ofUsers = (
 ): Effect.Effect<SessionLayer["ofRequest"], never, Scope.Scope> =>
   Effect.gen(function*() {
     yield* refuseNodes
-    // It closes after the handlers have ended: the dispatcher is made later.
+    // Made before the dispatcher, so that it closes after the handlers have ended.
     const whole = yield* Release.scope("The session layer of users", closeTimeout)
     const deadlines = yield* Deadlines.make(RESOLUTION)
     const services = yield* EffectInternals.services
@@ -170,7 +171,10 @@ const ofUsers = (
       const close = Scope.close(session.scope, Exit.void)
       EffectInternals.runFork(services, Release.within(close, "The session layer of a user", closeTimeout))
     }
-    /** Ends an idle session where there is no room for another session of the user; `false` when all of them are in use. */
+    /**
+     * Ends an idle session where the limits leave no room for another session of the user. Gives `false` when all of these sessions are in
+     * use.
+     */
     const makeRoom = (user: string): boolean => {
       const all = [...sessions.values()]
       const own = all.filter((session) => session.user === user)
@@ -211,7 +215,7 @@ const ofUsers = (
     }
   })
 
-// The next request of the client may arrive at another node.
+// Refuses several nodes, because the next request of the client may arrive at another node.
 const refuseNodes = Effect.gen(function*() {
   const directory = yield* Effect.serviceOption(SessionDirectory)
   const bus = yield* Effect.serviceOption(ChangeBus)

@@ -1,6 +1,7 @@
 /**
- * What the two kinds of tasks differ in: when a call becomes a task, how its request is answered then, how its questions are worded, and
- * how it ends. `legacy/TaskWire` and `modern/TaskWire` each have a dialect, which the `HandlerContext` of a request gives to `TaskCall`.
+ * The differences between the tasks of the two protocol eras: when a call becomes a task, how its request is answered then, which form its
+ * questions have, and how it ends. `legacy/TaskWire` and `modern/TaskWire` each make a dialect. The `HandlerContext` of a request gives the
+ * dialect to `TaskCall`.
  */
 import type * as Effect from "effect/Effect"
 import type * as Either from "effect/Either"
@@ -22,26 +23,32 @@ export interface TaskDialect {
   /** The revision of the request. */
   readonly version: Version
   /**
-   * Whether this call of a tool becomes a task, and how long the client wants to keep it, in milliseconds. Left: the client
-   * has to call the tool in another way.
+   * Whether this call of a tool becomes a task. `undefined`: it does not. `ttl` is how long the client wants the task to be stored, in
+   * milliseconds; `undefined` when the client does not say it. Left: the client has to call the tool in another way.
    */
   readonly wants: (support: Support | undefined) => Either.Either<
     { readonly ttl: number | undefined } | undefined,
     McpError | JsonRpcError
   >
-  /** Ends the request of a call that has become a task. */
+  /** Ends the request of a call that has become a task, with the answer that has the task. */
   readonly created: (task: StoredTask) => Effect.Effect<unknown, unknown>
-  /** What the handler sends with after its request was answered, and how it asks a question that is not a question of the task. */
+  /**
+   * Gives the functions with which the handler sends and asks after its request was answered. The asker is for questions that are not
+   * questions of the task.
+   */
   readonly detached: (task: StoredTask) => { readonly outbound: RequestChannel; readonly asker: Asker }
   /**
-   * Notifies the client of a change, where the revision has a notification for the client that began a task. Does not wait for
-   * the client to read.
+   * Notifies the client that began the task of a change, where the revision has a notification for this client. Does not wait until the
+   * client reads the notification.
    */
   readonly changed?: ((task: StoredTask) => Effect.Effect<void>) | undefined
-  /** A question as the client gets it. Left: the question cannot be asked. */
+  /** Gives a question in the form in which the client gets it. Left: the question cannot be asked. */
   readonly encode: (question: Question<any>) => Either.Either<TaskQuestion, McpError>
-  /** The answer that came under a key. Fails with `InvalidParams` where the client sent it with a request, which is refused then. */
+  /**
+   * Decodes the answer that came under a key. Fails with `InvalidParams` where the client sent the answer with a request, which is then
+   * refused.
+   */
   readonly decode: <A>(question: Question<A>, answer: JsonObject, key: string) => Effect.Effect<A, AskError>
-  /** The end of a task, from the end of its handler. */
+  /** Makes the end of a task from the end of its handler. */
   readonly ended: (exit: Exit.Exit<unknown, unknown>) => Ended
 }

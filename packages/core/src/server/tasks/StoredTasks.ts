@@ -1,9 +1,9 @@
 /**
- * The tasks of a server as its store has them: reads and changes tasks for the viewers who may see them, and moves their status forward. A
- * status that has ended never changes.
+ * Reads and changes the tasks of a server in its store. Each reader is a viewer, who sees only its own tasks. The status of a task only
+ * moves forward: a task that has ended never changes.
  *
- * `TaskRunner` supervises the fibers of the tasks that this process runs, `legacy/TaskWire` serves the methods about tasks of 2025-11-25,
- * `TasksServer` the methods of the extension. `features/TaskCall` and `nodes/NodeTasks` change tasks, too.
+ * `TaskRunner` supervises the fibers of the tasks that this process runs. `legacy/TaskWire` serves the methods about tasks of revision
+ * 2025-11-25, and `TasksServer` serves the methods of the extension. `features/TaskCall` and `nodes/NodeTasks` change tasks, too.
  */
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
@@ -30,28 +30,31 @@ import {
 } from "../TaskStore.js"
 import * as StoreFailure from "../telemetry/StoreFailure.js"
 
-/** How many characters of a report are stored. */
+/** How many characters of a report, or of any other message of a status, are stored. */
 const MAX_MESSAGE = 1000
 
-/** Who may see a task: its owner, with the era that began it and with the scopes that its call required. */
+/** Who may see a task: its owner, in the protocol era in which the task began, and with the scopes that its call required. */
 export interface Viewer<out E = Refuses> {
   readonly owner: string | null
   readonly isOfEra: (revision: Version) => boolean
-  /** Why the token of this request may not use what requires these scopes. */
+  /** Gives the reason why the token of this request may not use what requires these scopes; `undefined` when it may. */
   readonly refusal: (scopes: ReadonlyArray<string>) => E | undefined
 }
 
-/** How a task ended. */
+/** The end of a task. */
 export interface Ended {
   readonly status: Tasks.TaskStatus
   readonly statusMessage?: string | undefined
   readonly outcome?: TaskOutcome | undefined
-  /** The cause of an outcome that hides a bug of the server from the client. */
+  /** The cause, when the outcome hides a bug of the server from the client; otherwise `undefined`. */
   readonly died?: Cause.Cause<unknown> | undefined
   readonly subject?: string | undefined
 }
 
-/** A store that logs when the store begins to fail. An application may have written the store: a defect is a failure, too. */
+/**
+ * Wraps a store, so that the log says when the store begins to fail. An application may have written the store itself, so a defect of the
+ * store becomes a failure.
+ */
 export const logging = (store: TaskStoreService): TaskStoreService => {
   const total = StoreFailure.total(STORE, unanswered, isFailure)
   const followed = StoreFailure.once<TaskStoreError>(CHANGES, isFailure)
@@ -70,7 +73,7 @@ export const logging = (store: TaskStoreService): TaskStoreService => {
         return Stream.catchAllCause(counted, (cause) => {
           const error = Cause.isDie(cause) ? Cause.fail(unanswered(StoreFailure.messageOf(Cause.squash(cause)))) : cause
           const failed = followed(Effect.failCause(error))
-          // The task as it is does not tell whether changes come.
+          // The first element is the task as it is. Only a further element shows that the store delivers changes.
           return Stream.fromEffect(given > 1 ? Effect.zipRight(followed(Effect.void), failed) : failed)
         })
       })
@@ -79,20 +82,20 @@ export const logging = (store: TaskStoreService): TaskStoreService => {
 
 const unanswered = (message: string): TaskStoreError => new TaskStoreError({ reason: "Unavailable", message })
 
-/** What runs detached tasks: what this server tells it. */
+/** An engine, which runs detached tasks, and what this server tells it. */
 export interface Engine {
-  /** The client answers these questions. It runs before the store has the answers; where it fails, the client is refused. */
+  /** The client answers the questions with these keys. It runs before the store has the answers. When it fails, the client is refused. */
   readonly answered: (task: StoredTask, keys: ReadonlyArray<string>) => Effect.Effect<void>
-  /** The store has the task as ended: its work stops. */
+  /** The store has the end of the task, so the work of the task should stop. */
   readonly stopped: (task: StoredTask) => Effect.Effect<void>
 }
 
-/** Says why an answer does not fit to the question with this key; up to 2025-11-25 it refuses no answer. */
+/** Fails when an answer does not fit its question, with the reason. With revision 2025-11-25 or earlier it refuses no answer. */
 export type Check = (key: string, answer: TaskOutcome) => Effect.Effect<void, InvalidParams>
 
 /**
- * Its fields: `listeners` run for every change that this server makes; `checks` are the checks of the tasks that wait here, by the ids of
- * the tasks; `engines` are what runs detached tasks, by their names.
+ * Its fields: `listeners` run for every change that this server makes; `checks` has the checks of the tasks that wait for answers here, by
+ * the ids of the tasks; `engines` has the engines of detached tasks, by their names.
  */
 export class StoredTasks {
   private readonly checks = new Map<string, Set<Check>>()
@@ -111,7 +114,10 @@ export class StoredTasks {
     )
   }
 
-  /** Tells what runs a detached task that the task has ended. What runs it also learns of it from the store, so a failure is only logged. */
+  /**
+   * Tells the engine of a detached task that the task has ended. A failure is only logged, because the engine also learns of the end from
+   * the store.
+   */
   stop(task: StoredTask): Effect.Effect<void> {
     return Effect.suspend(() => {
       const engine = this.engines.get(task.detached ?? "")
@@ -124,7 +130,10 @@ export class StoredTasks {
     })
   }
 
-  /** Changes a task, unless it has ended: then, and where there is no such task, `false`. The same task from `f` is not a change. */
+  /**
+   * Changes a task. Gives `false` when the task has ended, or when there is no such task. When `f` returns the same task, nothing is
+   * written.
+   */
   private update(
     { owner, taskId }: Pick<StoredTask, "owner" | "taskId">,
     f: (task: StoredTask) => Partial<StoredTask>
@@ -140,8 +149,8 @@ export class StoredTasks {
   }
 
   /**
-   * Stores the end of a detached task, once. `false` where the task had ended before. A result that the store has no room for fails
-   * the task.
+   * Stores the end of a detached task, once. Gives `false` when the task had ended before. When the store has no room for the result, the
+   * task ends as `failed`.
    */
   endOnce(
     task: Pick<StoredTask, "owner" | "taskId">,
@@ -162,8 +171,8 @@ export class StoredTasks {
   }
 
   /**
-   * A task of the viewer. Fails as for an unknown task when the task belongs to another owner, and as a call of its tool would fail when
-   * the viewer may not call the tool.
+   * A task of the viewer. When the task belongs to another owner, it fails as for an unknown task. When the viewer may not call the tool of
+   * the task, it fails as a call of the tool would fail.
    */
   get(viewer: Viewer, taskId: string): Effect.Effect<StoredTask, Refuses | InvalidParams> {
     return answered(this.find(viewer, taskId))
@@ -180,7 +189,7 @@ export class StoredTasks {
     )
   }
 
-  /** The scopes that a request about a task requires; none where there is no such task, or the store is away. */
+  /** The scopes that a request about a task requires. There are none when there is no such task, or when the store does not answer. */
   requires(owner: string | null, taskId: string): Effect.Effect<ReadonlyArray<string>> {
     return Effect.match(this.store.get(owner, taskId), {
       onFailure: () => [],
@@ -188,7 +197,7 @@ export class StoredTasks {
     })
   }
 
-  /** The task as it is, and then as it becomes. */
+  /** The task as it is, and then the task after each change. */
   changes(viewer: Viewer, taskId: string): Stream.Stream<StoredTask, Refuses | InvalidParams> {
     return Stream.unwrap(
       Effect.as(
@@ -198,7 +207,7 @@ export class StoredTasks {
     )
   }
 
-  /** Tasks that the viewer may see. */
+  /** A page of the tasks that the viewer may see. */
   list(viewer: Viewer, after: string | undefined, limit: number) {
     return Effect.catchAll(
       Effect.map(this.store.list(viewer.owner, { after, limit }), ({ next, tasks }) => ({
@@ -212,7 +221,7 @@ export class StoredTasks {
     )
   }
 
-  /** Cancels a task that has not ended. `false` when it had ended before. */
+  /** Cancels a task. The second value is `false` when the task had ended before. */
   cancel(
     viewer: Viewer,
     taskId: string
@@ -221,15 +230,15 @@ export class StoredTasks {
       Tasks.isTerminal(task.status)
         ? undefined
         : { status: "cancelled", statusMessage: "The client cancelled the task", questions: {}, answers: {} })
-    // Also when it was cancelled before: what runs it may not have been told.
+    // Also when the task was cancelled before, because its engine may not have been told then.
     return answered(Effect.tap(cancel, ([task]) => task.status === "cancelled" ? this.stop(task) : Effect.void))
   }
 
   /**
-   * Gives the answers to questions of a task, by their keys; a question without an answer stays. Only questions that the task has are
-   * looked up: a client may send any number of other answers. From 2026-07-28 on, an answer that does not fit to its question is refused,
-   * and all others with it; only the node that runs the task checks answers. What runs a detached task is told before the answers are
-   * stored.
+   * Gives answers to questions of a task, by the keys of the questions; a question without an answer stays. Only questions that the task
+   * has are looked up, because a client may send any number of other answers. With revision 2026-07-28 or later, an answer that does not
+   * fit its question is refused, and all other answers with it. Only the node that runs the task checks answers. The engine of a detached
+   * task is told before the answers are stored.
    */
   answer(
     viewer: Viewer,
@@ -269,7 +278,10 @@ export class StoredTasks {
         ))
   }
 
-  /** Asks questions in a task, and waits for all answers. From 2026-07-28 on, answers that come to this node meanwhile are checked before they are stored. */
+  /**
+   * Asks questions in a task, and waits for all answers. With revision 2026-07-28 or later, answers that come to this node are checked
+   * before they are stored.
+   */
   ask(
     task: StoredTask,
     questions: Readonly<Record<string, TaskQuestion>>,
@@ -313,18 +325,18 @@ export class StoredTasks {
         Effect.flatMap(([, isAsked]) => isAsked ? taken : Effect.interrupt),
         Effect.onInterrupt(() => Effect.ignore(this.withdraw(self, taskId, keys))),
         Effect.tap(Effect.retry(take, { schedule: writeAgain, while: isUnavailable })),
-        // The request of the task is answered already: no status can tell of the store.
+        // The request of the task was answered before, so no HTTP status can tell of the failure.
         Effect.catchTag("TaskStoreError", ({ message, reason }) => Effect.fail(failure(message, reason)))
       )
   }
 
-  /** Stores the message of the status. `false` where the task has ended. */
+  /** Stores the message of the status. Gives `false` when the task has ended. */
   progress(task: Pick<StoredTask, "owner" | "taskId">, message: string): Effect.Effect<boolean, TaskStoreError> {
     const statusMessage = message.slice(0, MAX_MESSAGE)
     return this.update(task, (found) => found.statusMessage === statusMessage ? found : { statusMessage })
   }
 
-  /** Asks one question, unless it is asked already. `false` where the task has ended. */
+  /** Asks one question, unless it was asked already. Gives `false` when the task has ended. */
   askOnce(
     task: Pick<StoredTask, "owner" | "taskId">,
     key: string,
@@ -336,7 +348,7 @@ export class StoredTasks {
         : { questions: { ...found.questions, [key]: question }, status: "input_required" })
   }
 
-  /** Removes a question, and its answer. `false` where the task has ended. */
+  /** Removes a question and its answer. Gives `false` when the task has ended. */
   forget(task: Pick<StoredTask, "owner" | "taskId">, key: string): Effect.Effect<boolean, TaskStoreError> {
     return this.update(task, (found) => {
       const { [key]: _, ...questions } = found.questions
@@ -347,8 +359,9 @@ export class StoredTasks {
   }
 
   /**
-   * Stores what the handler of a task reports as the message of its status. Does not wait: one write runs at a time, and only the newest of
-   * the reports that come meanwhile is written. A report that cannot be stored is lost.
+   * Makes the function that stores what the handler of a task reports as the message of the task's status. The function does not wait for
+   * the store. One write runs at a time, and of the reports that come during a write only the newest is written. A report that cannot be
+   * stored is lost.
    */
   reports(task: StoredTask): (progress: Progress) => Effect.Effect<void> {
     const writes = new SerialQueue()
@@ -372,8 +385,8 @@ export class StoredTasks {
   }
 
   /**
-   * Stores the end of a task; does nothing when it has ended before. While the store is away it tries again. It can be interrupted
-   * only between two attempts.
+   * Stores the end of a task. Does nothing when the task has ended before. While the store does not answer, it tries again. It can be
+   * interrupted only between two attempts.
    */
   end(
     { owner, taskId }: StoredTask,
@@ -383,7 +396,8 @@ export class StoredTasks {
     const logged = died === undefined
       ? Effect.void
       : Effect.logError(`The task of ${subject ?? "a request"} died`, died)
-    // The end of a task interrupts a handler that asks, before it interrupts the fiber that supervises the handler: that is not a defect.
+    // The end of a task interrupts a handler that asks, and after that the fiber that supervises the handler. Such an interruption is not a
+    // defect.
     const isInterrupted = died !== undefined && Cause.isInterruptedOnly(died)
     const store = (ended: Pick<Ended, "status" | "statusMessage" | "outcome">) =>
       Effect.tap(
@@ -409,7 +423,7 @@ export class StoredTasks {
     )
   }
 
-  /** Changes a task, again when another change came first. `undefined` from `f` changes nothing. */
+  /** Changes a task. Tries again when another change came first. When `f` gives `undefined`, nothing changes. */
   private change<E>(
     viewer: Viewer<E>,
     taskId: string,
@@ -433,13 +447,13 @@ export class StoredTasks {
   }
 }
 
-/** How changes are read again after the store has failed. */
+/** When changes are read again after the store has failed. */
 export const readAgain = Schedule.union(Schedule.exponential("100 millis"), Schedule.spaced("30 seconds"))
 
-/** How the end of a task, and the name of its node, are written again after the store has failed, for as long as they are needed. */
+/** When the end of a task, and the name of its node, are written again after the store has failed: for as long as they are needed. */
 export const untilStored = Schedule.union(Schedule.exponential("100 millis"), Schedule.spaced("1 second"))
 
-/** How often the end of a task, or an answer that came, is written again after the store has failed: for 3 seconds. */
+/** When the end of a task, or an answer, is written again after the store has failed: for about 3 seconds. */
 export const writeAgain = Schedule.intersect(Schedule.exponential("100 millis"), Schedule.recurs(5))
 
 const isFailure = ({ reason }: TaskStoreError): boolean => reason === "Refused" || reason === "Unavailable"
@@ -447,11 +461,11 @@ const isFailure = ({ reason }: TaskStoreError): boolean => reason === "Refused" 
 const isUnavailable = (error: TaskStoreError | InvalidParams): boolean =>
   error._tag === "TaskStoreError" && isFailure(error)
 
-/** What a client learns of a failure. */
+/** Turns a failure of the store into the error that a client gets. */
 const answered = <A>(effect: Effect.Effect<A, TaskStoreError | Refuses | InvalidParams>) =>
   Effect.catchTag(effect, "TaskStoreError", unavailable)
 
-/** The handler of a task decides about the task, whatever the era is. */
+/** The viewer of the task's own handler. It sees the task with every revision and every scope. */
 const ofOwner = (owner: string | null): Viewer<never> => ({ owner, isOfEra: () => true, refusal: () => undefined })
 
 const requiresOf = ({ requires = [] }: StoredTask): ReadonlyArray<string> => requires
@@ -461,7 +475,7 @@ const statusOf = (questions: Readonly<Record<string, TaskQuestion>>): Tasks.Task
 
 const unknown = new InvalidParams({ message: "Invalid params: there is no such task, or it has expired" })
 
-/** A limit of the store is for the client to know. */
+/** The error of a failure of the store. A client gets the message of a limit of the store. */
 export const unavailable = ({ message, reason }: TaskStoreError): Effect.Effect<never, HttpRefusal | InternalError> =>
   Effect.fail(reason === "Refused" ? refused : failure(message, reason))
 
@@ -478,7 +492,7 @@ const refused = new HttpRefusal({
 
 const ENGINE = "The engine of detached tasks"
 
-/** The end of a task whose result the store has no room for. */
+/** The end of a task for whose result the store has no room. */
 const tooLarge = (message: string): Pick<Ended, "status" | "statusMessage" | "outcome"> => ({
   status: "failed",
   statusMessage: message,

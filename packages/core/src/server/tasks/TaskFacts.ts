@@ -1,6 +1,6 @@
 /**
- * What both eras say of a task in the same words, and how the response of a call becomes the end of its task. What only one era says is
- * in `legacy/TaskWire` or `modern/TaskWire`.
+ * The members of a task that both protocol eras have, and the end of a task, made from the response of its call. `legacy/TaskWire` and
+ * `modern/TaskWire` have what only one era has.
  */
 import { toObject } from "../../jsonrpc/JsonRpcError.js"
 import type * as Outcome from "../../jsonrpc/Outcome.js"
@@ -21,7 +21,7 @@ export const common = (
   lastUpdatedAt: EffectInternals.iso(lastUpdatedAt)
 })
 
-/** The end of a task: a JSON-RPC error fails it, and so does a result for which `isFailure` holds. */
+/** Makes the end of a task. The task ends as `failed` after a JSON-RPC error, and after a result for which `isFailure` gives `true`. */
 export const endOf = (
   { died, error, result, subject }: Outcome.Outcome,
   isFailure: (result: JsonObject) => boolean = () => false

@@ -1,7 +1,7 @@
 /**
- * Runs tasks: creates them in the `TaskStore`, and supervises their fibers until they end, are cancelled or expire. `TasksServer` makes the
- * runner and gives it to the server (`dispatch/ServerTasks`). `TaskCall` creates a task for a call, and has the runner supervise its fiber.
- * `StoredTasks` reads and changes tasks for clients.
+ * Runs tasks: creates them in the `TaskStore`, and supervises their fibers until the tasks end, are cancelled or expire. `TasksServer`
+ * makes the runner and gives it to the server (`dispatch/ServerTasks`). `TaskCall` creates a task for a call with the runner, and has the
+ * runner supervise the fiber of the call. `StoredTasks` reads and changes tasks for clients.
  */
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
@@ -21,7 +21,7 @@ import type { TaskLimits } from "../Limits.js"
 import type { StoredTask, TaskStoreService } from "../TaskStore.js"
 import { type Ended, type Engine, errorOf, readAgain, StoredTasks, unavailable, untilStored } from "./StoredTasks.js"
 
-/** The options of the tasks of a server, with their defaults; durations in milliseconds. */
+/** The options of the tasks of a server, with their defaults. Durations are in milliseconds. */
 export interface Settings {
   readonly maxRunning: number
   readonly ttl: number
@@ -29,17 +29,17 @@ export interface Settings {
   readonly pollInterval: number
 }
 
-/** What a call says of the task that it becomes. */
+/** What a call tells of the task that it becomes. */
 export interface NewTask extends Pick<StoredTask, "owner" | "revision" | "detached"> {
-  /** In milliseconds, where the client says it. */
+  /** How long the client wants the task to be stored, in milliseconds; `undefined` when the client does not say it. */
   readonly ttl: number | undefined
   /** The scopes that the call requires. */
   readonly requires: ReadonlyArray<string>
 }
 
 /**
- * Its fields: `running` holds, by owner, each task of this process and the fiber that supervises the task; before the store has the task
- * there is no fiber. An owner without tasks is not in it. While `closing` is true, new tasks are refused.
+ * Its fields: `running` has, by owner, each task of this process, and the fiber that supervises the task. The fiber is `undefined` until
+ * the store has the task. An owner without tasks is not in `running`. While `closing` is true, new tasks are refused.
  */
 export class TaskRunner {
   readonly tasks: StoredTasks
@@ -54,7 +54,7 @@ export class TaskRunner {
     this.tasks = new StoredTasks(store, engines)
   }
 
-  /** Creates a task that runs here. It is in the store when this has ended. */
+  /** Creates a task that runs at this node. When this effect has ended, the task is in the store. */
   create(details: NewTask): Effect.Effect<StoredTask, HttpRefusal | InternalError> {
     return Effect.flatMap(this.made(details), (task) => {
       const running = this.running.get(task.owner)?.size ?? 0
@@ -77,7 +77,7 @@ export class TaskRunner {
     })
   }
 
-  /** Creates a task that no node runs. The limits of the store bound how many of them there are. */
+  /** Creates a task that no node runs. Only the limits of the store limit the number of such tasks. */
   createDetached(
     details: NewTask & { readonly detached: string }
   ): Effect.Effect<StoredTask, HttpRefusal | InternalError> {
@@ -106,7 +106,8 @@ export class TaskRunner {
   }
 
   /**
-   * Supervises the fiber of a task: interrupts it when the task is cancelled or its time has passed, and stores its end.
+   * Supervises the fiber of a task: interrupts the fiber when the task is cancelled or its time to live has passed, and stores the end of
+   * the task.
    */
   supervise(
     task: StoredTask,
@@ -114,7 +115,7 @@ export class TaskRunner {
     changed: (task: StoredTask) => Effect.Effect<void> = () => Effect.void
   ): Effect.Effect<void> {
     const { owner, taskId } = task
-    // Ends when the task does, or when the store has removed it.
+    // Ends when the task has ended, or when the store has removed it.
     const over = this.store.changes(owner, taskId).pipe(
       Stream.tap((changedTask) => changedTask.version > task.version ? changed(changedTask) : Effect.void),
       Stream.takeUntil(({ status }) => Tasks.isTerminal(status)),
@@ -125,7 +126,7 @@ export class TaskRunner {
     let result: Ended | undefined
     const finish = Effect.flatMap(
       Effect.flatMap(work, Fiber.join),
-      // `over` interrupts it when the time of the task has passed.
+      // `over` interrupts this effect when the time to live of the task has passed.
       (ended) => this.tasks.end(task, result = ended, untilStored)
     )
     return Race.raceFirst(finish, over).pipe(
@@ -147,7 +148,7 @@ export class TaskRunner {
   }
 
   /**
-   * The limit of the requests of one client that wait for results of tasks: as many as tasks of one user may run.
+   * Limits how many requests of one client may wait for results of tasks: as many as tasks of one user may run.
    */
   limitOfResults(): OwnLimit {
     return new Permits({ running: this.settings.maxRunning, waiting: 0, text: 0 })
@@ -165,12 +166,12 @@ export class TaskRunner {
     if (tasks?.size === 0) this.running.delete(owner)
   }
 
-  /** The owners and the ids of the tasks that run here. */
+  /** The owners and the ids of the tasks that run at this node. */
   ids(): Iterable<readonly [owner: string | null, taskId: string]> {
     return [...this.running].flatMap(([owner, tasks]) => [...tasks.keys()].map((taskId) => [owner, taskId] as const))
   }
 
-  /** Ends all tasks, with an outcome that says why. */
+  /** Ends all tasks, with an outcome that says that the server was shut down. */
   get shutdown(): Effect.Effect<void> {
     return Effect.suspend(() => {
       this.closing = true
@@ -191,7 +192,7 @@ const shutDown: Ended = {
 
 const lost: Ended = { status: "failed", outcome: { error: errorOf(internal.message) } }
 
-/** Applies the defaults. */
+/** Fills in the defaults of the options. */
 export const settings = (options: {
   readonly limits?: TaskLimits | undefined
   readonly ttl?: Duration.DurationInput | undefined

@@ -1,14 +1,14 @@
 /**
- * Passes the defects of handlers to the application, after the log, and counts messages that were refused: what a conversation reports,
- * for its option `report`. `dispatch/Build`, `dispatch/Conversations` and `dispatch/Dispatch` give `report` to what they make.
- * `HandlerOutcome` finds the defects; `jsonrpc/Diagnostic` writes the log.
+ * Reports the diagnostics of conversations, for their option `report`: it writes them to the log, gives the defects of handlers to the
+ * application after that, and counts messages that were refused. `dispatch/Build`, `dispatch/Conversations` and `dispatch/Dispatch` pass
+ * `report` to what they make. `HandlerOutcome` finds the defects, and `jsonrpc/Diagnostic` writes the log.
  */
 import * as Effect from "effect/Effect"
 import { type Diagnostic, logger } from "../../jsonrpc/Diagnostic.js"
 import type { Options } from "../Dispatcher.js"
 import * as Metrics from "./Metrics.js"
 
-/** Logs a diagnostic, and runs `onDefect` for a handler that died. */
+/** Makes the function that logs a diagnostic. For a handler that died, it then runs `onDefect`. */
 export const report = ({ onDefect }: Pick<Options, "onDefect">): (diagnostic: Diagnostic) => Effect.Effect<void> => {
   const log = logger()
   return (diagnostic) => {
@@ -20,7 +20,7 @@ export const report = ({ onDefect }: Pick<Options, "onDefect">): (diagnostic: Di
   }
 }
 
-/** The diagnostics about messages that were refused, and their reasons. */
+/** The diagnostics about refused messages, each with the reason that the metric names. */
 const REJECTED: Readonly<Partial<Record<Diagnostic["_tag"], string>>> = {
   Malformed: "malformed",
   UnknownResponse: "unknown_response",

@@ -1,18 +1,20 @@
-/** Gauges that are counted when they are read, for version 4. This is the module that knows how Effect registers its metrics. */
+/**
+ * Gauges whose numbers are counted when they are read, under Effect 4. Only this module knows how Effect registers its metrics.
+ */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"
 import type * as Scope from "effect/Scope"
 import * as EffectInternals from "../../kit/EffectInternals.js"
 
-/** A number that is counted when it is read, of all servers of the process together. */
+/** A number that is counted when it is read, for all servers of the process together. */
 export interface Gauge {
   readonly metric: Metric.Gauge<number>
-  /** Adds what the function counts, until the scope closes. */
+  /** Adds the number that the function counts, until the scope closes. */
   readonly observe: (read: () => number) => Effect.Effect<void, never, Scope.Scope>
 }
 
-/** `name` is the name of the metric. The process has one such gauge, also when this library is loaded twice. */
+/** `name` is the name of the metric. The process has one gauge of each name, even when this library is loaded twice. */
 export const counted = (name: string, description: string): Gauge => {
   const metric = Metric.gauge(name, { description })
   const sources = EffectInternals.shared(

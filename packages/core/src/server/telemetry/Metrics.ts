@@ -1,6 +1,6 @@
 /**
- * The metrics of a server at work: how much is open, and what went another way than usual. Nothing here runs for a message that is served:
- * what is open is counted when a metric is read, and counters are for events that are rare.
+ * The metrics of a server at work: how much is open, and how often something unusual happened. A message that is served as usual costs
+ * nothing here, because what is open is counted when a metric is read, and counters count rare events.
  *
  * `ServerTelemetry` publishes these metrics, and has the metrics of single messages.
  */
@@ -57,7 +57,7 @@ export const shutdown: Metric.Metric.Histogram<number> = Telemetry.histogram(
   "How long an HTTP endpoint took to end, from the beginning of its shutdown, in seconds"
 )
 
-/** Records once how long an endpoint takes to end, from its `drain` to the end of its `close`. `now` is in milliseconds. */
+/** Records once how long an endpoint takes to end, from the beginning of `drain` to the end of `close`. `now` gives milliseconds. */
 export const timed = <A extends { readonly drain: Effect.Effect<void>; readonly close: Effect.Effect<void> }>(
   endpoint: A,
   now: () => number
@@ -73,21 +73,21 @@ export const timed = <A extends { readonly drain: Effect.Effect<void>; readonly 
     }
   })
 
-/** Counts something that has happened. */
+/** Adds to a counter. */
 export const add = (counter: Counter, times = 1): void => {
   if (times > 0) EffectInternals.update(counter, times)
 }
 
 const byReason = new Map<string, Counter>()
 
-/** Counts a refusal. The reason must be one of a few that peers cannot choose. */
+/** Counts a refused message. `reason` must be one of a few fixed texts, which peers cannot choose. */
 export const reject = (reason: string, times = 1): void => {
   let tagged = byReason.get(reason)
   if (tagged === undefined) byReason.set(reason, tagged = Metric.tagged(rejected, "reason", reason))
   add(tagged, times)
 }
 
-/** Counts an HTTP request that was refused. */
+/** Counts a refused HTTP request, by its status. */
 export const rejectHttp = (status: number): void => reject(REASONS[status] ?? Telemetry.OTHER)
 
 const REASONS: Readonly<Record<number, string>> = {

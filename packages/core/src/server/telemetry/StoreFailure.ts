@@ -1,17 +1,17 @@
 /**
- * What becomes of the failure of a store, such as `TaskStore` (`StoredTasks`) or `SessionDirectory` (`NodeServices`). The message of the
- * store is for the operator: it may name addresses and commands. `sentence` is what the client reads instead; `Refusal`, `StoredTasks` and
- * `modern/RequestState` send the sentence. Any client can cause many failures while a store is away: `once` logs an error when that begins,
- * for these modules and for `RateLimit`, `EventDatabase`, `HttpContext` and package `auth`.
+ * What happens when a store fails, such as `TaskStore` (`StoredTasks`) or `SessionDirectory` (`NodeServices`). The message of the store is
+ * for the operator, because it may name addresses and commands. The client reads `sentence` instead; `Refusal`, `StoredTasks` and
+ * `modern/RequestState` send it. Any client can cause many failures while a store does not answer. So `once` logs an error only when the
+ * failures begin, for these modules and for `RateLimit`, `EventDatabase`, `HttpContext` and package `auth`.
  */
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as ClientLogger from "../ClientLogger.js"
 
 /**
- * Makes a function that logs the failures of a store: the first failure, and the first failure after an answer, as errors, and each other
- * failure at level Debug. All uses of one store share the function. `what` names the store, also for the client. An error that is not a
- * failure, such as an error about a limit, counts as an answer.
+ * Makes a function that logs the failures of a store. The first failure, and the first failure after a success, are logged as errors. Every
+ * other failure is logged at level Debug. All uses of one store must share this function. `what` names the store, also for the client. An
+ * error for which `isFailure` gives `false`, such as an error about a limit, counts as a success.
  */
 export const once = <F extends { readonly message: string }>(
   what: string,
@@ -36,7 +36,7 @@ export const once = <F extends { readonly message: string }>(
 }
 
 /**
- * `once` for a store that an application has written. A defect of the store becomes a failure: the request that waits for the store is
+ * `once` for a store that an application has written. A defect of the store becomes a failure, so the request that waits for the store is
  * answered, and the log has the defect.
  */
 export const total = <F extends { readonly message: string }>(
@@ -49,10 +49,10 @@ export const total = <F extends { readonly message: string }>(
     logged(Effect.catchAllDefect(Effect.suspend(run), (defect) => Effect.fail(failure(messageOf(defect)))))
 }
 
-/** A defect as the log has it, with its stack. */
+/** The text of a defect for the log, with its stack. */
 export const messageOf = (defect: unknown): string => Cause.pretty(Cause.die(defect))
 
-/** `isRefused`: the store has refused an operation, or never got it. */
+/** The sentence for the client. `isRefused`: the store has refused the operation, or has not received it. */
 export const sentence = (what: string, isRefused = false): string =>
   isRefused
     ? `${what} takes nothing at the moment, and nothing has run; try again`
