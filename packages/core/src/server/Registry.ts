@@ -1,9 +1,9 @@
 /**
- * What a server offers at the moment: tables of tools, resources, resource templates, prompts and handlers. Feature layers
- * add entries; the server's methods read them.
+ * What a server offers at the moment: tables of tools, resources, resource templates, prompts and handlers. Feature layers add entries, and
+ * the server's methods read them.
  *
- * Each server has a registry of its own, which its feature layers find in their context. The registry knows neither
- * transports nor clients: code that must know of a change registers a listener.
+ * Each server has a registry of its own, which its feature layers find in their context. The registry knows neither transports nor clients.
+ * Code that must learn of a change registers a listener.
  *
  * @since 0.1.0
  */
@@ -34,20 +34,24 @@ import { EntryTable } from "./features/EntryTable.js"
 import type { ServerSessionService } from "./ServerSession.js"
 
 /**
- * A registered entry. Its effects run with the context that its feature's layer was built with, to which the services of
- * the request are added.
+ * A registered entry. Its effects run with the context that its feature's layer was built with. The services of the request are added to
+ * this context.
  *
  * @category models
  */
 export interface Registered {
   readonly context: Context.Context<never>
-  /** What surrounds the effects of the entry, the outermost first. */
+  /**
+   * What `Feature` and `FeatureMiddleware` have put around the effects of the entry: services, checks, scopes and middleware. The outermost
+   * comes first. `undefined` when there is nothing.
+   */
   readonly around?: ReadonlyArray<Surrounding> | undefined
-  /** Whether lists include the entry. Clients find an entry that is not listed all the same. Default: true. */
+  /** Whether lists include the entry. Clients can use an entry that is not listed by its name. Default: `true`. */
   readonly isListed?: boolean | undefined
   /**
-   * The hints for caches that lists with this entry have at most, asked for with each request: a list is for as short a time, and for as
-   * few clients, as its entries and the `cache` option of the server say. `undefined`: as the server's option says.
+   * Gives the hints for caches of the entry, for each request of a list that includes the entry. The hints of a list are the shortest time
+   * and the narrowest scope of its entries and of the server's option `cache`. When it is `undefined`, or gives `undefined`, only the
+   * option `cache` counts for this entry.
    */
   readonly listHints?: (() => Hints | undefined) | undefined
 }
@@ -59,9 +63,11 @@ export interface Registered {
  */
 export interface Subscribable extends Registered {
   /**
-   * Runs for each client that subscribes, in the scope of its subscription. When it fails, the client is refused, or at 2026-07-28 not
-   * notified of this resource. `session` is the session of the request that subscribes; its `resourceUpdated` notifies this client, up to
-   * 2025-11-25 only.
+   * Called for each client that subscribes to the entry. Its effect runs in the scope of the subscription. When the effect fails, the
+   * subscription of the client is refused. With revision 2026-07-28 the rest of the client's subscription goes on, but the client is not
+   * notified of this resource. `uri` is the URI that the client subscribes to. `session` is the session of the request that subscribes: its
+   * `changed.resource` notifies this client, with revision 2025-11-25 or earlier only. `undefined`: nothing happens when a client
+   * subscribes.
    */
   readonly subscribe?:
     | ((uri: string, session: ServerSessionService) => Effect.Effect<void, unknown, Scope.Scope>)
@@ -69,7 +75,7 @@ export interface Subscribable extends Registered {
 }
 
 /**
- * What surrounds an entry: services for its effects, a check whether a request may see the entry, scopes that the user must have, or
+ * One thing around an entry: services for its effects, a check whether a request may see the entry, scopes that the user must have, or
  * middleware around each use. All of them run with the services of the request.
  *
  * @category models
@@ -91,11 +97,14 @@ export type Surrounding =
 export interface EntryOf<Kind extends string, Advertised> {
   readonly kind: Kind
   /**
-   * The name of a tool, of a prompt, of a method, or of the filter of a subscription; the URI of a resource; the URI template of a
-   * resource template.
+   * The name of a tool, of a prompt, of a method, or of the filter of a subscription. For a resource it is the URI, and for a resource
+   * template it is the URI template.
    */
   readonly name: string
-  /** The entry as the server lists it, with its title, its annotations and its `_meta`. Lists do not have methods and filters. */
+  /**
+   * The entry in the form in which the server lists it, with its title, its annotations and its `_meta`. It is `undefined` for methods and
+   * filters, which no list has.
+   */
   readonly advertised: Advertised
   /** All scopes that a use of the entry requires. */
   readonly scopes: ReadonlyArray<string>
@@ -115,21 +124,24 @@ export type FeatureEntry =
   | EntryOf<"filter", undefined>
 
 /**
- * One use of an entry of one kind: the entry, what its handler gets, and the effect that gives the result.
+ * One use of an entry of one kind: the entry, what its handler gets, and the effect that gives the result of the use.
  *
  * @category models
  */
 export interface UseOf<Entry, Arguments, Result> {
   readonly entry: Entry
-  /** What the handler gets, decoded. In a proxy the arguments are as the client sent them. */
+  /** What the handler gets, decoded. In a proxy, the arguments as the client sent them. */
   readonly arguments: Arguments
-  /** Runs the handler. A result is as it is sent; a declared failure of a tool is a result with `isError: true`. */
+  /**
+   * Runs the handler. Gives the result in the form in which it is sent. When a tool fails with a failure that it declares, `next` gives a
+   * result with `isError: true`.
+   */
   readonly next: Effect.Effect<Result, unknown>
 }
 
 /**
- * One use of an entry: a tool is called, a resource is read by itself or through its template, a prompt is got, an argument of a prompt
- * or of a resource template is completed, or a method of the application is handled.
+ * One use of an entry. A use is one of these: a tool is called; a resource is read, by itself or through its template; a prompt is got; an
+ * argument of a prompt or of a resource template is completed; a method of the application is handled.
  *
  * @category models
  */
@@ -158,23 +170,31 @@ export interface RegisteredTool extends Registered {
   /** The tool as `tools/list` describes it. */
   readonly advertised: Tools.Tool
   /**
-   * Decodes the arguments. The server mends arguments that do not decode, if its options say so. Absent: `call` gets the arguments as the
-   * client sent them, as in a proxy.
+   * Decodes the arguments. When they do not decode, the server mends them, if its options say so. `undefined`: `call` gets the arguments as
+   * the client sent them, as in a proxy.
    */
   readonly decode?: ((args: unknown) => Effect.Effect<unknown, ParseIssue>) | undefined
-  /** Whether the server may mend the arguments. Default: true. */
+  /** Whether the server may mend the arguments. Default: `true`. */
   readonly mendArguments?: boolean | undefined
-  /** Runs the handler. `args` are the decoded arguments where there is `decode`; `name` is the name that the client called. */
+  /**
+   * Runs the handler. `args` are the decoded arguments, or, without `decode`, the arguments as the client sent them. `name` is the name
+   * that the client called.
+   */
   readonly call: (args: unknown, name: string) => Effect.Effect<Tools.CallToolResult, unknown, any>
-  /** How its calls become tasks; `undefined` for a tool that never runs as a task. */
+  /** How calls of the tool become tasks; `undefined` for a tool that never runs as a task. */
   readonly task?: {
     readonly support: "optional" | "required"
     /** Whether the handler itself begins the task, with `startTask`. */
     readonly startsInHandler: boolean
-    /** The name of what runs its tasks outside of the nodes: its handler only starts the work. See `DetachedTask`. */
+    /**
+     * The name of the engine that runs the tasks of the tool outside of the nodes; `undefined` when the handler does the work. See
+     * `DetachedTask`.
+     */
     readonly detached?: string | undefined
   } | undefined
-  /** The result of a middleware around the tool, or of its services, that failed. Default: the failure is an error of the request. */
+  /**
+   * Turns the failure of a middleware around the tool, or of its services, into a result. Default: the failure is an error of the request.
+   */
   readonly failed?: ((cause: Cause.Cause<unknown>) => Effect.Effect<Tools.CallToolResult, unknown>) | undefined
 }
 
@@ -183,7 +203,7 @@ export interface RegisteredResource extends Subscribable {
   /** The resource as `resources/list` describes it. */
   readonly advertised: Resources.Resource
   readonly read: Effect.Effect<Resources.ReadResourceResult, unknown, any>
-  /** The hints for caches of clients, if the resource has hints of its own. */
+  /** The hints for caches of the content; `undefined` when the resource has no hints of its own. */
   readonly hints?: Hints | undefined
 }
 
@@ -192,19 +212,25 @@ export interface RegisteredTemplate extends Subscribable {
   /** The template as `resources/templates/list` describes it. */
   readonly advertised: Resources.ResourceTemplate
   readonly template: UriTemplate
-  /** Decodes the variables. Where it fails, the template does not serve the URI. Absent: `read` gets the variables as they stand in the URI. */
+  /**
+   * Decodes the variables. When it fails, the template does not serve the URI. `undefined`: `read` gets the variables as they stand in the
+   * URI.
+   */
   readonly decode?: ((variables: Readonly<Record<string, unknown>>) => Effect.Effect<unknown, ParseIssue>) | undefined
   /**
-   * Runs the handler. `variables` are decoded where there is `decode`. Gives `undefined` when the handler finds that the template does
-   * not serve the URI.
+   * Runs the handler. `variables` are the decoded variables, or, without `decode`, the variables as they stand in the URI. Gives
+   * `undefined` when the handler finds that the template does not serve the URI.
    */
   readonly read: (
     variables: any,
     uri: string
   ) => Effect.Effect<Resources.ReadResourceResult | undefined, unknown, any>
-  /** The resources of this template that `resources/list` includes. Runs for each request. */
+  /**
+   * Gives the resources of this template that `resources/list` includes. It runs for each request. `undefined` when the template lists
+   * none.
+   */
   readonly list: Effect.Effect<ReadonlyArray<Resources.Resource>, unknown, any> | undefined
-  /** The hints for caches of clients, if the template has hints of its own. */
+  /** The hints for caches of the contents; `undefined` when the template has no hints of its own. */
   readonly hints?: Hints | undefined
   readonly completers: Completers
 }
@@ -213,15 +239,15 @@ export interface RegisteredTemplate extends Subscribable {
 export interface RegisteredPrompt extends Registered {
   /** The prompt as `prompts/list` describes it. */
   readonly advertised: Prompts.Prompt
-  /** Decodes the arguments. Absent: `get` gets them as the client sent them, as in a proxy. */
+  /** Decodes the arguments. `undefined`: `get` gets the arguments as the client sent them, as in a proxy. */
   readonly decode?: ((args: unknown) => Effect.Effect<unknown, ParseIssue>) | undefined
-  /** Runs the handler. `args` are the decoded arguments where there is `decode`. */
+  /** Runs the handler. `args` are the decoded arguments, or, without `decode`, the arguments as the client sent them. */
   readonly get: (args: unknown) => Effect.Effect<Prompts.GetPromptResult, unknown, any>
   readonly completers: Completers
 }
 
 /**
- * Completers by the name of their argument. Each gets the text that the user has typed, and the other arguments.
+ * Completers by the names of their arguments. A completer gets the text that the user has typed, and the other arguments.
  *
  * @category models
  */
@@ -231,34 +257,43 @@ export type Completers = ReadonlyMap<
 >
 
 /**
- * The application's handler of the requests or notifications of one method. It comes before what the server itself does
- * for that method.
+ * The application's handler of the requests or notifications of one method. It is used in place of what the server itself does for this
+ * method.
  *
  * @category models
  */
 export interface RegisteredHandler extends Registered {
   readonly method: Method.Method
-  /** The identifier of the extension that defines the method. */
+  /** The identifier of the extension that defines the method; `undefined` for any other method. */
   readonly extension?: string | undefined
-  /** The capabilities that a client must have declared. */
+  /** The capabilities that a client must have declared; `undefined` when it needs none. */
   readonly requires?: ClientCapabilities | undefined
-  /** Whether the handler serves entries of several features: what surrounds one of these features does not surround the handler. */
+  /**
+   * Whether several features register this handler. The checks and the middleware around one of these features then do not apply to the
+   * handler. Default: `false`.
+   */
   readonly isShared?: boolean | undefined
-  /** `params` are decoded; `raw` are the same parameters as the client sent them. */
+  /** Runs the handler. `params` are the decoded parameters; `raw` are the same parameters as the client sent them. */
   readonly run: (params: any, raw: JsonObject | undefined, method: string) => Effect.Effect<unknown, unknown, any>
-  /** The handler without what stands in `around`, which the `run` of a surrounded handler runs, too. */
+  /**
+   * The handler without `around`. The `run` of a handler with `around` includes what is around it; `undefined` when there is nothing around
+   * it.
+   */
   readonly inner?: Pick<RegisteredHandler, "context" | "run"> | undefined
 }
 
 /**
- * The application's choice among the keys that a client wants to subscribe to, for one filter of an extension.
+ * The application's function that chooses among the keys that a client wants to subscribe to, for one filter of an extension.
  *
  * @category models
  */
 export interface RegisteredFilter extends Registered {
   readonly name: string
   readonly accept: (keys: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<string>, unknown, any>
-  /** The filter without what stands in `around`, which the `accept` of a surrounded filter runs, too. */
+  /**
+   * The filter without `around`. The `accept` of a filter with `around` includes what is around it; `undefined` when there is nothing
+   * around it.
+   */
   readonly inner?: Pick<RegisteredFilter, "accept" | "context"> | undefined
 }
 
@@ -270,47 +305,54 @@ export interface RegisteredFilter extends Registered {
 export interface ExtensionNotification {
   readonly method: string
   readonly filter: string
-  /** What it is about, when the filter holds keys. */
+  /**
+   * The key that this notification is about. Only clients that have subscribed to this key get the notification. `undefined` for a filter
+   * that is a flag and has no keys.
+   */
   readonly key: string | undefined
   readonly params: JsonObject
 }
 
 /**
- * What a feature adds to the description of its server.
+ * What a feature adds to the description that its server gives of itself.
  *
  * @category models
  */
 export interface Description {
-  /** The kinds of entries that the server offers, even while it has none. */
+  /** The kinds of entries that the server offers, even while it has no entry of the kind. */
   readonly offers: ReadonlyArray<Kind | "completions">
-  /** How to use the feature, for the model: it follows the instructions of the server. */
+  /** How to use the feature. Clients give this text to their model, after the instructions of the server. */
   readonly instructions?: string | undefined
-  /** The identifier of the extension that the feature needs: without it among its `extensions`, the server logs a warning. */
+  /**
+   * The identifier of the extension that the feature needs. When the server does not have this extension among its `extensions`, it logs a
+   * warning.
+   */
   readonly extension?: string | undefined
 }
 
 /**
- * Functions that run for clients. A function with a `session` runs for clients up to 2025-11-25, whose state outlives a request: the
- * session belongs to no request, and asks, logs and notifies as long as the client is connected.
+ * Functions that run when something happens to a client. A function with a `session` runs only for clients of revision 2025-11-25 or
+ * earlier, whose state outlives a request. This session belongs to no request. It can ask, log and notify as long as the client is
+ * connected.
  *
  * @category models
  */
 export interface ClientObserver {
-  /** A client has completed the handshake. */
+  /** Runs when a client has completed the handshake. */
   readonly onInitialized?: ((session: ServerSessionService) => Effect.Effect<void>) | undefined
-  /** The roots of a client have changed. */
+  /** Runs when the roots of a client have changed. */
   readonly onRootsChanged?: ((session: ServerSessionService) => Effect.Effect<void>) | undefined
-  /** A client has set its log level, which `session` knows already. */
+  /** Runs when a client has set its log level. `session` already has the new level. */
   readonly onLogLevel?: ((session: ServerSessionService) => Effect.Effect<void>) | undefined
   /**
-   * An HTTP endpoint begins to serve clients that have neither a session nor a user, and that may be on other machines: their
-   * requests cannot be told apart.
+   * Runs when an HTTP endpoint begins to serve clients that have neither a session nor a user, and that may be on other machines. The
+   * server cannot tell the requests of such clients apart.
    */
   readonly onAnonymous?: Effect.Effect<void> | undefined
 }
 
 /**
- * The kinds of entries that clients list, and whose changes they can be notified of.
+ * The kinds of lists. Clients can read a list of each kind, and can be notified when it changes.
  *
  * @category models
  */
@@ -325,63 +367,67 @@ export interface Entries<in out A> extends Iterable<[key: string, entry: A]> {
   readonly size: number
   /** Incremented whenever an entry is added or removed. */
   readonly revision: number
-  /** Whether the table has, or ever had, an entry. */
+  /** Whether the table has an entry, or has had an entry before. */
   readonly wasUsed: boolean
   readonly get: (key: string) => A | undefined
   readonly has: (key: string) => boolean
   readonly keys: () => IterableIterator<string>
   readonly values: () => IterableIterator<A>
   /**
-   * Adds an entry until the scope closes. Dies when the table has an entry of this key already. An entry with `yields` gives way instead:
-   * to any entry without `yields`, and to an earlier entry with `yields`. It comes back when that entry is removed.
+   * Adds an entry until the scope closes. Dies when the table already has an entry of this key. An entry with `yields` never dies for this
+   * reason: another entry of the same key is used in its place, if that entry has no `yields` or was registered earlier. The entry with
+   * `yields` is used again when that other entry is removed.
    */
   readonly register: (
     entry: A,
     options?: { readonly yields?: boolean }
   ) => Effect.Effect<void, never, Scope.Scope>
-  /** Calls the listener after every change, until the scope closes. */
+  /** Calls the listener after every change of the table, until the scope closes. */
   readonly onChange: (listener: () => void) => Effect.Effect<void, never, Scope.Scope>
 }
 
 /** @category models */
 export interface RegistryService {
-  /** By name. A tool named `*`, which no list should include, gets the calls of all names that no other tool has. */
+  /** The tools, by their names. A tool named `*` gets the calls of all names that no other tool has. No list should include this tool. */
   readonly tools: Entries<RegisteredTool>
-  /** By URI. `get` finds a resource by each URI that equals its own by RFC 3986. */
+  /** The resources, by their URIs. `get` also finds a resource by every URI that equals its URI by the rules of RFC 3986. */
   readonly resources: Entries<RegisteredResource>
-  /** By URI template. */
+  /** The resource templates, by their URI templates. */
   readonly templates: Entries<RegisteredTemplate>
-  /** By name. */
+  /** The prompts, by their names. */
   readonly prompts: Entries<RegisteredPrompt>
-  /** By the name of their method. */
+  /** The handlers of methods, by the names of the methods. */
   readonly handlers: Entries<RegisteredHandler>
-  /** By the name of their filter. */
+  /** The functions that choose keys of subscriptions, by the names of their filters. */
   readonly filters: Entries<RegisteredFilter>
   /** What features add to the description of the server. */
   readonly descriptions: ReadonlySet<Description>
-  /** Adds to the description of the server until the scope closes. A client keeps the description of its handshake. */
+  /**
+   * Adds to the description of the server until the scope closes. A client that has completed its handshake keeps the description that it
+   * got then.
+   */
   readonly describe: (description: Description) => Effect.Effect<void, never, Scope.Scope>
   readonly observers: ReadonlySet<ClientObserver>
   /** Adds an observer of clients until the scope closes. */
   readonly observe: (observer: ClientObserver) => Effect.Effect<void, never, Scope.Scope>
   /**
-   * Whether there is, or ever was, an entry of this kind, or a description that offers the kind. A server that has advertised a kind goes
-   * on offering it after the last entry was removed.
+   * Whether the server has, or has had, an entry of this kind, or has a description that offers the kind. A server that has once had an
+   * entry of a kind still offers the kind after the last entry was removed.
    */
   readonly offers: (kind: Kind) => boolean
   /** Calls the listener after every change of an entry, until the scope closes. */
   readonly onChange: (listener: (kind: Kind) => void) => Effect.Effect<void, never, Scope.Scope>
-  /** Announces that lists of this kind have changed for some of their clients, as `Registry.changed`. */
+  /** Announces to all clients that lists of this kind have changed for some of them, as `Registry.changed` does. */
   readonly changed: (kind: Kind) => Effect.Effect<void>
-  /** Refuses every entry from then on: the server shuts down. */
+  /** The server shuts down: from now on every new entry is refused. */
   readonly close: Effect.Effect<void>
-  /** Reports that the content of a resource has changed. Waits until the listeners of `onUpdate` have run. */
+  /** Reports that the content of a resource has changed. Ends when the listeners of `onUpdate` have run. */
   readonly updated: (uri: string) => Effect.Effect<void>
-  /** Runs the listener for each resource whose content has changed, until the scope closes. */
+  /** Runs the listener for each resource that `updated` reports, until the scope closes. */
   readonly onUpdate: (listener: (uri: string) => Effect.Effect<void>) => Effect.Effect<void, never, Scope.Scope>
   /**
-   * Sends a notification of an extension to the clients that have subscribed to it. Dies when the parameters do not conform
-   * to their schema.
+   * Sends a notification of an extension to the clients that have subscribed to it. Dies when the parameters do not conform to the schema
+   * of the notification.
    */
   readonly notify: <Params>(
     notification: Extension.Notification<"server", Params>,
@@ -397,24 +443,24 @@ export interface RegistryService {
 export class Registry extends Context.Tag("@effect-mcp/core/Registry")<Registry, RegistryService>() {}
 
 /**
- * The registry of a server that runs, for fibers of the application: the layer of a server provides it, beside the
- * `Dispatcher`. Features have it, too.
+ * The registry of a running server, for fibers of the application. The layer of a server provides it, beside the `Dispatcher`. Features
+ * have it, too.
  *
  * @category tags
  */
 export class Running extends Context.Tag("@effect-mcp/core/server/Registry/Running")<Running, RegistryService>() {}
 
 /**
- * Adds features to the server in the context while it runs, from any fiber, until the scope closes. Either all features are added or none.
- * Clients are notified once for each kind of list when the features have been added, and again when the scope has closed. Requests that
- * still run when a feature is removed end as if the feature were there. The scope of a handler is the scope of its request: a handler that
- * adds features for longer passes `Scope.extend` the scope of its layer.
+ * Adds features to the server in the context while the server runs, from any fiber, until the scope closes. It adds either all features or
+ * none. Clients are notified once for each kind of list when the features have been added, and again when the scope has closed. When a
+ * feature is removed while a request uses it, the request ends as if the feature were still there. The scope of a handler is the scope of
+ * its request. A handler that adds features for a longer time must pass the scope of its layer, with `Scope.extend`.
  *
- * For features that require what the session layer and the middleware provide, or the user, there is the `add` of
- * `McpServer.define`: this function leaves them in its requirements.
+ * Features may require the user, or what the session layer and the middleware provide. For such features there is `add` of
+ * `McpServer.define`, because this function leaves these services in its requirements.
  *
- * Fails with a `FeatureError` when a name is taken, and when the server has shut down. A client that shook hands before the
- * server had the first feature of a kind is served it only if the option `capabilities` of the server advertised the kind.
+ * Fails with a `FeatureError` when a name is taken, and when the server has shut down. A client that completed its handshake before the
+ * server had the first feature of a kind is served this kind only if the option `capabilities` of the server advertised the kind.
  *
  * @example
  * ```ts
@@ -442,16 +488,16 @@ export const add = <E, R>(
   ) as Effect.Effect<void, E | FeatureError, any>
 
 /**
- * Adds and removes features as one change: clients are notified once for each kind of list, when the effect has ended, also
- * when it fails. The lists themselves change at once.
+ * Adds and removes features as one change. Clients are notified once for each kind of list when the effect has ended, also when it has
+ * failed. The lists themselves change at once.
  *
  * @category combinators
  */
 export const batch: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R> = ChangeBatch.run
 
 /**
- * Notifies all clients that lists have changed, for example because the checks of `Feature.visible` give other answers now.
- * Without kinds it notifies of all lists. `ServerSession` notifies one client.
+ * Notifies all clients that lists have changed, for example because the checks of `Feature.visible` now give other answers. Without an
+ * argument it notifies of all lists. `changed` of `ServerSession` notifies one client.
  *
  * @category utils
  */
@@ -539,8 +585,8 @@ const listeners = <A>() => {
 }
 
 /**
- * Builds the features, and removes them when the scope closes. When one feature fails, the features before it are removed at once. A
- * `FeatureError` with which a layer dies is a failure here.
+ * Builds the features, and removes them when the scope closes. When one feature fails, the features that were built before it are removed
+ * at once. When a layer dies with a `FeatureError`, this effect fails with the error.
  */
 const addAll = <E, R>(
   features: Layer.Layer<never, E, R>
