@@ -1,8 +1,8 @@
 /**
- * What a server offers, as one value: its tools, resources, resource templates and prompts. Names that collide are an error where the
- * definition is made, not where an entry is called.
+ * What a server offers, as one value: its tools, resources, resource templates and prompts. `make` throws when names collide, so a
+ * collision is found where the definition is made, and not where an entry is called.
  *
- * `McpServer.implement` of the server implements a definition, `Client.of` of the client calls its entries.
+ * `McpServer.implement` implements a definition on the server, and `Client.of` calls its entries from the client.
  *
  * @since 0.1.0
  */
@@ -20,7 +20,7 @@ export const TypeId: unique symbol = Symbol.for("@effect-mcp/core/Definition")
 export type TypeId = typeof TypeId
 
 /**
- * The entries of each kind by name, in the order in which they were passed.
+ * The entries of each kind, by their names, in the order in which they were passed.
  *
  * @category models
  */
@@ -59,7 +59,7 @@ export declare namespace Definition {
     Prompt.Prompt.Any
   >
 
-  /** The definition that `make` gives for these entries. */
+  /** The type of the definition that `make` gives for these entries. */
   export type From<E extends Entry> = Definition<
     OfKind<E, "Tool">,
     OfKind<E, "Resource">,
@@ -79,9 +79,9 @@ export declare namespace Definition {
 /**
  * A definition of these entries, in any order.
  *
- * Throws when two entries of a kind have the same name, when two resources have the same URI or two resource templates the
- * same URI template, and when a tool is named `resources`, `templates` or `prompts` while the definition has entries of that
- * kind: a typed client has members of these names for the other kinds.
+ * Throws when two entries of a kind have the same name, when two resources have the same URI, or when two resource templates have the same
+ * URI template. Also throws when a tool is named `resources`, `templates` or `prompts` and the definition has entries of that kind, because
+ * a typed client has members of these names for the other kinds.
  *
  * @example
  * ```ts

@@ -1,9 +1,9 @@
 /**
- * Forms for elicitation: the fields that a person fills in, and the decoder of the answer. `make` derives both from a
- * schema, `fromFields` takes fields that are described already.
+ * Forms for elicitation. A form has the fields that a person fills in, and the decoder of the answer. `make` derives both from a schema.
+ * `fromFields` takes fields that are already described.
  *
- * `protocol/rules/ElicitationForm` has the rules for fields and answers; filters that a form cannot express,
- * such as patterns, are checked here when the answer arrives.
+ * `protocol/rules/ElicitationForm` has the rules for fields and answers. A form cannot express some filters of a schema, such as patterns:
+ * this module checks them when the answer arrives.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/client/elicitation#requested-schema
  * @since 0.1.0
@@ -27,20 +27,19 @@ import * as SchemaShape from "./schema/SchemaShape.js"
 export interface Form<out A> {
   /** The fields, as `elicitation/create` sends them. */
   readonly requestedSchema: RequestedSchema
-  /** Fills in defaults and decodes an answer; fails with a sentence for people that lists what is wrong. */
+  /** Fills in defaults and decodes an answer. Fails with a sentence for people that lists everything that is wrong. */
   readonly decode: (content: ElicitContent | undefined) => Effect.Effect<A, string>
 }
 
 /**
- * The form of a schema: a struct of strings, numbers, booleans, literals and arrays of literals. Throws when the schema
- * has anything else, and the error names the field.
+ * The form of a schema. The schema must be a struct whose fields are strings, numbers, booleans, literals and arrays of literals. Throws
+ * for any other field, with an error that names the field.
  *
- * Titles, descriptions and defaults come from annotations, defaults also from `Schema.optionalWith`. A literal with a
- * `title` is a choice that is shown by this title.
+ * Titles, descriptions and defaults come from annotations; defaults also come from `Schema.optionalWith`. A literal with a `title` is shown
+ * to the person by this title.
  *
- * The form of a schema value is made once and remembered. Declare the schema outside of the handler: a schema written
- * in the handler is a new value for each call, and Effect takes 20 to 200 microseconds to construct it, and about as
- * long to make the form.
+ * The form of a schema value is made once and remembered. Declare the schema outside of the handler. A schema that is written in the
+ * handler is a new value for each call: Effect takes 20 to 200 microseconds to construct it, and making the form takes about as long.
  *
  * @category constructors
  */
@@ -55,7 +54,7 @@ export const make = <A, I>(schema: Schema.Schema<A, I>): Form<A> => {
 const forms = new WeakMap<Schema.Schema.Any, Form<unknown>>()
 
 /**
- * The form of fields that are described already. An answer is checked against the fields. `problem` checks the fields themselves.
+ * The form of fields that are already described. It checks an answer against the fields, but it does not check the fields: `problem` does.
  *
  * @category constructors
  */
@@ -65,7 +64,7 @@ export const fromFields = (requestedSchema: RequestedSchema): Form<ElicitContent
 })
 
 /**
- * Why a form cannot have these fields; `undefined` when it can.
+ * The reason why a form cannot have these fields; `undefined` when it can have them.
  *
  * @category utils
  */
@@ -96,7 +95,7 @@ const compile = <A, I>(schema: Schema.Schema<A, I>): Form<A> => {
   const wrong = problem(requestedSchema)
   if (wrong !== undefined) throw new Error(`Form: ${wrong}`)
   const checked = withoutFormats(requestedSchema, SchemaShape.transformed(schema))
-  // Many forms are used once, and declined: Effect's parser is prepared only for an answer that needs it.
+  // Effect's parser is prepared only for an answer that needs it, because many forms are used once, and declined.
   const decode = SchemaParser.lazyDecoder(schema, "all")
   return {
     requestedSchema,
@@ -110,7 +109,10 @@ const compile = <A, I>(schema: Schema.Schema<A, I>): Form<A> => {
 
 const isRequestedSchema = SchemaCheck.compile(RequestedSchema)
 
-/** Effect may accept more than the format of a field whose value it decodes: a date without a time, for example. */
+/**
+ * The same form without the formats of these fields. Effect decodes their values, and may accept more than the format: a date without a
+ * time, for example.
+ */
 const withoutFormats = (schema: RequestedSchema, names: ReadonlySet<PropertyKey>): RequestedSchema => ({
   ...schema,
   properties: Object.fromEntries(

@@ -1,7 +1,7 @@
 /**
- * A prompt as a value: its name, and the schemas of its arguments, which clients send as strings.
+ * A prompt as a value: its name, and the schemas of its arguments. Clients send every argument as a string.
  *
- * `McpServer.prompt` takes the handler that makes the messages.
+ * `McpServer.prompt` takes the prompt, and the handler that makes its messages.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/server/prompts
  * @since 0.1.0
@@ -33,10 +33,13 @@ export interface Prompt<Name extends string, Parameters, Arguments> {
   readonly name: Name
   /** The entry of `prompts/list`. */
   readonly advertised: Prompts.Prompt
-  /** The strings that an argument may be, for each argument whose schema allows only certain strings. */
+  /**
+   * The strings that an argument may be, by the name of the argument. Only arguments whose schema allows only certain strings are in this
+   * map.
+   */
   readonly enumValues: ReadonlyMap<string, ReadonlyArray<string>>
   readonly codec: Codec<Parameters, Arguments>
-  /** The scopes that a user needs for each use, all of them. Clients do not see them here. */
+  /** The scopes that a user needs for each use. The user needs all of them. They are not sent to clients. */
   readonly requires?: ReadonlyArray<string> | undefined
 }
 
@@ -54,10 +57,10 @@ export interface Codec<Parameters, Arguments> {
 export declare namespace Prompt {
   export type Any = Prompt<string, any, any>
 
-  /** What a handler receives: decoded arguments, with defaults filled in. */
+  /** What a handler receives: the decoded arguments, with defaults filled in. */
   export type Parameters<P> = P extends Prompt<any, infer A, any> ? A : never
 
-  /** What a caller passes: arguments that have a default are optional. */
+  /** What a caller passes: the arguments, where those with a default are optional. */
   export type Arguments<P> = P extends Prompt<any, any, infer A> ? A : never
 }
 
@@ -69,8 +72,8 @@ export declare namespace Prompt {
 export type Messages = string | ReadonlyArray<Prompts.PromptMessage> | Prompts.GetPromptResult
 
 /**
- * The same fields; a field that is not encoded as a string has a type that says what to do instead. MCP sends every argument
- * as a string.
+ * Accepts fields that are encoded as strings, because clients send every argument of a prompt as a string. The type of any other field is a
+ * sentence that says what to do, which the compiler shows.
  *
  * @category models
  */
@@ -82,17 +85,16 @@ export type StringFields<Fields extends Schema.Struct.Fields> = {
 
 /** @category models */
 export interface Options<Fields> {
-  /** The name to show to people; default: the `name`. */
+  /** The name to show to people. Default: the `name`. */
   readonly title?: string | undefined
-  /** The purpose of the prompt, for the user who chooses a prompt. */
+  /** What the prompt is for. It helps the user to choose a prompt. */
   readonly description?: string | undefined
   /**
-   * The arguments: schemas that encode to strings. Their `title` and `description` annotations are advertised.
-   * Default: none.
+   * The arguments: schemas that encode to strings. Clients get their `title` and `description` annotations. Default: none.
    */
   readonly arguments?: Fields | undefined
   readonly icons?: ReadonlyArray<Icon> | undefined
-  /** The scopes that a user needs to get the prompt, all of them; see `Feature.requires` of the server. Default: none. */
+  /** The scopes that a user needs to get the prompt. The user needs all of them; see `Feature.requires` of the server. Default: none. */
   readonly requires?: ReadonlyArray<string> | undefined
   /** The `_meta` of the advertised prompt. */
   readonly meta?: JsonObject | undefined
@@ -172,7 +174,7 @@ export const assistant = (content: string | Prompts.PromptMessage["content"]): P
   message("assistant", content)
 
 /**
- * The result of `prompts/get` for what a handler returned.
+ * The result of `prompts/get`, made from what a handler returned.
  *
  * @category utils
  */
@@ -186,7 +188,7 @@ const message = (
   content: string | Prompts.PromptMessage["content"]
 ): Prompts.PromptMessage => ({ role, content: typeof content === "string" ? { type: "text", text: content } : content })
 
-/** The arguments that a prompt advertises. Throws when a field has no usable name or is not encoded as a string. */
+/** The arguments of a prompt, as clients get them. Throws when a field has no usable name, or is not encoded as a string. */
 const argumentsOf = (prompt: string, schema: Schema.Schema<any, any>): ReadonlyArray<Prompts.PromptArgument> => {
   const fields = SchemaShape.encodedFields(schema)
   for (const { isString, name } of fields) {

@@ -1,9 +1,9 @@
 /**
- * A tool declared with JSON Schemas: for tools that another server advertises, that a file describes, or that a program
- * makes while it runs. The schemas are advertised as they are, and arguments and results are validated against them.
+ * A tool declared with JSON Schemas: for a tool that another server advertises, that a file describes, or that a program makes while it
+ * runs. Clients get the schemas as they are. Arguments and results are validated against them.
  *
- * No code is generated from a schema, so that validation works where evaluating text is forbidden, as in a Worker. `Tool`
- * declares a tool with Effect schemas, `StandardTool` with the schemas of another library.
+ * Validation generates no code from a schema, so it works where evaluating text is forbidden, as in a Worker. `Tool` declares a tool with
+ * Effect schemas, and `StandardTool` declares it with the schemas of another library.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/server/tools
  * @since 0.1.0
@@ -21,28 +21,27 @@ import * as AdvertisedSchema from "./tool/AdvertisedSchema.js"
 /** @category models */
 export interface Options<Output> extends Tool.Description {
   /**
-   * The JSON Schema of the arguments, with `"type": "object"`. Draft 2020-12, unless `$schema` names 2019-09 or
-   * draft-07.
+   * The JSON Schema of the arguments, with `"type": "object"`. Its dialect is draft 2020-12, unless `$schema` names 2019-09 or draft-07.
    */
   readonly inputSchema: JsonObject
   /** The JSON Schema of the structured content. Default: the tool returns content only. */
   readonly outputSchema?: Output | undefined
   /**
-   * How the regular expressions of the schemas run. With `linear`, the work is linear in the text, whoever wrote the
-   * expression; a schema whose expression has a lookaround or a back reference is refused. With `native`, they run on
-   * JavaScript's engine, where an expression can need exponential time: only for schemas that you wrote. Default: `linear`.
+   * How the regular expressions of the schemas run. `linear`: the work grows linearly with the length of the text, whoever wrote the
+   * expression, and a schema is refused when one of its expressions has a lookaround or a back reference. `native`: they run on
+   * JavaScript's engine, where an expression can need exponential time, so use it only for schemas that you wrote. Default: `linear`.
    */
   readonly patterns?: "linear" | "native" | undefined
   /**
-   * Whether to check `format`: `date-time`, `date`, `time`, `duration`, `email`, `idn-email`, `hostname`, `ipv4`, `ipv6`,
-   * `uri`, `uri-reference`, `iri`, `iri-reference`, `uri-template`, `uuid`, `json-pointer`, `relative-json-pointer` and
-   * `regex`. Other formats are not checked. Default: true.
+   * Whether `format` is checked. The checked formats are `date-time`, `date`, `time`, `duration`, `email`, `idn-email`, `hostname`, `ipv4`,
+   * `ipv6`, `uri`, `uri-reference`, `iri`, `iri-reference`, `uri-template`, `uuid`, `json-pointer`, `relative-json-pointer` and `regex`.
+   * Other formats are never checked. Default: `true`.
    */
   readonly formats?: boolean | undefined
 }
 
 /**
- * The success of a tool with this output schema: an object where its type is `object`, `void` without a schema.
+ * The type of the success of a tool with this output schema: an object where the schema has the type `object`, and `void` without a schema.
  *
  * @category models
  */
@@ -53,13 +52,13 @@ export type SuccessOf<Output> = Output extends { readonly type: "object" } ? Jso
 /**
  * Declares a tool with JSON Schemas.
  *
- * The handler receives arguments that conform as the client sent them: defaults are not filled in. The server mends arguments that do
- * not conform, where there is one reading, and refuses the call where there is none: the text `"5"` becomes the number 5 where the
- * schema wants a number. `mendArguments: false` turns this off, for the tool or for the server. A value that the handler returns must
- * conform; otherwise the call dies.
+ * The handler receives arguments that conform to the schema. They are as the client sent them: defaults are not filled in. When arguments
+ * do not conform, the server mends them where there is only one way to read them, and otherwise refuses the call. The text `"5"`, for
+ * example, becomes the number 5 where the schema wants a number. `mendArguments: false` turns this off, for the tool or for the server. A
+ * value that the handler returns must conform to `outputSchema`; otherwise the call dies.
  *
- * Throws when a schema cannot be used: a keyword has a wrong value, a reference cannot be resolved (nothing is fetched), the
- * dialect is not supported, or the arguments are not an object.
+ * Throws when a schema cannot be used: a keyword has a wrong value, a reference cannot be resolved (nothing is fetched), the dialect is not
+ * supported, or the schema of the arguments does not describe an object.
  *
  * @example
  * ```ts

@@ -1,8 +1,9 @@
 /**
- * A resource as a value: its URI, its name and a description of its content. Many resources with one URI template are a
+ * A resource as a value: its URI, its name and a description of its content. For many resources with one URI template, use
  * `ResourceTemplate`.
  *
- * The server reads the content with `McpServer.resource`; `@effect-mcp/core/protocol/Resources` has the message types.
+ * `McpServer.resource` takes the resource, and the effect that reads its content. `@effect-mcp/core/protocol/Resources` has the types of
+ * the messages.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/server/resources
  * @since 0.1.0
@@ -31,9 +32,9 @@ export interface Resource<Name extends string> {
   readonly uri: string
   /** The entry of `resources/list`. */
   readonly advertised: Resources.Resource
-  /** The `_meta` of contents that are made of a text or of bytes. */
+  /** The `_meta` of contents that are made from a text or from bytes; `undefined` when they have none. */
   readonly contentMeta: JsonObject | undefined
-  /** The scopes that a user needs for each use, all of them. Clients do not see them here. */
+  /** The scopes that a user needs for each use. The user needs all of them. They are not sent to clients. */
   readonly requires?: ReadonlyArray<string> | undefined
 }
 
@@ -48,14 +49,14 @@ export declare namespace Resource {
  * @category models
  */
 export interface Description {
-  /** The name to show to people; default: the `name`. */
+  /** The name to show to people. Default: the `name`. */
   readonly title?: string | undefined
   readonly description?: string | undefined
   readonly mimeType?: string | undefined
-  /** Its audience, its priority, and when it last changed. */
+  /** The audience and the priority of the content, and when it was last changed. */
   readonly annotations?: Content.Annotations | undefined
   readonly icons?: ReadonlyArray<Icon> | undefined
-  /** The scopes that a user needs to read it, all of them; see `Feature.requires` of the server. Default: none. */
+  /** The scopes that a user needs to read the resource. The user needs all of them; see `Feature.requires` of the server. Default: none. */
   readonly requires?: ReadonlyArray<string> | undefined
   /** The `_meta` of the advertised resource or template. */
   readonly meta?: JsonObject | undefined
@@ -63,11 +64,11 @@ export interface Description {
 
 /** @category models */
 export interface Options extends Description {
-  /** An absolute URI, such as `file:///README.md`; the scheme may be your own, as in `notes://2024/plan`. */
+  /** An absolute URI, such as `file:///README.md`. The scheme may be your own, as in `notes://2024/plan`. */
   readonly uri: string
   /** The size of the content in bytes, before any encoding. */
   readonly size?: number | undefined
-  /** The `_meta` of the contents that are made of the text or the bytes of a handler. */
+  /** The `_meta` of contents that are made from a handler's text or bytes. */
   readonly contentMeta?: JsonObject | undefined
 }
 
@@ -113,7 +114,7 @@ export const make = <const Name extends string>(name: Name, options: Options): R
 export const isResource = (u: unknown): u is Resource.Any => Predicate.hasProperty(u, TypeId)
 
 /**
- * The members of a description that have a value, as they are advertised.
+ * The members of a description that have a value, as clients get them.
  *
  * @category utils
  */
@@ -123,8 +124,8 @@ export const advertise = (
   JsonText.defined({ title, description, mimeType, annotations, icons, _meta: meta })
 
 /**
- * The result of `resources/read` for what a handler returned: a text as it is, bytes as base64, both with this URI, media
- * type and `_meta`. Contents that the handler made keep their own.
+ * The result of `resources/read`, made from what a handler returned. A text is sent as it is, and bytes are sent as base64, both with this
+ * URI, media type and `_meta`. Contents that the handler made itself keep their own URI, media type and `_meta`.
  *
  * @category utils
  */

@@ -1,8 +1,9 @@
 /**
- * A resource template as a value: many resources with one URI template, whose variables have schemas. `make` takes the
- * template as a tagged template literal, `fromString` as an RFC 6570 string.
+ * A resource template as a value: many resources with one URI template, whose variables have schemas. `make` takes the URI template as a
+ * tagged template literal, `fromString` takes it as an RFC 6570 string.
  *
- * `UriTemplate` parses and matches the URI; the server reads the resources with `McpServer.resourceTemplate`.
+ * `UriTemplate` parses and matches the URI. `McpServer.resourceTemplate` takes the resource template, and the function that reads the
+ * resources.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/server/resources#resource-templates
  * @since 0.1.0
@@ -35,10 +36,13 @@ export interface ResourceTemplate<Name extends string, Parameters> {
   readonly advertised: Resources.ResourceTemplate
   /** The names of the parameters, in the order in which the template names them. */
   readonly parameters: ReadonlyArray<keyof Parameters & string>
-  /** The strings that a parameter may be, for each parameter whose schema allows only certain strings. */
+  /**
+   * The strings that a parameter may be, by the name of the parameter. Only parameters whose schema allows only certain strings are in this
+   * map.
+   */
   readonly enumValues: ReadonlyMap<string, ReadonlyArray<string>>
   readonly codec: Codec<Parameters>
-  /** The scopes that a user needs for each use, all of them. Clients do not see them here. */
+  /** The scopes that a user needs for each use. The user needs all of them. They are not sent to clients. */
   readonly requires?: ReadonlyArray<string> | undefined
 }
 
@@ -48,7 +52,7 @@ export interface ResourceTemplate<Name extends string, Parameters> {
  * @category models
  */
 export interface Codec<Parameters> {
-  /** The parameters of a URI that matched. */
+  /** The parameters of a URI that has matched the template. */
   decode(match: UriTemplate.Match): Effect.Effect<Parameters, ParseIssue>
   /** The URI with these parameters. */
   encode(parameters: Parameters): Effect.Effect<string, ParseIssue>
@@ -74,7 +78,7 @@ export interface Param<Name extends string, A> {
 }
 
 /**
- * A parameter without slashes in its value. Default schema: `Schema.String`.
+ * A parameter whose value has no slashes. Default of `schema`: `Schema.String`.
  *
  * @category utils
  */
@@ -90,7 +94,7 @@ export const param: {
   operator: ""
 })
 
-/** Accepts what is a string in a URI. For anything else the type is a sentence that the compiler shows. */
+/** Accepts a schema that encodes to a string. For any other schema the type is a sentence, which the compiler shows. */
 type AString<Encoded, Name extends string> = [Encoded] extends [string] ? unknown
   : `The parameter "${Name}" must be encoded as a string: use a schema such as Schema.NumberFromString`
 
@@ -112,8 +116,8 @@ type ParametersOf<P extends ReadonlyArray<Param<string, any>>> = Schema.Simplify
 /**
  * Declares a resource template: first its name, then its URI as a tagged template literal.
  *
- * Throws when the name is empty, when the URI template is invalid or cannot make an absolute URI, or when a URI could not
- * be matched with certainty: two parameters without a delimiter between them, or one parameter twice.
+ * Throws when the name is empty, and when the URI template is not valid or cannot make an absolute URI. Also throws when it could not be
+ * certain which values a URI has: when there is no delimiter between two parameters, or when the same parameter appears twice.
  *
  * @example
  * ```ts
@@ -144,7 +148,8 @@ export const make =
   }
 
 /**
- * The same fields; a field whose value in a URI is neither a string nor a list of strings has a type that says what to do instead.
+ * Accepts fields whose values in a URI are strings or lists of strings. The type of any other field is a sentence that says what to do,
+ * which the compiler shows.
  *
  * @category models
  */
@@ -155,12 +160,11 @@ export type UriFields<Fields extends Schema.Struct.Fields> = {
 }
 
 /**
- * Declares a resource template from an RFC 6570 string. Throws as `make` does, and when `parameters` has a name that is
- * not a variable of the template.
+ * Declares a resource template from an RFC 6570 string. Throws as `make` does, and also when `parameters` has a name that is not a variable
+ * of the template.
  *
- * A variable without a schema is a string, or an array of strings where the template has `{name*}`; in a query it is
- * optional. A variable with a schema has the type of the schema: give an optional schema to a variable that may be
- * absent.
+ * A variable without a schema is a string, or an array of strings where the template has `{name*}`. In a query such a variable is optional.
+ * A variable with a schema has the type of the schema: give an optional schema to a variable that may be absent.
  *
  * @category constructors
  */
@@ -189,7 +193,7 @@ export const fromString = <const Name extends string, Fields extends Schema.Stru
   }
 }
 
-/** The URI template, which can be matched and makes absolute URIs. */
+/** Parses the URI template. Throws when it cannot be matched, or does not make absolute URIs. */
 const parse = (name: string, template: string): UriTemplate.UriTemplate => {
   const refuse = (problem: string): never => {
     throw new Error(`Resource template ${quoted(name)}: ${quoted(template)} ${problem}`)
@@ -206,7 +210,7 @@ const parse = (name: string, template: string): UriTemplate.UriTemplate => {
   return parsed
 }
 
-// The scheme may contain a variable after its first character.
+// After its first character, the scheme may contain a variable.
 const beginsWithScheme = /^[A-Za-z][A-Za-z0-9+.-]*(:|\{|$)/
 
 const schemaOf = (

@@ -1,8 +1,8 @@
 /**
- * A tool declared with the schemas of another library, such as zod, valibot or arktype: any Standard Schema. Such a
- * schema validates values, possibly asynchronously, and may provide its JSON Schema.
+ * A tool declared with the schemas of another library, such as zod, valibot or arktype. Each must be a Standard Schema: it validates
+ * values, possibly asynchronously, and may provide its JSON Schema.
  *
- * `Tool` declares a tool with Effect schemas, `RawTool` with JSON Schemas only.
+ * `Tool` declares a tool with Effect schemas, and `RawTool` declares it with JSON Schemas alone.
  *
  * @see https://standardschema.dev
  * @since 0.1.0
@@ -19,7 +19,7 @@ import * as Tool from "./Tool.js"
 import * as AdvertisedSchema from "./tool/AdvertisedSchema.js"
 
 /**
- * A Standard Schema of version 1, with the extension for JSON Schema where the library has it.
+ * A Standard Schema of version 1. `jsonSchema` is the extension for JSON Schema, which some libraries have.
  *
  * @category models
  */
@@ -37,7 +37,7 @@ export interface StandardSchema<Input = unknown, Output = Input> {
 }
 
 /**
- * The result of validation: the value, possibly converted, or the issues.
+ * The result of a validation: the value, which the schema may have converted, or the issues.
  *
  * @category models
  */
@@ -72,8 +72,9 @@ export interface Options<Parameters, Success> extends Tool.Description {
   /** The JSON Schema of the arguments. Default: the JSON Schema of `parameters`. Required when `parameters` provides no JSON Schema. */
   readonly inputSchema?: JsonObject | undefined
   /**
-   * The structured content. The server validates it before sending, a typed client after receiving: a schema that
-   * converts values must accept a converted value and leave it unchanged. Default: the tool returns content only.
+   * The schema of the structured content. The server validates the content before it sends it, and a typed client validates it after it has
+   * received it. So a schema that converts values must accept a converted value and leave it unchanged. Default: the tool returns content
+   * only.
    */
   readonly success?: Success | undefined
   /**
@@ -85,8 +86,8 @@ export interface Options<Parameters, Success> extends Tool.Description {
 /**
  * Declares a tool with Standard Schemas.
  *
- * The handler receives the output of `parameters`, a caller passes its input. Validation that throws, or whose promise
- * rejects, is a defect.
+ * The handler receives the output of `parameters`. A caller passes the input of `parameters`. When a validation throws, or its promise
+ * rejects, the call dies.
  *
  * Throws when there is no JSON Schema to advertise, or when the JSON Schema of the arguments does not describe an object.
  *
@@ -118,7 +119,7 @@ export const make = <
   const parseArguments = parserOf(parameters)
   const parseSuccess = success === undefined ? undefined : parserOf(success)
   return Tool.fromSchemas(name, options, {
-    // The input of these schemas is already JSON: a caller's arguments are validated and sent as they are.
+    // The input of these schemas is already JSON, so a caller's arguments are validated and then sent as they are.
     parameters: ExternalSchema.make({ decode: parseArguments, encode: (u) => Effect.as(parseArguments(u), u) }),
     success: parseSuccess && ExternalSchema.make({ decode: parseSuccess, encode: parseSuccess }),
     failure: Schema.Never,
@@ -129,7 +130,7 @@ export const make = <
   })
 }
 
-/** The JSON Schema that the library generates, with the type `object`, which some libraries omit for a union. */
+/** The JSON Schema that the library generates. It adds the type `object`, which some libraries leave out for a union. */
 const inputOf = (name: string, parameters: Any): unknown => {
   const generated = generate(name, "parameters", parameters, "input")
   return generated !== undefined && generated.type === undefined ? { type: "object", ...generated } : generated

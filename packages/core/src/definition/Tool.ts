@@ -1,9 +1,9 @@
 /**
  * A tool as a value: its name, the schemas of its parameters, its success and its failure, and a description. The server implements the
- * tool, the client calls the tool, and the compiler checks both against this value.
+ * tool, the client calls the tool, and the compiler checks server and client against this value.
  *
- * What `tools/list` advertises (`tool/AdvertisedSchema`) and the functions of `codec` (`tool/ToolCodec`) are prepared once, here.
- * `RawTool` declares a tool with JSON Schemas, `StandardTool` with the schemas of another library.
+ * The declaration prepares two things once: what `tools/list` sends to clients (`tool/AdvertisedSchema`), and the functions of `codec`
+ * (`tool/ToolCodec`). `RawTool` declares a tool with JSON Schemas, and `StandardTool` declares it with the schemas of another library.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/server/tools
  * @since 0.1.0
@@ -33,16 +33,16 @@ export interface Tool<Name extends string, Parameters, Arguments, Success, Failu
   readonly [TypeId]: TypeId
   readonly _tag: "Tool"
   readonly name: Name
-  /** The entry of `tools/list`, for the latest revision; the server leaves out what older clients do not know. */
+  /** The entry of `tools/list` for the latest revision. The server leaves out what clients of earlier revisions do not know. */
   readonly advertised: Tools.Tool
   readonly parameters: Schema.Schema.All
-  /** `undefined` for a tool that returns content only. */
+  /** The schema of the success; `undefined` for a tool that returns content only. */
   readonly success: Schema.Schema.All | undefined
   readonly failure: Schema.Schema.All
   readonly codec: Codec<Parameters, Arguments, Success, Failure>
-  /** The scopes that a user needs for each use, all of them. Clients do not see them here. */
+  /** The scopes that a user needs for each use. The user needs all of them. They are not sent to clients. */
   readonly requires?: ReadonlyArray<string> | undefined
-  /** See `Description`. */
+  /** See `mendArguments` of `Description`. */
   readonly mendArguments?: boolean | undefined
 }
 
@@ -52,21 +52,23 @@ export interface Tool<Name extends string, Parameters, Arguments, Success, Failu
  * @category models
  */
 export interface Codec<Parameters, Arguments, Success, Failure> {
-  /** What the handler receives. An issue lists every argument that is wrong, unless the arguments are large. */
+  /** Decodes the arguments for the handler. An issue lists every argument that is wrong, unless the arguments are large. */
   decodeArguments(args: unknown): Effect.Effect<Parameters, ParseIssue>
   encodeArguments(args: Arguments): Effect.Effect<JsonObject, ParseIssue>
-  /** Dies when the value does not conform to `success`, which is a bug of the handler. */
+  /** Makes the result of a successful call. Dies when the value does not conform to `success`, which is a bug of the handler. */
   encodeSuccess(value: Returns<Success>): Effect.Effect<Tools.CallToolResult>
-  /** A result with `isError`. Dies when the value does not conform to `failure`. */
+  /** Makes a result with `isError`. Dies when the value does not conform to `failure`. */
   encodeFailure(failure: Failure): Effect.Effect<Tools.CallToolResult>
-  /** Reads the structured content, or else the first text. A tool without `success` gives the result itself. */
+  /**
+   * Decodes the structured content, or, if there is none, the text of the result. For a tool without `success` it gives the result itself.
+   */
   decodeSuccess(result: Tools.CallToolResult): Effect.Effect<Success, ParseIssue>
   decodeFailure(result: Tools.CallToolResult): Effect.Effect<Failure, ParseIssue>
 }
 
 /**
- * What a handler may return: the success value, or a `ToolResult` with that value and content of its own. The handler
- * of a tool without `success` returns a text, a `ToolResult` or nothing.
+ * What a handler may return: the success value, or a `ToolResult` with this value and with content that the handler chooses. The handler of
+ * a tool without `success` returns a text, a `ToolResult` or nothing.
  *
  * @category models
  */
@@ -78,10 +80,10 @@ export type Returns<Success> = 0 extends 1 & Success ? any // `any` itself
 export declare namespace Tool {
   export type Any = Tool<string, any, any, any, any>
 
-  /** What a handler receives: decoded arguments, with defaults filled in. */
+  /** What a handler receives: the decoded arguments, with defaults filled in. */
   export type Parameters<T> = T extends Tool<any, infer P, any, any, any> ? P : never
 
-  /** What a caller passes: the same values, but parameters that have a default are optional. */
+  /** What a caller passes: the same values, where parameters that have a default are optional. */
   export type Arguments<T> = T extends Tool<any, any, infer A, any, any> ? A : never
 
   export type Success<T> = T extends Tool<any, any, any, infer S, any> ? S : never
@@ -90,26 +92,29 @@ export declare namespace Tool {
 }
 
 /**
- * What a tool advertises in addition to its schemas.
+ * What clients learn of a tool in addition to its schemas, and how the server treats its calls.
  *
  * @category models
  */
 export interface Description {
-  /** What the tool does, for the model that chooses among tools. */
+  /** What the tool does. It helps the model to choose a tool. */
   readonly description?: string | undefined
-  /** The name to show to people; default: the `name`. */
+  /** The name to show to people. Default: the `name`. */
   readonly title?: string | undefined
   readonly annotations?: Tools.ToolAnnotations | undefined
   readonly icons?: ReadonlyArray<Icon> | undefined
   /**
-   * Whether calls may run as tasks, on servers with tasks: at 2025-11-25 when the client requests a task, from 2026-07-28 on
-   * whenever the client supports tasks. `required`: at these revisions, clients without tasks cannot call the tool. Default:
-   * never.
+   * Whether calls may run as tasks, on servers with tasks. With revision 2025-11-25 a call runs as a task when the client requests it. With
+   * revision 2026-07-28 or later it does so whenever the client supports tasks. `required`: with these revisions, clients without tasks
+   * cannot call the tool. Default: calls never run as tasks.
    */
   readonly task?: "optional" | "required" | undefined
-  /** The scopes that a user needs to call the tool, all of them; see `Feature.requires` of the server. Default: none. */
+  /** The scopes that a user needs to call the tool. The user needs all of them; see `Feature.requires` of the server. Default: none. */
   readonly requires?: ReadonlyArray<string> | undefined
-  /** Whether a server mends arguments that the tool does not accept: see `mendArguments` of the server. Default: true. */
+  /**
+   * Whether the server may mend arguments that the tool does not accept: see the option `mendArguments` of `McpServer.layer`. Default:
+   * `true`.
+   */
   readonly mendArguments?: boolean | undefined
   /** The `_meta` of the advertised tool. */
   readonly meta?: JsonObject | undefined
@@ -117,22 +122,22 @@ export interface Description {
 
 /** @category models */
 export interface Options<Parameters, Success, Failure> extends Description {
-  /** The fields of the arguments, or a schema of an object. Default: no parameters. */
+  /** The fields of the arguments, or a schema of an object. Default: the tool has no parameters. */
   readonly parameters?: Parameters | undefined
   /**
-   * The value of a successful call, advertised as the output schema and sent as `structuredContent`. Up to revision 2025-11-25 structured
-   * content must be an object: clients of these revisions get any other value as `{ result }`. Where the schema allows values that are not
-   * objects, they get every value as `{ result }`.
+   * The schema of the value of a successful call. Clients get it as the output schema, and the value as `structuredContent`. With revision
+   * 2025-11-25 or earlier, structured content must be an object. So clients of these revisions get a value that is not an object as `{
+   * result }`, and where the schema allows values that are not objects, they get every value as `{ result }`.
    *
    * Default, and for `Schema.Void`: the tool has content only. The handler then returns a text, a `ToolResult` or nothing, and a typed call
-   * gives the whole `CallToolResult` with the content. With `Schema.String`, both the handler and the typed call have a text.
+   * gives the whole `CallToolResult` with the content. With `Schema.String`, the handler returns a text, and the typed call gives a text.
    */
   readonly success?: Success | undefined
-  /** The failures of the tool, sent to the model with `isError`. Default: the tool cannot fail. */
+  /** The schema of the failures of the tool, which the server sends to the model with `isError`. Default: the tool cannot fail. */
   readonly failure?: Failure | undefined
 }
 
-// The schemas of these fields require no services: encoding and decoding happen outside the application's layers.
+// The schemas of these fields require no services, because encoding and decoding happen outside of the application's layers.
 type Fields = {
   readonly [name: PropertyKey]:
     | AnySchema
@@ -164,7 +169,7 @@ type ArgumentsOf<P> = P extends { readonly fields: infer F extends Fields } ?
   : P extends Fields ? Schema.Simplify<Schema.Struct.Constructor<P>>
   : never
 
-/** Accepts parameters that are an object in JSON. For all others the type is a sentence that the compiler shows. */
+/** Accepts parameters that are an object in JSON. For any other parameters the type is a sentence, which the compiler shows. */
 type AnObject<P> = P extends Schema.Schema<any, infer Encoded> ? [Encoded] extends [object] ? unknown
   : "The parameters of a tool are an object in JSON: pass fields, as in { name: Schema.String }, or a Schema.Struct"
   : unknown
@@ -172,8 +177,8 @@ type AnObject<P> = P extends Schema.Schema<any, infer Encoded> ? [Encoded] exten
 /**
  * Declares a tool.
  *
- * Throws when a schema cannot be advertised: parameters that are not an object, a type without a JSON Schema, or a
- * recursive type without an `identifier` annotation.
+ * Throws when clients cannot get a schema as JSON Schema: the parameters are not an object, a type has no JSON Schema, or a recursive type
+ * has no `identifier` annotation.
  *
  * @example
  * ```ts
@@ -235,7 +240,7 @@ export const make = <
  */
 export interface Schemas {
   readonly parameters: Schema.Schema<any, any>
-  /** `undefined` for a tool that returns content only. */
+  /** The schema of the success; `undefined` for a tool that returns content only. */
   readonly success: Schema.Schema<any, any> | undefined
   readonly failure: Schema.Schema<any, any> | typeof Schema.Never
   /** The JSON Schema of the encoded parameters. */
@@ -245,9 +250,8 @@ export interface Schemas {
 }
 
 /**
- * Declares a tool from schemas and the JSON Schemas to advertise for them, as `RawTool` and `StandardTool` do. The
- * caller states the types, which the compiler does not check against the schemas. Throws when Effect's parser cannot
- * use a schema.
+ * Declares a tool from schemas and from the JSON Schemas that clients get for them, as `RawTool` and `StandardTool` do. The caller states
+ * the types, and the compiler does not check them against the schemas. Throws when Effect's parser cannot use a schema.
  *
  * @category constructors
  */

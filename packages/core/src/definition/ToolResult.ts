@@ -1,7 +1,6 @@
 /**
- * A result with content that a handler chooses: texts, images, audio, links and resources, and optionally the
- * structured value. A handler that needs only its `success` value returns that value instead; the server then makes the
- * content from it.
+ * A result with content that a handler chooses: texts, images, audio, links and resources, and optionally the structured value. A handler
+ * that needs only its `success` value returns this value itself, and the server makes the content from it.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/server/tools#tool-result
  * @since 0.1.0
@@ -61,7 +60,7 @@ export const text = (text: string, options?: BlockOptions): ToolResult =>
   make({ type: "text", text, ...optional(options) })
 
 /**
- * An image, as bytes or as base64 text. Throws for text that is not base64, and for an invalid media type.
+ * An image, given as bytes or as base64 text. Throws for a text that is not base64, and for a media type that is not valid.
  *
  * @category constructors
  */
@@ -69,8 +68,8 @@ export const image = (data: Uint8Array | string, mimeType: string, options?: Blo
   checked({ type: "image", data: base64(data), mimeType, ...optional(options) })
 
 /**
- * Audio, as bytes or as base64 text. Throws for text that is not base64, and for an invalid media type. Clients of
- * revisions before 2025-03-26 get a text in place of the audio.
+ * Audio, given as bytes or as base64 text. Throws for a text that is not base64, and for a media type that is not valid. Clients of a
+ * revision before 2025-03-26 get a text in place of the audio.
  *
  * @category constructors
  */
@@ -78,7 +77,7 @@ export const audio = (data: Uint8Array | string, mimeType: string, options?: Blo
   checked({ type: "audio", data: base64(data), mimeType, ...optional(options) })
 
 /**
- * A link to a resource that the client can read. Clients of revisions before 2025-06-18 get a text in place of the link.
+ * A link to a resource that the client can read. Clients of a revision before 2025-06-18 get a text in place of the link.
  *
  * @category constructors
  */
@@ -122,7 +121,7 @@ export const withMeta: {
 )
 
 /**
- * The same result with `isError`, for a failure that a declared `failure` cannot express: a failure with images, or the
+ * The same result with `isError`, for a failure that the declared `failure` cannot express, for example a failure with images, or the
  * failure of another server. The structured value is sent without a check.
  *
  * @category utils
@@ -131,8 +130,8 @@ export const asError = <A>(self: ToolResult<A>): ToolResult<A> =>
   new ToolResult(self.content, self.structured, self.meta, true)
 
 /**
- * The content of `self`, then the content of `that`. The structured value and `_meta` come from `that` where it has them,
- * otherwise from `self`. The result is an error when `self` or `that` is an error.
+ * The content of `self`, followed by the content of `that`. The structured value comes from `that` if `that` has one, and otherwise from
+ * `self`. The same holds for `_meta`. The result is an error when `self` or `that` is an error.
  *
  * @category utils
  */

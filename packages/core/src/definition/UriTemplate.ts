@@ -1,10 +1,10 @@
 /**
  * URI templates of RFC 6570: `parse` reads a template once, `expand` makes a URI from values, `match` finds the values in a URI. Matching
- * an expanded URI gives the values back, with one exception: `{name*}` writes a list of one empty value like an empty list, and `match`
- * finds the empty list. A template whose values cannot be told apart has an `ambiguity`, and matches nothing.
+ * an expanded URI gives the same values, with one exception: `{name*}` writes a list of one empty value like an empty list, and `match`
+ * finds the empty list. When the values of a template cannot be told apart, the template has an `ambiguity`, and matches no URI.
  *
- * Values are strings here; `uri/UriExpression` expands, and `uri/UriMatcher` matches. `ResourceTemplate` gives them schemas; whether a
- * path in a value is safe to open is for the application to check.
+ * Values are strings here. `uri/UriExpression` expands templates, and `uri/UriMatcher` matches URIs. `ResourceTemplate` gives the values
+ * schemas. Whether a path in a value is safe to open, the application must check.
  *
  * @see https://www.rfc-editor.org/rfc/rfc6570
  * @since 0.1.0
@@ -23,7 +23,8 @@ export const TypeId: unique symbol = Symbol.for("@effect-mcp/core/UriTemplate")
 export type TypeId = typeof TypeId
 
 /**
- * The longest template, in characters; the most variables of a template; the longest URI to match, in characters.
+ * The most characters that a template may have, the most variables that a template may have, and the most characters that a URI may have to
+ * be matched.
  *
  * @category constants
  */
@@ -32,9 +33,9 @@ export const limits = { template: 8192, variables: 256, uri: 65_536 } as const
 /** @category models */
 export interface Variable {
   readonly name: string
-  /** Written `{name*}`: its value is a list of strings. */
+  /** Whether the variable is written `{name*}`: its value is then a list of strings. */
   readonly isList: boolean
-  /** A variable of a query or of `;` parameters: a URI matches without it. */
+  /** Whether the variable belongs to a query or to `;` parameters: a URI matches also without it. */
   readonly isOptional: boolean
 }
 
@@ -44,22 +45,22 @@ export interface Variable {
  * @category models
  */
 export interface UriTemplate {
-  /** The functions behind `expand` and `match`. */
+  /** The functions that `expand` and `match` call. */
   readonly [TypeId]: {
     readonly expand: (values: Values) => string
-    /** `key` gives the key of the URI, which a search in many templates finds once. */
+    /** `key` gives the normal form of the URI. A search in many templates computes this form only once. */
     readonly match: (uri: string, key: () => string) => Option.Option<Match>
   }
   readonly template: string
-  /** In the order in which the template names them. */
+  /** The variables in the order in which the template names them. */
   readonly variables: ReadonlyArray<Variable>
-  /** Why the template matches no URI, although it expands; `undefined` for a template that can be matched. */
+  /** Why the template matches no URI, although it expands; `undefined` for a template that matches URIs. */
   readonly ambiguity: string | undefined
 }
 
 /**
- * The values to expand a template with: a string, a list, or an associative array for each variable. A variable without
- * a value expands to nothing.
+ * The values to expand a template with: a string, a list, or an associative array for each variable. A variable without a value expands to
+ * nothing.
  *
  * @category models
  */
@@ -68,15 +69,15 @@ export type Values = {
 }
 
 /**
- * The decoded values of a URI: a string for each variable, an array of strings for a list. An optional variable that
- * the URI does not hold is left out.
+ * The decoded values of a URI: a string for each variable, and an array of strings for a list. An optional variable that the URI does not
+ * have is left out.
  *
  * @category models
  */
 export type Match = Readonly<Record<string, string | ReadonlyArray<string>>>
 
 /**
- * Parses a template. Left: what is wrong with it.
+ * Parses a template. Left: what is wrong with the template.
  *
  * @category utils
  */
@@ -119,7 +120,7 @@ export const parse = (template: string): Either.Either<UriTemplate, string> =>
     })
   })
 
-/** The literals, percent-encoded where needed, and the expressions of a template. */
+/** Splits a template into its literals, percent-encoded where needed, and its expressions. */
 const split = (template: string): Either.Either<ReadonlyArray<string | UriExpression.Expression>, string> => {
   if (template.length > limits.template) return Either.left(`longer than ${limits.template} characters`)
   const parts: Array<string | UriExpression.Expression> = []
@@ -141,16 +142,16 @@ const split = (template: string): Either.Either<ReadonlyArray<string | UriExpres
 }
 
 /**
- * The URI that a template expands to with these values.
+ * The URI that a template and these values make.
  *
  * @category utils
  */
 export const expand = (self: UriTemplate, values: Values): string => self[TypeId].expand(values)
 
 /**
- * The values with which a template expands to a URI, or to an equal URI: `NOTE:///caf%c3%a9` equals `note:///café`. None when there are no
- * such values, when the template is ambiguous, or when the URI is longer than `limits.uri`. The parameters of a query may come in any
- * order, and parameters that the template does not name are ignored.
+ * The values with which a template expands to this URI, or to an equal URI: `NOTE:///caf%c3%a9` equals `note:///café`. `None` when there
+ * are no such values, when the template is ambiguous, or when the URI is longer than `limits.uri`. The parameters of a query may come in
+ * any order. Parameters that the template does not name are ignored.
  *
  * @category utils
  */

@@ -1,36 +1,36 @@
 /**
- * The arguments of a call that the schema of its tool does not name, each argument with the nearest name that the schema has: most tools
- * ignore what they do not know, so an optional argument with a typing error would be lost in silence. `server/features/ToolArguments` and
- * `ModelArguments` of package `ai` ask.
+ * Finds the arguments of a call that the schema of its tool does not name, and, for each such argument, the most similar name that the
+ * schema has. Most tools ignore arguments that they do not know, so nobody would notice an optional argument with a typing error.
+ * `server/features/ToolArguments`, and `ModelArguments` of package `ai`, use this module.
  */
 import * as Predicate from "effect/Predicate"
 import type { JsonObject } from "../../protocol/Json.js"
 import * as SchemaPointer from "./SchemaPointer.js"
 
 /**
- * How many unknown names are given, and how many characters of a name; the longest name for which a near one is searched, and among how
- * many names; and how many parts of a schema are searched for names.
+ * `names`: how many unknown names are reported. `shown`: how many characters of a name. `length`: the most characters of a name for which a
+ * similar name is searched. `compared`: among how many names of the schema. `parts`: how many parts of a schema are searched for names.
  */
 export const limits = { names: 5, shown: 64, length: 32, compared: 100, parts: 1000 } as const
 
 /** An argument that the schema does not name. */
 export interface Unknown {
-  /** Shortened, and written as a JSON string without characters that are not printed. */
+  /** The name, shortened, and written as a JSON string without characters that cannot be printed. */
   readonly name: string
-  /** The name that was meant, where a name of the schema is near; written likewise. */
+  /** The name that was probably meant, written in the same way; `undefined` when no name of the schema is similar. */
   readonly nearest: string | undefined
 }
 
-/** How many arguments are unknown, and the first of them. */
+/** How many arguments are unknown, and the first of these arguments. */
 export interface Unknowns {
   readonly count: number
   readonly names: ReadonlyArray<Unknown>
 }
 
-/** Finds the names of arguments that the schema does not know; `undefined` when it knows all names. */
+/** Finds the arguments that the schema does not name; `undefined` when the schema names all of them. */
 export type Find = (args: unknown) => Unknowns | undefined
 
-/** Prepares the search. For a schema that names no arguments, or allows other names, all names are known. */
+/** Prepares the search for a schema. When the schema names no arguments, or allows other names, no argument counts as unknown. */
 export const make = (schema: JsonObject): Find => {
   const known = namesOf(schema)
   if (known === undefined) return () => undefined
@@ -41,7 +41,7 @@ export const make = (schema: JsonObject): Find => {
   }
 }
 
-/** The unknown names in words, for a model or for a person. */
+/** A sentence with the unknown names, for a model or for a person. */
 export const sentence = ({ count, names }: Unknowns): string => {
   const first = names.map(({ name, nearest }) =>
     nearest === undefined ? `${name} is unknown` : `${name} is unknown (did you mean ${nearest}?)`
@@ -60,7 +60,7 @@ const unknownsOf = (args: object, known: ReadonlySet<string>): Unknowns => {
   }
 }
 
-/** The names that the schema has for the arguments, in any of its branches; `undefined` where other names are allowed. */
+/** The names that the schema has for the arguments, in all of its branches; `undefined` where the schema allows other names. */
 const namesOf = (root: JsonObject): ReadonlySet<string> | undefined => {
   const names = new Set<string>()
   const visited = new Set<unknown>()
@@ -79,7 +79,7 @@ const namesOf = (root: JsonObject): ReadonlySet<string> | undefined => {
   return isClosed(root) && (names.size > 0 || root.additionalProperties === false) ? names : undefined
 }
 
-/** Keywords with names that are not known, or not searched. */
+/** Keywords that may allow names which this module cannot find. */
 const OPEN = ["patternProperties", "propertyNames", "dependencies", "$dynamicRef", "$recursiveRef"]
 
 /** Keywords that allow other names, unless they are false. */
@@ -101,10 +101,10 @@ const nearestOf = (given: string, known: ReadonlySet<string>): string | undefine
   return nearest
 }
 
-/** Names that differ only in case, "_" and "-" are the same name in another style. */
+/** The name without case, "_" and "-", because names that differ only in these are the same name in another style. */
 const plain = (name: string): string => name.toLowerCase().replace(/[_-]/g, "")
 
-/** How many characters have to be inserted, left out, replaced or swapped with the next one. */
+/** How many characters have to be inserted, left out, replaced, or swapped with the next character, to make `a` from `b`. */
 const distance = (a: string, b: string): number => {
   let before: ReadonlyArray<number> = []
   let last: ReadonlyArray<number> = Array.from({ length: b.length + 1 }, (_, j) => j)

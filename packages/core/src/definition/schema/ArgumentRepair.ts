@@ -1,10 +1,9 @@
 /**
- * Mends arguments that a tool does not accept, by the JSON Schema that the tool advertises, where there is one reading: a text that is
- * JSON becomes an array or an object, a text becomes a number or a boolean, and null in an optional member is left out.
+ * Mends arguments that a tool does not accept, by the JSON Schema that clients get for the tool, where there is only one way to read them.
+ * A text that is JSON becomes an array or an object, a text becomes a number or a boolean, and null in an optional member is left out.
  *
- * The walk knows the keywords that say of which type a value is and which branch of a union is meant. The walk takes every other keyword
- * for satisfied, so the callers (`server/features/ToolArguments`, and `ModelArguments` of package `ai`) check the mended arguments as they
- * check all arguments.
+ * This module knows the keywords that say of which type a value is and which branch of a union is meant. It does not check other keywords,
+ * so the callers (`server/features/ToolArguments`, and `ModelArguments` of package `ai`) decode the mended arguments again.
  */
 import * as Arr from "effect/Array"
 import * as Either from "effect/Either"
@@ -15,10 +14,10 @@ import * as IssueText from "../../protocol/schema/IssueText.js"
 import * as SchemaPointer from "./SchemaPointer.js"
 import * as WorkBudget from "./WorkBudget.js"
 
-/** The most work of one walk, in steps; how deep schemas may be nested in it; and how many of the mended places are named. */
+/** `steps`: how much work one call may do. `depth`: how deep schemas may nest. `places`: how many of the mended places are named. */
 export const limits = { steps: 1_000_000, depth: 250, places: 10 } as const
 
-/** A mended value, and what was mended: the number of places, and the first of them, with nothing of the values. */
+/** A mended value, with the number of mended places, and the first of these places. The places say nothing of the values. */
 export interface Mended<out A = JsonObject> {
   readonly value: A
   readonly count: number
@@ -26,8 +25,8 @@ export interface Mended<out A = JsonObject> {
 }
 
 /**
- * The arguments as the schema wants them; `undefined` where there is nothing to mend, where a part has no reading or several, and where
- * the work exceeds the limits. Members that the schema does not name stay. The given arguments are not changed.
+ * The arguments in the form that the schema wants. `undefined` when there is nothing to mend, when a part can be read in no way or in
+ * several ways, and when the work exceeds the limits. Members that the schema does not name stay. The given arguments are not changed.
  */
 export const mend = (schema: JsonObject, args: unknown): Mended | undefined => {
   const mended = isObject(args) ? mendAll(schema, args, "arguments", true) : undefined
@@ -35,8 +34,8 @@ export const mend = (schema: JsonObject, args: unknown): Mended | undefined => {
 }
 
 /**
- * The structured content of a result, with nothing mended but null in optional members, which many servers send where they have no value.
- * `undefined` as for arguments.
+ * The structured content of a result, without null in optional members. Many servers send null there when they have no value. Nothing else
+ * is mended. `undefined` in the same cases as for `mend`.
  */
 export const withoutNulls = (schema: JsonObject, content: unknown): Mended<unknown> | undefined =>
   mendAll(schema, content, "structuredContent", false)
@@ -75,7 +74,7 @@ const mendAll = (
   }
 }
 
-/** The result for a value that no reading makes fit. */
+/** The result for a value that cannot be mended. */
 const unfit: unique symbol = Symbol.for("@effect-mcp/core/definition/ArgumentRepair/unfit")
 
 interface Place {
@@ -84,22 +83,25 @@ interface Place {
 }
 
 interface Walk {
-  /** The schema of the arguments, which references lead into. */
+  /** The schema of the arguments. Local references lead to parts of this schema. */
   readonly root: JsonObject
-  /** Whether a text may mean another value. */
+  /** Whether a text may be read as another value. */
   readonly readsTexts: boolean
   readonly budget: WorkBudget.Budget
-  /** Leads to the value that is visited now. */
+  /** The path to the value that is visited now. */
   readonly path: Array<string | number>
-  /** What was mended so far. */
+  /** The places that were mended so far. */
   readonly places: Array<Place>
-  /** How many schemas are visited now, each inside of the schema before. */
+  /** How many schemas are visited now, each inside of the one before. */
   depth: number
-  /** How many values may still come out of texts. */
+  /** How many more values may be read from texts. */
   values: number
 }
 
-/** The value as the schema wants it: the same value where the schema accepts it, or is not understood. */
+/**
+ * The value in the form that the schema wants. It is the same value where the schema accepts it, or where this module does not understand
+ * the schema.
+ */
 const fix = (walk: Walk, schema: unknown, value: unknown): unknown => {
   walk.budget.spend(2)
   if (schema === false) return unfit
@@ -111,7 +113,7 @@ const fix = (walk: Walk, schema: unknown, value: unknown): unknown => {
   return fixed
 }
 
-/** All parts of a schema, one after the other. */
+/** Applies all parts of a schema, one after the other. */
 const byAll = (walk: Walk, schema: JsonObject, given: unknown): unknown => {
   let value = given
   if (typeof schema.$ref === "string") {
@@ -123,11 +125,11 @@ const byAll = (walk: Walk, schema: JsonObject, given: unknown): unknown => {
   for (const branches of [schema.anyOf, schema.oneOf]) {
     if (value !== unfit && Array.isArray(branches)) value = byOne(walk, branches, value)
   }
-  // One part has read the text as an object; the parts before it have not seen the object.
+  // A part has read the text as an object, so the earlier parts must see the object, too.
   return typeof given === "string" && typeof value === "object" ? byAll(walk, schema, value) : value
 }
 
-/** The value as it is where a branch accepts it; otherwise, where exactly one branch has a reading, what that branch makes of the value. */
+/** The same value where a branch accepts it. Otherwise, where exactly one branch can read the value, the value as this branch reads it. */
 const byOne = (walk: Walk, branches: ReadonlyArray<unknown>, value: unknown): unknown => {
   const before = walk.places.length
   const found: Array<{ readonly fixed: unknown; readonly places: ReadonlyArray<Place> }> = []
@@ -144,7 +146,7 @@ const byOne = (walk: Walk, branches: ReadonlyArray<unknown>, value: unknown): un
   return one.fixed
 }
 
-/** The keywords of the schema itself. */
+/** Applies the keywords of the schema itself. */
 const byOwn = (walk: Walk, schema: JsonObject, given: unknown): unknown => {
   const value = byType(walk, schema, given)
   return Array.isArray(value)
@@ -163,7 +165,7 @@ const byType = (walk: Walk, schema: JsonObject, given: unknown): unknown => {
   return value
 }
 
-/** What a text means besides itself. There is at most one such meaning. */
+/** The value that a text means when it does not mean a text. There is at most one such value. */
 const read = (walk: Walk, text: string): unknown => {
   walk.budget.spend(text.length / 8)
   if (text === "true" || text === "false") return text === "true"
@@ -175,7 +177,7 @@ const read = (walk: Walk, text: string): unknown => {
   return json.test(text) ? parse(walk, text) : unfit
 }
 
-/** The array or the object in a text, within the limits that it would have outside of the text. */
+/** The array or the object in a text, if it keeps the limits that it would have outside of the text. */
 const parse = (walk: Walk, text: string): unknown => {
   const depth = JsonText.MAX_DEPTH - OUTSIDE - walk.path.length
   if (depth <= 0 || JsonText.holdsMoreThan(text, walk.values)) return unfit
@@ -203,7 +205,7 @@ const byMembers = (walk: Walk, schema: JsonObject, given: JsonObject): unknown =
   walk.budget.spend(listOf(schema.required).length)
   const required = new Set(listOf(schema.required))
   for (const name of required) if (!Object.hasOwn(given, String(name))) return unfit
-  // Which names a pattern matches is not looked at.
+  // This module does not check which names a pattern matches.
   const rest = schema.patternProperties === undefined ? schema.additionalProperties : undefined
   const fixed: Array<readonly [string, unknown]> = []
   let isSame = true
@@ -234,10 +236,10 @@ const note = ({ budget, path, places }: Walk, message: string): void => {
   places.push({ path: [...path], message })
 }
 
-/** No number is written as a longer text. */
+/** How many characters a number may have. No number is written as a longer text. */
 const MAX_NUMBER = 32
 
-/** How many objects of a message are around the arguments: the message, and its `params`. */
+/** How many objects of a message are around the arguments: the message itself, and its `params`. */
 const OUTSIDE = 2
 
 const json = /^\s*[[{]/
@@ -260,23 +262,23 @@ const nouns = {
 const kindOf = (value: unknown): Kind =>
   value === null ? "null" : Array.isArray(value) ? "array" : typeof value as Exclude<Kind, "null" | "array">
 
-/** Whether the value has a type of the schema, and is one of the values that the schema lists. */
+/** Whether the value has a type that the schema names, and is one of the values that the schema lists. */
 const accepts = ({ const: only, enum: listed, type }: JsonObject, value: unknown): boolean =>
   (type === undefined || Arr.ensure(type).some((one) => isOf(one, value))) &&
   (only === undefined || isLike(only, value)) &&
   (!Array.isArray(listed) || listed.some((one) => isLike(one, value)))
 
-/** A type that JSON Schema does not have accepts every value. */
+/** Whether a value has a type. A type that JSON Schema does not know accepts every value. */
 const isOf = (type: unknown, value: unknown): boolean =>
   type === "integer"
     ? Number.isInteger(value)
     : type === kindOf(value) || !(typeof type === "string" && Object.hasOwn(nouns, type))
 
-/** Arrays and objects are not compared further. */
+/** Whether two values are equal. Arrays, and objects, count as equal to every other array or object. */
 const isLike = (listed: unknown, value: unknown): boolean =>
   listed === value || (typeof value === "object" && value !== null && kindOf(listed) === kindOf(value))
 
-/** How many values a value consists of. */
+/** How many values a value contains, itself included. */
 const countOf = (value: unknown): number =>
   typeof value === "object" && value !== null
     ? Object.values(value).reduce<number>((count, inner) => count + countOf(inner), 1)

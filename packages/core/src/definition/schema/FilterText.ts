@@ -1,9 +1,9 @@
 /**
- * The text that Effect's built-in types and filters add to a JSON Schema: titles and descriptions that repeat the keywords (`"title":
- * "between(0, 5)"`) and cost a model tokens, and patterns with unescaped text.
+ * Recognizes the text that Effect's built-in types and filters add to a JSON Schema: titles and descriptions that repeat the keywords
+ * (`"title": "between(0, 5)"`) and cost a model tokens, and patterns that contain unescaped text.
  *
- * This module recognizes the text by the keywords that it repeats, so that the text of an author stays. `JsonSchema` removes the
- * recognized text, and `SchemaAnnotations` takes the rest for text of an author.
+ * The module recognizes this text by the keywords that the text repeats, so text of an author stays. `JsonSchema` removes the recognized
+ * text. `SchemaAnnotations` treats all other text as text of an author.
  */
 import * as JsonText from "../../jsonrpc/runtime/JsonText.js"
 import type { JsonObject } from "../../protocol/Json.js"
@@ -11,11 +11,11 @@ import type { JsonObject } from "../../protocol/Json.js"
 export interface FilterText {
   readonly titles: ReadonlySet<unknown>
   readonly descriptions: ReadonlySet<unknown>
-  /** The pattern with its text escaped; `undefined` when the schema has no pattern, or a correct pattern. */
+  /** The pattern with its text escaped; `undefined` when the schema has no pattern, or when its pattern is correct. */
   readonly pattern: string | undefined
 }
 
-/** For a schema without title and description, in which Effect has put no text. */
+/** The result for a schema without title and description, to which Effect has added no text. */
 export const none: FilterText = { titles: new Set(), descriptions: new Set(), pattern: undefined }
 
 /** The text that Effect could have added to a schema with these keywords. */
@@ -44,7 +44,7 @@ const types = ({ $id }: JsonObject, add: Add): void => {
   const builtIn = typeof $id === "string" && $id.startsWith("/schemas/")
   add(builtIn, String($id).slice("/schemas/".length))
   add($id === "/schemas/object", "object", "an object in the TypeScript meaning, i.e. the `object` type")
-  // These filters have no keyword.
+  // The filters of these texts have no keyword.
   add(true, "validDate", "a valid Date")
   add(true, "nonNaN", "a number excluding NaN")
 }
@@ -102,7 +102,7 @@ const textFilters = {
   }
 }
 
-/** Effect generates the patterns of these filters without escaping their text. */
+/** The correct pattern of a filter, because Effect generates it without escaping its text; `undefined` when nothing has to be corrected. */
 const correctPattern = ({ pattern, title }: JsonObject, add: Add): string | undefined => {
   const match = typeof title === "string" ? /^(startsWith|endsWith|includes)\((".*")\)$/s.exec(title) : null
   const text = match === null ? undefined : JsonText.parse(match[2]!)

@@ -1,10 +1,10 @@
 /**
- * The JSON Schema (draft 2020-12) that a schema of a `Tool`, a `Prompt` or a `Form` advertises: of its encoded side, without the text that
- * Effect's filters add. Effect generates it; this module corrects empty structs and references, writes patterns without flags, and adds
- * the type `object` at the root where every value is an object.
+ * Makes the JSON Schema (draft 2020-12) that clients get for a schema of a `Tool`, a `Prompt` or a `Form`. It describes the encoded side of
+ * the schema, and has none of the text that Effect's filters add. Effect generates it. This module then corrects empty structs and
+ * references, writes patterns without flags, and adds the type `object` at the root where every value is an object.
  *
- * `tool/AdvertisedSchema` and `tool/ToolCodec` generate for tools, `form/FormFields` checks what was generated. Inside,
- * `SchemaAnnotations` generates, `PatternFlags` knows the patterns, `FilterText` recognizes the text to remove.
+ * `tool/AdvertisedSchema` and `tool/ToolCodec` use it for tools, and `form/FormFields` checks its result. Inside, `SchemaAnnotations`
+ * generates, `PatternFlags` writes the patterns, and `FilterText` recognizes the text to remove.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic#json-schema-usage
  */
@@ -16,8 +16,8 @@ import * as PatternFlags from "./PatternFlags.js"
 import * as SchemaAnnotations from "./SchemaAnnotations.js"
 
 /**
- * Members that the schema does not name stay allowed, because decoding ignores them. A recursive type becomes a `$defs`
- * entry and needs an `identifier` annotation; without one this throws an error with its path.
+ * The JSON Schema of a schema. It allows members that the schema does not name, because decoding ignores them. A recursive type becomes an
+ * entry of `$defs`, and needs an `identifier` annotation; without one this throws an error with the path of the type.
  */
 export const make = <A, I, R>(schema: Schema.Schema<A, I, R>): JsonObject => {
   const definitions: Record<string, JsonObject> = {}
@@ -35,7 +35,7 @@ export const make = <A, I, R>(schema: Schema.Schema<A, I, R>): JsonObject => {
 
 type Definitions = Readonly<Record<string, JsonObject | undefined>>
 
-/** Whether every value has this type: the schema has it, or each member of a union has. */
+/** Whether every value has this type: the schema names the type, or each member of its union does. */
 const isAlways = (
   type: string,
   schema: JsonObject,
@@ -55,11 +55,11 @@ const isAlways = (
   return Array.isArray(anyOf) && anyOf.length > 0 && anyOf.every((one) => isAlways(type, one, definitions, seen))
 }
 
-/** Whether every value is an object when encoded. */
+/** Whether every encoded value is an object. */
 export const isObject = (schema: JsonObject): schema is { readonly type: "object"; readonly [key: string]: unknown } =>
   schema.type === "object"
 
-/** Whether every value is a string when encoded. */
+/** Whether every encoded value is a string. */
 export const isString = (schema: JsonObject): boolean => isAlways("string", schema, (schema.$defs ?? {}) as Definitions)
 
 /**
@@ -75,7 +75,7 @@ export const noParameters: { readonly type: "object"; readonly additionalPropert
 // The values of these keywords are data, not schemas.
 const data = new Set(["const", "default", "enum", "examples", "required"])
 
-/** The patterns in place of sources that flags change. */
+/** What to write in place of patterns whose flags change their meaning, by the sources of the patterns. */
 type Patterns = ReturnType<typeof PatternFlags.ofTree>
 
 const clean = (node: unknown, patterns: Patterns): unknown => {
@@ -105,7 +105,10 @@ const clean = (node: unknown, patterns: Patterns): unknown => {
   return cleaned
 }
 
-/** A node with the pattern in place of its pattern. Text of Effect that repeats the pattern follows it, or names the flags. */
+/**
+ * A node in which the pattern is written without its flags. Effect's description that repeats the pattern then repeats the new pattern, or
+ * names the flags.
+ */
 const withoutFlags = (node: Record<string, unknown>, patterns: Patterns): Record<string, unknown> => {
   const { pattern, ...rest } = node
   const found = typeof pattern === "string" ? patterns.get(pattern) : undefined
@@ -125,7 +128,7 @@ const toUri = ($ref: unknown): unknown => {
   return name === undefined ? $ref : SchemaAnnotations.reference(name)
 }
 
-// How Effect marks an empty struct, which in Effect accepts everything but null and undefined.
+// The id with which Effect marks an empty struct. In Effect an empty struct accepts everything except null and undefined.
 const EMPTY_STRUCT = "/schemas/%7B%7D"
 
 const isRedundant = (key: string, value: unknown, text: FilterText.FilterText): boolean =>

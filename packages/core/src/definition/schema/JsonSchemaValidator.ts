@@ -1,10 +1,10 @@
 /**
- * Validates values against a JSON Schema. Nothing is fetched and no code is generated, so that validation works where evaluating text is
- * forbidden. Reading a schema is linear in its size, and a check has a budget of work: a schema and a value that need more work are
- * reported, not checked.
+ * Validates values against a JSON Schema. It fetches nothing and generates no code, so validation works where evaluating text is forbidden.
+ * Reading a schema takes time linear in its size, and a check has a budget of work. When a schema and a value need more work, the validator
+ * says so, and does not check the value to the end.
  *
- * `SchemaKeywords` has the keywords; this module compiles a schema to checks and resolves its references. `RawTool` validates by schemas
- * of the application, `client/session/OutputCheck` and `ModelArguments` of package `ai` by the schemas that a server advertises.
+ * `SchemaKeywords` has the keywords. This module compiles a schema to checks and resolves its references. `RawTool` validates by schemas of
+ * the application. `client/session/OutputCheck`, and `ModelArguments` of package `ai`, validate by the schemas that a server sends.
  *
  * @see https://json-schema.org/draft/2020-12
  */
@@ -20,14 +20,14 @@ import * as SchemaPointer from "./SchemaPointer.js"
 import * as WorkBudget from "./WorkBudget.js"
 
 /**
- * The most work of reading a schema, and of one check, in steps; how many times as much is allowed for a schema of the
- * application; and how deep checks can be nested, by references and by the value.
+ * `reading`: how many steps reading a schema may take. `steps`: how many steps one check may take. `ofApplication`: how many times as many
+ * steps a schema of the application may take. `depth`: how deep checks may nest, by references and by the value.
  */
 export const limits = { reading: 300_000, steps: 1_000_000, ofApplication: 10, depth: 1000 } as const
 
 /**
- * The errors of a value: none when it conforms, at most `ExternalSchema.limits.errors`. Left: why the value was not checked,
- * as the end of a sentence whose subject is the schema.
+ * Gives the errors of a value, at most `ExternalSchema.limits.errors`; there are none when the value conforms. Left: why the value was not
+ * checked, as the end of a sentence whose subject is the schema.
  */
 export type Validate = (value: unknown) => Either.Either<ReadonlyArray<ExternalSchema.SchemaError>, string>
 
@@ -59,10 +59,10 @@ export const make = (schema: JsonObject, trust: Trust = ofPeer): Either.Either<V
     }
   })
 
-/** The trust in a schema that a peer wrote. */
+/** The trust in a schema that a peer has written. */
 const ofPeer: Trust = { isOfApplication: false, patterns: "linear", formats: false }
 
-/** Compiling and checking throw `Invalid` and `OverBudget`, and `RangeError` when the stack is full. */
+/** Compiling and checking throw `Invalid` or `OverBudget`, and `RangeError` when the stack is full. */
 const caught = <A>(attempt: () => A): Either.Either<A, string> =>
   Either.try({
     try: attempt,
@@ -103,7 +103,7 @@ const compile = (root: JsonObject, draft: Draft, trust: Trust, budget: WorkBudge
   const scope: Array<string> = []
   let depth = 0
 
-  /** The check of a schema, compiled when it is first needed; schemas may refer to each other in circles. */
+  /** The check of a schema. It is compiled when it is first needed, because schemas may refer to each other in circles. */
   const checkOf = (schema: unknown): Check => {
     if (schema === true) return () => true
     if (schema === false) return (_, run) => run.fail("is not allowed")
@@ -122,7 +122,8 @@ const compile = (root: JsonObject, draft: Draft, trust: Trust, budget: WorkBudge
     const referring = referringOf(schema, draft).map(([keyword, reference]) => ofReference(schema, keyword, reference))
     budget.spend(20)
     const names = draft === "draft-07" && referring.length > 0 ? [] : Object.keys(schema)
-    // These keywords need to know what all other keywords have evaluated. Missing members are reported first.
+    // `required` comes first, so that missing members are reported first. The `unevaluated…` keywords come last, because they must know
+    // what all other keywords have evaluated.
     const isLast = (name: string) => name.startsWith("unevaluated")
     const rank = (name: string) => name === "required" ? 0 : isLast(name) ? 2 : 1
     const ownChecks = names.sort((a, b) => rank(a) - rank(b)).flatMap((name) => {
@@ -166,7 +167,7 @@ const compile = (root: JsonObject, draft: Draft, trust: Trust, budget: WorkBudge
     }
   }
 
-  /** The check of a value that must be a schema itself: it is a schema when it can be read. */
+  /** The check of a value that must itself be a schema. The value is a schema when it can be read. */
   const schemaOf = ($schema: string): Check => {
     const inner = Either.getOrThrowWith(draftOf({ $schema }), (why) => new Invalid(why))
     return (value, run) => {
@@ -194,7 +195,7 @@ const compile = (root: JsonObject, draft: Draft, trust: Trust, budget: WorkBudge
 
   const check = checkOf(root)
   return (value, run, evaluated) => {
-    // An earlier check that was given up has not reset these.
+    // An earlier check that was given up has not reset these variables.
     scope.length = 0
     depth = 0
     return check(value, run, evaluated)
@@ -205,14 +206,17 @@ type Keyword = "$ref" | "$dynamicRef" | "$recursiveRef"
 
 interface Target {
   readonly schema: unknown
-  /** By base: the schema that takes its place when the check came through a schema with this base. */
+  /**
+   * The schemas that replace `schema`, by base: one replaces it when the check came through a schema with this base. `undefined` for a
+   * reference that is not dynamic.
+   */
   readonly dynamic: ReadonlyMap<string, unknown> | undefined
 }
 
 interface SchemaReferences {
-  /** The URI that relative references of this part are resolved against. */
+  /** Gives the URI against which relative references of this part are resolved. */
   readonly baseOf: (schema: JsonObject) => string
-  /** Left: that the reference leads nowhere, as the end of a sentence whose subject is the schema. */
+  /** Finds the target of a reference. Left: says that the reference leads nowhere, as the end of a sentence whose subject is the schema. */
   readonly find: (keyword: Keyword, reference: unknown, base: string) => Either.Either<Target, string>
 }
 
@@ -236,7 +240,7 @@ const resolve = (reference: string, base: string, budget: WorkBudget.Budget): st
 
 const withoutFragment = (uri: string): string => uri.replace(/#.*$/s, "")
 
-// Keywords whose values look like schemas but are not schemas.
+// Keywords whose values look like schemas but are data.
 const values = new Set(["enum", "const", "default", "examples"])
 
 const referencesOf = (root: JsonObject, draft: Draft, budget: WorkBudget.Budget): SchemaReferences => {
@@ -255,10 +259,10 @@ const referencesOf = (root: JsonObject, draft: Draft, budget: WorkBudget.Budget)
     }
   }
 
-  /** Remembers the names of a schema, and gives its base. */
+  /** Remembers the names of a schema, and gives the base of the schema. */
   const name = (schema: JsonObject, outer: string): string => {
     const { $anchor, $dynamicAnchor, $id, $recursiveAnchor } = schema
-    // In draft-07, the members beside a reference mean nothing.
+    // In draft-07, the members beside a reference have no meaning.
     const id = typeof $id === "string" && !(draft === "draft-07" && "$ref" in schema)
       ? resolve($id, outer, budget)
       : undefined
@@ -307,5 +311,5 @@ const referencesOf = (root: JsonObject, draft: Draft, budget: WorkBudget.Budget)
   }
 }
 
-// Keywords whose members are schemas by name.
+// Keywords whose values have schemas as members.
 const maps = new Set(["properties", "patternProperties", "dependentSchemas", "dependencies", "$defs", "definitions"])

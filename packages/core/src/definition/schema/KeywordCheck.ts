@@ -1,7 +1,7 @@
 /**
- * What the checks of JSON Schema keywords are made of: the types of a check and of its run, functions that combine checks and note what
- * they evaluated, functions that read the value of a keyword, and the text by which values are compared. `SchemaKeywords` has the
- * keywords, `JsonSchemaValidator` runs their checks, and `RawTool` says by `Trust` who wrote a schema.
+ * The parts that checks of JSON Schema keywords are made of: the types of a check and of its run, functions that combine checks and note
+ * what was evaluated, functions that read the value of a keyword, and the text by which values are compared. `SchemaKeywords` has the
+ * keywords, `JsonSchemaValidator` runs their checks, and `RawTool` says with `Trust` who has written a schema.
  */
 import * as Either from "effect/Either"
 import * as Predicate from "effect/Predicate"
@@ -14,17 +14,17 @@ import type { Budget } from "./WorkBudget.js"
 
 export type Draft = "2020-12" | "2019-09" | "draft-07"
 
-/** What keywords have evaluated in one object or array: the keywords `unevaluated…` check the rest. */
+/** The members of one object, or the items of one array, that keywords have evaluated. The `unevaluated…` keywords check the rest. */
 export interface Evaluated {
   readonly properties: Set<string>
   readonly items: Set<number>
 }
 
-/** The run of a check: its budget, its errors, and where in the value it is. */
+/** The run of a check: its budget, its errors, and the path in the value. */
 export interface Run {
   readonly budget: Budget
   readonly path: Array<string>
-  /** Adds an error at the path. */
+  /** Adds an error at the current path. */
   readonly fail: (message: string) => false
   readonly errors: Array<SchemaError>
 }
@@ -33,20 +33,20 @@ export type Check = (value: unknown, run: Run, evaluated: Evaluated | undefined)
 
 /** How far the author of a schema is trusted. */
 export interface Trust {
-  /** Whether the application has written it; otherwise a peer has. */
+  /** Whether the application has written the schema. Otherwise a peer has written it. */
   readonly isOfApplication: boolean
   /**
-   * Regular expressions run in time linear in the text, which refuses some expressions; or on JavaScript's engine, which can
-   * need exponential time.
+   * How regular expressions run. `linear`: in time linear in the text, which refuses some expressions. `native`: on JavaScript's engine,
+   * which can need exponential time.
    */
   readonly patterns: "linear" | "native"
-  /** Whether `format` is checked; otherwise it is an annotation. */
+  /** Whether `format` is checked. Otherwise it has no effect. */
   readonly formats: boolean
 }
 
-/** What the check of a keyword is made from: the schema that has the keyword, and the checks of other schemas. */
+/** What a keyword makes its check from: the schema that has the keyword, and the checks of other schemas. */
 export interface Source {
-  /** The work of reading the schema. */
+  /** The budget for reading the schema. */
   readonly budget: Budget
   readonly schema: JsonObject
   readonly draft: Draft
@@ -54,16 +54,16 @@ export interface Source {
   readonly compile: (schema: unknown) => Check
 }
 
-/** Throws `Invalid` for a value that the keyword cannot have. */
+/** Makes the check of a keyword from the keyword's value. Throws `Invalid` for a value that the keyword cannot have. */
 export type Keyword = (value: any, source: Source) => Check
 
-/** Why a schema cannot be used, as the end of a sentence whose subject is the schema. */
+/** Why a schema cannot be used. The message is the end of a sentence whose subject is the schema. */
 export class Invalid extends Error {
-  /** Where in the schema. */
+  /** The place in the schema. */
   readonly path: Array<PropertyKey> = []
 }
 
-/** Adds a step to the path of an `Invalid` that `read` throws. */
+/** Runs `read`. When it throws an `Invalid`, adds a step to the path of the `Invalid`. */
 export const within = <A>(step: PropertyKey, read: () => A): A =>
   Either.getOrThrowWith(
     Either.try({ try: read, catch: (cause) => cause }),
@@ -82,7 +82,7 @@ export const all = (checks: ReadonlyArray<Check>): Check => (value, run, evaluat
   return valid
 }
 
-/** The check one level deeper in the value. */
+/** Runs a check one level deeper in the value. */
 export const inside = (check: Check, value: unknown, key: string | number, run: Run): boolean => {
   run.path.push(String(key))
   const valid = check(value, run, undefined)
@@ -90,7 +90,7 @@ export const inside = (check: Check, value: unknown, key: string | number, run: 
   return valid
 }
 
-/** Runs a check; when it fails, its errors, and what it evaluated, do not count. */
+/** Runs a check. When it fails, its errors do not count, and neither does what it has evaluated. */
 export const attempt = (check: Check, value: unknown, run: Run, evaluated: Evaluated | undefined): boolean => {
   run.budget.spend(2)
   const before = run.errors.length
@@ -101,7 +101,7 @@ export const attempt = (check: Check, value: unknown, run: Run, evaluated: Evalu
   return valid
 }
 
-/** Adds what was evaluated in a part to the whole. */
+/** Adds what a part has evaluated to what the whole has evaluated. */
 export const merge = (part: Evaluated, whole: Evaluated, budget: Budget): void => {
   budget.spend(3 * (part.properties.size + part.items.size))
   for (const name of part.properties) whole.properties.add(name)
@@ -116,7 +116,7 @@ export const mark = <A>(evaluated: Set<A> | undefined, one: A, budget: Budget): 
 
 export const isObject = (value: unknown): value is Record<string, unknown> => Predicate.isRecord(value)
 
-/** Reads the value of a keyword; throws what it must be. */
+/** Makes a function that reads the value of a keyword. This function throws an error that says what the value must be. */
 export const expect = <A>(is: (value: unknown) => value is A, what: string) => (value: unknown): A => {
   if (is(value)) return value
   throw new Invalid(`must be ${what}`)
@@ -136,7 +136,7 @@ export const schemas = (value: unknown, { compile }: Source): ReadonlyArray<Chec
 export const checksOf = (value: unknown, { compile }: Source): ReadonlyMap<string, Check> =>
   new Map(Object.entries(record(value)).map(([key, schema]) => [key, within(key, () => compile(schema))]))
 
-/** Compiles a regular expression as far as its author is trusted. */
+/** Compiles a regular expression, in the way in which its author is trusted. */
 export const pattern = (source: string, { budget, trust }: Source): LinearPattern.LinearPattern => {
   const advice = trust.isOfApplication && trust.patterns === "linear" ? "; `patterns: \"native\"` may run it" : ""
   return Either.getOrThrowWith(
@@ -145,7 +145,7 @@ export const pattern = (source: string, { budget, trust }: Source): LinearPatter
   )
 }
 
-/** The expressions of `patternProperties` in the schema of the keyword. */
+/** The regular expressions of `patternProperties`, in the schema of the keyword. */
 export const patternsOf = (source: Source): ReadonlyArray<LinearPattern.LinearPattern> => {
   const { patternProperties } = source.schema
   return patternProperties === undefined
@@ -154,8 +154,8 @@ export const patternsOf = (source: Source): ReadonlyArray<LinearPattern.LinearPa
 }
 
 /**
- * A text that equal JSON values have in common, whatever the order of their members. `enum`, `const` and `uniqueItems` compare
- * these texts, which costs less than a comparison of each pair of values. Takes from the budget for each value and its text.
+ * A text that is the same for equal JSON values, whatever the order of their members. `enum`, `const` and `uniqueItems` compare these
+ * texts, which costs less than comparing each pair of values. Each value and its text take from the budget.
  */
 export const canonicalText = (value: unknown, budget: Budget): string => {
   budget.spend(4)
@@ -166,7 +166,7 @@ export const canonicalText = (value: unknown, budget: Budget): string => {
     )
     return `{${members.join()}}`
   }
-  // JSON would write `null` for Infinity, which is what a parser makes of 1e999.
+  // JSON would write `null` for Infinity. A parser makes Infinity from 1e999.
   const json = typeof value === "number" ? String(value) : String(JsonText.stringify(value))
   budget.spend(json.length / 8)
   return json

@@ -1,17 +1,17 @@
 /**
- * Regular expressions whose work is linear in the text, for the expressions of schemas (`KeywordCheck`): JavaScript's own engine can
- * need exponential time. The expression is compiled to a list of instructions, and all its possible matches advance together, character
- * by character. Expressions with back references and lookarounds, for which there are no such instructions, are refused, and so are
- * expressions that are too long or nested too deeply. `native` runs an expression on JavaScript's engine, where the application has chosen
- * that for its own schema (`RawTool`).
+ * Regular expressions whose work is linear in the text, for the expressions of schemas (`KeywordCheck`), because JavaScript's own engine
+ * can need exponential time. `make` compiles the expression to a list of instructions. All its possible matches advance together, one
+ * character at a time. Back references and lookarounds have no such instructions, so expressions with them are refused, and so are
+ * expressions that are too long or nest too deeply. `native` runs an expression on JavaScript's engine, where the application has chosen
+ * this for its own schema (`RawTool`).
  */
 import * as Either from "effect/Either"
 import type { Budget } from "./WorkBudget.js"
 
-/** Whether some part of the text matches. Takes from the budget for each character and each possible match. */
+/** Whether some part of the text matches. Each character and each possible match takes from the budget. */
 export type LinearPattern = (text: string, budget: Budget) => boolean
 
-/** The longest expression, in characters; the most instructions of one; and its deepest nesting of groups. */
+/** How many characters an expression may have, how many instructions it may have, and how deep its groups may nest. */
 const limits = { length: 2000, instructions: 2000, depth: 50 } as const
 
 type Assertion = (previous: string | undefined, next: string | undefined) => boolean
@@ -19,16 +19,16 @@ type Assertion = (previous: string | undefined, next: string | undefined) => boo
 type Instruction =
   | { readonly _tag: "Character"; readonly accepts: (character: string) => boolean }
   | { readonly _tag: "Assert"; readonly holds: Assertion }
-  /** Goes on at both instructions. */
+  /** Continues at both instructions. */
   | { readonly _tag: "Fork"; first: number; second: number }
   | { readonly _tag: "Match" }
 
-/** Appends the instructions of a part of an expression. */
+/** Appends the instructions of one part of an expression to the program. */
 type Part = (program: Array<Instruction>) => void
 
 /**
- * Takes from the budget for each instruction. Left: why the expression is refused, as the end of a sentence whose subject is
- * the expression.
+ * Compiles an expression. Each instruction takes from the budget. Left: why the expression is refused, as the end of a sentence whose
+ * subject is the expression.
  */
 export const make = (source: string, budget: Budget): Either.Either<LinearPattern, string> =>
   Either.gen(function*() {
@@ -36,7 +36,7 @@ export const make = (source: string, budget: Budget): Either.Either<LinearPatter
     budget.spend(source.length)
     const flags = yield* Either.orElse(
       Either.map(regExp(source, "u"), () => "u"),
-      // Some expressions in use are not valid in Unicode mode, where an unneeded escape is an error.
+      // Some expressions that are in use are not valid in Unicode mode, where an unneeded escape is an error.
       () => Either.map(regExp(source, ""), () => "")
     )
     const program: Array<Instruction> = []
@@ -52,7 +52,7 @@ export const make = (source: string, budget: Budget): Either.Either<LinearPatter
     }
   })
 
-/** The same on JavaScript's engine, for expressions of the application. */
+/** As `make`, but the expression runs on JavaScript's engine. It is for expressions of the application. */
 export const native = (source: string): Either.Either<LinearPattern, string> =>
   Either.map(Either.orElse(regExp(source, "u"), () => regExp(source, "")), (expression) => (text, budget) => {
     budget.spend(text.length / 8)
@@ -112,7 +112,7 @@ const tokens = {
   atom: /\[(?:\\[^]|[^\]\\])*\]|\\u[\da-fA-F]{4}|\\x[\da-fA-F]{2}|\\c[A-Za-z]|\\[^]|[^]/y
 }
 
-/** Reads a valid expression from left to right; `at` is the next character. Throws for a part that has no instructions. */
+/** Parses a valid expression from left to right. `at` is the index of the next character. Throws for a part that has no instructions. */
 class Parser {
   private at = 0
   private depth = 0
@@ -159,7 +159,7 @@ class Parser {
     }
     const [atom] = (this.flags === "u" ? this.take("unicode") : undefined) ?? this.take("atom")!
     if (/^[^\\[.]$/.test(atom)) return emit({ _tag: "Character", accepts: (character) => character === atom })
-    // One character only: the engine has nothing to try twice.
+    // Each call tests one character, so the engine has nothing to try twice.
     const single = new RegExp(`^${atom}$`, this.flags)
     return emit({ _tag: "Character", accepts: (character) => single.test(character) })
   }

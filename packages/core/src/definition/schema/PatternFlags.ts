@@ -1,14 +1,14 @@
 /**
- * The pattern that a JSON Schema advertises for a regular expression with flags. A pattern of JSON Schema has no flags, and validators read
- * a pattern with the flag `u`. `JsonSchema` takes from this module what it advertises in place of a source that flags change.
+ * Writes the pattern that a JSON Schema has for a regular expression with flags, for `JsonSchema`. A pattern of JSON Schema has no flags,
+ * and validators read it with the flag `u`.
  *
  * Flags that change which texts match (`i`, `m`, `s`, `y`, and the sets of `v`) are written into the pattern where the result is exact:
- * letters as classes (`/ab/i` is `[aA][bB]`), a dot as `[\s\S]`, `y` as `^`. Otherwise there is no pattern, because a client would refuse
- * valid texts. The flags `d`, `g` and `u` change nothing.
+ * letters become classes (`/ab/i` is `[aA][bB]`), a dot becomes `[\s\S]`, and `y` becomes `^`. Where the result would not be exact, the
+ * schema has no pattern, because with a wrong pattern a client would refuse valid texts. The flags `d`, `g` and `u` change nothing.
  */
 import * as SchemaTree from "../../protocol/schema/SchemaTree.js"
 
-/** The same pattern without flags; `undefined` when this module cannot write it. */
+/** The source of the expression, written without flags; `undefined` when this module cannot write it exactly. */
 export const make = ({ flags, source }: RegExp): string | undefined => {
   if (!/[imsvy]/.test(flags)) return source
   const has = (flag: string) => flags.includes(flag)
@@ -24,17 +24,17 @@ export const make = ({ flags, source }: RegExp): string | undefined => {
   return has("y") ? `^(?:${pattern})` : pattern
 }
 
-/** A regular expression with flags that change its pattern. */
+/** A regular expression whose flags change its pattern. */
 export interface Flagged {
   readonly source: string
-  /** The expression with its flags, as JavaScript writes it. */
+  /** The expression with its flags, in the syntax of JavaScript. */
   readonly text: string
   readonly pattern: string | undefined
 }
 
 /**
- * The regular expressions of a schema whose flags change their patterns, by their sources. A source that has different flags in one schema
- * has no pattern.
+ * The regular expressions of a schema whose flags change their patterns, by their sources. When one schema has a source with different
+ * flags, the source has no pattern.
  */
 export const ofTree = (root: SchemaTree.AST): ReadonlyMap<string, Flagged> => {
   const found = new Map<string, Flagged>()
@@ -82,12 +82,14 @@ const partsOf = (ast: SchemaTree.AST): ReadonlyArray<SchemaTree.AST> => {
 const tokens =
   /\\(?:u\{[^}]*\}|u[\da-f]{4}|x[\da-f]{2}|c[a-z]|k<[^>]*>|[pP]\{[^}]*\}|[^])|\[(?:\\[^]|[^\]\\])*\]|\(\?(?:<?[=!]|:|<[^>]*>|[a-z-]*:)|\{[\d,]*\}|[^]/gi
 
-/** A group with flags of its own. */
+/** The beginning of a group with flags of its own. */
 const inexact = /^\(\?[a-z-]/i
 
 const isAnchor = (token: string): boolean => token === "^" || token === "$"
 
-/** What only the flag `v` reads: classes inside of classes, operations of sets, and properties of more than one character. */
+/**
+ * Whether only the flag `v` can read this token: a class inside of a class, an operation on sets, or a property of more than one character.
+ */
 const isSet = (token: string): boolean =>
   token.startsWith("[") ? /\[|--|&&|\\q/.test(token.slice(1)) : /^\\p\{\w*Emoji/i.test(token)
 
@@ -97,14 +99,14 @@ const withoutCase = (token: string, isUnicode: boolean): string | undefined => {
   return isCaseless(token, isUnicode) ? token : undefined
 }
 
-/** A class with the other letters of each letter in it. */
+/** A class, with the other case of each letter in it added. */
 const classWithoutCase = (token: string, isUnicode: boolean): string | undefined => {
   let more = ""
   for (const member of token.slice(1, -1).replace(/^\^/, "").match(members) ?? []) {
     const ends = member.match(bounds) ?? []
     if (!ends.every((end) => isCaseless(end, isUnicode))) return undefined
     const [first, last] = [codeOf(ends[0]!), codeOf(ends[ends.length - 1]!)]
-    // The escape of a class or of a control: in a range, the range is not one of ASCII letters.
+    // `undefined` is the escape of a class or of a control. In a range, it means that the range is not a range of ASCII letters.
     if (first === undefined || last === undefined) {
       if (ends.length > 1) return undefined
       continue
@@ -122,7 +124,7 @@ const members = /(?:\\[^]|[^\\])(?:-(?:\\[^]|[^\\]))?/g
 
 const bounds = /^(?:\\[^]|[^\\])|(?:\\[^]|[^\\])$/g
 
-/** `undefined` for the escape of a class or of a control. */
+/** The code of a character of a class; `undefined` for the escape of a class or of a control. */
 const codeOf = (end: string): number | undefined => {
   if (!end.startsWith("\\")) return end.charCodeAt(0)
   return /[a-z\d]/i.test(end.charAt(1)) ? undefined : end.charCodeAt(1)
@@ -130,14 +132,17 @@ const codeOf = (end: string): number | undefined => {
 
 const isLetter = (text: string): boolean => /^[a-z]$/i.test(text)
 
-/** The letters that the flag `i` takes for this one. With the flag `u`, two letters are not of ASCII. */
+/** The letters that the flag `i` treats as equal to this letter. With the flag `u`, two of them are outside of ASCII. */
 const others = (letter: string, isUnicode: boolean): string => {
   const lower = letter.toLowerCase()
   const more = lower === "s" ? "\u017f" : lower === "k" ? "\u212a" : ""
   return (letter === lower ? letter.toUpperCase() : lower) + (isUnicode ? more : "")
 }
 
-/** ASCII without letters, or an escape that means the same in both cases. With the flags `i` and `u`, `\w` and `\b` have more letters. */
+/**
+ * Whether a token means the same in both cases: ASCII without letters, or an escape. With the flags `i` and `u`, `\w` and `\b` have more
+ * letters.
+ */
 const isCaseless = (token: string, isUnicode: boolean): boolean => {
   if (!token.startsWith("\\")) return /^\p{ASCII}*$/u.test(token)
   return /^\\(?:[^\da-z]|[dfnrstv0])$/i.test(token) || (!isUnicode && /^\\[wb]$/i.test(token))

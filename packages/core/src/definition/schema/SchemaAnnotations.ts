@@ -1,7 +1,7 @@
 /**
- * Generates JSON Schema with Effect, and adds what Effect leaves out: the title, description, examples and default of a
- * filter that has no JSON Schema of its own, or that follows a transformation (as in `Schema.Date`), and the defaults of a
- * struct's fields (`defaultsOf`). `StockText` replaces Effect's text about transformations.
+ * Generates JSON Schema with Effect, and adds what Effect leaves out: the title, the description, the examples and the default of a filter
+ * that has no JSON Schema of its own or that follows a transformation (as in `Schema.Date`), and the defaults of a struct's fields
+ * (`defaultsOf`). `StockText` replaces Effect's text about transformations.
  *
  * `JsonSchema` removes from the result what models do not need.
  */
@@ -19,7 +19,7 @@ import * as StockText from "./StockText.js"
 
 const PATH = "#/$defs/"
 
-/** The JSON Schema of the encoded side. Recursive types are put into `definitions`. */
+/** The JSON Schema of the encoded side. Recursive types are added to `definitions`. */
 export const generate = (schema: Schema.Schema.All, definitions: Record<string, JsonObject>): JsonObject => {
   const fromEffect = (ast: SchemaTree.AST) =>
     JSONSchema.fromAST(ast, {
@@ -64,7 +64,7 @@ export const generate = (schema: Schema.Schema.All, definitions: Record<string, 
       case "Union": {
         const types = ast.types.filter((type) => !SchemaTree.isUndefinedKeyword(type))
         if (types.length === 1) return annotate(types[0]!, json)
-        // Effect merges members that are equal; then the positions no longer correspond.
+        // Effect joins members that are equal. When it has done so, the positions do not correspond, and nothing is added.
         return Array.isArray(json.anyOf) && json.anyOf.length === types.length
           ? { ...json, anyOf: json.anyOf.map((one, i) => annotate(types[i]!, one)) }
           : json
@@ -119,13 +119,16 @@ export const generate = (schema: Schema.Schema.All, definitions: Record<string, 
 
 const isSchema = (u: unknown): u is JsonObject => Predicate.isRecord(u)
 
-/** The name of the definition that a reference of Effect's points to: a JSON Pointer, not yet encoded as a URI. */
+/**
+ * The name of the definition that a reference of Effect points to. Such a reference is a JSON Pointer that is not encoded as a URI.
+ * `undefined` for any other reference.
+ */
 export const definitionOf = ($ref: unknown): string | undefined =>
   typeof $ref === "string" && $ref.startsWith(PATH)
     ? $ref.slice(PATH.length).replace(/~1/g, "/").replace(/~0/g, "~")
     : undefined
 
-/** The reference to a definition, as a URI. */
+/** The reference to a definition, encoded as a URI. */
 export const reference = (name: string): string =>
   PATH + encodeURIComponent(name.replace(/~/g, "~0").replace(/\//g, "~1"))
 
@@ -137,7 +140,7 @@ const keywords = [
 ] as const
 
 /**
- * The annotations of a filter as keywords. Effect generates the keywords, because examples and defaults must be encoded.
+ * The annotations of a filter, as keywords. Effect generates these keywords, because examples and defaults must be encoded.
  */
 const annotationsOf = (
   ast: SchemaTree.Refinement,
@@ -164,11 +167,11 @@ const transformationBelow = (ast: SchemaTree.AST): SchemaTree.Transformation | u
   SchemaTree.isRefinement(ast) ? transformationBelow(ast.from) : SchemaTree.isTransformation(ast) ? ast : undefined
 
 /**
- * The encoded defaults of a struct's fields, by the encoded names of the fields. A field with a default of
- * `Schema.optionalWith` is advertised with the default, so that a model knows what happens when it leaves the field out.
+ * The encoded defaults of a struct's fields, by the encoded names of the fields. Clients get the default of `Schema.optionalWith`, so that
+ * a model knows what happens when it leaves the field out.
  *
- * A default is a function. The function is run twice when the definition is made, and the default is advertised only when
- * both values are equal.
+ * A default is a function. This function runs it twice when the definition is made, and the default is used only when both values are
+ * equal.
  */
 const defaultsOf = (ast: SchemaTree.Transformation): ReadonlyMap<string, unknown> => {
   const { from, transformation } = ast

@@ -1,8 +1,9 @@
 /**
- * Whether a text has one of the formats of JSON Schema, for the keyword `format` (`SchemaKeywords`) of tools whose schema the application
- * wrote. Each check takes time linear in the text. As with every validator, a text that passes may still name nothing that exists.
+ * Tells whether a text has one of the formats of JSON Schema, for the keyword `format` (`SchemaKeywords`) of tools whose schema the
+ * application has written. Each check takes time linear in the text. A text that has the format may still name something that does not
+ * exist.
  *
- * An unknown format is not checked, and neither is `idn-hostname`, whose rules need tables of Unicode.
+ * An unknown format is not checked. `idn-hostname` is not checked either, because its rules need tables of Unicode.
  *
  * @see https://json-schema.org/draft/2020-12/json-schema-validation#section-7.3
  */
@@ -27,7 +28,7 @@ const template = new RegExp(
 
 const isDateTime: Matches = (text) => !text.includes(" ") && TextFormat.matches("date-time", text) && isRealSecond(text)
 
-/** A leap second is the last second of a day in UTC. */
+/** Whether the second exists. Only the last second of a day in UTC can be a leap second. */
 const isRealSecond: Matches = (text) => {
   const [, hour, minute, second, sign, zoneHour = "0", zoneMinute = "0"] =
     /(\d\d):(\d\d):(\d\d)(?:\.\d+)?(?:z|([+-])(\d\d):(\d\d))$/i.exec(text) ?? []
@@ -44,7 +45,7 @@ const isEmail: Matches = (text) => {
     (hostname.test(domain) || isAddress(domain))
 }
 
-/** An address in place of a domain. */
+/** Whether a text is an IP address in brackets, in place of a domain. */
 const isAddress: Matches = (domain) => {
   const [, ipv6, other = ""] = /^\[(IPv6:)?([^\]]*)\]$/i.exec(domain) ?? []
   return ipv6 === undefined ? ipv4.test(other) : isIpv6(other)
@@ -52,7 +53,7 @@ const isAddress: Matches = (domain) => {
 
 const isIpv6: Matches = (text) => /^[\da-f:.]{2,45}$/i.test(text) && URL.canParse(`http://[${text}]`)
 
-/** Where the characters beyond ASCII are `others`. */
+/** Makes the check of a reference. `others` are the allowed characters outside of ASCII. */
 const referenceOf = (others: string): Matches => {
   const character = String.raw`[\w\-.~!$&'()*+,;=${others}]|%[\da-f]{2}`
   const authority = String

@@ -1,9 +1,9 @@
 /**
- * The keywords of JSON Schema (draft 2020-12, 2019-09 and draft-07), each as a function from its value in a schema to the
- * check that it makes. A keyword for numbers, strings, arrays or objects accepts every value of another type.
- * `KeywordCheck` has what the checks are made of; `JsonSchemaValidator` runs the checks and resolves the references.
+ * The keywords of JSON Schema (draft 2020-12, 2019-09 and draft-07). Each keyword is a function that makes a check from the value that the
+ * keyword has in a schema. A keyword for numbers, strings, arrays or objects accepts every value of another type. `KeywordCheck` has the
+ * parts that checks are made of. `JsonSchemaValidator` runs the checks and resolves the references.
  *
- * A check spends from the budget for all that it visits, whatever the schema and the value are.
+ * A check takes from the budget for everything that it visits, whatever the schema and the value are.
  */
 import * as Predicate from "effect/Predicate"
 import * as JsonText from "../../jsonrpc/runtime/JsonText.js"
@@ -59,15 +59,15 @@ const oneOfValues = (values: ReadonlyArray<unknown>, message: string, { budget }
   return (value, run) => known.has(canonicalText(value, run.budget)) || run.fail(message)
 }
 
-/** The values in a message: at most 20, and each is cut when it is long. */
+/** The values as a text for a message: at most 20 values, and long values are cut. */
 const listed = (values: ReadonlyArray<unknown>): string => {
   const first = values.slice(0, 20).map((value) => shortened(String(JsonText.stringify(value)))).join(", ")
   return values.length > 20 ? `${first} and ${values.length - 20} others` : first
 }
 
 /**
- * All definitions of the application are compiled, so that a mistake is found also where no reference leads. A definition of a
- * peer is compiled when a reference leads to it.
+ * All definitions of an application's schema are compiled, so that a mistake is found also where no reference leads. A definition of a
+ * peer's schema is compiled only when a reference leads to it.
  */
 const definitions: Keyword = (given, source) => {
   if (source.trust.isOfApplication) checksOf(given, source)
@@ -89,7 +89,7 @@ const forAll: Readonly<Record<string, Keyword>> = {
       let valid = false
       for (const check of checks) {
         if (attempt(check, value, run, evaluated)) valid = true
-        // The other schemas matter only to the keywords `unevaluated…`.
+        // The other schemas matter only to the `unevaluated…` keywords.
         if (valid && evaluated === undefined) return true
       }
       return valid || run.fail("must match a schema of anyOf")
@@ -130,7 +130,10 @@ const numbers = (
   return (value, run) => typeof value !== "number" || holds(value, limit) || run.fail(`must be ${words} ${limit}`)
 }
 
-/** A limit of characters. A character has one or two code units: characters are counted where code units do not decide. */
+/**
+ * A limit on the number of characters. A character has one or two code units, so characters are counted only where the number of code units
+ * does not decide.
+ */
 const lengths = (holds: (length: number, limit: number) => boolean, words: string): Keyword => (given) => {
   const limit = count(given)
   return (value, run) => {
@@ -152,7 +155,7 @@ const forScalars: Readonly<Record<string, Keyword>> = {
     (value, step) => {
       const times = value / step
       if (!Number.isFinite(times) || (Number.isInteger(value) && Number.isInteger(step))) return value % step === 0
-      // A fraction such as 0.1 has no exact number.
+      // A fraction such as 0.1 is not represented exactly.
       return Math.abs(times - Math.round(times)) <= 4 * Number.EPSILON * Math.abs(times)
     },
     "a multiple of",
@@ -276,7 +279,7 @@ const keys = (members: object, { budget }: Run): ReadonlyArray<string> => {
   return names
 }
 
-/** Checks the members whose names `accepts` accepts. */
+/** Checks those members for whose names `accepts` gives true. */
 const members = (
   accepts: (name: string, run: Run, evaluated: Evaluated | undefined) => boolean,
   check: Check
@@ -310,7 +313,7 @@ const has = (names: ReadonlyArray<string>): Check =>
     return valid
   })
 
-/** Checks the object with each check whose name is the name of a member. */
+/** Runs each check on the object if the object has a member of the check's name. */
 const dependent = (checks: ReadonlyMap<string, Check>): Check =>
   objects((members, run, evaluated) => {
     run.budget.spend(checks.size)

@@ -1,12 +1,12 @@
 /**
- * Finds the part of a JSON Schema that a local reference, a JSON pointer, names. `ArgumentRepair` and `ArgumentNames` skip every other
- * reference; `JsonSchemaValidator` resolves all kinds.
+ * Finds the part of a JSON Schema that a local reference names with a JSON pointer. `ArgumentRepair` and `ArgumentNames` skip every other
+ * kind of reference. `JsonSchemaValidator` resolves all kinds.
  */
 import * as Either from "effect/Either"
 import * as Predicate from "effect/Predicate"
 import type { JsonObject } from "../../protocol/Json.js"
 
-/** The part that a pointer leads to, as `/$defs/name`; `undefined` where there is none. */
+/** The part to which a pointer such as `/$defs/name` leads; `undefined` where there is none. */
 export const at = (root: unknown, pointer: string): unknown =>
   pointer.slice(1).split("/").reduce<unknown>((part, token) => {
     const key = decode(token).replace(/~1/g, "/").replace(/~0/g, "~")
@@ -15,7 +15,7 @@ export const at = (root: unknown, pointer: string): unknown =>
       : undefined
   }, root)
 
-/** The part that a reference as `#/$defs/name` leads to; `undefined` for a reference of another kind. */
+/** The part to which a reference such as `#/$defs/name` leads; `undefined` for a reference of another kind. */
 export const find = (root: JsonObject, reference: unknown): unknown =>
   reference === "#"
     ? root
@@ -23,7 +23,7 @@ export const find = (root: JsonObject, reference: unknown): unknown =>
     ? at(root, reference.slice(1))
     : undefined
 
-/** Whether a part of a schema has a name of its own: its references do not lead to places in the schema around it. */
+/** Whether a part of a schema has an `$id`. The references of such a part do not lead into the schema around it. */
 export const isResource = (part: unknown): boolean => Predicate.isRecord(part) && typeof part["$id"] === "string"
 
 const decode = (token: string): string => Either.getOrElse(Either.try(() => decodeURIComponent(token)), () => token)

@@ -1,7 +1,7 @@
 /**
- * What `Tool`, `Prompt`, `ResourceTemplate` and `Form` need to know of a schema: whether the schema has no value (`Schema.Never`) or only
- * `undefined` (`Schema.Void`), which fields it has, which of its fields are strings, and which strings these fields may be. `AdvertisedSchema`
- * and `ToolCodec` ask whether a schema has values. `SchemaParser` decodes with a schema, `JsonSchema` describes a schema.
+ * What `Tool`, `Prompt`, `ResourceTemplate` and `Form` must know of a schema: whether it has no value (`Schema.Never`) or only the value
+ * `undefined` (`Schema.Void`), which fields it has, which of its fields are strings, and which strings a field may be. `AdvertisedSchema`
+ * and `ToolCodec` ask whether a schema has values. `SchemaParser` decodes with a schema, and `JsonSchema` describes it.
  */
 import type * as Schema from "effect/Schema"
 import * as SchemaTree from "../../protocol/schema/SchemaTree.js"
@@ -21,7 +21,7 @@ export const isEmpty = (schema: Any): boolean => {
   return SchemaTree.isTypeLiteral(ast) && ast.propertySignatures.length === 0 && ast.indexSignatures.length === 0
 }
 
-/** The names of the fields of a struct whose values Effect decodes. */
+/** The names of the fields of a struct whose values Effect converts when it decodes them. */
 export const transformed = (schema: Any): ReadonlySet<PropertyKey> => {
   const ast = SchemaTree.of(schema)
   const struct = SchemaTree.isTransformation(ast) ? ast.from : ast
@@ -34,7 +34,7 @@ const isTransformed = (ast: SchemaTree.AST): boolean =>
   (SchemaTree.isRefinement(ast) && isTransformed(ast.from)) ||
   (SchemaTree.isUnion(ast) && ast.types.some(isTransformed))
 
-/** A field as it is encoded. */
+/** A field, as its encoded side describes it. */
 export interface Field {
   readonly name: PropertyKey
   readonly isString: boolean
@@ -61,7 +61,7 @@ const isString = (ast: SchemaTree.AST): boolean => {
     case "Enums":
       return ast.enums.every(([, value]) => typeof value === "string")
     case "Union":
-      // The encoder leaves out an optional argument that is `undefined`.
+      // The encoder leaves out an optional argument whose value is `undefined`.
       return ast.types.every((type) => SchemaTree.isUndefinedKeyword(type) || isString(type))
     default:
       return false
@@ -69,8 +69,8 @@ const isString = (ast: SchemaTree.AST): boolean => {
 }
 
 /**
- * The strings that a field of a struct may be, in the order of its schema, for each field whose schema allows only certain
- * strings, by the encoded name of the field. The server's completion offers these strings.
+ * The strings that fields of a struct may be, in the order of their schemas, by the encoded names of the fields. Only fields whose schema
+ * allows only certain strings are in this map. The server's completion offers these strings.
  */
 export const enumValues = (schema: Any): ReadonlyMap<string, ReadonlyArray<string>> =>
   new Map(

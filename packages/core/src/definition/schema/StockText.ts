@@ -1,6 +1,6 @@
 /**
- * The text that a JSON Schema has in place of Effect's stock description of a transformation. "a string to be decoded into a Date"
- * speaks of the server's types; a model needs to know what to write. A description that the author wrote stays.
+ * The text that replaces Effect's standard description of a transformation in a JSON Schema. "a string to be decoded into a Date" describes
+ * the server's types, but a model needs to know what to write. A description that the author wrote stays.
  *
  * `SchemaAnnotations` calls `replace` for each transformation.
  */
@@ -10,7 +10,10 @@ const milliseconds = { description: "milliseconds since 1970-01-01T00:00:00Z" }
 
 const dateTime = { format: "date-time" }
 
-/** The keywords by Effect's description of the encoded side; no keywords where the description helps no model. */
+/**
+ * The keywords that replace Effect's description of the encoded side, by this description. There are no keywords where a description would
+ * not help a model.
+ */
 const keywords: ReadonlyMap<string, JsonObject> = new Map<string, JsonObject>([
   ["a string to be decoded into a Date", dateTime],
   ["a string to be decoded into a DateTime.Utc", dateTime],
@@ -63,7 +66,7 @@ const keywords: ReadonlyMap<string, JsonObject> = new Map<string, JsonObject>([
   ["a string that will be split", {}]
 ])
 
-/** The encodings of bytes, whose encoded sides Effect describes alike, by the identifier of the transformation. */
+/** The encodings of bytes, by the identifier of the transformation, because Effect describes their encoded sides with the same text. */
 const encodings: ReadonlyMap<string, JsonObject> = new Map([
   ["Uint8ArrayFromBase64", { contentEncoding: "base64" }],
   ["Uint8ArrayFromBase64Url", { contentEncoding: "base64url" }],
@@ -72,7 +75,7 @@ const encodings: ReadonlyMap<string, JsonObject> = new Map([
 
 const BYTES = "a string to be decoded into a Uint8Array"
 
-/** Whether Effect says this of a value inside the server, or of the encoded side of its data types. */
+/** Whether a text of Effect describes a value inside the server, or the encoded side of one of Effect's data types. */
 const isInternal = (text: string): boolean =>
   text === "a potentially invalid Date instance" || /^(None|Some|Option|Left|Right|Either)Encoded(<.*>)?$/s.test(text)
 
@@ -80,8 +83,8 @@ const isStock = (text: unknown): boolean =>
   text === BYTES || (typeof text === "string" && (keywords.has(text) || isInternal(text)))
 
 /**
- * The JSON Schema without Effect's text. `text` is the description that Effect gave the encoded side, also where the author
- * has replaced the description; `identifier` is the identifier of the transformation.
+ * The JSON Schema without Effect's text. `text` is the description that Effect gave the encoded side, also where the author has replaced
+ * this description. `identifier` is the identifier of the transformation.
  */
 export const replace = (json: JsonObject, text: unknown = json.description, identifier: string = ""): JsonObject => {
   const { description, type, ...rest } = json

@@ -1,15 +1,16 @@
 /**
- * The work that one check of a value may cost, in `JsonSchemaValidator`, `LinearPattern` and `ArgumentRepair`. A peer chooses the value,
- * and the peer of a client also the schema, so each step takes from a budget, and the check is given up when the budget is used up.
+ * Limits the work of one check of a value, in `JsonSchemaValidator`, `LinearPattern` and `ArgumentRepair`. A peer chooses the value, and
+ * the peer of a client also chooses the schema. So each step of a check takes from a budget, and the check is given up when the budget is
+ * used up.
  */
 
-/** A step is a value that is visited, a keyword, a character: at most some 100 nanoseconds each. */
+/** A budget of steps. A step is a value that is visited, a keyword, or a character. It takes about 100 nanoseconds at most. */
 export interface Budget {
-  /** Throws `OverBudget` when less is left. */
+  /** Takes so many steps from the budget. Throws `OverBudget` when fewer steps are left. */
   readonly spend: (steps: number) => void
 }
 
-/** Thrown inside of a check, and caught by `JsonSchemaValidator`. */
+/** Thrown inside of a check when its budget is used up. The modules that make the budget catch it. */
 export class OverBudget extends Error {}
 
 export const make = (steps: number): Budget => {

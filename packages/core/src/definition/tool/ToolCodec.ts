@@ -1,8 +1,9 @@
 /**
- * Decodes the arguments of a tool for its handler, and converts the success or the failure of the handler to a `CallToolResult`; for a
- * caller the same in reverse. A `Tool` prepares these functions once, when it is declared.
+ * Decodes the arguments of a tool for its handler, and converts the success or the failure of the handler to a `CallToolResult`. For a
+ * caller it does the reverse: it encodes arguments, and reads a success or a failure from a result. A `Tool` prepares these functions once,
+ * when it is declared.
  *
- * `ToolResult` is the rich content that a handler may return in place of its success.
+ * `ToolResult` is the content that a handler may return in place of its success.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/server/tools#structured-content
  */
@@ -25,7 +26,7 @@ import { isToolResult, type ToolResult } from "../ToolResult.js"
 import * as OwnMessage from "./OwnMessage.js"
 
 export interface ToolCodec {
-  /** An issue lists every argument that is wrong, unless the arguments are large. */
+  /** Decodes the arguments for the handler. An issue lists every argument that is wrong, unless the arguments are large. */
   readonly decodeArguments: (args: unknown) => Effect.Effect<any, ParseIssue>
   readonly encodeArguments: (args: unknown) => Effect.Effect<JsonObject, ParseIssue>
   readonly encodeSuccess: (value: unknown) => Effect.Effect<Tools.CallToolResult>
@@ -36,12 +37,12 @@ export interface ToolCodec {
 
 type AnySchema = Schema.Schema<any, any>
 
-/** Throws the error of Effect's parser for a schema that it cannot use. */
+/** Makes the functions. When Effect's parser cannot use a schema, throws the error of the parser. */
 export const make = ({ failure, output, parameters, success }: {
   readonly parameters: AnySchema
   readonly success: AnySchema | undefined
   readonly failure: AnySchema | typeof Schema.Never
-  /** The output schema that the tool advertises. */
+  /** The output schema that clients get for the tool; `undefined` for a tool that returns content only. */
   readonly output: JsonObject | undefined
 }): ToolCodec => ({ ...argumentsOf(parameters), ...successOf(success, output), ...failureOf(failure as AnySchema) })
 
@@ -54,7 +55,7 @@ const argumentsOf = (parameters: AnySchema): Pick<ToolCodec, "decodeArguments" |
   }
 }
 
-// A caller may leave out a parameter that has a default; encoding needs it.
+// A caller may leave out a parameter that has a default, but encoding needs the value.
 const constructorOf = (schema: Schema.Schema<any, any>): (args: unknown) => unknown =>
   Predicate.hasProperty(schema, "fields") && Predicate.hasProperty(schema, "make")
     ? SchemaParser.withDefaults(schema)
@@ -101,7 +102,7 @@ const successOf = (
           : decode(structuredContent)
       }
       const decodeText = (value: string | undefined) => decode(isText ? value : parse(value))
-      // The text of a structured value comes last; another server may write more after it.
+      // The text of a structured value is the last text. Another server may write more texts after it.
       return Effect.orElse(decodeText(texts(result).at(-1)), () => decodeText(firstText(result)))
     }
   }
@@ -118,7 +119,7 @@ const failureOf = (failure: AnySchema): Pick<ToolCodec, "decodeFailure" | "encod
         const json = text(isText ? encoded as string : toJson(encoded))
         return { content: words === undefined ? [json] : [text(words), json], isError: true }
       }),
-    // Another server may write a failure that is a string as it is, without the quotes of JSON.
+    // Another server may send a failure that is a string without the quotes of JSON.
     decodeFailure: (result) =>
       isText ? decode(firstText(result)) : Effect.firstSuccessOf([
         decode(parse(texts(result).at(-1))),
@@ -128,14 +129,14 @@ const failureOf = (failure: AnySchema): Pick<ToolCodec, "decodeFailure" | "encod
   }
 }
 
-// A tool does not advertise its failure, so the schema need not have a JSON Schema.
+// Clients get no schema of a tool's failure, so this schema need not have a JSON Schema.
 const encodesToString = (schema: AnySchema): boolean =>
   !SchemaShape.isNever(schema) && Either.match(Either.try(() => JsonSchema.make(schema)), {
     onLeft: () => false,
     onRight: JsonSchema.isString
   })
 
-/** A value that does not encode is a bug of the handler. */
+/** Dies when a value does not encode, which is a bug of the handler. */
 const orDie = <A, B>(encoded: Effect.Effect<A, ParseIssue>, f: (encoded: A) => B): Effect.Effect<B> => {
   const outcome = EffectInternals.outcome(encoded)
   return outcome !== undefined && Either.isRight(outcome)
@@ -143,7 +144,7 @@ const orDie = <A, B>(encoded: Effect.Effect<A, ParseIssue>, f: (encoded: A) => B
     : Effect.map(Effect.orDieWith(encoded, (issue) => new Error(Issue.sentence(issue))), f)
 }
 
-// The structured value of an error is not a success of the tool: it is not checked against the schema.
+// The structured value of an error is not a success of the tool, so it is not checked against the schema.
 const errorOf = ({ content, meta, structured }: ToolResult<unknown>): Tools.CallToolResult => {
   if (structured === undefined) return withMeta({ content, isError: true }, meta)
   const json = toJson(structured)
@@ -152,8 +153,8 @@ const errorOf = ({ content, meta, structured }: ToolResult<unknown>): Tools.Call
 }
 
 /**
- * The content with the JSON of the structured content. A tool SHOULD return the JSON of an object in a text block, so the texts of a
- * handler are enough; it MUST return the JSON of any other value (2026-07-28 server/tools#structured-content).
+ * The content, with the JSON of the structured content as a text. For an object, a tool SHOULD return its JSON in a text block, so texts of
+ * the handler are enough. For any other value, it MUST return the JSON (2026-07-28 server/tools#structured-content).
  */
 const withText = (
   content: ReadonlyArray<Content.ContentBlock>,
@@ -167,7 +168,7 @@ const withText = (
 const resultOf = (
   { content, meta }: ToolResult<unknown>,
   structuredContent: unknown,
-  /** Whether every encoded value is a string: then the text is the value itself. */
+  /** Whether every encoded value is a string. The text is then the value itself. */
   isText: boolean
 ): Tools.CallToolResult => {
   const json = isText ? structuredContent as string : toJson(structuredContent)

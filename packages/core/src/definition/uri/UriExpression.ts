@@ -1,9 +1,9 @@
 /**
- * One expression of a URI template (RFC 6570, level 4): the text between braces. Parses it into an operator and its
- * variables, and expands it with the values of these variables.
+ * One expression of a URI template (RFC 6570, level 4): the text between two braces. `parse` parses this text into an operator and
+ * variables, and `expand` expands the expression with the values of its variables.
  *
- * `UriTemplate` splits a template into literals and expressions. `UriPattern` and `UriMatcher` do the reverse of
- * expanding: they find the values in a URI.
+ * `UriTemplate` splits a template into literals and expressions. `UriPattern` and `UriMatcher` do the reverse of expanding: they find the
+ * values in a URI.
  *
  * @see https://www.rfc-editor.org/rfc/rfc6570#section-3.2
  */
@@ -12,7 +12,7 @@ import * as Encoding from "effect/Encoding"
 
 export type Operator = "" | "+" | "#" | "." | "/" | ";" | "?" | "&"
 
-/** A variable and its modifier: `name`, `name*` (explode) or `name:3` (prefix: at most this many characters). */
+/** A variable and its modifier: `name`, `name*` (explode), or `name:3` (prefix: at most so many characters). */
 export interface Varspec {
   readonly name: string
   readonly explode: boolean
@@ -58,7 +58,7 @@ const varspec = (text: string): Either.Either<Varspec, string> => {
     : Either.right({ name, explode, prefix: prefix === undefined ? undefined : Number(prefix) })
 }
 
-/** Parses the text between the braces. Left: what is wrong with it. */
+/** Parses the text between the braces. Left: what is wrong with the text. */
 export const parse = (text: string): Either.Either<Expression, string> => {
   const operator = /^[+#./;?&]/.test(text) ? text.charAt(0) as Operator : ""
   return Either.map(
@@ -67,7 +67,7 @@ export const parse = (text: string): Either.Either<Expression, string> => {
   )
 }
 
-/** A string, a list or an associative array. Matching never yields an associative array. */
+/** A string, a list or an associative array. Matching never gives an associative array. */
 export type Value = string | ReadonlyArray<string> | { readonly [key: string]: string }
 
 /** Expands an expression. A variable without a value expands to nothing. */

@@ -1,24 +1,27 @@
 /**
- * A URI template prepared for matching: literals and captures, and for each capture the character that delimits it on either side.
- * `UriTemplate` prepares the pattern once per template, so that `UriMatcher` reads a URI without backtracking.
+ * A URI template prepared for matching: its literals and captures, and for each capture the characters that delimit it on both sides.
+ * `UriTemplate` prepares the pattern once for each template, so that `UriMatcher` reads a URI without backtracking.
  *
- * A template is ambiguous when matching an expanded URI might not give the values back. `make` returns the reason, and `UriMatcher`
- * matches no URI with an ambiguous pattern.
+ * A template is ambiguous when matching an expanded URI might not give the same values. `make` then gives the reason as `ambiguity`, and
+ * `UriMatcher` matches no URI with this pattern.
  */
 import { expansions, type Expression, type Varspec } from "./UriExpression.js"
 
 export interface UriPattern {
-  /** Why the template is ambiguous; `undefined` when it can be matched. */
+  /** Why the template is ambiguous; `undefined` when it is not. */
   readonly ambiguity: string | undefined
-  /** The part before the query. */
+  /** The part of the template before the query. */
   readonly path: ReadonlyArray<Segment>
-  /** The query begins at the `mark` that has `nth` equal marks before it. */
+  /**
+   * The query of the template; `undefined` when it has none. In a URI, the query begins at the `mark` before which there are `nth` equal
+   * marks.
+   */
   readonly query:
     | { readonly mark: string; readonly nth: number; readonly variables: ReadonlyArray<Varspec> }
     | undefined
 }
 
-/** A literal, or a part that holds values of variables. */
+/** A literal, or a capture, which has the values of variables. */
 export type Segment = string | Capture
 
 /**
@@ -33,9 +36,9 @@ export type Kind = "text" | "reserved" | "list" | "segments" | "parameters"
 export interface Capture {
   readonly kind: Kind
   readonly variables: readonly [Varspec, ...Array<Varspec>]
-  /** Offset, in the literal after the capture, of a character that ends the capture; or `NONE`, `AT_SLASH`. */
+  /** The offset, in the literal after the capture, of a character that ends the capture; or `NONE` or `AT_SLASH`. */
   readonly end: number
-  /** Offset, in the literal before the capture, of a character after which the capture begins; or `NONE`. */
+  /** The offset, in the literal before the capture, of a character after which the capture begins; or `NONE`. */
   readonly begin: number
 }
 
@@ -45,7 +48,7 @@ export const NONE = -1
 /** The next slash, or the end of the URI, ends the capture. */
 export const AT_SLASH = -2
 
-/** Characters that an expanded capture never holds. */
+/** Characters that an expanded capture never contains. */
 const excluded: Readonly<Record<Kind, RegExp>> = {
   text: /[^A-Za-z0-9._~%-]/,
   reserved: /(?!)/,
@@ -54,7 +57,7 @@ const excluded: Readonly<Record<Kind, RegExp>> = {
   parameters: /[^A-Za-z0-9._~%;=-]/
 }
 
-/** Prepares a template, given as its literals and expressions in order. */
+/** Prepares a template from its literals and expressions, given in order. */
 export const make = (parts: ReadonlyArray<string | Expression>): UriPattern => {
   const at = parts.findIndex(isQuery)
   const query = parts.find(isQuery)
@@ -78,7 +81,7 @@ export const make = (parts: ReadonlyArray<string | Expression>): UriPattern => {
 const isQuery = (part: string | Expression): part is Expression =>
   typeof part === "object" && /[?&]/.test(part.operator)
 
-// The separator of an exploded list may also be a character of its values, or vanish with an empty list.
+// The separator of an exploded list may also be a character of its values. With an empty list there is no separator.
 const hasLostSeparators = (part: string | Expression): boolean =>
   typeof part === "object" && part.variables.some(({ explode }) => explode) &&
   (/[+#.]/.test(part.operator) || (part.operator === "" && part.variables.length > 1))
@@ -130,7 +133,7 @@ const delimited = (segments: ReadonlyArray<Segment>): ReadonlyArray<Segment> =>
 const delimiter = ({ kind }: Capture, literal: Segment | undefined, which: "indexOf" | "lastIndexOf"): number =>
   typeof literal === "string" ? literal.split("").map((char) => excluded[kind].test(char))[which](true) : NONE
 
-/** How many segments remain in the middle, when delimiters have found the segments on the left and on the right. */
+/** How many segments are left in the middle after the delimiters have found the segments on the left and on the right. */
 const undelimited = (segments: ReadonlyArray<Segment>): number => {
   let left = 0
   let right = segments.length
