@@ -186,15 +186,10 @@ export interface RegisteredTool extends Registered {
     readonly support: "optional" | "required"
     /** Whether the handler itself begins the task, with `startTask`. */
     readonly startsInHandler: boolean
-    /**
-     * The name of the engine that runs the tasks of the tool outside of the nodes; `undefined` when the handler does the work. See
-     * `DetachedTask`.
-     */
+    /** The name of the engine that runs the tasks outside of the nodes (`DetachedTask`); `undefined` when the handler does the work. */
     readonly detached?: string | undefined
   } | undefined
-  /**
-   * Turns the failure of a middleware around the tool, or of its services, into a result. Default: the failure is an error of the request.
-   */
+  /** Turns the failure of a middleware or service around the tool into a result. Default: the failure is an error of the request. */
   readonly failed?: ((cause: Cause.Cause<unknown>) => Effect.Effect<Tools.CallToolResult, unknown>) | undefined
 }
 
@@ -212,10 +207,7 @@ export interface RegisteredTemplate extends Subscribable {
   /** The template as `resources/templates/list` describes it. */
   readonly advertised: Resources.ResourceTemplate
   readonly template: UriTemplate
-  /**
-   * Decodes the variables. When it fails, the template does not serve the URI. `undefined`: `read` gets the variables as they stand in the
-   * URI.
-   */
+  /** Decodes the variables. When it fails, the template does not serve the URI. `undefined`: `read` gets the variables undecoded. */
   readonly decode?: ((variables: Readonly<Record<string, unknown>>) => Effect.Effect<unknown, ParseIssue>) | undefined
   /**
    * Runs the handler. `variables` are the decoded variables, or, without `decode`, the variables as they stand in the URI. Gives
@@ -225,10 +217,7 @@ export interface RegisteredTemplate extends Subscribable {
     variables: any,
     uri: string
   ) => Effect.Effect<Resources.ReadResourceResult | undefined, unknown, any>
-  /**
-   * Gives the resources of this template that `resources/list` includes. It runs for each request. `undefined` when the template lists
-   * none.
-   */
+  /** Gives the resources of this template for `resources/list`, anew for each request; `undefined` when the template lists none. */
   readonly list: Effect.Effect<ReadonlyArray<Resources.Resource>, unknown, any> | undefined
   /** The hints for caches of the contents; `undefined` when the template has no hints of its own. */
   readonly hints?: Hints | undefined
@@ -275,10 +264,7 @@ export interface RegisteredHandler extends Registered {
   readonly isShared?: boolean | undefined
   /** Runs the handler. `params` are the decoded parameters; `raw` are the same parameters as the client sent them. */
   readonly run: (params: any, raw: JsonObject | undefined, method: string) => Effect.Effect<unknown, unknown, any>
-  /**
-   * The handler without `around`. The `run` of a handler with `around` includes what is around it; `undefined` when there is nothing around
-   * it.
-   */
+  /** The handler without `around`, which the `run` of a surrounded handler includes; `undefined` when there is nothing around it. */
   readonly inner?: Pick<RegisteredHandler, "context" | "run"> | undefined
 }
 
@@ -290,10 +276,7 @@ export interface RegisteredHandler extends Registered {
 export interface RegisteredFilter extends Registered {
   readonly name: string
   readonly accept: (keys: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<string>, unknown, any>
-  /**
-   * The filter without `around`. The `accept` of a filter with `around` includes what is around it; `undefined` when there is nothing
-   * around it.
-   */
+  /** The filter without `around`, which the `accept` of a surrounded filter includes; `undefined` when there is nothing around it. */
   readonly inner?: Pick<RegisteredFilter, "accept" | "context"> | undefined
 }
 
@@ -323,10 +306,7 @@ export interface Description {
   readonly offers: ReadonlyArray<Kind | "completions">
   /** How to use the feature. Clients give this text to their model, after the instructions of the server. */
   readonly instructions?: string | undefined
-  /**
-   * The identifier of the extension that the feature needs. When the server does not have this extension among its `extensions`, it logs a
-   * warning.
-   */
+  /** The identifier of the extension that the feature needs. A server without it among its `extensions` logs a warning. */
   readonly extension?: string | undefined
 }
 
@@ -402,10 +382,7 @@ export interface RegistryService {
   readonly filters: Entries<RegisteredFilter>
   /** What features add to the description of the server. */
   readonly descriptions: ReadonlySet<Description>
-  /**
-   * Adds to the description of the server until the scope closes. A client that has completed its handshake keeps the description that it
-   * got then.
-   */
+  /** Adds to the description of the server until the scope closes. A client keeps the description that it got in its handshake. */
   readonly describe: (description: Description) => Effect.Effect<void, never, Scope.Scope>
   readonly observers: ReadonlySet<ClientObserver>
   /** Adds an observer of clients until the scope closes. */
