@@ -60,7 +60,7 @@ export declare namespace Prompt {
   /** What a handler receives: the decoded arguments, with defaults filled in. */
   export type Parameters<P> = P extends Prompt<any, infer A, any> ? A : never
 
-  /** What a caller passes: the arguments, where those with a default are optional. */
+  /** What a caller passes: the arguments. An argument that has a default is optional. */
   export type Arguments<P> = P extends Prompt<any, any, infer A> ? A : never
 }
 

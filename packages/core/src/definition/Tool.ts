@@ -83,7 +83,7 @@ export declare namespace Tool {
   /** What a handler receives: the decoded arguments, with defaults filled in. */
   export type Parameters<T> = T extends Tool<any, infer P, any, any, any> ? P : never
 
-  /** What a caller passes: the same values, where parameters that have a default are optional. */
+  /** What a caller passes: the same values. A parameter that has a default is optional. */
   export type Arguments<T> = T extends Tool<any, any, infer A, any, any> ? A : never
 
   export type Success<T> = T extends Tool<any, any, any, infer S, any> ? S : never

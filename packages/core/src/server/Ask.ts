@@ -128,7 +128,7 @@ const urlProblem = (url: string): string | undefined => {
 }
 
 /**
- * Messages for the client's model to continue.
+ * Messages that the client's model is asked to continue.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/client/sampling
  * @deprecated since 2026-07-28 (SEP-2577); a revision may be without it from 2027-07-28 on.

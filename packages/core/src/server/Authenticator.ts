@@ -32,7 +32,7 @@ export type TypeId = typeof TypeId
 export interface Authenticator<out Provides, out R = never> {
   readonly [TypeId]: { readonly _Provides: Provides }
   readonly tag: Context.Tag<any, any>
-  /** Runs once for each server, in its scope. */
+  /** Gives the options. It runs once for each server, in the scope of the server. */
   readonly options: Effect.Effect<Options<any, R, R, R>, never, R | Scope.Scope>
 }
 
@@ -68,7 +68,7 @@ export interface Options<S, R1 = never, R2 = never, R3 = never> {
   readonly http?: ((request: HttpRequest) => Effect.Effect<S, Refuses, R1>) | undefined
   /** Finds the user of a server on stdio, from the environment variables with which the client has launched the server. */
   readonly stdio?: ((environment: Environment) => Effect.Effect<S, Refuses, R2>) | undefined
-  /** The user of a client in the same process. */
+  /** Gives the user of a client in the same process. */
   readonly inProcess?: Effect.Effect<S, Refuses, R3> | undefined
   /**
    * Decides whether the user may use what requires all of these scopes. It gives `undefined` when the user may, and the refusal otherwise.
@@ -91,7 +91,7 @@ export interface Options<S, R1 = never, R2 = never, R3 = never> {
 }
 
 /**
- * The users of a server, as the service `tag`.
+ * Makes an authenticator, which provides the user of a message as the service `tag`.
  *
  * When the application hands a user over with the message, the authenticator takes this user. Three callers can hand a user over: the
  * application that the endpoint is mounted in, the caller of a web handler, and the connector of a client in the same process. Otherwise
@@ -260,7 +260,7 @@ export interface Found {
   readonly principal: Principal | undefined
   /** The user as a service, with the answers of `permit`. */
   readonly user: Context.Context<never>
-  /** What `validFor` has said, in milliseconds. */
+  /** The arguments of `validFor`, in milliseconds; `undefined` when it was not called. */
   readonly validity?: { readonly life: number; readonly recheckAfter: number } | undefined
 }
 

@@ -79,7 +79,7 @@ export interface ServerLimits {
  * @category models
  */
 export interface HttpLimits {
-  /** The largest body, in bytes; a larger body is answered with 413. Default: 4 MiB. */
+  /** How many bytes the body of a request may have. A larger body is answered with status 413. Default: 4 MiB. */
   readonly maxBodyBytes?: number | undefined
   /**
    * How long a client may take to send a body. After this time, and at the latest after twice this time, the client gets status 408, and

@@ -71,7 +71,7 @@ export const make = (name: string, { burst, every, whenAway = "serve" }: Options
   const limits = Effect.contextWithEffect((context: Context.Context<never>) => {
     const shared = Context.getOption(context, SharedLimits.SharedLimits)
     if (Option.isSome(shared)) return Effect.succeed(shared.value)
-    // The same for all features of a server.
+    // This set is the same object for all features of a server, so it identifies the server.
     const server = Option.match(Context.getOption(context, Running), {
       onNone: () => own,
       onSome: ({ observers }) => observers

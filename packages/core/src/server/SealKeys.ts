@@ -55,7 +55,7 @@ export class SealKeys extends Context.Tag("@effect-mcp/core/SealKeys")<SealKeys,
 
 /** @category models */
 export interface Rotation {
-  /** For how long a key seals. Default: 1 day. */
+  /** For how long a key seals, before a new key replaces it. Default: 1 day. */
   readonly every?: Duration.DurationInput | undefined
   /**
    * For how long a key still opens after it has been replaced. This must be longer than the time that a client has for its answers (the

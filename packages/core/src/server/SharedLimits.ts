@@ -80,7 +80,7 @@ export const memory = ({ maxKeys = 100_000 }: MemoryOptions = {}): Effect.Effect
       once: (key, ttl) =>
         Effect.flatMap(Clock.currentTimeMillis, (now) => {
           if (now < (used.get(key) ?? -Infinity)) return Effect.succeed(false)
-          // At most once a second: it looks at all keys.
+          // At most once a second, because it visits all keys.
           if (used.size >= maxKeys && Math.abs(now - swept) >= 1000) {
             swept = now
             for (const [key, until] of used) if (until <= now) used.delete(key)

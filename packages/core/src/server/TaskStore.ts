@@ -240,7 +240,7 @@ class Memory implements TaskStoreService, Deadlines.Expirable {
       owned.entries.push(entry)
       owned.size += size
       this.size += size
-      // The last step: a task whose time has passed is removed at once.
+      // The last step, because a task whose time to live has passed is removed at once.
       this.expires(task)
       return Effect.void
     })
@@ -289,7 +289,7 @@ class Memory implements TaskStoreService, Deadlines.Expirable {
 
   readonly changes = (owner: string | null, taskId: string): Stream.Stream<StoredTask> =>
     Stream.unwrapScoped(Effect.suspend(() => {
-      // Not `Stream.asyncPush`: its reader waits for ever when a change comes in the step before it begins to wait.
+      // Not `Stream.asyncPush`, whose reader waits forever when a change comes in the step before it begins to wait.
       const newest = Outbox.make<StoredTask>()
       const watching = Effect.acquireRelease(
         this.now((now) => {
@@ -311,7 +311,7 @@ class Memory implements TaskStoreService, Deadlines.Expirable {
         watching,
         ({ left }) => Effect.forkScoped(Effect.interruptible(Effect.delay(end, left)))
       )
-      // Changes of one turn count as one change: the last one.
+      // Of several changes in one turn of the event loop, the reader gets only the last.
       const last = Effect.flatMap(
         newest.takeAll,
         ([task]) => Effect.map(Effect.yieldNow(), () => newest.unsafeTakeAll()[0] ?? task!)
@@ -372,7 +372,7 @@ class Memory implements TaskStoreService, Deadlines.Expirable {
       : Option.some(entry)
   }
 
-  // At most once a second: it looks at all tasks.
+  // At most once a second, because it visits all tasks.
   private removeExpired(now: number): void {
     if (Math.abs(now - this.swept) < 1000) return
     this.swept = now

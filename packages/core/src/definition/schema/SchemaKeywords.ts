@@ -279,7 +279,7 @@ const keys = (members: object, { budget }: Run): ReadonlyArray<string> => {
   return names
 }
 
-/** Checks those members for whose names `accepts` gives true. */
+/** Checks the members whose names `accepts` accepts. */
 const members = (
   accepts: (name: string, run: Run, evaluated: Evaluated | undefined) => boolean,
   check: Check

@@ -71,7 +71,7 @@ export const make = <E>(
     const place = new ServerTasks.TasksPlace(info)
     const logging = options.logging !== false
     const subscriptions = options.subscriptions !== false
-    // The whole context: only the type checker knows which services the session layer and the middleware require.
+    // The whole context, because only the type checker knows which services the session layer and the middleware require.
     const outside = (yield* Effect.context<any>()) as Context.Context<never>
     const application: Context.Context<never> = Context.add(outside, Registry.Running, registry)
     yield* Layer.buildWithMemoMap(

@@ -151,7 +151,7 @@ class ServerConversations implements Conversations {
     const lasted = server.tracing &&
       EffectInternals.exitOf(EffectInternals.runFork(this.env.runtime, server.tracing.session))
     let releasing: Deferred.Deferred<void> | undefined
-    // After the handlers have ended: they use the services of the session to their end.
+    // Runs after the handlers have ended, because they use the services of the session until then.
     const release = Effect.suspend(() => {
       if (releasing !== undefined) return Deferred.await(releasing)
       const released = releasing = EffectInternals.deferred<void>()

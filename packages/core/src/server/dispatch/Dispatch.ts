@@ -279,7 +279,7 @@ const single = (
     const user = authenticate === undefined ? Effect.succeed(ANYBODY) : Authentication.find(authenticate, caller)
     return Stream.unwrapScoped(Effect.flatMap(Effect.either(user), (found) => {
       if (Message.isMalformed(incoming)) return Effect.succeed(ofMalformed(incoming))
-      // No request of the server waits for a response.
+      // The server has sent no request whose response this could be.
       if (Message.isResponse(incoming)) return Effect.succeed(Stream.empty)
       const chosen = choose(incoming, headers?.[VERSION])
       const era = typeof chosen === "string" ? chosen : legacy === undefined ? "modern" : "legacy"
@@ -315,7 +315,7 @@ class SingleChannel extends AnswerChannel {
     return this.outbox
   }
 
-  // A sender takes this function without its object.
+  // An arrow function, because a sender calls it without its object.
   readonly unsafeSend = (message: Message.Message): boolean => {
     const isTaken = this.outbox.unsafeOffer(message)
     if (Message.isResponse(message)) this.outbox.end(Exit.void)

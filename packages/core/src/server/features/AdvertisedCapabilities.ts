@@ -1,6 +1,6 @@
 /**
  * The capabilities that a server advertises: the capabilities of its features and of the handlers that the application registered, and
- * those that the options add. `dispatch/Build` makes them, and the instructions, with this module. `legacy/Initialize` reads the
+ * the capabilities that the options add. `dispatch/Build` makes them, and the instructions, with this module. `legacy/Initialize` reads the
  * capabilities when it answers `initialize`, and `modern/Era` when it answers `server/discover`. `modern/Questions` names the capability
  * that a client lacks with `fromPath`.
  */

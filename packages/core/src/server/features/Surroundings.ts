@@ -79,7 +79,7 @@ const inside = <A>(
       case "Visibility":
         return Effect.flatMap(one.check(entry), (visible) => visible ? next : hidden)
       case "Requirement":
-        // All scopes of the entry, so that a client has to get a token once.
+        // All scopes of the entry are checked together, so that a client has to get a new token only once.
         return Effect.zipRight(Permission.check(scopesOf(entry)), next)
       case "Use":
         return next

@@ -236,7 +236,7 @@ const askerOf = (task: StoredTask, after: Asker, dialect: TaskDialect, tasks: St
             ? Effect.fail(McpError.fromWire(answer.error))
             : dialect.decode(question, answer.result, key)
         }
-        // Before 2026-07-28 an answer is a response, which cannot be refused, so a wrong answer does not become an `InvalidParams`.
+        // With revision 2025-11-25 an answer is a response, which cannot be refused, so this check fails only with later revisions.
         const check: Check = (key, answer) =>
           "error" in answer ? Effect.void : Effect.catchAll(
             Effect.asVoid(decode(key, answer)),

@@ -205,7 +205,7 @@ const refuse = (self: Self, { args, tool }: Read, name: string, issue?: ParseIss
     issue === undefined ? `Invalid ${what}` : ofIssue(issue, what).message,
     ...(unknown === undefined ? [] : [ArgumentNames.sentence(unknown)])
   ]
-  // Also up to 2025-06-18: hosts of these revisions show their model results, not errors.
+  // Also with revision 2025-06-18 or earlier, because hosts of these revisions show their model results, but not errors.
   return Effect.succeed({
     content: [{ type: "text", text: texts.join(issue === undefined ? ": " : "; ") }],
     isError: true

@@ -94,7 +94,7 @@ export class Passage implements Passing<unknown>, Admitted {
     this.headers = arrived.headers
   }
 
-  /** Runs the stages from where the request has come to, until one of them holds it. */
+  /** Runs the stages, from the current stage on, until a stage holds the request. */
   run(): void {
     const { found, stages } = this
     while (this.at < stages.length) {

@@ -150,7 +150,7 @@ export class HttpSession implements StoredSession {
         this.stored,
         Effect.flatMap(entry.end(isMoving), (hasEnded) => hasEnded ? forget : Effect.void)
       )
-    // Otherwise the directory would keep the session for this node. The session of a node that leaves is free when the lease of the node
+    // Tried again, because the directory would keep the session for this node. When a node leaves, its sessions are free when its lease
     // ends.
     const again = isMoving ? Effect.void : Effect.retry(ended, ENDING_AGAIN)
     this.onEnd(Effect.zipRight(close, Effect.catchAll(ended, () => this.context.inBackground(again))))

@@ -102,7 +102,7 @@ export class Post extends AnswerChannel {
     return this.stream
   }
 
-  // The conversation takes this function without its object.
+  // An arrow function, because the conversation calls it without its object.
   readonly unsafeSend = (message: Message.Message): boolean => {
     if (this.isDone) return false
     if (Message.isResponse(message)) return this.respond(message)

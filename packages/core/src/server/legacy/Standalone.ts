@@ -168,7 +168,7 @@ export class Standalone implements Sender {
 
 const nothing: ReadonlyArray<string> = []
 
-// The client reads the list or the resource anew when it gets such a notification, so one notification is enough.
+// After such a notification the client reads the list or the resource again, so one notification is enough.
 const changes = new Set<string>([
   Methods.toolListChanged.name,
   Methods.resourceListChanged.name,

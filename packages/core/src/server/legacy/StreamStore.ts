@@ -149,7 +149,7 @@ export class StreamStore {
       )
   }
 
-  /** The events after a position. When the store has lost some of them, it gives those that are left. */
+  /** The events after a position. When the store has lost some of these events, it gives the events that are left. */
   left(position: number): Effect.Effect<ReadonlyArray<StoredEvent>, EventStoreError> {
     const { context, key, service } = this
     const left = Effect.flatMap(

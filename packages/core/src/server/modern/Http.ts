@@ -139,7 +139,7 @@ class Post extends AnswerChannel {
     return this.stream
   }
 
-  // A sender takes this function without its object.
+  // An arrow function, because a sender calls it without its object.
   readonly unsafeSend = (message: Message.Message): boolean => {
     if (this.isDone) return false
     // A subscription is always a stream, whatever the endpoint prefers.

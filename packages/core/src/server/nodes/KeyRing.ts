@@ -139,7 +139,7 @@ const mayRead = (self: Self, now: number): boolean => {
 
 const toKey = ({ id, secret }: Stored.Key): SealKey => ({
   id,
-  // It was decoded once to be known.
+  // The secret was decoded when the key was read, so it decodes.
   secret: Redacted.make(Either.getOrThrow(Encoding.decodeBase64(secret)))
 })
 

@@ -137,7 +137,7 @@ class NodeTasks implements TaskStoreService {
       yield* this.doubt
     }))
     return member.pipe(
-      // An interruption of this fiber does not get here.
+      // Not reached when this fiber is interrupted.
       Effect.catchAllCause((cause) =>
         Effect.zipRight(Deferred.failCause(joined, cause), Effect.logDebug("Cannot join the nodes", cause)).pipe(
           Effect.zipRight(Effect.delay(this.doubt, JOIN))

@@ -14,7 +14,7 @@ import type { RequestOrigin } from "./RequestOrigin.js"
 export abstract class AnswerChannel implements Channel {
   abstract readonly origin: RequestOrigin
 
-  // Senders take this function without its object.
+  // Senders call this function without its object.
   abstract readonly unsafeSend: (message: Message.Message) => boolean
 
   /** The buffer of what is sent; `undefined` until something is sent. */

@@ -75,7 +75,7 @@ export interface Server {
   } | undefined
   /** The observers of clients that features have registered. */
   readonly observers: ReadonlySet<ClientObserver>
-  /** What runs the tasks of the server; `undefined` on a server without tasks. */
+  /** Runs the tasks of the server; `undefined` on a server without tasks. */
   readonly tasks: TaskRunner | undefined
   /** The server's option `cache`, from which the hints for caches are made. */
   readonly cache: ServerCacheOptions | undefined
