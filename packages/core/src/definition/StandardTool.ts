@@ -72,8 +72,8 @@ export interface Options<Parameters, Success> extends Tool.Description {
   /** The JSON Schema of the arguments. Default: the JSON Schema of `parameters`. Required when `parameters` provides no JSON Schema. */
   readonly inputSchema?: JsonObject | undefined
   /**
-   * The schema of the structured content. The server validates the content before it sends it, and a typed client validates it after it has
-   * received it. So a schema that converts values must accept a converted value and leave it unchanged. Default: the tool returns content
+   * The schema of the structured content. The server validates the content before sending, and a typed client validates the content after
+   * receiving. So a schema that converts values must accept a converted value and leave it unchanged. Default: the tool returns content
    * only.
    */
   readonly success?: Success | undefined

@@ -127,7 +127,7 @@ export interface Options<Parameters, Success, Failure> extends Description {
   /**
    * The schema of the value of a successful call. Clients get it as the output schema, and the value as `structuredContent`. With revision
    * 2025-11-25 or earlier, structured content must be an object. So clients of these revisions get a value that is not an object as `{
-   * result }`, and where the schema allows values that are not objects, they get every value as `{ result }`.
+   * result }`. Where the schema allows values that are not objects, these clients get every value as `{ result }`.
    *
    * Default, and for `Schema.Void`: the tool has content only. The handler then returns a text, a `ToolResult` or nothing, and a typed call
    * gives the whole `CallToolResult` with the content. With `Schema.String`, the handler returns a text, and the typed call gives a text.

@@ -1,6 +1,6 @@
 /**
  * A result with content that a handler chooses: texts, images, audio, links and resources, and optionally the structured value. A handler
- * that needs only its `success` value returns this value itself, and the server makes the content from it.
+ * that has only a `success` value returns this value without a `ToolResult`, and the server makes the content from the value.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/server/tools#tool-result
  * @since 0.1.0

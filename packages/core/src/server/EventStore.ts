@@ -1,7 +1,7 @@
 /**
- * The events that a server has sent on the streams of a session. A store keeps them, so that a client that lost its connection can read
- * what it has missed. Provide a store to an HTTP endpoint to let clients of revision 2025-11-25 or earlier resume their streams. Without a
- * store, the events of a lost connection are lost.
+ * The events that a server has sent on the streams of a session. A store keeps these events, so that a client that has lost its connection
+ * can read the events that it has missed. Provide a store to an HTTP endpoint to let clients of revision 2025-11-25 or earlier resume their
+ * streams. Without a store, the events of a lost connection are lost.
  *
  * This module has the interface, for stores of any kind, and a store in memory. The endpoint numbers the events (`legacy/StreamStore`).
  *

@@ -116,8 +116,8 @@ export interface ForEachOptions<E = never, R1 = never, R2 = never> extends HttpO
    */
   readonly server: (user: string) => Layer.Layer<Dispatcher, never, R2>
   /**
-   * How long a server stays open without a request and without an open stream. After this time it closes, and with it its sessions and its
-   * running tasks. Default: 10 minutes.
+   * How long a server stays open without a request and without an open stream. After this time the server closes, and its sessions and its
+   * running tasks end. Default: 10 minutes.
    */
   readonly idle?: Duration.DurationInput | undefined
   /** How many servers may be open at the same time. Requests of further users are answered with status 503. Default: 1,000. */

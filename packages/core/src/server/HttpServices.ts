@@ -1,7 +1,7 @@
 /**
  * Services that the application gives with an HTTP request, for the handlers of the messages of this request. Such a service is what the
  * application's HTTP middleware has found, for example the tenant. `HttpEndpoint.make` and the functions of `WebHandler` and `NodeHandler`
- * take the services. This module gives them to handlers, whose type says that they need them.
+ * take the services. This module gives the services to handlers. The type of a handler says which services the handler needs.
  *
  * @since 0.1.0
  */

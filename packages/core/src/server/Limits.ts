@@ -82,8 +82,8 @@ export interface HttpLimits {
   /** How many bytes the body of a request may have. A larger body is answered with status 413. Default: 4 MiB. */
   readonly maxBodyBytes?: number | undefined
   /**
-   * How long a client may take to send a body. After this time, and at the latest after twice this time, the client gets status 408, and
-   * its connection is closed. Default: 1 minute.
+   * How long a client may take to send a body. At the earliest after this time, and at the latest after twice this time, the client gets
+   * status 408, and its connection is closed. Default: 1 minute.
    */
   readonly bodyTimeout?: Duration.DurationInput | undefined
   /**
@@ -142,8 +142,8 @@ export interface HttpLimits {
    */
   readonly maxSessionsPerPrincipal?: number | undefined
   /**
-   * How long the client of a session may send nothing, read no stream and wait for no response. After this time, and at the latest after
-   * twice this time, the session ends, and requests that still run are interrupted. Default: 30 minutes.
+   * How long the client of a session may send nothing, read no stream and wait for no response. At the earliest after this time, and at the
+   * latest after twice this time, the session ends, and requests that still run are interrupted. Default: 30 minutes.
    */
   readonly sessionIdleTimeout?: Duration.DurationInput | undefined
 }

@@ -457,8 +457,8 @@ export const notifySubscribers = <Params>(
   Effect.flatMap(Registry.Running, (registry) => registry.notify(notification, params))
 
 /**
- * All features of a definition at once. `handlers` has the handlers of the tools by their names, and beside them the members `resources`,
- * `templates` and `prompts`, each with its handlers by their names. The compiler refuses a missing handler, and a handler of something that
+ * All features of a definition at once. `handlers` has the handler of each tool under the tool's name. Its members `resources`, `templates`
+ * and `prompts` have the handlers of these kinds, again by name. The compiler refuses a missing handler, and a handler of something that
  * the definition does not have. A template with completers or a list is `{ read, complete, list }`. A prompt with completers is `{ get,
  * complete }`.
  *

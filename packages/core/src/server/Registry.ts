@@ -46,7 +46,10 @@ export interface Registered {
    * comes first. `undefined` when there is nothing.
    */
   readonly around?: ReadonlyArray<Surrounding> | undefined
-  /** Whether lists include the entry. Clients can use an entry that is not listed by its name. Default: `true`. */
+  /**
+   * Whether lists include the entry. A client that knows the name of the entry can use the entry also when no list includes it. Default:
+   * `true`.
+   */
   readonly isListed?: boolean | undefined
   /**
    * Gives the hints for caches of the entry, for each request of a list that includes the entry. The hints of a list are the shortest time

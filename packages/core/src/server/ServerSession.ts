@@ -53,8 +53,8 @@ export interface PassedRound {
   readonly responses: JsonObject | undefined
   /**
    * Ends the request with these questions, by their keys. The client sends the request again with the responses. The server encrypts
-   * `state`, so the client cannot read it, and accepts it back only for this request and this client. Fails when the client lacks a
-   * capability that a question needs, and after too many rounds. When it fails, none of the questions is sent.
+   * `state`, so the client cannot read the state. The server accepts the state back only for this request and this client. Fails when the
+   * client lacks a capability that a question needs, and after too many rounds. When it fails, none of the questions is sent.
    */
   readonly pass: (
     questions: { readonly [key: string]: { readonly method: string; readonly params?: JsonObject | undefined } },

@@ -88,9 +88,9 @@ export interface HttpOptions {
   readonly closeTimeout?: Duration.DurationInput | undefined
   /**
    * How long running requests may go on when the endpoint closes, before they are interrupted. During this time the endpoint refuses new
-   * requests with status 503. Where several nodes serve the endpoint, it ends streams so that clients open them at another node, and each
-   * session moves to another node as soon as none of its requests runs. `closeTimeout` begins after this time. Default: 5 seconds where
-   * there is a `SessionDirectory`, otherwise no time.
+   * requests with status 503. Where several nodes serve the endpoint, the endpoint ends streams, so that clients open them at another node.
+   * Each session moves to another node as soon as no request of the session runs. `closeTimeout` begins after this time. Default: 5 seconds
+   * where there is a `SessionDirectory`, otherwise no time.
    */
   readonly drainTimeout?: Duration.DurationInput | undefined
   /** Options that concern only clients of revision 2025-11-25 or earlier. All other options concern clients of every revision. */
@@ -112,10 +112,10 @@ export interface HealthOptions {
   /** For how long the endpoint uses the result of the checks again, so that many probes do not load a store. Default: 1 second. */
   readonly maxAge?: Duration.DurationInput | undefined
   /**
-   * How long the process serves as before after its shutdown has begun, while it already answers that it is not ready. Choose a time that
-   * is longer than the interval of the load balancer's probes: the load balancer then sends requests elsewhere before this process refuses
-   * them. `drainTimeout` and `closeTimeout` begin after this time. An application that serves an app of `HttpEndpoint.make` needs
-   * `HttpEndpoint.drainFirst` for it. Default: 0.
+   * How long the process continues to serve after its shutdown has begun. During this time it answers at "/readyz" that it is not ready.
+   * Choose a time that is longer than the interval of the load balancer's probes: the load balancer then sends requests elsewhere before
+   * this process refuses them. `drainTimeout` and `closeTimeout` begin after this time. An application that serves an app of
+   * `HttpEndpoint.make` needs `HttpEndpoint.drainFirst` for it. Default: 0.
    */
   readonly grace?: Duration.DurationInput | undefined
 }

@@ -1,7 +1,7 @@
 /**
- * Finds the scopes that a message requires: from the features that it names, or from the task that it is about. `dispatch/Build` gives
- * these functions to the server. An HTTP endpoint (`dispatch/Stages`) checks the scopes before it serves the message, because the status of
- * a response that has begun cannot become 403.
+ * Finds the scopes that a message requires: the scopes of the features that the message names, or the scopes of the task that the message
+ * is about. `dispatch/Build` gives these functions to the server. An HTTP endpoint (`dispatch/Stages`) checks the scopes before it serves
+ * the message, because the status of a response that has begun cannot become 403.
  *
  * This module reads the parameters as the client sent them. A malformed message requires no scopes here, and is refused later.
  */

@@ -1,12 +1,12 @@
 /**
- * Reads the arguments of calls of tools, for `Tools`. It first decodes the arguments as they are. When they do not decode, it mends them by
- * the schema that the tool advertises, and decodes them again. `ArgumentRepair` mends, `ArgumentNames` finds names that the schema does not
- * have; this module decides what becomes of a call.
+ * Reads the arguments of calls of tools, for `Tools`. The module first decodes the arguments as they are. When the arguments do not decode,
+ * the module mends them by the schema that the tool advertises, and decodes the mended arguments. `ArgumentRepair` mends, `ArgumentNames`
+ * finds names that the schema does not have; this module decides what becomes of a call.
  *
- * Middleware, and the check of the headers that repeat arguments, must see the same arguments as the handler. So this module remembers
- * arguments that middleware or this check has read, and arguments that were mended, as long as the message lives. Code that only reads
- * arguments cannot wait for a decoder that answers later. When such code has read the arguments of such a decoder, they are not mended any
- * more.
+ * Middleware, and the check of the headers that repeat arguments, must see the same arguments as the handler. So the module remembers two
+ * kinds of arguments as long as the message lives: arguments that middleware or the check has read, and mended arguments. Middleware and
+ * the check cannot wait for a decoder that answers later. Once they have read the arguments of such a decoder, the arguments are not mended
+ * any more.
  */
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"

@@ -4,8 +4,8 @@
  * `nodes/ForwardedRequests` implements it for a request that arrived at another node.
  *
  * All members are plain functions, not effects, so that a request that is answered at once costs no fiber except the fiber of its handler.
- * The members never change. Everything that the endpoint finds out about a request is in its `Stage.Passage`. After the stages, code of the
- * endpoint gets the request as an `Answerable` or as an `Admitted`.
+ * The endpoint never sets a member of an exchange. Everything that the endpoint finds out about a request is in the request's
+ * `Stage.Passage`. After the stages, code of the endpoint gets the request as an `Answerable` or as an `Admitted`.
  */
 import type * as Context from "effect/Context"
 import type * as Tracer from "effect/Tracer"

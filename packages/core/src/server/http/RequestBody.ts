@@ -159,8 +159,8 @@ export class OpenBody extends ByteBuffer {
   }
 
   /**
-   * Ends the body: it is complete, it is no longer needed, or, with a `fault`, it is not read for this reason. Gives the bytes of a
-   * complete body, once.
+   * Ends the body: the body is complete, or nobody needs it any more. With a `fault`, the body is not read for this reason. Gives the bytes
+   * of a complete body, once.
    */
   end(fault?: BodyFault): Uint8Array {
     const { bodies, bytes } = this

@@ -40,8 +40,8 @@ export class GuardedCalls {
   }
 
   /**
-   * The scopes that a message, or the messages of a batch, require in addition to their own scopes: the scopes of the questions that they
-   * answer, and of the calls that they cancel.
+   * The scopes that a message, or the messages of a batch, require because of other calls: the scopes of the questions that the messages
+   * answer, and the scopes of the calls that the messages cancel.
    */
   requiredBy(incoming: Message.Incoming): ReadonlyArray<string> {
     if (this.isEmpty) return NONE

@@ -1,7 +1,7 @@
 /**
  * The readers of one stream of a session. At most one reader is attached at a time. With an event store (`StreamStore`) each event is
- * stored before it is written, and a client that lost its connection continues where it stopped. `Post` and `Standalone` push messages;
- * `Http` resumes streams.
+ * stored before it is written, so a client that has lost its connection can continue after the last event that it got. `Post` and
+ * `Standalone` push messages; `Http` resumes streams.
  *
  * The fields are mutable, because each message of a handler passes here, and one synchronous push costs no fiber. `delivered` only grows,
  * except when a client resumes from an earlier event. Without an event store, `response` is the only place where an event exists. One

@@ -1,8 +1,8 @@
 /**
  * The sessions of an endpoint (`Http`), by id. Their number is limited, in all and for each principal, and a session that was idle for long
  * is ended. A session is unfinished until its client has sent something after `initialize`. Unfinished sessions are counted apart, so that
- * a flood of them replaces no session of another client. At a limit, a session of a client without a principal is replaced first, and never
- * replaces the session of a principal. `HttpSession` decides what ends with a session. `Sse` uses the constants.
+ * many unfinished sessions cannot replace the sessions of other clients. At a limit, a session of a client without a principal is replaced
+ * first, and never replaces the session of a principal. `HttpSession` decides what ends with a session. `Sse` uses the constants.
  *
  * Maps in the order of last use, kept by hand. Effect's `Cache` expires by age alone, and knows neither busy sessions nor a limit per
  * principal. To mark a session as used takes 0.3 µs here, and 13 µs in a `SynchronizedRef` of a `HashMap`. `owned` holds exactly the

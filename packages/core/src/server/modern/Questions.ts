@@ -4,9 +4,9 @@
  * runs again from its beginning. When the handler has ended, `Era` runs `seal` and sends `result`. `RequestState` encrypts ("seals") what
  * the next round needs.
  *
- * A class with mutable fields, one object for each request that may ask. `given` has the answers of earlier rounds, `used` has the keys
- * that this round has used, `asked` has the questions that end this round, and `passing` is the state of a handler that passes the
- * questions of another server on. A round with questions, or with such a state, has no other outcome.
+ * A class with mutable fields, one object for each request that may ask. `given` has the answers of earlier rounds. `used` has the keys
+ * that this round has used. `asked` has the questions that end this round. `passing` is the state of a handler that passes the questions of
+ * another server on. A round with questions, or with such a state, has no other outcome.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/multi-round-trip-requests
  */

@@ -3,9 +3,9 @@
  * is passed on. When the node of the session has ended, this node first takes the session over.
  *
  * A class, because a claim of a session may succeed although its answer is lost. `doubts` has the sessions that this node may or may not
- * have claimed, and the epoch that the claim gives them. A session leaves `doubts` before this node serves it, so that an old answer of the
- * directory cannot make this node serve it again in the same epoch. `place` is set while this node is a member. Once `isDraining` is true,
- * nothing is claimed.
+ * have claimed, and the epoch that the claim gives them. Before this node serves a session, the session leaves `doubts`. Otherwise an old
+ * answer of the directory could make this node serve the session a second time in the same epoch. `place` is set while this node is a
+ * member. Once `isDraining` is true, nothing is claimed.
  */
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"

@@ -33,8 +33,8 @@ export interface SharedSession {
   /** Whether another node has taken the session over. */
   readonly isLost: boolean
   /**
-   * Stores what another node needs to take the session over. A request that changes these facts waits until this effect has ended, and
-   * fails with its error.
+   * Stores what another node needs to take the session over. A request that changes these facts waits until this effect has ended. When
+   * this effect fails, the request fails with the same error.
    */
   readonly store: (facts: JsonObject) => Effect.Effect<void, InternalError | HttpRefusal>
 }
