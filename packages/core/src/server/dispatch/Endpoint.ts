@@ -91,9 +91,8 @@ export const make = (
 /**
  * The life of an endpoint: it serves, drains and closes. `dispatch/Stages` has the steps that each request passes.
  *
- * Three fields turn true once: `isClosing` when closing begins, `isAbandoned` when closing goes on without sessions that did not end in
- * time, and `hasWarned` when the log has a warning of a request whose Host or Origin was refused. `added` are the headers that every answer
- * gets.
+ * Three fields turn true once: `isClosing` when closing begins; `isAbandoned` when closing goes on without sessions that did not end in
+ * time; `hasWarned` when the log has a warning about a refused Host or Origin. `added` are the headers that every answer gets.
  */
 class OpenEndpoint implements Endpoint, Surroundings {
   readonly slowReaders: SlowReaders

@@ -1,8 +1,8 @@
 /**
- * The clients of one transport that the server reads, for `Conversations`. When an `initialize` comes after the first `initialize` was
- * answered, it comes from a new client: a program between clients and server, such as a program that serves a stdio server over HTTP, keeps
- * the server running from one client to the next. The new client gets a conversation and a session of its own. The conversation of the
- * earlier client ends with the last request of that client.
+ * The clients of one transport that the server reads, for `Conversations`. An `initialize` that comes after the first `initialize` was
+ * answered comes from a new client. This happens when a program between clients and server keeps the server running from one client to the
+ * next, such as a program that serves a stdio server over HTTP. The new client gets a conversation and a session of its own. The
+ * conversation of the earlier client ends with the last request of that client.
  *
  * Mutable fields: `current` is the conversation that receives messages. `earlier` has the earlier conversations whose requests still run,
  * the oldest first; each new request asks all of them, so there must be few. `ending` has the conversations that have not ended yet. The

@@ -61,8 +61,8 @@ export class StreamStore {
   }
 
   /**
-   * Says that the stream will answer these requests. The store gets the requests in two cases: where another node may have to answer them,
-   * and for a batch, because only a request without a response then shows that the store has lost the end of the stream.
+   * Says that the stream will answer these requests. The store gets the requests where another node may have to answer them. It also gets
+   * the requests of a batch: only a request without a response then shows that the store has lost the end of the stream.
    */
   begin(requests: () => ReadonlyArray<Message.RequestId>, isBatch: boolean): void {
     const { key, service } = this

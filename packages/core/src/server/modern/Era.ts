@@ -1,7 +1,8 @@
 /**
  * The modern era (revision 2026-07-28) as a record: the methods that only this era has, the checks of the headers and the envelope of a
- * request, the rounds of a request (the client sends it again with its answers), and the way in which a handler speaks with a client. The
- * server remembers nothing about a client between two requests.
+ * request, the rounds of a request, and the way in which a handler speaks with a client. A request has several rounds when its handler asks
+ * questions: after each round the client sends the request again with the answers. The server remembers nothing about a client between two
+ * requests.
  *
  * `Questions` ends a request with questions, `ServerSide` makes the record, and `runtime/Serve` reads the record.
  *
