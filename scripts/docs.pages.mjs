@@ -1,6 +1,6 @@
-// What must hold for the pages themselves: relative links and anchors lead somewhere, so do the names of pages in sources, and a page of a guide has its number, its
-// neighbours and at most 1,500 words. Words are counted as a reader reads them: headings, sentences, lists and tables. Code blocks
-// do not count.
+// What must hold for the pages themselves: relative links and anchors lead somewhere, so do the names of pages in sources. Each row of a table
+// belongs to a table. A page of a guide has its number, its neighbours and at most 1,500 words. Words are counted as a reader reads them:
+// headings, sentences, lists and tables. Code blocks do not count.
 import { existsSync, readFileSync } from "node:fs"
 import { basename, dirname, join, normalize, relative } from "node:path"
 import { isAddress, linksOf, proseOf, repository } from "./pages/links.mjs"
@@ -54,6 +54,20 @@ const linkErrors = (at, documents) => {
     )
   )
 }
+
+/** GitHub shows rows without a line of dashes below the first row as text: an empty line inside of a table makes such rows. */
+const tableErrors = (documents) =>
+  documents.flatMap(({ lines, path }) => {
+    const rows = new Map(lines.filter(({ text }) => text.startsWith("|")).map(({ line, text }) => [line, text]))
+    return [...rows.keys()]
+      .filter((line) => !rows.has(line - 1) && !/^\|[ :|-]+\|$/.test(rows.get(line + 1) ?? ""))
+      .map((line) => ({
+        path,
+        line,
+        column: 1,
+        what: "the rows belong to no table: a line of dashes must follow the first row"
+      }))
+  })
 
 const wordsOf = (lines) =>
   lines.reduce((sum, { text }) => sum + text.split(/\s+/).filter((word) => word !== "").length, 0)
@@ -118,6 +132,7 @@ export const pages = (at) => {
   const entrance = existsSync(join(at, "docs/README.md")) ? readFileSync(join(at, "docs/README.md"), "utf8") : ""
   return [
     ...linkErrors(at, documents),
+    ...tableErrors(documents),
     ...nameErrors(at),
     ...guides.flatMap((guide) =>
       guideErrors(documents.filter(({ path }) => path.startsWith(`docs/${guide}/`)), entrance)

@@ -174,6 +174,16 @@ describe("the pages", () => {
     assert.deepEqual(errorsOf({ "README.md": "`[one](one.md)`\n\n```md\n[two](two.md)\n```\n" }), [])
   })
 
+  it("have no row outside of a table", () => {
+    const table = "| a | b |\n|---|---|\n| 1 | 2 |\n"
+    assert.deepEqual(errorsOf({ "README.md": `${table}\n${table}` }), [])
+    assert.deepEqual(errorsOf({ "README.md": `${table}\n| 3 | 4 |\n` }), ["README.md:5:1 the rows belong to no table"])
+    assert.deepEqual(errorsOf({ "README.md": "| a | b |\n\n|---|---|\n| 1 | 2 |\n" }), [
+      "README.md:1:1 the rows belong to no table",
+      "README.md:3:1 the rows belong to no table"
+    ])
+  })
+
   const guide = (...pages) => ({
     "docs/README.md": pages.map(([name]) => `[${name}](server/${name})`).join("\n"),
     ...Object.fromEntries(
