@@ -203,7 +203,7 @@ export const make = (deletes: boolean | undefined = true): Effect.Effect<Scripte
           if (deletes) Effect.runSync(exchange.reply(200))
           return Effect.sync(() => exchange.abort())
         }
-        queue.unsafeOffer(exchange)
+        Queue.unsafeOffer(queue, exchange)
         return Effect.sync(() => exchange.abort())
       })
     )
