@@ -181,7 +181,9 @@ const typedTool = (
   }
   if (!Apps.isForModel(advertised)) {
     throw new Error(
-      `Tool ${JSON.stringify(name)} is for the views of its server only: remove the tool from this definition`
+      `Tool ${
+        JSON.stringify(name)
+      } is only for the user interface of its server (MCP Apps), not for a model: remove the tool from this definition`
     )
   }
   const { inputSchema } = advertised

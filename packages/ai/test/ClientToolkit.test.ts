@@ -197,7 +197,7 @@ describe("A toolkit of a definition", () => {
     const meta = AppView.meta("ui://notes/list", { visibility: ["app"] })
     assert.throws(
       () => ClientToolkit.make(Definition.make(Tool.make("refresh", { meta }))),
-      `Tool "refresh" is for the views of its server only: remove the tool from this definition`
+      `Tool "refresh" is only for the user interface of its server (MCP Apps), not for a model: remove the tool from this definition`
     )
   })
 })

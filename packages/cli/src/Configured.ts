@@ -72,9 +72,9 @@ export const find = (name: string, { config, trust }: Given): Effect.Effect<
       yield* note(error.message)
       if (found?.isOfFolder === true && isOfFolder !== true) {
         return yield* refused(
-          `This file may have the server "${
+          `The file that cannot be read possibly has the server "${
             fit(line(name), MAX_NAME)
-          }": correct the file, or name another file with --config`
+          }", too: correct the file, or name another file with --config`
         )
       }
     }

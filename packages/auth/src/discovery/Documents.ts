@@ -147,7 +147,7 @@ const follow = (
         `${what}, ${ServerText.location(from)}, was redirected, and the client does not follow: ${why}`
       )
     )
-  if (request.method !== "GET") return refuse("what the client posts is meant for this address only")
+  if (request.method !== "GET") return refuse("the body of a POST may hold secrets. Configure the final address")
   if (redirects <= 0) return refuse("it was redirected too often")
   const target = Redirect.targetOf(response)
   return typeof target === "string"

@@ -274,7 +274,9 @@ describe("Scopes over HTTP", () => {
         const refused = yield* http.ask(call(1, "act"), bearer)
         const error = { code: -32603, message: "Internal error" }
         assert.deepStrictEqual([refused.status, refused.json], [500, { jsonrpc: "2.0", id: 1, error }])
-        assert.deepStrictEqual(lines.map(({ message }) => message), ["The option permit of the Authenticator died"])
+        assert.deepStrictEqual(lines.map(({ message }) => message), [
+          "The function `permit` of the Authenticator threw an error: the request was refused"
+        ])
       })).pipe(Effect.provide(layer))
   })
 })

@@ -206,7 +206,13 @@ const permitted = <R>(
 ): Permission.Permit =>
 (scopes) =>
   Either.getOrElse(Either.try(() => permit(user, scopes)), (defect) => {
-    EffectInternals.runFork(runtime, Effect.logError("The option permit of the Authenticator died", Cause.die(defect)))
+    EffectInternals.runFork(
+      runtime,
+      Effect.logError(
+        "The function `permit` of the Authenticator threw an error: the request was refused",
+        Cause.die(defect)
+      )
+    )
     return internal
   })
 
