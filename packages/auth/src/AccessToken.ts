@@ -1,7 +1,7 @@
 /**
- * An access token that a resource server has verified: who it was issued to, and what for. This value does not hold the text of the token,
- * so that nothing can send the token on. `ResourceServer` gives this value to handlers as the user, unless the application makes a user of
- * its own from the value.
+ * An access token that a resource server has verified: the user, the client and the scopes. This value does not contain the text of the
+ * token, so that no handler can forward the token. `ResourceServer` provides this value to handlers as the user, unless its option `user`
+ * makes another value.
  *
  * @see https://www.rfc-editor.org/rfc/rfc9068
  * @since 0.1.0
@@ -13,23 +13,23 @@
  * @category models
  */
 export interface Granted {
-  /** Identifies the user: sessions and tasks belong to it. */
+  /** Identifies the user. Sessions and tasks belong to this id. */
   readonly id: string
-  /** What the user may do. */
+  /** The scopes that the token has. */
   readonly scopes: ReadonlyArray<string>
 }
 
 /** @category models */
 export interface AccessToken<out Claims = Readonly<Record<string, unknown>>> extends Granted {
-  /** Issuer and subject, or issuer and client for a token without a subject. Two issuers never give the same id. */
+  /** Made from issuer and subject; for a token without a subject, from issuer and client. Tokens of two issuers never have the same id. */
   readonly id: string
   readonly issuer: string
-  /** The user, as the issuer names it. */
+  /** The user, as the issuer names the user; `undefined` for a token without a user. */
   readonly subject: string | undefined
   /** The client that the token was issued to; `undefined` when the token does not say. */
   readonly clientId: string | undefined
-  /** When the token expires, in milliseconds of the epoch; `undefined` when the authorization server does not say. */
+  /** When the token expires, in milliseconds since 1970; `undefined` when the authorization server does not say. */
   readonly expiresAt: number | undefined
-  /** All claims, decoded by the schema of the server if it has one. */
+  /** All claims, decoded by the option `claims` of `ResourceServer` if there is one. */
   readonly claims: Claims
 }

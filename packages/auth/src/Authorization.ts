@@ -1,7 +1,7 @@
 /**
- * Authorizes a client at MCP servers that ask for OAuth: finds the authorization server, gets tokens by a grant, sends tokens with every
- * request, renews them, and asks for more scopes when the server requires more. `Remote` takes the authorizer as `authorize`;
- * `flow/ServerTokens` has the tokens of each server.
+ * Authorizes a client at MCP servers that require OAuth: finds the authorization server, gets tokens by a grant, sends tokens with every
+ * request, renews the tokens, and requests more scopes when the server requires more. Pass `authorize` to `Remote.connector` as the option
+ * `authorize`. `flow/ServerTokens` has the tokens of each server.
  *
  * Servers over stdio take credentials from their environment instead.
  *
@@ -26,52 +26,59 @@ import type { ProviderExceptions } from "./ProviderExceptions.js"
 
 /** @category models */
 export interface Options {
-  /** Scopes to request besides the scopes that the server asks for. */
+  /** Scopes that the client requests in addition to the scopes that the server asks for. Default: none. */
   readonly scopes?: ReadonlyArray<string> | undefined
   /**
-   * Hosts of private networks that servers may name, to request metadata and tokens from: `["login.company.example"]`. Default: none.
-   * What the application has named itself is always used: the MCP server, issuers at which it is registered, and its identity provider.
-   * Where such a host is in a private network or on this machine, it may name other hosts there.
+   * Hosts in private networks from which the client may request metadata and tokens when a server names them, for example
+   * `["login.company.example"]`. Default: none. The client always uses the hosts that the application has named itself: the MCP server, the
+   * issuers at which the client is registered, and the identity provider. When such a host is in a private network or on this machine, it
+   * may name other hosts there.
    */
   readonly privateHosts?: ReadonlyArray<string> | undefined
   /** How long each request to an authorization server may take. Default: 30 seconds. */
   readonly requestTimeout?: Duration.DurationInput | undefined
   /** The most bytes that a response of an authorization server may have. Default: 256 KiB. */
   readonly maxDocumentBytes?: number | undefined
-  /** Binds tokens to a key of this client, where the authorization server supports it. Default: tokens are not bound. */
+  /**
+   * Binds tokens to a key of this client when the authorization server supports DPoP, for example `Dpop.es256`. Default: tokens are not
+   * bound.
+   */
   readonly dpop?: Dpop | undefined
   /**
-   * Which of the authorization servers that an MCP server names may be used, in order. The client goes on to the next server only
-   * where it cannot use the metadata of a server, never after a denial. Default: first a server with stored credentials or a fixed client,
-   * then the others as named.
+   * Chooses and orders the authorization servers that an MCP server names. The client tries the next authorization server only when it
+   * cannot use the metadata of the first, never after a login was denied. Default: first an authorization server for which the client has
+   * stored credentials or a registration by hand, then the others in the order of the MCP server.
    */
   readonly authorizationServers?: ((named: ReadonlyArray<string>, server: URL) => ReadonlyArray<string>) | undefined
   /**
-   * For authorization servers that deviate from the rules; see `Providers`. The layer dies when two authorization servers could be mixed
-   * up. Default: none.
+   * Exceptions for authorization servers that deviate from the rules; see `Providers`. The layer dies when two authorization servers could
+   * be mixed up. Default: none.
    */
   readonly exceptions?: ReadonlyArray<ProviderExceptions> | undefined
 }
 
 /** @category models */
 export interface AuthorizationService {
+  /** The headers of a request to the MCP server at a URL: the access token, and with DPoP the proof. Empty when there are no tokens. */
   readonly headers: (
     server: string,
     request: HttpClientRequest.HttpClientRequest
   ) => Effect.Effect<Readonly<Record<string, string>>, AuthorizationError>
-  /** Whether the refused request shall be sent again. */
+  /** Gets other tokens for a refused request if that can help. Gives whether the request is to be sent again. */
   readonly onRefused: (refused: RefusedRequest) => Effect.Effect<boolean, AuthorizationError>
   /**
-   * Gets tokens for the server at a URL before the first request, at a time that suits the user. Does nothing when there are valid tokens.
+   * Gets tokens for the MCP server at a URL before the first request. Programs call it at a time that suits the user. Does nothing when
+   * there are tokens that have not expired.
    */
   readonly login: (server: string | URL) => Effect.Effect<void, AuthorizationError>
   /**
-   * Revokes the tokens for the server at a URL, where its authorization server supports that (RFC 7009), and forgets them. A client that
-   * registers itself does so anew at the next login; its registration is deleted, where the authorization server supports that (RFC 7592)
-   * and no other server needs it. Requests that wait for a login fail. Tokens that cannot be revoked are forgotten all the same. What
-   * clients have cached for the user is not used for the next user.
+   * Revokes the tokens for the MCP server at a URL if the authorization server supports that (RFC 7009), and forgets the tokens in any
+   * case. Requests that wait for a login fail. A client that registers itself registers again at the next login. The old registration is
+   * deleted if the authorization server supports that (RFC 7592) and no other MCP server needs the registration. Results that clients have
+   * cached for this user are not used for the next user.
    *
-   * Close the sessions with a server up to 2025-11-25, too, before another user logs in: a session belongs to one user.
+   * With a server of revision 2025-11-25 or earlier, also close the sessions before another user logs in, because a session belongs to one
+   * user.
    */
   readonly logout: (server: string | URL) => Effect.Effect<void, AuthorizationError>
 }
@@ -83,8 +90,8 @@ export class Authorization extends Context.Tag("@effect-mcp/auth/Authorization")
 >() {}
 
 /**
- * Authorizes with tokens that a grant gets. Closing the layer ends logins that are under way. Afterwards requests that need a
- * token fail with reason `Closed`, and `login` and `logout` die.
+ * The service `Authorization` with tokens that a grant gets. When the scope of the layer closes, logins that are under way end. Afterwards
+ * requests that need a token fail with reason `Closed`, and `login` and `logout` die.
  *
  * @category layers
  */
@@ -126,7 +133,7 @@ export const layer = <R = never>(
           servers.set(server.href, tokens)
           return tokens
         })
-      // A login or a logout would be interrupted at once, and its caller with it, without a reason.
+      // Without this check, a login or a logout after the end of the layer would be interrupted at once, and its caller would not see why.
       const open = <A, E>(name: string, effect: Effect.Effect<A, E>): Effect.Effect<A, E> =>
         Effect.suspend(() =>
           isClosed

@@ -1,7 +1,7 @@
 /**
- * The grant of programs that a person uses: the user logs in with the browser, and the authorization server sends a code back, which only
- * this login can exchange for tokens (PKCE). `Authorization.layer` takes the grant; a `Browser` opens the login, and `ClientIdentity` says
- * who the client is.
+ * The grant of programs that a person uses. The user logs in with the browser, and the authorization server sends a code to the program.
+ * Only this login can exchange the code for tokens (PKCE). `Authorization.layer` takes the grant. A `Browser` opens the login, and
+ * `ClientIdentity` says who the client is.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/authorization#authorization-flow-steps
  * @since 0.1.0
@@ -35,16 +35,19 @@ export interface Options extends ClientIdentity {
   /** How long the user may take to log in. Default: 10 minutes. */
   readonly loginTimeout?: Duration.DurationInput | undefined
   /**
-   * Whether to ask for a refresh token where the server has a scope for it. The user then consents at each login, as OpenID Connect
-   * requires. Default: true.
+   * Whether the client requests the scope `offline_access`, and so a refresh token, when the authorization server has this scope. The user
+   * then has to consent at each login, as OpenID Connect requires. Default: true.
    */
   readonly offlineAccess?: boolean | undefined
-  /** Further parameters of the authorization request, such as `login_hint`. A `prompt` takes the place of the client's own. */
+  /**
+   * Further parameters of the authorization request, such as `login_hint`. A `prompt` replaces the `prompt=consent` of this module.
+   * Default: none.
+   */
   readonly parameters?: Readonly<Record<string, string>> | undefined
 }
 
 /**
- * Logs the user in. Only one login runs at a time: a second server that needs a login waits.
+ * A grant that logs the user in. Only one login runs at a time: when a second MCP server needs a login, that login waits.
  *
  * @example
  * ```ts
@@ -81,9 +84,9 @@ interface Attempt {
   readonly context: GrantContext
   /** The authorization endpoint. */
   readonly endpoint: URL
-  /** What the store had for this authorization server when the login began. */
+  /** The registration that the store had for this authorization server when the login began. */
   readonly registered: Registration | undefined
-  /** Opens the browser, and receives the response. */
+  /** Opens the browser and receives the response. */
   readonly session: Login
   readonly state: Redacted.Redacted<string>
   readonly challenge: string
@@ -134,7 +137,7 @@ const ask = (self: Self, attempt: Attempt, client: Client) => {
   return session.open(urlFor(self, attempt, client), Redacted.value(state)).pipe(
     TimeLimit.call(loginTimeout, () => Effect.fail(late)),
     Effect.flatMap((response) => codeOf(response, server, state)),
-    // The server may have forgotten a registration, and tell the user alone.
+    // The server may have forgotten the registration, and may say so only on a page that the user sees.
     Effect.onError((cause) => {
       const error = Option.getOrUndefined(Cause.failureOption(cause))
       const isDoubtful = error === undefined || error === late || isClientError(error.error)
@@ -143,7 +146,7 @@ const ask = (self: Self, attempt: Attempt, client: Client) => {
   )
 }
 
-/** What the browser opens. */
+/** The URL that the browser opens. */
 const urlFor = ({ options }: Self, attempt: Attempt, { clientId }: Client): URL => {
   const { challenge, context, endpoint, session, state } = attempt
   const { offlineAccess = true } = options
@@ -169,12 +172,15 @@ const urlFor = ({ options }: Self, attempt: Attempt, { clientId }: Client): URL 
 /** MUST contain `consent` with the scope for refresh tokens, or the server ignores that scope (OpenID Connect Core 1.0, section 11). */
 const CONSENT = { prompt: "consent" }
 
-/** How long the authorization endpoint is waited for, before the browser opens it. */
+/** How long the program waits for the answer of the authorization endpoint before the browser opens the endpoint. */
 const PROBE = "5 seconds"
 
 const isClientError = (error: unknown): boolean => error === "invalid_client" || error === "unauthorized_client"
 
-/** Whether the authorization server has forgotten a client. It would tell the browser, and this program would wait for a response. */
+/**
+ * Whether the authorization server has forgotten a client. Without this check the authorization server would show the error in the browser
+ * only, and this program would wait for a response in vain.
+ */
 const isUnknown = ({ get }: GrantContext, url: URL): Effect.Effect<boolean> =>
   get("the authorization endpoint", url.href).pipe(
     Effect.map(({ headers: { location }, json, status }) => {
@@ -194,7 +200,7 @@ const authorizationEndpoint = (
   const unsupported = (what: string) =>
     failure("UnsupportedServer", `The authorization server ${ServerText.shorten(issuer)} ${what}`)
   if (authorizationEndpoint === undefined) return unsupported("has no authorization endpoint")
-  // Revisions before 2025-11-25 did not require servers to publish it.
+  // Revisions before 2025-11-25 did not require authorization servers to publish `code_challenge_methods_supported`.
   const isRequired = isPublished && exceptions?.unannouncedPkce !== true
   if (codeChallengeMethods === undefined ? isRequired : !codeChallengeMethods.includes("S256")) {
     return unsupported(
@@ -214,8 +220,8 @@ const random: Effect.Effect<Redacted.Redacted<string>> = Effect.sync(() =>
 )
 
 /**
- * The code of a response. First its state decides whether it is the answer to this request, then its issuer, which must be the issuer of
- * the validated metadata (RFC 9207); only then its code or its error is read.
+ * The code of a response. The function first compares the `state`, which says whether the response answers this request. Then it compares
+ * the `iss`, which must be the issuer of the validated metadata (RFC 9207). Only then it reads the code or the error.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/authorization#authorization-response-validation
  */
@@ -224,14 +230,14 @@ const codeOf = (
   server: Pick<AuthorizationServer, "issuer" | "responseIssuer" | "sendsIssuer">,
   state: Redacted.Redacted<string>
 ): Effect.Effect<Redacted.Redacted<string>, AuthorizationError> => {
-  // A parameter that is there twice has no value.
+  // A parameter that occurs twice counts as having no value.
   const one = (name: string): string | undefined => {
     const [value, ...more] = parameters.getAll(name)
     return more.length === 0 ? value : undefined
   }
   // A response to another login is read no further.
   if (one("state") !== Redacted.value(state)) return untrusted("it has another `state`")
-  // Compared as text, whether or not the server says that it sends it.
+  // `iss` is compared as text when it is there, even if the metadata do not announce it.
   const issuer = one("iss")
   if (parameters.has("iss") ? issuer !== server.responseIssuer : server.sendsIssuer) {
     // Nothing else of the response is read.

@@ -1,6 +1,7 @@
 /**
- * The user's browser, for logging in: opens a URL, and receives the response that the authorization server sends the browser back with. A
- * desktop program uses `node/LoopbackBrowser`; a web application provides its own with `layer`.
+ * The user's browser, for a login. The service opens the URL of the login. At the end of the login the authorization server redirects the
+ * browser to the redirect URI of the program, and the service reads the response from that URI. A desktop program uses
+ * `node/LoopbackBrowser`; a web application provides its own service with `layer`.
  *
  * @since 0.1.0
  */
@@ -10,13 +11,20 @@ import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
 import type { AuthorizationError } from "./AuthorizationError.js"
 
-/** @category models */
+/**
+ * One login: its redirect URI, and the function that opens the browser.
+ *
+ * @category models
+ */
 export interface Login {
-  /** Where the response is received: https, or http on a loopback address. Registered clients must have registered it. */
+  /**
+   * The URI at which the program receives the response: https, or http on a loopback address. A client that was registered by hand must
+   * have registered this URI.
+   */
   readonly redirectUri: string
   /**
-   * Opens the URL, and gives the parameters of the response with this `state`. Responses with another state belong to another
-   * login, or are forged, and do not end this one. Interrupting it ends the waiting.
+   * Opens the URL, waits for the response with this `state`, and gives the parameters of this response. A response with another `state`
+   * belongs to another login or is forged; the function ignores it. An interruption ends the waiting.
    */
   readonly open: (url: URL, state: string) => Effect.Effect<URLSearchParams, AuthorizationError>
 }
@@ -24,8 +32,8 @@ export interface Login {
 /** @category models */
 export interface BrowserService {
   /**
-   * Begins to listen for one response, until the scope closes. `registered` are the redirect URIs that this client has registered before:
-   * with another redirect URI it has to register again.
+   * Begins to listen for one response. The listening ends when the scope closes. `registered` are the redirect URIs that this client has
+   * registered before. Use one of them if possible: with another redirect URI the client has to register again.
    */
   readonly login: (registered: ReadonlyArray<string>) => Effect.Effect<Login, AuthorizationError, Scope.Scope>
 }
@@ -34,7 +42,7 @@ export interface BrowserService {
 export class Browser extends Context.Tag("@effect-mcp/auth/Browser")<Browser, BrowserService>() {}
 
 /**
- * A browser that is always ready.
+ * Provides a browser whose redirect URI never changes, such as the browser of a web application.
  *
  * @category layers
  */

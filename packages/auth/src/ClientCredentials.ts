@@ -1,6 +1,6 @@
 /**
- * The grant of programs that act for themselves, without a user: the client is registered, and proves who it is with a secret or, better,
- * with a private key. `Authorization.layer` takes the grant; `identity/ClientAuthentication` proves who the client is.
+ * The grant of programs that act for themselves, without a user. The client is registered by hand, and authenticates with a secret or,
+ * better, with a private key. `Authorization.layer` takes the grant; `identity/ClientAuthentication` authenticates the client.
  *
  * @see https://modelcontextprotocol.io/extensions/auth/oauth-client-credentials
  * @since 0.1.0
@@ -17,7 +17,10 @@ export interface Secret {
   readonly issuer: string
   readonly clientId: string
   readonly clientSecret: Redacted.Redacted<string>
-  /** Default: basic if the server takes that, else post. */
+  /**
+   * How the secret is sent. Default: `client_secret_post` if the server supports this method and not `client_secret_basic`, otherwise
+   * `client_secret_basic`.
+   */
   readonly authMethod?: Extract<AuthMethod, "client_secret_basic" | "client_secret_post"> | undefined
 }
 
@@ -29,14 +32,14 @@ export interface Key {
 }
 
 /**
- * Proves who the client is with a secret.
+ * A grant of a client that authenticates with a secret.
  *
  * @category utils
  */
 export const secret = (options: Secret): Grant => make(options)
 
 /**
- * Proves who the client is with a signature; no secret is sent.
+ * A grant of a client that authenticates with a signature. The private key never leaves the program.
  *
  * @category utils
  */

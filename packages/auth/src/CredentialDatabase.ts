@@ -1,15 +1,15 @@
 /**
- * What a database does for a `CredentialStore` that several processes share: three functions, each of which is one atomic step.
- * `CredentialStore.makeShared` makes the store. `RedisCredentialStore` and `SqlCredentialStore` of the packages `redis` and `sql` have such
- * functions; write them for another database.
+ * The three functions that a database must provide for a `CredentialStore` that several processes share. Each function must be atomic.
+ * `CredentialStore.makeShared` makes the store from these functions. `RedisCredentialStore` (package `redis`) and `SqlCredentialStore`
+ * (package `sql`) implement the functions; for another database, implement them yourself.
  *
  * @since 0.1.0
  */
 import type * as Effect from "effect/Effect"
 
 /**
- * The right to change the records of one owner. The record of this name begins with the token as long as no other process has taken the
- * lock.
+ * A lock on records of one owner. The lock is itself a record with the name `name`. As long as no other process has taken the lock, the
+ * text of this record begins with `token`.
  *
  * @category models
  */
@@ -19,23 +19,27 @@ export interface Lock {
 }
 
 /**
- * The records of one owner. Their names have up to 100 characters of ASCII, and the texts up to 256 Ki characters. What the functions fail
- * with is the cause of an `AuthorizationError`.
+ * The records of one owner. The name of a record has up to 100 ASCII characters; its text has up to 262,144 characters. When a function
+ * fails, its error becomes the `cause` of an `AuthorizationError` with reason `Store`.
  *
  * @category models
  */
 export interface CredentialDatabase {
-  /** The text of a record; `undefined` when there is none. */
+  /** Gives the text of a record; `undefined` when there is no such record. */
   readonly read: (name: string) => Effect.Effect<string | undefined, unknown>
   /**
-   * Stores the text of a record; `undefined` removes the record. `LockLost`: the record of the lock is missing, or does not begin with
-   * the token, and nothing was changed. `Full`: the owner may have no more records, and nothing was changed.
+   * Stores the text of a record; the text `undefined` removes the record. With a `lock`, the function stores only while the caller holds
+   * the lock. Gives `LockLost` when the record of the lock is missing or does not begin with the token of the lock, and `Full` when the
+   * owner has as many records as the database allows. In both cases nothing was changed.
    */
   readonly write: (
     name: string,
     text: string | undefined,
     lock: Lock | undefined
   ) => Effect.Effect<"Stored" | "LockLost" | "Full", unknown>
-  /** Stores a text where the record still has the text `before`, or is still missing; gives whether that was so. No limit refuses it. */
+  /**
+   * Stores the text `after` only if the record now has the text `before`; `before` is `undefined` when the record must be missing. Gives
+   * whether the text was stored. The limit of records per owner does not apply to this function.
+   */
   readonly swap: (name: string, before: string | undefined, after: string) => Effect.Effect<boolean, unknown>
 }

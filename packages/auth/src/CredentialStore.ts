@@ -1,8 +1,9 @@
 /**
- * Where the client keeps its registration at each authorization server, and the tokens that it got there. Registrations and tokens are
- * kept by issuer, so that nothing of one authorization server is ever sent to another; which issuer an MCP server has is kept by its URL.
- * The store uses the platform's `KeyValueStore`; `node/CredentialDirectory` stores in files that only the user can read, and `makeShared` in
- * a database that several processes share. `identity/Registered` and `flow/TokenState` read and write.
+ * Where the client keeps its registration at each authorization server, and the tokens that it got there. Registrations and tokens have the
+ * issuer in their key, so that nothing of one authorization server is ever sent to another. A binding has the URL of the MCP server as its
+ * key, and says which issuer that server uses. `layer` uses the platform's `KeyValueStore`, `node/CredentialDirectory` uses files that only
+ * the user can read, and `makeShared` uses a database that several processes share. `identity/Registered` and `flow/TokenState` read and
+ * write the records.
  *
  * @since 0.1.0
  */
@@ -35,10 +36,10 @@ export const Registration = Schema.Struct({
   clientId: Schema.String,
   clientSecret: Schema.UndefinedOr(Schema.Redacted(Schema.String)),
   authMethod: Schema.UndefinedOr(Schema.Literal("none", "client_secret_basic", "client_secret_post")),
-  /** When the secret expires, in milliseconds since 1970. */
+  /** When the secret expires, in milliseconds since 1970; `undefined` when it does not expire. */
   secretExpiresAt: Schema.UndefinedOr(Schema.Number),
   redirectUris: Schema.Array(Schema.String),
-  /** Where the client can delete the registration, and the token for that (RFC 7592). */
+  /** The URL at which the client can delete the registration, and the token for that request (RFC 7592). */
   management: Schema.optional(Schema.Struct({ url: Schema.String, token: Schema.Redacted(Schema.String) })),
   /** The resources that the client has logged in for. */
   resources: Schema.optional(Schema.Array(Schema.String))
@@ -61,7 +62,8 @@ export const Binding = Schema.Struct({
 })
 
 /**
- * One kind of record; `undefined` removes it. A record that cannot be decoded counts as missing.
+ * One kind of record. `get` gives `undefined` when the record is missing or cannot be decoded. `set` with the value `undefined` removes the
+ * record.
  *
  * @category models
  */
@@ -72,17 +74,20 @@ export interface Records<A> {
 
 /** @category models */
 export interface CredentialStoreService {
-  /** By issuer. A registration that another registration has replaced has its client id in the key, too. */
+  /**
+   * The key is the issuer. When another registration has replaced a registration, the key of the older registration is the issuer and the
+   * client id.
+   */
   readonly registrations: Records<Registration>
-  /** By issuer and resource. */
+  /** The key is the issuer and the resource. */
   readonly tokens: Records<Tokens>
-  /** By the URL of the MCP server. */
+  /** The key is the URL of the MCP server. */
   readonly bindings: Records<Binding>
   /**
-   * Runs an effect that renews the tokens of an issuer and a resource, when no other effect renews them. Many authorization servers accept
-   * a refresh token once, and end the login when it is sent twice. An effect that renews tokens may run another effect inside, for the
-   * issuer and the resource "": that effect changes the registrations of the issuer. Fails, and does not run the effect, when a store that
-   * processes share does not answer.
+   * Runs an effect that renews the tokens of an issuer and a resource while no other effect renews these tokens. This is needed because
+   * many authorization servers accept a refresh token only once, and end the login when the token arrives a second time. Inside, such an
+   * effect may call `exclusive` again with the same issuer and the resource "": the inner effect changes the registrations of the issuer.
+   * When the processes share a store and the store does not answer, `exclusive` fails and does not run the effect.
    */
   readonly exclusive: <A, E, R>(
     effect: Effect.Effect<A, E, R>,
@@ -92,7 +97,7 @@ export interface CredentialStoreService {
 }
 
 /**
- * Runs an effect when no other process runs an effect of the same name.
+ * Runs an effect while no other process runs an effect of the same name.
  *
  * @category models
  */
@@ -108,7 +113,8 @@ export class CredentialStore extends Context.Tag("@effect-mcp/auth/CredentialSto
 >() {}
 
 /**
- * Stores that several processes use need `exclusive`. Default: only this process renews tokens.
+ * A service that stores in a `KeyValueStore`. When several processes use the store, give an `exclusive` that holds between the processes.
+ * By default, `exclusive` holds within this process only.
  *
  * @category constructors
  */
@@ -125,7 +131,7 @@ export const make = (
       )
   }, exclusive)
 
-/** Where the texts of the records are. `undefined` removes a text. */
+/** Where the texts of the records are. `set` with `undefined` removes a text. */
 interface Texts {
   readonly get: (name: string) => Effect.Effect<string | undefined, AuthorizationError>
   readonly set: (name: string, text: string | undefined) => Effect.Effect<void, AuthorizationError>
@@ -170,12 +176,13 @@ export const layer: Layer.Layer<CredentialStore, never, KeyValueStore.KeyValueSt
 export const layerMemory: Layer.Layer<CredentialStore> = Layer.provide(layer, KeyValueStore.layerMemory)
 
 /**
- * Stores in a database that several processes share, such as the processes of one service. Each owner, such as a user, has records of their
- * own: `database` gets the SHA-256 digest of the owner in hexadecimal. One process renews a token, the others take what it has stored.
- * Nothing is renewed while the database does not answer: an authorization server may accept a refresh token once only.
+ * Stores in a database that several processes share, such as the processes of one service. Each owner, such as a user, has separate
+ * records: `database` gets the SHA-256 digest of `owner` in hexadecimal. One process renews a token, and the other processes read the
+ * stored token. While the database does not answer, no process renews a token, because an authorization server may accept a refresh token
+ * only once.
  *
- * When the process that renews ends without a word, the others wait for 15 seconds. A process that was stopped for longer has lost the
- * lock, and what it stores then fails with reason `Store`: the newer credentials stay.
+ * When the process that renews a token crashes, the other processes wait for 15 seconds. A process that was suspended for longer has lost
+ * the lock. When it then stores credentials, it fails with reason `Store`, and the newer credentials stay.
  *
  * @category constructors
  */
@@ -183,7 +190,7 @@ export const makeShared = (
   owner: string,
   database: (owner: string) => CredentialDatabase
 ): Effect.Effect<CredentialStoreService> =>
-  // As JSON: in UTF-8 alone, two owners with lone surrogates could be one.
+  // As JSON: UTF-8 replaces lone surrogates, so two owners with different lone surrogates would get the same digest.
   Effect.map(Sha256.hex(JSON.stringify(owner)), (digest) => {
     const shared = database(digest)
     return over({
@@ -195,7 +202,10 @@ export const makeShared = (
 /** The most characters of one record, as JSON. */
 const MAX_SIZE = 256 * 1024
 
-/** A refresh token may have been used up for the text: the lock is held until the text is stored, or a change of server is over. */
+/**
+ * Retries the write while the lock is held, because the refresh token for these credentials may be used up. Five retries, one second apart,
+ * outlast a failover of the database.
+ */
 const patiently = Schedule.intersect(Schedule.spaced("1 second"), Schedule.recurs(5))
 
 const write = Effect.fnUntraced(function*(database: CredentialDatabase, name: string, text: string | undefined) {
@@ -244,7 +254,7 @@ const records = <A, I>(
   }
 }
 
-/** Issuers and resources are long and case-sensitive; a digest fits wherever a name of a file does. */
+/** The name of a record. Issuers and resources are long and case-sensitive; a digest can be a name of a file on every system. */
 const nameOf = (kind: string, key: ReadonlyArray<string>): Effect.Effect<string> =>
   Effect.map(Sha256.hex(JSON.stringify(key)), (digest) => `${kind}-${digest}`)
 

@@ -1,7 +1,7 @@
 /**
- * The grant of programs on a machine without a browser: the program shows a code, and the user enters it on another device. Nothing but a
- * call of `login` begins it, because a person who is made to enter a code of somebody else gives that person their rights.
- * `Authorization.layer` takes the grant.
+ * The grant of programs on a machine without a browser: the program shows a code, and the user enters the code on another device. Only a
+ * call of `login` of `Authorization` begins such a login, never a refused request, because a user who enters the code of an attacker gives
+ * the attacker the user's rights. `Authorization.layer` takes the grant.
  *
  * @see https://www.rfc-editor.org/rfc/rfc8628
  * @since 0.1.0
@@ -32,10 +32,10 @@ import type { Tokens } from "./Tokens.js"
 export interface Prompt {
   /** The URL of the MCP server that the login is for. */
   readonly server: string
-  /** The host of the authorization server: the user should know it before they enter the code. */
+  /** The host of the authorization server. The user should know this host before entering the code. */
   readonly host: string
   readonly userCode: string
-  /** Where the user enters the code: https, perhaps at another host. */
+  /** The https URL of the page where the user enters the code. Its host may differ from `host`. */
   readonly verificationUri: string
   /** The same page with the code in its URL, for a QR code; `undefined` when the authorization server gave none at the same origin. */
   readonly verificationUriComplete: string | undefined
@@ -45,17 +45,21 @@ export interface Prompt {
 
 /** @category models */
 export interface Options<R = never> extends Pick<ClientIdentity, "ask" | "metadataDocument" | "preRegistered"> {
-  /** Shows the user the code and the hosts. It is interrupted when the login ends; when it fails, the login fails. */
+  /** Shows the user the code and the hosts. The effect is interrupted when the login ends. When the effect fails, the login fails. */
   readonly show: (prompt: Prompt) => Effect.Effect<void, unknown, R>
-  /** How long the user may take; the authorization server may allow less. Default: 15 minutes. */
+  /** How long the user may take to log in. The authorization server may allow less time. Default: 15 minutes. */
   readonly loginTimeout?: Duration.DurationInput | undefined
-  /** Whether to ask for a refresh token where the server has a scope for it. Default: true. */
+  /**
+   * Whether the client requests the scope `offline_access`, and so a refresh token, when the authorization server has this scope. Default:
+   * true.
+   */
   readonly offlineAccess?: boolean | undefined
 }
 
 /**
- * Logs the user in on another device, when the program calls `login`. Requests that need a login before fail with reason `LoginRequired`.
- * The program does not register itself: the client is registered by hand for this grant, or has a document that names the grant.
+ * A grant that logs the user in on another device, when the program calls `login` of `Authorization`. Until then, requests that need a
+ * login fail with reason `LoginRequired`. The client does not register itself: register the client by hand for this grant, or publish a
+ * metadata document that names the grant.
  *
  * @category constructors
  */
@@ -94,7 +98,7 @@ const login = <R>(
     return yield* raceFirst(poll(context, client, begun), showing)
   })
 
-/** A code that the user was given. */
+/** A login that has begun: the user has got a code. */
 interface Begun {
   readonly prompt: Prompt
   readonly deviceCode: string
@@ -119,7 +123,7 @@ const begin = Effect.fnUntraced(function*<R>(options: Options<R>, context: Grant
   return yield* read(options, context, answer)
 })
 
-/** In seconds: the longest and the shortest time between two requests, and the time where the server does not say. */
+/** In seconds: the longest and the shortest time between two requests, and the time when the server does not name a time. */
 const MAX_INTERVAL = 60
 const MIN_INTERVAL = 1
 const INTERVAL = 5

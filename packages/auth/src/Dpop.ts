@@ -1,6 +1,6 @@
 /**
- * Binds tokens to a key of this client (DPoP): a token that is stolen is of no use without the key. Give the key to `Authorization.layer`
- * as `dpop`. The binding takes effect where the authorization server supports DPoP. `resource/DpopProofs` of a resource server checks the
+ * Binds tokens to a key of this client (DPoP). A stolen token is of no use without the key. `Authorization.layer` takes a `Dpop` as its
+ * option `dpop`. Tokens are bound only when the authorization server supports DPoP. `resource/DpopProofs` of a resource server checks the
  * proofs.
  *
  * @see https://www.rfc-editor.org/rfc/rfc9449
@@ -16,29 +16,36 @@ import * as Sha256 from "./digest/Sha256.js"
 import { failure } from "./discovery/Failure.js"
 
 /**
- * What proves, with each request, that the sender of a token has the key that the token is bound to.
+ * Makes the proofs for one key. A proof shows that the sender of a token has the key that the token is bound to.
  *
  * @category models
  */
 export interface Prover {
-  /** The private key as JWK; it is stored with the tokens. */
+  /** The private key as JWK. The `CredentialStore` keeps it with the binding of the server. */
   readonly key: Redacted.Redacted<string>
-  /** The headers that prove one request; for a request with an access token, for that token. */
+  /**
+   * The headers with the proof for one request. `accessToken` is the token that the request sends; `undefined` for a request to the token
+   * endpoint.
+   */
   readonly headers: (
     method: string,
     url: string,
     accessToken: Redacted.Redacted<string> | undefined
   ) => Effect.Effect<Readonly<Record<string, string>>, AuthorizationError>
   /**
-   * Keeps the nonce that a server sends for the next proofs. Gives whether this nonce differs from the nonce of the proof that the server
-   * answers.
+   * Keeps the nonce in the headers of a response for the next proofs. Gives whether this nonce differs from the nonce of `proof`, the proof
+   * of the request that the server has answered.
    */
   readonly keepNonce: (url: string, headers: Readonly<Record<string, string>>, proof: string | undefined) => boolean
 }
 
-/** @category models */
+/**
+ * Makes provers; `es256` is the implementation.
+ *
+ * @category models
+ */
 export interface Dpop {
-  /** The prover of a key; of a new key for `undefined`. */
+  /** The prover of a stored key; `undefined` makes a new key. */
   readonly prover: (key: Redacted.Redacted<string> | undefined) => Effect.Effect<Prover, AuthorizationError>
 }
 
@@ -58,7 +65,7 @@ export const es256: Dpop = {
 
 const ALGORITHM = "ES256"
 
-/** How many servers a nonce is kept for; a client speaks to an authorization server and to the MCP server. */
+/** How many origins have a nonce that is kept. A client needs two: the authorization server and the MCP server. */
 const MAX_NONCES = 16
 
 const generate = (): Promise<Jose.JWK> =>
@@ -95,7 +102,7 @@ const make = (jwk: Jose.JWK, signer: Jose.CryptoKey | Uint8Array): Prover => {
       nonces.delete(origin)
       nonces.set(origin, nonce)
       if (nonces.size > MAX_NONCES) nonces.delete(nonces.keys().next().value!)
-      // Not compared with the nonce that was kept: another request may have got the new nonce first.
+      // The new nonce is compared with the nonce of the proof, because another request may have kept the new nonce already.
       return nonceOf(proof) !== nonce
     }
   }
@@ -106,7 +113,7 @@ const nonceOf = (proof: string | undefined): unknown =>
     ? undefined
     : Either.getOrUndefined(Either.try(() => Jose.decodeJwt(proof)))?.["nonce"]
 
-/** The error of a cryptographic library may quote a key. */
+/** Drops the error of the cryptographic library, because it may quote a key. */
 const attempt = <A>(run: () => Promise<A>): Effect.Effect<A, AuthorizationError> =>
   Effect.tryPromise({
     try: run,

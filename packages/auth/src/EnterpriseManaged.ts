@@ -1,7 +1,7 @@
 /**
- * The grant of enterprises: the employee has logged in to the application at the identity provider of the enterprise, and the provider,
- * not the employee, decides which MCP servers the application may use. The identity token is exchanged for an assertion (ID-JAG), and the
- * assertion for an access token; no browser is opened. `Authorization.layer` takes the grant.
+ * The grant of enterprises. The employee has logged in to the application at the identity provider of the enterprise. This provider, and
+ * not the employee, decides which MCP servers the application may use. The grant exchanges the identity token for an assertion (ID-JAG),
+ * and the assertion for an access token. It opens no browser. `Authorization.layer` takes the grant.
  *
  * @see https://modelcontextprotocol.io/extensions/auth/enterprise-managed-authorization
  * @since 0.1.0
@@ -20,14 +20,14 @@ export interface Options<R = never> {
   /** The identity provider, as the administrator configures it. */
   readonly provider: {
     readonly tokenEndpoint: string
-    /** This application at the provider. */
+    /** This application as a client of the identity provider. */
     readonly client: Client
-    /** The subject token; runs for each exchange, so that it can be a fresh token. */
+    /** The token of the employee that is exchanged. The effect runs for each exchange, so that it can give a new token each time. */
     readonly subjectToken: Effect.Effect<Redacted.Redacted<string>, unknown, R>
     /** What the subject token is. Default: an identity token of OpenID Connect. */
     readonly subjectTokenType?: "id_token" | "refresh_token" | "saml2" | undefined
   }
-  /** This application at the authorization server of the MCP server. */
+  /** This application as a client of the authorization server of the MCP server. */
   readonly client: PreRegistered
 }
 
@@ -41,7 +41,7 @@ export const make = <R = never>(options: Options<R>): Grant<R> =>
 
 const ID_JAG = "urn:ietf:params:oauth:token-type:id-jag"
 
-/** RFC 8693. */
+/** Exchanges the subject token for an assertion at the identity provider (RFC 8693). */
 const exchange = <R>(
   { provider }: Options<R>,
   { post, resource, scopes, server }: GrantContext

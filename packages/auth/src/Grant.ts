@@ -1,7 +1,8 @@
 /**
- * A way to get tokens: in a user's browser (`AuthorizationCode`), on another device of the user (`DeviceAuthorization`), as a program (`ClientCredentials`), for an employee
- * (`EnterpriseManaged`), or as a workload (`WorkloadIdentity`). `Authorization.layer` takes one grant. Applications may write their own.
- * `flow/TokenRequests` runs the grant.
+ * A way to get tokens. The grants of this package are `AuthorizationCode` (the user logs in with the browser), `DeviceAuthorization` (the
+ * user logs in on another device), `ClientCredentials` (a program without a user), `EnterpriseManaged` (an employee), `WorkloadIdentity` (a
+ * workload) and `TokenExchange` (a server that acts for a user). `Authorization.layer` takes one grant. Applications may write other
+ * grants. `flow/TokenRequests` runs the grant.
  *
  * @since 0.1.0
  */
@@ -25,16 +26,19 @@ export interface Answer {
 /** @category models */
 export interface PostOptions {
   /**
-   * The client that the form authenticates: a signature is for this URL, and a secret is sent as basic, unless `authMethod`
-   * says post.
+   * The client that authenticates with the form. A signature has this URL as its audience; a secret is sent in the `Authorization` header,
+   * unless `authMethod` is `client_secret_post`. Default: the form authenticates no client.
    */
   readonly client?: Client | undefined
-  /** Whether the application has named the URL itself: then it may be a private address. Default: a server has named it. */
+  /**
+   * Whether the application itself has named the URL. Such a URL may have a private address. Default: false, because a server has named the
+   * URL.
+   */
   readonly isConfigured?: boolean | undefined
 }
 
 /**
- * What was found out about a server, and the ways to ask its authorization server.
+ * What a grant knows about an MCP server, and the functions that send requests to its authorization server.
  *
  * @category models
  */
@@ -46,23 +50,26 @@ export interface GrantContext {
   readonly server: AuthorizationServer
   /** The scopes to request; `undefined` to request none by name. */
   readonly scopes: ReadonlyArray<string> | undefined
-  /** Whether the server publishes metadata of its resource; servers of 2025-03-26 do not. */
+  /** Whether the MCP server publishes metadata of its resource. Servers of revision 2025-03-26 do not. */
   readonly isPublished: boolean
-  /** The id of the client that the tokens to refresh were issued to. */
+  /** The id of the client that the tokens were issued to, when tokens are refreshed or revoked. `undefined` for a login. */
   readonly clientId?: string | undefined
-  /** The issuer that this server had before, when it has another issuer now. */
+  /** The issuer that the MCP server used before; `undefined` when it still uses the same issuer, or was not used before. */
   readonly previousIssuer: string | undefined
   /**
-   * Requests a token: authenticates the client, adds `resource` unless the application has an exception, and checks the response.
-   * `grant_type` is among the parameters.
+   * Requests tokens. `parameters` must have `grant_type`. The function authenticates the client, adds `resource` unless an exception of the
+   * application says `withoutResource`, and checks the response.
    */
   readonly token: (
     client: Client,
     parameters: Readonly<Record<string, string>>
   ) => Effect.Effect<Tokens, AuthorizationError>
-  /** Requests a URL in the same way as `post`. A redirect is not followed: it is the answer. */
+  /** Sends a GET request with the same checks and limits as `post`. It does not follow a redirect: the redirect is the answer. */
   readonly get: (what: string, url: string) => Effect.Effect<Answer, AuthorizationError>
-  /** Posts to a URL that passes the checks of this package, within bounds. `what` names it in errors: "the identity provider". */
+  /**
+   * Posts to a URL. The URL must pass the checks of `discovery/UrlPolicy`, and time and size of the response are limited. `what` names the
+   * URL in errors, for example "the identity provider".
+   */
   readonly post: (
     what: string,
     url: string,
@@ -73,13 +80,19 @@ export interface GrantContext {
 
 /** @category models */
 export interface Grant<out R = never> {
-  /** Whether it needs the user. */
+  /** Whether the grant needs the user. */
   readonly isInteractive: boolean
-  /** Whether it asks the user only when the program calls `login`, and never because a server has refused a request. Default: false. */
+  /**
+   * Whether the grant asks the user only when the program calls `login` of `Authorization`, and never because a server has refused a
+   * request. Default: false.
+   */
   readonly needsLogin?: boolean | undefined
-  /** Whether this client is registered at an issuer. A server may name several issuers; the first of these is used. */
+  /**
+   * Whether this client was registered by hand at an issuer. When an MCP server names several issuers, the client prefers such an issuer.
+   */
   readonly isRegistered: (issuer: string) => boolean
-  /** The client that refreshes tokens. */
+  /** The client for requests that refresh or revoke tokens. */
   readonly client: (context: GrantContext) => Effect.Effect<Client, AuthorizationError, R>
+  /** Gets new tokens. */
   readonly obtain: (context: GrantContext) => Effect.Effect<Tokens, AuthorizationError, R>
 }

@@ -1,8 +1,8 @@
 /**
- * Verifies access tokens by a request to the authorization server, which says whether a token is active. `ResourceServer` takes it as its
- * `TokenVerifier`. `ResourceServer` keeps the answer for a short time (`resource/TokenCache`). A server that does not answer in time costs
- * only the requests whose tokens are not known yet.
- * Tokens that somebody invents do not take the places of tokens that were active before.
+ * Verifies access tokens by a request to the authorization server, which says whether a token is active. `ResourceServer` takes this
+ * verifier as `verify`, and keeps each answer for a short time (`resource/TokenCache`). When the authorization server does not answer in
+ * time, only requests whose tokens are not known yet fail. Invented tokens cannot take the places that are reserved for tokens that were
+ * active before.
  *
  * @see https://www.rfc-editor.org/rfc/rfc7662
  * @since 0.1.0
@@ -27,23 +27,24 @@ import * as TokenVerifier from "./TokenVerifier.js"
 
 /** @category models */
 export interface Options extends TokenVerifier.RequestOptions {
-  /** This server, as the authorization server knows it: it authenticates with each request. */
+  /** This server as a client of the authorization server. It authenticates with each request for introspection. */
   readonly client: Client
-  /** The authorization server. Default: the only one that the resource server names. */
+  /** The issuer of the authorization server. Default: the issuer in `authorizationServers` of `ResourceServer`, if there is only one. */
   readonly issuer?: string | undefined
   /** The address of the introspection endpoint. Default: the address in the metadata of the authorization server. */
   readonly endpoint?: string | undefined
-  /** How long an answer is used. A token that was revoked is accepted for so long. Default: 30 seconds. */
+  /** How long an answer is used. A token that was revoked is accepted for up to this time. Default: 30 seconds. */
   readonly cacheFor?: Duration.DurationInput | undefined
   /**
-   * How many requests there may be at the same time for tokens that are not known yet, and again for tokens that were active before. For
-   * further tokens clients get 503. Default: 64.
+   * How many requests for introspection may run at the same time for tokens that are not known yet. The same number may run for tokens that
+   * were active before. A client with a further token gets status 503. Default: 64.
    */
   readonly maxConcurrent?: number | undefined
 }
 
 /**
- * Dies when there are several authorization servers and no option `issuer`.
+ * A verifier for the option `verify` of `ResourceServer.make`. The server dies at its start when there are several authorization servers
+ * and no option `issuer`.
  *
  * @category constructors
  */
@@ -68,7 +69,7 @@ export const make = (options: Options): TokenVerifier.TokenVerifier<HttpClient.H
     return (token) => verify(self, token)
   }))
 
-/** How long the log says nothing more after a failure. */
+/** In milliseconds: after a failure was logged, further failures are not logged for this time. */
 const QUIET = Duration.toMillis("30 seconds")
 
 /** What the functions of this module share. */
@@ -77,10 +78,12 @@ interface Self {
   readonly issuer: string
   readonly documents: Documents.Documents
   readonly metadata: Refreshed.Refreshed<Claims>
-  /** How many requests to the introspection endpoint are under way, for tokens that were active before and for others. */
+  /**
+   * How many requests to the introspection endpoint are under way: `known` for tokens that were active before, `unknown` for other tokens.
+   */
   readonly running: Readonly<Record<"known" | "unknown", Ref.Ref<number>>>
   readonly seen: SeenTokens.SeenTokens
-  /** When the log has last said why a token could not be verified. */
+  /** When a failure was last logged, in milliseconds since 1970. */
   readonly reported: Ref.Ref<number>
 }
 

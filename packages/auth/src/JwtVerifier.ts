@@ -1,8 +1,9 @@
 /**
- * Verifies access tokens that are JWTs, with the public keys of their issuer, which are cached and rotate (`resource/KeySet`).
+ * Verifies access tokens that are JWTs, with the public keys of their issuer. `resource/KeySet` caches the keys and requests them again
+ * when the issuer has new keys.
  *
- * `ResourceServer` takes it as its `TokenVerifier`. What a token says before its signature is verified only chooses among the trusted
- * issuers and their keys. The algorithm must be on the list, and must fit the type of the key.
+ * `ResourceServer` takes this verifier as `verify`. Before the signature is verified, the content of a token only chooses among the trusted
+ * issuers and their keys. The algorithm of the signature must be in the option `algorithms`, and must fit the type of the key.
  *
  * @see https://www.rfc-editor.org/rfc/rfc9068
  * @see https://www.rfc-editor.org/rfc/rfc8725
@@ -20,7 +21,7 @@ import type { Refreshed } from "./resource/Refreshed.js"
 import * as TokenVerifier from "./TokenVerifier.js"
 
 /**
- * The algorithms of signatures that are verified with a public key.
+ * The algorithms that this verifier supports. All of them verify a signature with a public key.
  *
  * @category constants
  */
@@ -43,23 +44,26 @@ export type Algorithm = typeof algorithms[number]
 
 /** @category models */
 export interface Options extends TokenVerifier.RequestOptions {
-  /** The addresses of key sets, by issuer. Default: the `jwks_uri` in the metadata of the issuer. */
+  /** The URLs of key sets, by issuer. Default: the `jwks_uri` in the metadata of the issuer. */
   readonly keySets?: Readonly<Record<string, string>> | undefined
-  /** Public keys by issuer, as JSON Web Keys: then nothing is requested for that issuer. */
+  /** Public keys as JSON Web Keys, by issuer. For an issuer in this option nothing is requested. Default: the keys are requested. */
   readonly keys?: Readonly<Record<string, ReadonlyArray<Readonly<Record<string, unknown>>>>> | undefined
   /** The algorithms that a signature may have. Default: all of them. */
   readonly algorithms?: ReadonlyArray<Algorithm> | undefined
-  /** Whether a token must have the type `at+jwt` of RFC 9068. Default: false; other types than `JWT` are refused. */
+  /**
+   * Whether a token must have the type `at+jwt` of RFC 9068. With `false`, a token may also have the type `JWT` or no type. Default: false.
+   */
   readonly requireType?: boolean | undefined
   /**
-   * How often the same unknown key may cause a request for the key set. Four different unknown keys may cause requests in this time, so
-   * that a new key is found beside a few invented keys. Default: 30 seconds.
+   * The shortest time between two requests for the key set that the same unknown key causes. Within this time up to four different unknown
+   * keys may cause a request each, so that a new key is found even if a client invents a few keys. Default: 30 seconds.
    */
   readonly refreshInterval?: Duration.DurationInput | undefined
 }
 
 /**
- * Dies when the options name another algorithm: with an algorithm of a shared secret, clients could issue tokens.
+ * A verifier for the option `verify` of `ResourceServer.make`. The server dies at its start when the option `algorithms` names an algorithm
+ * that this verifier does not support, such as HS256: whoever knows the shared secret of such an algorithm could issue tokens.
  *
  * @category constructors
  */
@@ -97,13 +101,13 @@ export const make = (options: Options = {}): TokenVerifier.TokenVerifier<HttpCli
           "The access token is signed with an algorithm that this server does not allow"
         )
       }
-      // RFC 9068 requires it.
+      // RFC 9068 requires `exp`.
       if (typeof claims.exp !== "number") {
         return yield* TokenVerifier.invalid("The access token does not say when it expires")
       }
       const keys = yield* Effect.catchAll(keySet.get, () => TokenVerifier.unavailable)
       const first = yield* KeySet.isSigned(keys, token)
-      // A signature that is not valid is not a reason to request the keys again: every client can make one.
+      // An invalid signature does not cause a new request for the keys, because every client can make one.
       const newer = first === undefined
         ? yield* Effect.catchAll(keySet.newer(keys, `${alg} ${unverified.header.kid}`), () => TokenVerifier.unavailable)
         : undefined

@@ -1,8 +1,8 @@
 /**
- * Exceptions of the application for one authorization server that deviates from the rules: each names one deviation, and gives up what its
- * comment says. `Authorization.layer` takes them as `exceptions`, in code only: no server and no configuration file can add one. `Providers`
- * has the exceptions of known providers. `discovery/Exceptions` finds and checks them; `ServerMetadata`, `AuthorizationCode` and
- * `TokenEndpoint` follow them.
+ * Exceptions of the application for one authorization server that deviates from the rules. Each member names one deviation; its comment
+ * says which protection is given up. `Authorization.layer` takes a list of exceptions as its option `exceptions`. Only code can do this: no
+ * server and no configuration file can add an exception. `Providers` has the exceptions for known providers. `discovery/Exceptions` finds
+ * and checks exceptions; `ServerMetadata`, `AuthorizationCode` and `TokenEndpoint` follow them.
  *
  * @see https://www.rfc-editor.org/rfc/rfc9700
  * @since 0.1.0
@@ -11,7 +11,7 @@ import type * as Effect from "effect/Effect"
 import type * as Redacted from "effect/Redacted"
 
 /**
- * What the metadata of an authorization server would say, if it published any.
+ * The endpoints of an authorization server that publishes no metadata.
  *
  * @category models
  */
@@ -25,73 +25,80 @@ export interface Endpoints {
 }
 
 /**
- * For what is not named here, the rules hold.
+ * The exceptions for one authorization server. For each member that is left out, the normal rule holds.
  *
  * @category models
  */
 export interface ProviderExceptions {
   /**
-   * The exact text that the authorization server has in its metadata as `issuer`. Stored credentials have it as their key, and fixed
-   * clients name it.
+   * The exact text that the metadata of the authorization server have as `issuer`. Stored credentials have this text in their key, and
+   * clients that were registered by hand name it as `issuer`.
    */
   readonly issuer: string
   /**
-   * The exact text that MCP servers name in place of the issuer: the metadata is looked for at the well-known addresses of this URL, and
-   * may name either text. An MCP server without metadata of its resource is named by its origin.
+   * The exact text that MCP servers name instead of the issuer. The client looks for the metadata at the well-known addresses of this URL,
+   * and the metadata may name either text. For an MCP server without metadata of its resource, this text is the origin of the MCP server.
+   * Default: the issuer.
    *
-   * Gives up: that only the issuer can describe itself. The host of this URL gets what the client has for the issuer, its secret included.
+   * Gives up: that only the issuer can describe itself. The host of this URL gets the credentials that the client has for the issuer,
+   * including the secret.
    */
   readonly namedAs?: string | undefined
   /**
-   * The exact text that authorization responses have as `iss`. Default: what the metadata has as `issuer`.
+   * The exact text that authorization responses have as `iss`. Default: the `issuer` in the metadata.
    *
-   * Gives up: the protection of RFC 9207 against a mix-up with the server of that name. The layer dies when this client also uses that
-   * server.
+   * Gives up: the protection of RFC 9207 against a mix-up with another authorization server that has this text as its issuer. The layer
+   * dies when this client also uses that other server.
    */
   readonly responseIssuer?: string | undefined
-  /** The address of the metadata, in place of the well-known addresses. Gives up nothing: the metadata must name the issuer. */
+  /** The URL of the metadata, when they are not at a well-known address. Gives up nothing, because the metadata must name the issuer. */
   readonly metadataUrl?: string | undefined
   /**
-   * In place of published metadata; the addresses are checked like the addresses in metadata.
+   * The endpoints, when the authorization server publishes no metadata. The URLs are checked like URLs in metadata. Default: the client
+   * requests the metadata.
    *
-   * Gives up: that the authorization server can move its endpoints, and say what it supports.
+   * Gives up: that the authorization server can move its endpoints, and that it can say what it supports.
    */
   readonly endpoints?: Endpoints | undefined
   /**
-   * Whether to log in although the metadata has no `code_challenge_methods_supported`. Default: no. S256 is sent all the same; a list
-   * without S256 is refused.
+   * Whether the client logs in although the metadata have no `code_challenge_methods_supported`. The client then still uses PKCE with S256;
+   * it refuses metadata whose list lacks S256. Default: false.
    *
-   * Gives up: PKCE, where the authorization server ignores it. Then a stolen code can be exchanged.
+   * Gives up: PKCE at an authorization server that ignores it. There somebody who steals a code can exchange it for tokens.
    */
   readonly unannouncedPkce?: boolean | undefined
   /**
-   * The URLs of the MCP servers that get tokens of this authorization server. A request to any other MCP server that names it fails, and
-   * the user is not asked. Default: each MCP server that names it.
+   * The URLs of the MCP servers that may get tokens of this authorization server. When another MCP server names this authorization server,
+   * its requests fail and the user is not asked. Default: each MCP server that names this authorization server.
    */
   readonly servers?: ReadonlyArray<string> | undefined
   /**
-   * Whether an access token that was just issued is for the MCP server at a URL, so that it may be sent there: by its `aud`, or by a
-   * request to the provider. Default: the parameter `resource` has said what the token is for.
+   * Whether a new access token is for the MCP server at a URL and may be sent there. The function can read the `aud` of the token, or ask
+   * the provider. Default: the token is not checked, because the parameter `resource` has said what it is for.
    */
   readonly isTokenFor?:
     | ((token: Redacted.Redacted<string>, server: URL) => Effect.Effect<boolean, unknown>)
     | undefined
   /**
-   * Whether to send no parameter `resource`. Default: it is sent. The layer dies without `servers` or `isTokenFor`.
+   * Whether the client leaves out the parameter `resource`. The layer dies when this is `true` without `servers` or `isTokenFor`. Default:
+   * false.
    *
-   * Gives up: that a token is for one MCP server. The MCP server that gets it can use it wherever the provider accepts it, and names the
-   * scopes that it has.
+   * Gives up: that a token is for one MCP server. An MCP server that gets the token can use it everywhere the provider accepts it, and the
+   * MCP server names the scopes of the token.
    */
   readonly withoutResource?: boolean | undefined
   /**
-   * Reads a successful answer of the token endpoint, and gives the members of RFC 6749, section 5.1, which are then checked as in every
-   * answer. `Providers.slack` has an example.
+   * Converts a successful answer of the token endpoint to the members of RFC 6749, section 5.1. The client then checks these members as in
+   * every answer. `Providers.slack` is an example. Default: the answer has these members itself.
    *
-   * Gives up: that the type of the token says how the token is sent, where the application invents a type.
+   * Gives up: when the function invents a `token_type`, that the authorization server says how the token is sent.
    */
   readonly readTokens?:
     | ((answer: Readonly<Record<string, unknown>>) => Readonly<Record<string, unknown>>)
     | undefined
-  /** Further parameters of the authorization request. Where `AuthorizationCode` has a parameter of the same name, its value is sent. */
+  /**
+   * Further parameters of the authorization request. When the option `parameters` of `AuthorizationCode` has the same name, the value of
+   * that option is sent. Default: none.
+   */
   readonly parameters?: Readonly<Record<string, string>> | undefined
 }

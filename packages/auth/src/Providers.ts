@@ -1,9 +1,9 @@
 /**
- * The exceptions of known providers, for the option `exceptions` of `Authorization.layer`, as they published their metadata in 2026. A
- * provider that is not here needs none, or the application writes a `ProviderExceptions` of its own. Each value says where the provider
- * deviates; its comment says what the value gives up.
+ * The exceptions for known providers, for the option `exceptions` of `Authorization.layer`. They follow the metadata that the providers
+ * published in 2026. A provider that is not here needs no exception, or the application writes its own `ProviderExceptions`. Each value
+ * says where the provider deviates from the rules; the comment of the value says which protection is lost.
  *
- * Where a provider does not bind tokens to the resource, the value needs `servers`: the URLs of the MCP servers that may have such tokens.
+ * When a provider does not bind tokens to the resource, the value needs `servers`: the URLs of the MCP servers that may get such tokens.
  *
  * @since 0.1.0
  */
@@ -18,18 +18,18 @@ export interface Servers {
 
 /** @category models */
 export interface Entra extends Servers {
-  /** The id of the tenant, as the metadata has it: `2f1c…`, not its domain. */
+  /** The id of the tenant as the metadata have it, for example `2f1c…`. The domain of the tenant is not its id. */
   readonly tenant: string
   /**
-   * What the MCP servers name, where it is not the tenant: `https://login.microsoftonline.com/organizations/v2.0`. Default: they name the
-   * tenant.
+   * The text that the MCP servers name instead of the issuer of the tenant, for example
+   * `https://login.microsoftonline.com/organizations/v2.0`. Default: the MCP servers name the issuer of the tenant.
    */
   readonly namedAs?: string | undefined
 }
 
 /**
- * Microsoft Entra ID, version 2. It supports PKCE without saying so, and refuses `resource`: the scopes say what a token is for, and an
- * MCP server names the scopes. Gives up that a token is for one server, so only `servers` get tokens.
+ * Microsoft Entra ID, version 2. Entra supports PKCE, but its metadata do not say so. Entra refuses the parameter `resource`: the scopes,
+ * which the MCP server names, say what a token is for. Gives up: that a token is for one server. So only `servers` get tokens.
  *
  * @category values
  */
@@ -47,9 +47,9 @@ export const entra = ({ namedAs, servers, tenant }: Entra): ProviderExceptions =
 }
 
 /**
- * Slack, whose metadata at `https://mcp.slack.com` names the issuer `https://slack.com`, and whose answers have the token of a user in
- * `authed_user`. It does not bind tokens to a resource: only `servers` get them, by default `https://mcp.slack.com/mcp`. Gives up that only
- * `slack.com` can describe itself.
+ * Slack. Its metadata at `https://mcp.slack.com` name the issuer `https://slack.com`, and its answers have the token of a user in
+ * `authed_user`. Slack does not bind tokens to a resource, so only `servers` get tokens, by default `https://mcp.slack.com/mcp`. Gives up:
+ * that only `slack.com` can describe itself.
  *
  * @category values
  */
@@ -60,7 +60,10 @@ export const slack = ({ servers = ["https://mcp.slack.com/mcp"] }: Partial<Serve
   readTokens: slackTokens
 })
 
-/** The token of the user, or else of the answer; the token of a bot stays refused. */
+/**
+ * The token of the user if the answer has one, otherwise the token of the answer itself. The token of a bot keeps its type, so the client
+ * refuses it.
+ */
 const slackTokens = (answer: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> => {
   const { authed_user: user } = answer
   const tokens = Predicate.isRecord(user) && typeof user["access_token"] === "string" ? user : answer
@@ -69,7 +72,8 @@ const slackTokens = (answer: Readonly<Record<string, unknown>>): Readonly<Record
 }
 
 /**
- * GitHub, which ignores `resource`: a token is good for all that its scopes allow, so only `servers` get tokens. Gives up nothing.
+ * GitHub, which ignores the parameter `resource`: a token allows everything that its scopes allow, so only `servers` get tokens. Gives up
+ * nothing.
  *
  * @category values
  */
@@ -79,8 +83,8 @@ export const github = ({ servers }: Servers): ProviderExceptions => ({
 })
 
 /**
- * GitHub Enterprise Server at a host, which publishes no metadata and ignores `resource`. Gives up that the server says whether it supports
- * PKCE: versions without PKCE ignore it.
+ * GitHub Enterprise Server at a host. It publishes no metadata and ignores the parameter `resource`. Gives up: PKCE at versions that do not
+ * support PKCE, because the client cannot know whether the server supports it.
  *
  * @category values
  */
@@ -99,8 +103,8 @@ export const githubEnterprise = ({ host, servers }: Servers & { readonly host: s
 }
 
 /**
- * Google, which servers name with a slash at the end, and which issues a refresh token when it is asked for offline access. It ignores
- * `resource`, so only `servers` get tokens. Gives up nothing.
+ * Google. MCP servers name it with a slash at the end. Google issues a refresh token only when the client requests offline access, and
+ * ignores the parameter `resource`, so only `servers` get tokens. Gives up nothing.
  *
  * @category values
  */
@@ -108,12 +112,13 @@ export const google = ({ servers }: Servers): ProviderExceptions => ({
   issuer: "https://accounts.google.com",
   namedAs: "https://accounts.google.com/",
   servers,
-  // Google gives a refresh token with a consent only.
+  // Google issues a refresh token only when the user consents.
   parameters: { access_type: "offline", prompt: "consent" }
 })
 
 /**
- * A user pool of Amazon Cognito, which supports PKCE without saying so. Gives up nothing where that is so.
+ * A user pool of Amazon Cognito, which supports PKCE although its metadata do not say so. Gives up nothing as long as Cognito supports
+ * PKCE.
  *
  * @category values
  */
@@ -125,7 +130,7 @@ export const cognito = (
 })
 
 /**
- * AWS Sign-In of a region, which supports PKCE without saying so. Gives up nothing where that is so.
+ * AWS Sign-In of a region, which supports PKCE although its metadata do not say so. Gives up nothing as long as AWS Sign-In supports PKCE.
  *
  * @category values
  */
@@ -135,8 +140,8 @@ export const awsSignIn = ({ region }: { readonly region: string }): ProviderExce
 })
 
 /**
- * Atlassian's servers at `https://mcp.atlassian.com`, whose metadata name the issuer `https://cf.mcp.atlassian.com`. Gives up that only
- * this issuer can describe itself.
+ * The servers of Atlassian at `https://mcp.atlassian.com`, whose metadata name the issuer `https://cf.mcp.atlassian.com`. Gives up: that
+ * only this issuer can describe itself.
  *
  * @category values
  */
@@ -146,8 +151,8 @@ export const atlassian: ProviderExceptions = {
 }
 
 /**
- * A tenant of Atlassian, whose metadata name the issuer of all tenants. A second tenant needs an `Authorization` with a store of its own:
- * credentials have the issuer as their key. Gives up that one tenant is told from another by its issuer.
+ * A tenant of Atlassian, whose metadata name the issuer of all tenants. For a second tenant, make a second `Authorization` with its own
+ * `CredentialStore`, because the issuer is the key of the credentials. Gives up: that the issuer tells one tenant from another.
  *
  * @category values
  */
@@ -157,8 +162,8 @@ export const atlassianTenant = (tenant: string): ProviderExceptions => ({
 })
 
 /**
- * Meta's server for ads, whose metadata name the issuer `https://www.facebook.com`. Gives up that this issuer speaks for itself, so only
- * that server gets tokens.
+ * The server of Meta for ads, whose metadata name the issuer `https://www.facebook.com`. Gives up: that only this issuer can describe
+ * itself. So only that server gets tokens.
  *
  * @category values
  */
@@ -169,7 +174,8 @@ export const meta: ProviderExceptions = {
 }
 
 /**
- * A server of Okta that publishes its metadata below the issuer only, at `ISSUER/.well-known/oauth-authorization-server`. Gives up nothing.
+ * An authorization server of Okta that publishes its metadata only below its issuer, at `ISSUER/.well-known/oauth-authorization-server`.
+ * Gives up nothing.
  *
  * @category values
  */

@@ -1,9 +1,10 @@
 /**
  * Protects an MCP server with OAuth: publishes where clients get access tokens, verifies the token of every request, and gives features,
- * middleware and the session layer a typed user. The module makes an `Authenticator`, so everything that holds for users holds here:
- * sessions and tasks belong to users, and applications and tests may hand over users of their own.
+ * middleware and the session layer a typed user. The module makes an `Authenticator`. So sessions and tasks belong to users here as with
+ * every `Authenticator`, and applications and tests may provide users of their own.
  *
- * Never send a token that a client has sent to another server: exchange it at the authorization server (RFC 8693).
+ * Never forward the token of a client to another server. Exchange the token at the authorization server for a token that is for the other
+ * server (RFC 8693, `TokenExchange`).
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/authorization
  * @since 0.1.0
@@ -31,7 +32,7 @@ import * as TokenRules from "./resource/TokenRules.js"
 import { TokenError, type TokenVerifier } from "./TokenVerifier.js"
 
 /**
- * What an effect that finds a user may fail with.
+ * The errors of an effect that finds a user.
  *
  * @category models
  */
@@ -40,64 +41,75 @@ export type Refuses = HttpRefusal.HttpRefusal | McpError
 /** @category models */
 export interface Options<Claims, S, VR = never, CR = never, UR = never, R2 = never, R3 = never> {
   /**
-   * The URL of this server as its clients know it, "https://mcp.example.com/mcp": without fragment, and best without a slash at
-   * the end. Clients get tokens for exactly this text.
+   * The URL of this server as its clients know it, for example "https://mcp.example.com/mcp". It must have no fragment, and should not end
+   * with a slash. Clients request tokens for exactly this text.
    */
   readonly resource: string
-  /** The issuers of the authorization servers whose tokens the server accepts, exactly as they write themselves. */
+  /** The issuers of the authorization servers whose tokens the server accepts, exactly as the authorization servers write them. */
   readonly authorizationServers: readonly [string, ...Array<string>]
+  /** Verifies the access tokens: `JwtVerifier.make`, `IntrospectionVerifier.make`, or a `TokenVerifier` of the application. */
   readonly verify: TokenVerifier<VR>
   /** All scopes that the server knows, for clients to choose from. Default: none. */
   readonly scopes?: ReadonlyArray<string> | undefined
   /** The scopes that every HTTP request needs, besides the scopes of `Feature.requires`. Default: none. */
   readonly requires?: ReadonlyArray<string> | undefined
   /**
-   * The claims that have the scopes of a token, each a text or a list of texts; a token may have several of them. Auth0 writes `permissions`,
-   * Entra writes `roles` for programs without a user. Default: `scope` and `scp`.
+   * The names of the claims that have the scopes of a token. Each claim is a text or a list of texts, and a token may have several such
+   * claims. Auth0 writes the scopes in `permissions`, Entra writes the scopes of programs without a user in `roles`. Default: `scope` and
+   * `scp`.
    */
   readonly scopeClaims?: ReadonlyArray<string> | undefined
   /**
-   * Whether a user with these scopes may do what requires a scope: for hierarchies, in which `notes` includes `notes:read`.
-   * Default: only with the scope itself.
+   * Whether a user with the scopes `granted` may do what requires the scope `required`. Applications need this option when one scope
+   * includes another, such as `notes` and `notes:read`. Default: only with the required scope itself.
    */
   readonly covers?: ((granted: ReadonlyArray<string>, required: string) => boolean) | undefined
   /**
-   * The `aud` of tokens for this server; a token needs one of these values. Only for authorization servers that do not use the resource:
-   * the value must be a name that they give only to tokens for this server. Default: the `resource`.
+   * The values of `aud` that the server accepts; a token needs one of them. Use this option only when an authorization server does not
+   * write `resource` into `aud`. Each value must be a name that the authorization server gives only to tokens for this server. Default: the
+   * `resource`.
    */
   readonly audience?: string | ReadonlyArray<string> | undefined
-  /** What the claims must have, and how they are decoded. A token with other claims is refused. */
+  /** The schema that decodes the claims. A token whose claims cannot be decoded is refused. Default: the claims are not checked. */
   readonly claims?: Schema.Schema<Claims, any, CR> | undefined
-  /** The user on stdio, from the environment that the client has launched the server with. Default: stdio is refused. */
+  /** The user on stdio, from the environment variables that the client has given to the server process. Default: stdio is refused. */
   readonly stdio?: ((environment: Authenticator.Environment) => Effect.Effect<S, Refuses, R2>) | undefined
-  /** The user of a client in the same process. Default: it is refused, unless the connector hands a user over. */
+  /** The user of a client in the same process. Default: such a client is refused, unless its connector provides a user. */
   readonly inProcess?: Effect.Effect<S, Refuses, R3> | undefined
-  /** What the server wants of tokens that are bound to a key. Default: they need a proof, and other tokens need none. */
+  /**
+   * The rules for tokens that are bound to a key (DPoP). Default: a request with such a token needs a proof, a request with another token
+   * needs none.
+   */
   readonly dpop?: DpopOptions | undefined
-  /** Further members of the metadata document: `resource_name`, `resource_documentation`. */
+  /** Further members of the metadata document, such as `resource_name` and `resource_documentation`. Default: none. */
   readonly metadata?: JsonObject | undefined
   /** How much the clocks of authorization servers and clients may differ from the clock of this server. Default: 30 seconds. */
   readonly clockTolerance?: Duration.DurationInput | undefined
   /**
-   * The most characters of a token; a longer token is refused before anything is done with it. Node refuses headers of more than 16 KiB
-   * together with 431 and no challenge, unless the HTTP server has another `maxHeaderSize`. Default: 8,192.
+   * The most characters of a token. The server refuses a longer token with status 400 and does not verify it. Node refuses a request whose
+   * headers together have more than 16 KiB: it answers with status 431 and no challenge, unless the HTTP server has another
+   * `maxHeaderSize`. Default: 8,192.
    */
   readonly maxTokenLength?: number | undefined
-  /** How many verified tokens are remembered, until they expire or their verifier has to look again. Default: 10,000. */
+  /**
+   * How many verified tokens the server remembers. A token is forgotten when it expires, or when the verifier says that it must be verified
+   * again. Default: 10,000.
+   */
   readonly maxCachedTokens?: number | undefined
-  /** See `Authenticator`. Default: 10 seconds. */
+  /** How long the server may take to find the user of a request; see the option `timeout` of `Authenticator`. Default: 10 seconds. */
   readonly timeout?: Duration.DurationInput | undefined
   /**
-   * How many requests may wait for the verification of their tokens; more get 503. As many requests again, whose tokens are known,
-   * may wait for their users. Default: 1,024.
+   * How many requests may wait for the verification of their tokens; further requests get status 503. The same number of requests whose
+   * tokens are known may wait for the option `user`. Default: 1,024.
    */
   readonly concurrency?: number | undefined
+  /** Makes the user from a verified token. Default: the user is the `AccessToken`. */
   readonly user?: User<Claims, S, UR> | undefined
 }
 
 /**
- * The user of a token, which runs for each request. The token itself is for an exchange at the authorization server, and for
- * nothing else.
+ * A function that gives the user of a token. It runs for each request. `secret` is the text of the token: exchange it at the authorization
+ * server (`TokenExchange`), and use it for nothing else.
  *
  * @category models
  */
@@ -107,6 +119,8 @@ export type User<Claims, S, R> = (
 ) => Effect.Effect<S, Refuses, R>
 
 /**
+ * The option `dpop` of `make`.
+ *
  * @see https://www.rfc-editor.org/rfc/rfc9449
  *
  * @category models
@@ -117,27 +131,28 @@ export interface DpopOptions {
   /** How old a proof may be. Default: 1 minute. */
   readonly maxAge?: Duration.DurationInput | undefined
   /**
-   * How many proofs this process remembers, so that no proof is used twice; one key may have a tenth of them. Further proofs get 503. Nodes
-   * that are provided with `SharedLimits` remember them there, without this limit. Default: 100,000.
+   * How many proofs this process remembers, so that no proof is used twice. One key may have a tenth of them. A request with a further
+   * proof gets status 503. When `SharedLimits` is provided, the proofs are remembered there, and this limit does not hold. Default:
+   * 100,000.
    */
   readonly maxProofs?: number | undefined
-  /** How long a nonce of this process lives, which proofs must have. Default: proofs need no nonce. */
+  /** How long a nonce of this process lives. With this option each proof must have such a nonce. Default: proofs need no nonce. */
   readonly nonce?: Duration.DurationInput | undefined
 }
 
 /**
- * The claims of a token without a schema for them.
+ * The claims of a token when `make` has no option `claims`.
  *
  * @category models
  */
 export type AnyClaims = Readonly<Record<string, unknown>>
 
-/** The option `user`, which is needed where the service of the user is not the `AccessToken`. */
+/** Requires the option `user` when the service of the tag is not the `AccessToken`. */
 type WithUser<Claims, S, R> = AccessToken<Claims> extends S ? unknown : { readonly user: User<Claims, S, R> }
 
 /**
- * The users of a protected server, as the service `tag`. Without the option `user` the service is the `AccessToken`. The server
- * dies at its start when `resource` is not an http or https URL, or has a fragment.
+ * An `Authenticator` that provides the user of each request as the service `tag`. Without the option `user` the service is the
+ * `AccessToken`. The server dies at its start when `resource` is not an http or https URL, or when it has a fragment.
  *
  * @example
  * ```ts
@@ -184,8 +199,8 @@ export const make = <
   Authenticator.scoped(tag, Effect.flatMap(settingsOf(options), (settings) => start(options, settings)))
 
 /**
- * `make`, with options from the configuration of the program. It is not a layer, because the authenticator is an option of
- * `McpServer.layer`.
+ * `make`, with options from the configuration of the program. This is not a layer, because `McpServer.layer` takes the authenticator as its
+ * option `authenticator`.
  *
  * @category constructors
  */
@@ -210,15 +225,15 @@ interface Settings {
   readonly rules: TokenRules.Rules
   readonly challenges: Challenges.Challenges
   readonly requires: ReadonlyArray<string>
-  /** The metadata document, by each of its paths. */
+  /** The metadata document under each of its paths. */
   readonly documents: Readonly<Record<string, JsonObject>>
 }
 
 const WELL_KNOWN = "/.well-known/oauth-protected-resource"
 
 /**
- * The paths of the metadata document (RFC 9728): one that contains the path of the resource, and that challenges name; and one without that
- * path.
+ * The paths of the metadata document (RFC 9728). The first path contains the path of the resource; challenges name this path. The last path
+ * does not contain it.
  */
 const metadataPaths = ({ pathname }: URL): readonly [string, ...Array<string>] => [
   pathname === "/" ? WELL_KNOWN : `${WELL_KNOWN}${pathname}`,
@@ -226,7 +241,7 @@ const metadataPaths = ({ pathname }: URL): readonly [string, ...Array<string>] =
   WELL_KNOWN
 ]
 
-/** Without `offline_access`: refresh tokens are between the client and the authorization server. */
+/** Removes duplicates and `offline_access`, because a resource server has nothing to do with refresh tokens. */
 const listedScopes = (scopes: ReadonlyArray<string>): ReadonlyArray<string> =>
   [...new Set(scopes)].filter((scope) => scope !== "offline_access")
 
@@ -400,7 +415,7 @@ const userOf = <Claims, S, UR>(
       : Effect.fail(challenges.invalidToken("The access token is not bound to a key"))
   }
   if (scheme !== "dpop") return Effect.fail(challenges.invalidToken("The access token needs a proof of DPoP"))
-  // A proof is accepted once, and this request has had its proof accepted.
+  // A proof is accepted once, and another node has already accepted the proof of a forwarded request.
   return request.isForwarded === true ? found : Effect.zipRight(proven(self, request, { token, jkt, millis }), found)
 }
 
@@ -433,7 +448,9 @@ const BUSY = new TokenError({
   message: "the server verifies too many access tokens at the moment"
 })
 
-/** How often the token of an open stream is looked at, and how often when its verifier has to look again before. */
+/**
+ * In milliseconds: how often the token of an open stream is checked, and how often when the verifier must verify it again within `RECHECK`.
+ */
 const RECHECK = 30_000
 const SOON = 5000
 
@@ -445,8 +462,8 @@ const has = (granted: ReadonlyArray<string>, required: string): boolean => grant
 const never = (): boolean => false
 
 /**
- * The paths of the metadata document, for a router that an endpoint is mounted in: it must pass them to the endpoint. Throws
- * when `resource` is not a URL.
+ * The paths of the metadata document. When an endpoint is mounted in a router, the router must also pass requests for these paths to the
+ * endpoint. Throws when `resource` is not a URL.
  *
  * @category utils
  */

@@ -1,7 +1,6 @@
 /**
- * The grant of servers that act for their users at other servers: the access token that a user has sent to this server is exchanged for a
- * token that is for the other server. The user's token is sent to the authorization server and nowhere else. `Authorization.layer` takes
- * the grant.
+ * The grant of servers that act for their users at other servers. It exchanges the access token that a user has sent to this server for a
+ * token that is for the other server. The user's token is sent only to the authorization server. `Authorization.layer` takes the grant.
  *
  * @see https://www.rfc-editor.org/rfc/rfc8693
  * @since 0.1.0
@@ -16,18 +15,21 @@ import * as FixedClient from "./identity/FixedClient.js"
 export interface Options<R = never> {
   /** This server as a client of the authorization server. Both servers must trust that authorization server. */
   readonly client: PreRegistered
-  /** The user's token; runs for each exchange. `ResourceServer` gives it to its option `user`. */
+  /** The user's token. The effect runs for each exchange. `ResourceServer` passes the token to its option `user`. */
   readonly subjectToken: Effect.Effect<Redacted.Redacted<string>, unknown, R>
-  /** What the user's token is. Default: an access token. */
+  /** The type of the user's token. Default: `access_token`. */
   readonly subjectTokenType?: "access_token" | "id_token" | "jwt" | undefined
-  /** The name of the other server at authorization servers that do not use its URL. Default: no parameter `audience`. */
+  /**
+   * The parameter `audience`: the name of the other server, for authorization servers that do not use the URL of the server. Default: the
+   * parameter is not sent.
+   */
   readonly audience?: string | undefined
 }
 
 const TYPE = "urn:ietf:params:oauth:token-type"
 
 /**
- * The tokens belong to one user: make one `Authorization` for each user, with a `CredentialStore` of its own.
+ * A grant whose tokens belong to one user. Make one `Authorization` for each user, each with its own `CredentialStore`.
  *
  * @example
  * ```ts

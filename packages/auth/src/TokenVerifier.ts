@@ -1,7 +1,7 @@
 /**
- * What verifies access tokens for a `ResourceServer`. The implementations verify by the signature (`JwtVerifier`), by a request to the
- * authorization server (`IntrospectionVerifier`), or by a function of the application. `ResourceServer` then checks, for all of them, the
- * issuer, the audience, the times and what the token is bound to.
+ * Verifies access tokens for a `ResourceServer`. `JwtVerifier` verifies the signature, `IntrospectionVerifier` asks the authorization
+ * server, and `make` takes a function of the application. `ResourceServer` then checks the issuer, the audience, the times and the key of
+ * each token, whichever verifier was used.
  *
  * @since 0.1.0
  */
@@ -20,7 +20,7 @@ export type TypeId = typeof TypeId
 /** @category models */
 export interface TokenVerifier<out R = never> {
   readonly [TypeId]: TypeId
-  /** Runs once for each server, in its scope. */
+  /** Starts the verifier. Runs once for each server, in the scope of the server. */
   readonly start: (server: Server) => Effect.Effect<Verify<R>, never, R | Scope.Scope>
 }
 
@@ -31,32 +31,37 @@ export interface TokenVerifier<out R = never> {
  */
 export interface Server {
   readonly resource: string
-  /** The authorization servers that it trusts. */
+  /** The issuers of the authorization servers that the server trusts. */
   readonly issuers: ReadonlyArray<string>
 }
 
-/** @category models */
+/**
+ * Verifies one token.
+ *
+ * @category models
+ */
 export type Verify<R = never> = (token: Redacted.Redacted<string>) => Effect.Effect<Verified, TokenError, R>
 
 /**
- * A token that its issuer has issued. Later checks decide whether it is for this server and valid now.
+ * A token that its issuer has really issued. `ResourceServer` then checks whether the token is for this server and valid now.
  *
  * @category models
  */
 export interface Verified {
   readonly issuer: string
   /**
-   * By the names of RFC 7519 and RFC 7662: `aud` is required; `sub`, or `client_id` or `azp`; `scope` or `scp`, a text or a list of
-   * texts; `exp` and `nbf` in seconds; `cnf`. A claim that is there and of another type is refused, never treated as absent.
+   * The claims, by the names of RFC 7519 and RFC 7662. `aud` is required, and one of `sub`, `client_id` and `azp`. Optional are `scope` or
+   * `scp` (a text or a list of texts), `exp` and `nbf` (in seconds), and `cnf`. A claim of another type is refused, never treated as
+   * absent.
    */
   readonly claims: Readonly<Record<string, unknown>>
-  /** Whether the result still holds at a time in milliseconds. Default: the token is verified anew for each request. */
+  /** Whether the result still holds at a time in milliseconds since 1970. Default: the token is verified again for each request. */
   readonly isCurrent?: ((millis: number) => boolean) | undefined
 }
 
 /**
- * - `Invalid`: the token is not valid, and the client gets 401 with the message, which must not quote the token.
- * - `Unavailable`: it is not known whether the token is valid, and the client gets 503.
+ * - `Invalid`: the token is not valid, and the client gets status 401 with the message. The message must not quote the token.
+ * - `Unavailable`: it is not known whether the token is valid, and the client gets status 503.
  *
  * @category errors
  */
@@ -66,24 +71,24 @@ export class TokenError extends Data.TaggedError("TokenError")<{
 }> {}
 
 /**
- * How requests to authorization servers are made.
+ * Options of the requests to authorization servers, for `JwtVerifier` and `IntrospectionVerifier`.
  *
  * @category models
  */
 export interface RequestOptions {
-  /** How long one exchange with an authorization server may take, with the discovery of its metadata. Default: 5 seconds. */
+  /** How long one exchange with an authorization server may take, including the requests for its metadata. Default: 5 seconds. */
   readonly requestTimeout?: Duration.DurationInput | undefined
   /** The most bytes that a response may have. Default: 256 KiB. */
   readonly maxDocumentBytes?: number | undefined
   /**
-   * Hosts of private networks that the metadata of an issuer may name. Default: none. The host of the issuer is always used, and where
-   * that is in a private network or on this machine, it may name other hosts there.
+   * Hosts in private networks that the metadata of an issuer may name. Default: none. The host of the issuer itself is always used. When
+   * this host is in a private network or on this machine, its metadata may name other hosts there.
    */
   readonly privateHosts?: ReadonlyArray<string> | undefined
 }
 
 /**
- * Tokens that a function of the application verifies.
+ * A verifier that calls a function of the application.
  *
  * @category constructors
  */
@@ -93,7 +98,7 @@ export const make = <R = never>(verify: Verify<R>): TokenVerifier<R> => ({
 })
 
 /**
- * Tokens that a verifier verifies which each server acquires: its caches and connections are released with the scope of the server.
+ * A verifier that each server starts for itself. Its caches and connections are released with the scope of the server.
  *
  * @category utils
  */
@@ -105,7 +110,7 @@ export const scoped = <R = never>(
 })
 
 /**
- * Fails because the token is not valid; the client reads why.
+ * An effect that fails because the token is not valid. The client gets the message.
  *
  * @category utils
  */
@@ -113,7 +118,7 @@ export const invalid = (message: string): Effect.Effect<never, TokenError> =>
   Effect.fail(new TokenError({ reason: "Invalid", message }))
 
 /**
- * Fails because it is not known whether the token is valid.
+ * An effect that fails because it is not known whether the token is valid.
  *
  * @category accessors
  */

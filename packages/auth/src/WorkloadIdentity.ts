@@ -1,7 +1,7 @@
 /**
- * The grant of workloads: the platform that runs the program, such as Kubernetes or a cloud, has given the program a token that says which
- * workload the program is, and the authorization server trusts that platform. There is no secret to keep. `Authorization.layer` takes the
- * grant.
+ * The grant of workloads. The platform that runs the program, such as Kubernetes or a cloud, gives the program a token. The token says
+ * which workload the program is, and the authorization server trusts the platform. So the program needs no secret. `Authorization.layer`
+ * takes the grant.
  *
  * @see https://www.rfc-editor.org/rfc/rfc7523#section-2.1
  * @since 0.1.0
@@ -15,14 +15,14 @@ import * as FixedClient from "./identity/FixedClient.js"
 export interface Options<R = never> {
   /** The authorization server that the token is for; the token is sent to no other server. */
   readonly issuer: string
-  /** The token of the workload; runs each time, because platforms replace it, often in a file. */
+  /** The token of the workload. The effect runs for each token request, because platforms replace the token, often in a file. */
   readonly token: Effect.Effect<Redacted.Redacted<string>, unknown, R>
-  /** The id of the client, where the authorization server requires one. */
+  /** The id of the client, if the authorization server requires one. Default: no `client_id` is sent. */
   readonly clientId?: string | undefined
 }
 
 /**
- * When the authorization server refuses the token, the request fails: the program has no other token.
+ * A grant that exchanges the token of the workload. When the authorization server refuses this token, the request fails.
  *
  * @category constructors
  */

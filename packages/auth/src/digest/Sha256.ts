@@ -1,6 +1,6 @@
 /**
- * The SHA-256 digest of a text, by the platform's cryptography: for challenges of PKCE (`AuthorizationCode`), for hashes in proofs of
- * DPoP (`Dpop`, `DpopProofs`), and for names of stored records (`CredentialStore`).
+ * The SHA-256 digest of a text, computed by the platform. It is used for challenges of PKCE (`AuthorizationCode`), for proofs of DPoP
+ * (`Dpop`, `DpopProofs`), and for the names of stored records (`CredentialStore`).
  */
 import * as Effect from "effect/Effect"
 import * as Encoding from "effect/Encoding"

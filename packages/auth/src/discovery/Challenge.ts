@@ -1,7 +1,7 @@
 /**
- * Reads `WWW-Authenticate`: several challenges in one header, with tokens, quoted strings and `token68`, and finds the challenge that
- * names where to get a token, for `ServerTokens`, `Login` and `Discovery`. Reading never fails: what is malformed ends the reading.
- * `ResourceMetadata`, `ServerMetadata`, `TokenEndpoint` and `TokenRules` split lists of scopes by `scopesOf`.
+ * Reads the header `WWW-Authenticate`, which may have several challenges with tokens, quoted strings and `token68`. `wanted` collects what
+ * the challenges say about the token that the server wants, for `ServerTokens`, `Login` and `Discovery`. Reading never fails: it stops at
+ * the first malformed part. `ResourceMetadata`, `ServerMetadata`, `TokenEndpoint` and `TokenRules` split lists of scopes with `scopesOf`.
  *
  * @see https://www.rfc-editor.org/rfc/rfc9110#section-11.6.1
  */
@@ -9,11 +9,11 @@
 export interface Challenge {
   /** In lower case: "bearer", "dpop". */
   readonly scheme: string
-  /** By lower-case names; the first parameter of a name counts. */
+  /** The parameters, by their names in lower case. When a name occurs twice, the first value counts. */
   readonly parameters: ReadonlyMap<string, string>
 }
 
-/** How many characters of the header are read. */
+/** How many characters of the header are read; the rest is ignored. */
 const MAX_LENGTH = 16 * 1024
 
 const TOKEN = /\s*(?:,\s*)*([!#$%&'*+.^_`|~0-9A-Za-z-]+)/y
@@ -32,7 +32,7 @@ export const parse = (header: string): ReadonlyArray<Challenge> => {
     if (found !== null) at = pattern.lastIndex
     return found
   }
-  // A name with a value and no scheme before it is malformed.
+  // A parameter without a scheme before it is malformed and ends the reading.
   for (let scheme = next(TOKEN); scheme !== null && !/^[ \t]*=/.test(text.slice(at, at + 8)); scheme = next(TOKEN)) {
     const parameters = new Map<string, string>()
     challenges.push({ scheme: scheme[1]!.toLowerCase(), parameters })
@@ -48,6 +48,7 @@ export const parse = (header: string): ReadonlyArray<Challenge> => {
 
 /** What a refusal says about the token that the server wants. */
 export interface Wanted {
+  /** The URL of the metadata of the resource; `undefined` when no challenge names it. */
   readonly resourceMetadata: string | undefined
   /** `undefined` when the challenge names no scope. */
   readonly scopes: ReadonlyArray<string> | undefined
@@ -57,7 +58,7 @@ export interface Wanted {
   readonly description: string | undefined
 }
 
-/** What the challenges for tokens say together; a server may send a challenge for `Bearer` and a challenge for `DPoP`. */
+/** What the challenges `Bearer` and `DPoP` of a header say together. For each parameter the first challenge that has it counts. */
 export const wanted = (header: string | undefined): Wanted => {
   const challenges = header === undefined ? [] : parse(header)
   const ours = challenges.filter(({ scheme }) => scheme === "bearer" || scheme === "dpop")
@@ -77,7 +78,7 @@ export const wanted = (header: string | undefined): Wanted => {
   }
 }
 
-/** The scopes of a list, each once; what is not a scope is left out. */
+/** The scopes of a list that is separated by spaces, each scope once. Entries that are not valid scopes are left out. */
 export const scopesOf = (
   list: string
 ): ReadonlyArray<string> => [

@@ -1,7 +1,7 @@
 /**
- * Finds out, from a refusal, the resource that a server is and the authorization server that issues tokens for the resource.
- * `TokenRequests` begins with this module, and `TokenState` keeps what was found. The specification lays down the steps; `ResourceMetadata`
- * and `ServerMetadata` read the two documents, which `Documents` fetches.
+ * Finds, after a refusal, the identifier of the resource and the authorization server that issues tokens for this resource. `TokenRequests`
+ * calls this module first, and `TokenState` keeps the result. The specification lays down the steps. `ResourceMetadata` and
+ * `ServerMetadata` read the two metadata documents with `Documents`.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/authorization
  */
@@ -19,21 +19,24 @@ import * as ServerText from "./ServerText.js"
 export interface Discovered {
   /** The identifier of the resource that tokens are requested for. */
   readonly resource: string
-  /** The scopes that the resource supports; `undefined` when it does not say. */
+  /** The scopes that the resource supports; `undefined` when its metadata do not name scopes. */
   readonly scopes: ReadonlyArray<string> | undefined
   readonly server: AuthorizationServer
-  /** Whether the server publishes its metadata; servers of 2025-03-26 do not. */
+  /** Whether the MCP server publishes metadata of its resource. Servers of revision 2025-03-26 do not. */
   readonly isPublished: boolean
 }
 
-/** What the application says about authorization servers. */
+/** What the application has configured about authorization servers. */
 export interface Choice {
   readonly exceptions: Exceptions.Exceptions
-  /** Chooses and orders the named authorization servers. Default: first a server that `isKnown`, then the others as they are named. */
+  /**
+   * Chooses and orders the named authorization servers. Default: first a server for which `isKnown` is true, then the others in the order
+   * of the MCP server.
+   */
   readonly order: ((named: ReadonlyArray<string>, server: URL) => ReadonlyArray<string>) | undefined
   /** Whether this client has credentials for an issuer. */
   readonly isKnown: (issuer: string) => boolean
-  /** The rules for requests to an authorization server, by the text that names it. */
+  /** The settings for requests to the authorization server with this name. */
   readonly documentsOf: (documents: Documents, named: string) => Documents
 }
 
@@ -65,7 +68,7 @@ export const discover = Effect.fnUntraced(function*(
   return { resource, scopes, server: yield* firstUsable(documents, choice, first, others), isPublished: true }
 })
 
-/** A server without metadata of its resource is named by its origin. */
+/** The authorization server of an MCP server without metadata of its resource. The origin of the MCP server is its name. */
 const atOrigin = (documents: Documents, { documentsOf, exceptions }: Choice) => {
   const { origin } = documents.policy.server
   const named = [origin, `${origin}/`].find((one) => Exceptions.find(exceptions, one) !== undefined)
@@ -79,7 +82,7 @@ const MAX_SERVERS = 4
 
 const candidates = (named: ReadonlyArray<string>, server: URL, choice: Choice): ReadonlyArray<string> => {
   const { order = () => byDefault(named, choice) } = choice
-  // The application chooses among the authorization servers that the resource names.
+  // The application can only choose among the authorization servers that the resource names.
   return [...new Set(order(named, server))].filter((one) => named.includes(one)).slice(0, MAX_SERVERS)
 }
 
@@ -92,8 +95,8 @@ const isKnown = ({ exceptions, isKnown }: Choice, named: string): boolean =>
   isKnown(Exceptions.issuerOf(exceptions, named))
 
 /**
- * The first authorization server whose metadata can be used. When the client has credentials for an authorization server, and the server
- * does not answer, the next server is not tried: the credentials would be lost.
+ * The first authorization server whose metadata can be used. When the client has credentials for an authorization server that does not
+ * answer, the client does not try the next server, because it would lose these credentials.
  */
 const firstUsable = (
   documents: Documents,

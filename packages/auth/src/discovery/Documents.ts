@@ -1,9 +1,10 @@
 /**
- * Requests JSON from authorization servers and well-known addresses: within a time and a size, over checked URLs, without spans, cookies
- * and headers of the application. Metadata may be redirected within its origin; what is posted never is.
+ * Requests JSON from authorization servers and well-known addresses. Time and size of each response are limited, each URL is checked, and a
+ * request has no spans, cookies or headers of the application. A request for metadata follows redirects within its origin, a POST request
+ * never follows a redirect.
  *
- * This module knows no document. `ResourceMetadata`, `ServerMetadata` and `resource/KeySet` request documents with these functions;
- * `flow/TokenEndpoint`, `flow/Revocation` and the grants post with them. `UrlPolicy` checks the URLs.
+ * This module does not know what the documents contain. `ResourceMetadata`, `ServerMetadata` and `resource/KeySet` request documents with
+ * these functions; `flow/TokenEndpoint`, `flow/Revocation` and the grants post with them. `UrlPolicy` checks the URLs.
  */
 import * as HttpClient from "@effect/platform/HttpClient"
 import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
@@ -39,7 +40,7 @@ export interface Documents {
 const MAX_REDIRECTS = 3
 
 /**
- * Requests a metadata document; `what` names it in errors. Gives `undefined` when there is none at the address: some servers
+ * Requests a metadata document. `what` names the document in errors. Gives `undefined` when the address has no JSON object: some servers
  * answer every path with a page.
  */
 export const find = (
@@ -57,7 +58,7 @@ export const find = (
     return status >= 200 && status < 300 ? json : undefined
   })
 
-/** Sends a request as it is, if its URL may be used. What is posted is never redirected, and any other redirect is the answer. */
+/** Sends a request if its URL may be used. A redirect of a POST request is an error; a redirect of another request is the answer. */
 export const send = (
   documents: Documents,
   what: string,
@@ -71,7 +72,7 @@ export const send = (
     return exchange(documents, what, checked, request.method === "POST" ? 0 : undefined)
   })
 
-/** Without a number of `redirects`, a redirect is the answer. */
+/** `redirects` is how many redirects may be followed; without this number, a redirect is the answer. */
 const exchange = (
   documents: Documents,
   what: string,
@@ -128,7 +129,7 @@ const NOTHING: Reach.Reach = new Set()
 
 const unreachable = (message: string) => failure("Unreachable", Str.capitalize(message))
 
-/** A status of 0 is a redirect that a browser hides. */
+/** In a browser, `fetch` hides a redirect and gives the status 0. */
 const isRedirect = ({ status }: HttpClientResponse.HttpClientResponse): boolean =>
   status === 0 || (status >= 300 && status < 400)
 
@@ -177,11 +178,11 @@ const objectOf = (text: string): Readonly<Record<string, unknown>> | undefined =
   return Predicate.isRecord(value) && !(value instanceof JsonText.Refused) ? value : undefined
 }
 
-/** Some authorization servers answer the request for a token with a form, although the client accepts JSON. */
+/** Whether a response is a form. Some authorization servers answer a token request with a form, although the client accepts JSON only. */
 const isForm = (headers: HttpClientResponse.HttpClientResponse["headers"]): boolean =>
   /^application\/x-www-form-urlencoded(;|$)/i.test(headers["content-type"] ?? "")
 
-/** The members of a form; `undefined` when a member occurs twice, because it is not known which one holds. */
+/** The members of a form; `undefined` when a member occurs twice, because it is not known which value holds. */
 const formOf = (text: string): Readonly<Record<string, unknown>> | undefined => {
   const form = new URLSearchParams(text)
   const members = new Map<string, string>()
@@ -197,11 +198,16 @@ export const make = (client: HttpClient.HttpClient, server: URL, options: Reques
   headers: {}
 })
 
-/** For an address that the application gives: the application has chosen its host, as it has chosen the issuer. */
+/**
+ * The same settings, which also allow the host of `address`: the application itself has given this address. `undefined` changes nothing.
+ */
 export const at = (documents: Documents, address: string | undefined): Documents =>
   address === undefined ? documents : { ...documents, policy: UrlPolicy.choosing(documents.policy, address) }
 
-/** The application has chosen the issuer. */
+/**
+ * The settings for requests about one issuer that the application has named. Dies when the issuer is not a URL. A request may take 5
+ * seconds by default.
+ */
 export const ofIssuer = (
   client: HttpClient.HttpClient,
   issuer: string,

@@ -1,6 +1,7 @@
 /**
- * Finds the exceptions that an application has for an authorization server, by the exact text that names it, and checks them once, for
- * `Authorization`. `ServerMetadata` asks `whyNot` before it requests anything; errors name the exception that would help by `cure`.
+ * Finds the exceptions that an application has for an authorization server, by the exact text that names the server. `Authorization` checks
+ * the exceptions once with `mistake`. `ServerMetadata` calls `whyNot` before it requests anything. Errors use `cure` to name the exception
+ * that would help.
  */
 import type { AuthorizationServer } from "../AuthorizationServer.js"
 import type { ProviderExceptions } from "../ProviderExceptions.js"
@@ -9,19 +10,22 @@ import * as ServerText from "./ServerText.js"
 
 export type Exceptions = ReadonlyArray<ProviderExceptions>
 
-/** The exceptions for an authorization server, by its issuer or by what servers name in its place: the same string, not the same URL. */
+/**
+ * The exceptions for an authorization server, by its `issuer` or its `namedAs`. The texts must be equal; two texts for the same URL are not
+ * enough.
+ */
 export const find = (exceptions: Exceptions, named: string): ProviderExceptions | undefined =>
   exceptions.find(({ issuer, namedAs }) => named === issuer || named === namedAs)
 
-/** The key of the credentials for an authorization server that a server names. */
+/** The issuer under which credentials are stored, for an authorization server that an MCP server has named. */
 export const issuerOf = (exceptions: Exceptions, named: string): string => find(exceptions, named)?.issuer ?? named
 
-/** What the application has named by an exception, and so chosen. */
+/** The URLs that an exception names. The application has chosen their hosts. */
 export const chosen = ({ endpoints, issuer, metadataUrl, namedAs }: ProviderExceptions): ReadonlyArray<string> =>
   [issuer, namedAs, metadataUrl, endpoints?.token, endpoints?.registration, endpoints?.revocation]
     .filter((one) => one !== undefined)
 
-/** Why an authorization server is not used for the MCP server at a URL. */
+/** Why the client does not use an authorization server for the MCP server at a URL; `undefined` when it may use it. */
 export const whyNot = ({ issuer, servers }: ProviderExceptions, server: URL): string | undefined =>
   servers === undefined || servers.some((one) => isSame(new URL(one), server))
     ? undefined
@@ -32,23 +36,25 @@ export const whyNot = ({ issuer, servers }: ProviderExceptions, server: URL): st
 const isSame = (one: URL, server: URL): boolean =>
   ResourceMetadata.canonical(one) === ResourceMetadata.canonical(server)
 
-/** The parameter that says what a token is for. */
+/** The parameter `resource`, which says what a token is for; empty with `withoutResource`. */
 export const parameters = (
   { exceptions }: Pick<AuthorizationServer, "exceptions">,
   resource: string
 ): Readonly<Record<string, string>> => exceptions?.withoutResource === true ? {} : { resource }
 
-/** For the end of an error. */
+/** The end of an error message: which exception would help, and when. */
 export const cure = (condition: string, exception: keyof ProviderExceptions): string =>
   `. If ${condition}, say so by \`${exception}\` in the option \`exceptions\` of \`Authorization.layer\`, or use a value of \`Providers\``
 
-/** For the end of an error with a code of OAuth: RFC 8707 has one for a resource that is not accepted. */
+/**
+ * The end of an error message with a code of OAuth. RFC 8707 has the code `invalid_target` for a resource that the server does not accept.
+ */
 export const adviceFor = (error: string | undefined): string =>
   error === "invalid_target"
     ? cure("the provider documents that it does not take the parameter `resource`", "withoutResource")
     : ""
 
-/** What is wrong with the exceptions of an application. */
+/** What is wrong with the exceptions of an application; `undefined` when nothing is wrong. */
 export const mistake = (exceptions: Exceptions, isRegistered: (issuer: string) => boolean): string | undefined => {
   for (const one of exceptions) {
     const others = exceptions.filter((other) => other !== one)
@@ -58,7 +64,7 @@ export const mistake = (exceptions: Exceptions, isRegistered: (issuer: string) =
   return undefined
 }
 
-/** What many tenants of Entra share is no issuer: each tenant signs with its own. */
+/** The names that all tenants of Entra share are not issuers: each tenant has its own issuer. */
 const whyNoIssuer = ({ issuer }: ProviderExceptions): string | undefined =>
   /^https:\/\/login\.microsoftonline\.com\/(common|organizations|consumers)\/v2\.0$/.test(issuer)
     ? "it is for the users of many tenants, and no issuer. Give the id of your tenant as `tenant`, and what the MCP servers name as `namedAs`"
@@ -70,12 +76,12 @@ const whyMixedUp = (
   isRegistered: (issuer: string) => boolean
 ): string | undefined => {
   const isOther = (text: string) => find(others, text) !== undefined
-  // If one text led to two servers, one server would get the credentials of the other server.
+  // If one text named two authorization servers, one of them would get the credentials of the other.
   if (isOther(issuer) || isOther(namedAs)) return "another entry has the same `issuer` or `namedAs`"
   if (namedAs !== issuer && isRegistered(namedAs)) {
     return `a client is registered at "${namedAs}"; give "${issuer}" as its \`issuer\``
   }
-  // A response of that server would pass as a response of this server.
+  // A response of that other server would be accepted as a response of this server.
   const isOwn = responseIssuer === issuer || responseIssuer === namedAs
   return !isOwn && (isOther(responseIssuer) || isRegistered(responseIssuer))
     ? `its \`responseIssuer\`, "${responseIssuer}", is an authorization server that this client uses, too`

@@ -1,6 +1,6 @@
 /**
- * Makes the errors of this package, for all its modules. An error is also an effect that fails with the error: a function can return or
- * yield it. The caller writes the message; `ServerText` makes what a server says fit for a message.
+ * Makes the `AuthorizationError`s of this package. Such an error is also an effect that fails with the error, so a function can return or
+ * yield it. The caller writes the message; `ServerText` shortens and cleans texts of a server for a message.
  */
 import { AuthorizationError, type Reason } from "../AuthorizationError.js"
 import type { Answer } from "../Grant.js"
@@ -12,7 +12,7 @@ export const failure = (
   more?: { readonly error?: string | undefined; readonly cause?: unknown }
 ): AuthorizationError => new AuthorizationError({ reason, message, ...more })
 
-/** What an authorization server has answered is an error, which the message repeats. */
+/** The error for a refusal of an authorization server. The message repeats the status, the code and the description of the answer. */
 export const refusal = (
   reason: Reason,
   who: string,
@@ -25,6 +25,6 @@ export const refusal = (
   return failure(reason, withAdvice(`${who} answered with ${status}${code}${why}`, advice), { error })
 }
 
-/** The text may end with a sentence of the server. */
+/** Adds advice to a message, which may end with a sentence of the server. */
 export const withAdvice = (text: string, advice: string): string =>
   advice === "" ? text : `${text.replace(/\.$/, "")}${advice}`

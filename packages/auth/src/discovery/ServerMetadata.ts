@@ -1,8 +1,8 @@
 /**
- * Finds the metadata of an authorization server by its issuer, for `Discovery` and `TokenRequests`, by RFC 8414 and by OpenID Connect
- * Discovery, or by the exceptions that the application has for the issuer. Accepts the metadata only if it names that issuer and has
- * usable endpoints. `IntrospectionVerifier` and `KeySet` of a resource server read the metadata of their issuer by `document`.
- * `AuthorizationCode` requires PKCE.
+ * Finds the metadata of an authorization server by its issuer, for `Discovery` and `TokenRequests`. It uses RFC 8414, OpenID Connect
+ * Discovery, or the exceptions that the application has for the issuer. It accepts the metadata only if they name that issuer and have
+ * usable endpoints. `IntrospectionVerifier` and `KeySet` of a resource server read the metadata of their issuer with `document`. Whether
+ * the server supports PKCE is checked by `AuthorizationCode`.
  *
  * @see https://www.rfc-editor.org/rfc/rfc8414
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/authorization#authorization-server-metadata-discovery
@@ -32,7 +32,7 @@ export const wellKnown = (issuer: URL): ReadonlyArray<string> => {
   return path === "" ? inserted : [...inserted, `${origin}${path}/.well-known/openid-configuration`]
 }
 
-/** The metadata of an authorization server, by the text that the metadata of a resource names it with. */
+/** The metadata of an authorization server. `named` is the text by which the metadata of a resource name this server. */
 export const find = Effect.fnUntraced(function*(
   documents: Documents.Documents,
   exceptions: Exceptions.Exceptions,
@@ -51,11 +51,14 @@ export const find = Effect.fnUntraced(function*(
   return yield* serverOf(documents, issuer, json, exception)
 })
 
-/** All members of the metadata of an issuer, as they are. */
+/** All members of the metadata of an issuer, unchanged. */
 export const document = (documents: Documents.Documents, issuer: string): Effect.Effect<Json, AuthorizationError> =>
   published(documents, [issuer], undefined, false)
 
-/** The metadata has to name one of the issuers; it is looked for by the first, unless there is an address. */
+/**
+ * The published metadata, which must name one of the `issuers`. They are looked for at `address`, or without `address` at the well-known
+ * addresses of the first issuer.
+ */
 const published = Effect.fnUntraced(function*(
   documents: Documents.Documents,
   issuers: readonly [string, ...Array<string>],
@@ -81,7 +84,7 @@ const published = Effect.fnUntraced(function*(
   )
 })
 
-/** As metadata would have them. */
+/** The endpoints that the application has given, in the form of metadata. */
 const byHand = (issuer: string, endpoints: Endpoints): Json => ({
   issuer,
   authorization_endpoint: endpoints.authorization,
@@ -92,8 +95,8 @@ const byHand = (issuer: string, endpoints: Endpoints): Json => ({
 })
 
 /**
- * The metadata for a server without metadata of the resource, as 2025-03-26 describes it: at the origin of the
- * server, and where there is none, the endpoints with their default paths.
+ * The metadata for an MCP server that publishes no metadata of its resource, as revision 2025-03-26 lays down: the metadata at the origin
+ * of the MCP server, or without such metadata the endpoints at their default paths.
  */
 export const findAtOrigin = Effect.fnUntraced(function*(documents: Documents.Documents) {
   const { origin } = documents.policy.server
@@ -120,7 +123,7 @@ const read = Effect.fnUntraced(function*(
   const json = yield* Documents.find(documents, "the metadata of the authorization server", address)
   if (json === undefined) return undefined
   const issuer = json["issuer"]
-  // The same string, not the same URL.
+  // The texts must be equal; two texts for the same URL are not enough.
   if (typeof issuer !== "string" || !issuers.includes(issuer)) {
     const whose = typeof issuer === "string" ? `"${ServerText.shorten(issuer)}"` : "no issuer"
     const advice = typeof issuer !== "string" || !isCurable
@@ -162,7 +165,7 @@ const serverOf = Effect.fnUntraced(function*(
     authorizationEndpoint: yield* endpoint("authorization_endpoint", false),
     tokenEndpoint,
     registrationEndpoint: yield* endpoint("registration_endpoint", true),
-    // Checked when they are used: most logins do not need them.
+    // These endpoints are checked when they are used, because most logins do not need them.
     revocationEndpoint: typeof json["revocation_endpoint"] === "string" ? json["revocation_endpoint"] : undefined,
     deviceAuthorizationEndpoint: typeof json["device_authorization_endpoint"] === "string"
       ? json["device_authorization_endpoint"]

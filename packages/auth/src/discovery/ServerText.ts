@@ -1,6 +1,6 @@
 /**
- * Makes texts of a server fit for an error message: short, on one line, without control characters. `flow/TokenEndpoint` removes the
- * secrets that a server repeats.
+ * Prepares texts of a server for an error message: short, on one line, without control characters. `flow/TokenEndpoint` removes secrets
+ * that a server repeats in its text.
  */
 
 const MAX = 200
@@ -10,9 +10,9 @@ export const shorten = (text: string): string => {
   return line.length > MAX ? `${line.slice(0, MAX)}…` : line
 }
 
-/** A URL without what may be secret: its query, its fragment and its credentials. */
+/** A URL without the parts that may be secret: query, fragment and credentials. */
 export const location = (url: URL): string => shorten(`${url.protocol}//${url.host}${url.pathname}`)
 
-/** The code of an OAuth error. Anything else a server writes there is not repeated. */
+/** The code of an OAuth error; `undefined` when the value is not a valid code. */
 export const errorCode = (value: unknown): string | undefined =>
   typeof value === "string" && /^[\x21\x23-\x5b\x5d-\x7e]{1,64}$/.test(value) ? value : undefined

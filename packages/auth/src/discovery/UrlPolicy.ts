@@ -1,11 +1,11 @@
 /**
- * Decides which URLs the client uses: `Documents` asks before each request, `ServerMetadata` about each address of an authorization
- * server, `AuthorizationCode` before it opens the browser. A URL that the client requests is https, or http on a loopback address. The
- * hosts that the application has named are used as they are. A peer may name other private addresses only in the zone of such a host, or
- * where the application lists them. A URL that the user's browser opens is https, or http on a loopback address.
+ * Decides which URLs the client uses. `Documents` calls it before each request, `ServerMetadata` for each endpoint of an authorization
+ * server, `AuthorizationCode` before it opens the browser. Each URL must be https, or http on a loopback address. The client may request
+ * every host that the application has named. A server may name a private address only in the same zone as such a host, or when the
+ * application lists the host in `privateHosts`.
  *
- * The policy reads names and literal addresses. To which address a name resolves is checked by the `HttpClient` of package `node`, which
- * `Documents` tells by `Reach.current`.
+ * The policy checks host names and literal addresses. The `HttpClient` of the package `node` checks the address to which a name resolves;
+ * `Documents` tells that client by `Reach.current` what is allowed.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/security_best_practices
  */
@@ -21,7 +21,7 @@ export interface UrlPolicy {
   readonly server: URL
   /** The hosts of further servers that the application has chosen. */
   readonly chosen: ReadonlyArray<string>
-  /** Hosts that servers may name, whatever their addresses are. */
+  /** Hosts that servers may name even if their addresses are private. */
   readonly privateHosts: ReadonlyArray<string>
 }
 
@@ -30,7 +30,7 @@ const MAX_LENGTH = 4096
 const parse = (text: string): URL | undefined =>
   text.length <= MAX_LENGTH && !/[\s\p{Cc}\\]/u.test(text) && URL.canParse(text) ? new URL(text) : undefined
 
-/** A URL that the client is going to request. `what` names it in the error: "the token endpoint". */
+/** Checks a URL that the client is going to request. `what` names the URL in the error, for example "the token endpoint". */
 export const check = (policy: UrlPolicy, what: string, text: string): Either.Either<URL, AuthorizationError> =>
   Either.flatMap(browsable(what, text), (url) =>
     reach(policy, url) === undefined
@@ -40,15 +40,15 @@ export const check = (policy: UrlPolicy, what: string, text: string): Either.Eit
       )
       : Either.right(url))
 
-/** What a request may reach, also where its name resolves to another address; `undefined` when the request must not be made. */
+/** Which addresses a request may reach when the host name is resolved; `undefined` when the request must not be made. */
 export const reach = ({ chosen, privateHosts, server }: UrlPolicy, { hostname }: URL): Reach.Reach | undefined =>
   Reach.of({ named: [server.hostname, ...chosen], allowed: privateHosts }, hostname)
 
-/** The same policy, where the application has also chosen the host of a URL. */
+/** The same policy with one more chosen host: the host of `url`. */
 export const choosing = (policy: UrlPolicy, url: string): UrlPolicy =>
   URL.canParse(url) ? { ...policy, chosen: [...policy.chosen, new URL(url).hostname] } : policy
 
-/** A URL that the user's browser is going to open. */
+/** Checks a URL that the user's browser is going to open. */
 export const browsable = (what: string, text: string): Either.Either<URL, AuthorizationError> => {
   const url = parse(text)
   if (url === undefined) return refuse(what, "it is not an absolute URL")

@@ -1,9 +1,8 @@
 /**
- * Decides when the client gets tokens for an MCP server, whether the user's browser opens for that, and when the client gives up. The
- * first condition that holds decides. Nothing here has effects: `ServerTokens` asks these questions, in this order, and does what they
- * say.
- * - `beforeRequest`, `mayRenew`: are tokens renewed before a request? `afterRefusal`: what happens to a request that was refused?
- * - `mayBeStored`, `whyNotBegin`, `mayRefresh`, `whyNotAsk`: how far does a run that gets tokens go, until it asks the user?
+ * Decides when the client gets tokens for an MCP server, whether the user's browser opens, and when the client gives up. In each function
+ * the first condition that holds decides. The functions have no effects: `ServerTokens` calls them in this order and does what they decide.
+ * - `beforeRequest`, `mayRenew`: does the client renew tokens before a request? `afterRefusal`: what happens to a request that was refused?
+ * - `mayBeStored`, `whyNotBegin`, `mayRefresh`, `whyNotAsk`: how far does a run (the fiber that gets tokens) go before it asks the user?
  * - `learn`: what does the client remember of the run?
  */
 import * as Headers from "@effect/platform/Headers"
@@ -23,14 +22,14 @@ const MAX_ATTEMPTS = 3
 /** How long requests fail after a login that failed, and how long tokens are not renewed after a renewal that failed; milliseconds. */
 export const PAUSE = 30_000
 
-/** How often the refusals of one server may have the user asked, within this time in milliseconds. */
+/** How often the user may be asked because one server has refused requests, within the time `WITHIN` in milliseconds. */
 const MAX_LOGINS = 4
 const WITHIN = 600_000
 
 /** The reasons for which an attempt may fail before the user has seen anything, and the next attempt may succeed. */
 const BEFORE_LOGIN: ReadonlySet<AuthorizationError["reason"]> = new Set(["Unreachable", "UnknownClient"])
 
-/** What never changes. */
+/** What never changes for one server. */
 export interface Rules {
   /** The URL of the MCP server. */
   readonly server: URL
@@ -47,27 +46,30 @@ export interface Need {
   readonly sent: string | undefined
   /** The scopes that the refused token does not have. */
   readonly missing: Scopes.Scopes | undefined
-  /** How often the request has been refused; a refusal for a nonce of DPoP is not counted. */
+  /** How often the request has been refused. A refusal that only asks for a nonce of DPoP is not counted. */
   readonly attempt: number
-  /** The revision that the request speaks. */
+  /** The protocol revision of the request. */
   readonly version: string
 }
 
 /** What the client remembers of the logins at one server. */
 export interface History {
-  /** When the user was asked lately. */
+  /** The times at which the user was asked, in milliseconds since 1970. Times before the last `WITHIN` do not count. */
   readonly asked: ReadonlyArray<number>
-  /** The error that requests fail with, for a time, instead of asking the user again. */
+  /** The last error of a login. For `PAUSE`, requests fail with this error, and the user is not asked again. */
   readonly failed: { readonly error: AuthorizationError; readonly at: number } | undefined
-  /** How many runs may ask the user. A run that was interrupted may end after the next run has begun. */
+  /**
+   * How many runs are under way that may ask the user. There may be two, because a run that was interrupted may end after the next run has
+   * begun.
+   */
   readonly running: number
 }
 
 export const none: History = { asked: [], failed: undefined, running: 0 }
 
 /**
- * `RenewMeanwhile`: the request is sent at once, with the tokens that there are. Expired tokens are sent, too, while a run may ask the
- * user: the timeouts of a request stand still only after the server has refused the request.
+ * `RenewFirst`: the request waits for the renewal. `RenewMeanwhile`: the request is sent at once with the present tokens. While a run may
+ * ask the user, even expired tokens are sent, because the timeouts of a request are paused only after the server has refused the request.
  */
 export const beforeRequest = (
   rules: Rules,
@@ -80,18 +82,21 @@ export const beforeRequest = (
   return now >= expiresAt && running === 0 ? "RenewFirst" : "RenewMeanwhile"
 }
 
-/** Whether other tokens can be had without the user. */
+/** Whether the client can get other tokens without the user. */
 export const mayRenew = ({ isInteractive }: Rules, { refreshToken }: Tokens): boolean =>
   refreshToken !== undefined || !isInteractive
 
 export type Answer =
   /** `GetTokens` begins or joins a run, which may ask the user; `Renew` never asks the user. */
   | { readonly _tag: "SendAgain" | "LeaveRefused" | "GetTokens" }
-  /** `otherwise`: the request fails with this error when there are no other tokens then; without it the request stays refused. */
+  /**
+   * `otherwise`: the error of the request when there are no other tokens after the renewal. When `otherwise` is `undefined`, the request
+   * stays refused.
+   */
   | { readonly _tag: "Renew"; readonly otherwise?: AuthorizationError | undefined }
   | { readonly _tag: "Fail"; readonly error: AuthorizationError }
 
-/** `isQuiet`: the user did not cause the request, so it is not a reason to ask the user. */
+/** `isQuiet`: the user did not cause the request, so the client does not ask the user because of it. */
 export const afterRefusal = (
   rules: Rules,
   known: TokenState.State,
@@ -111,7 +116,7 @@ export const afterRefusal = (
   return attempt === 1 && known.tokens.refreshToken !== undefined ? { _tag: "Renew", otherwise } : refused
 }
 
-/** What happens to a request that may ask the user: another request may have got tokens for it, and new tokens may be of no use. */
+/** What happens to a request that may ask the user. Another request may already have got the tokens, and new tokens may be of no use. */
 export const forNeed = ({ server }: Rules, known: TokenState.State, need: Need): Answer => {
   const { attempt, missing, sent } = need
   const wasRequested = missing !== undefined && Scopes.covers(known.requested ?? known.binding?.scopes, missing)
@@ -124,14 +129,14 @@ export const forNeed = ({ server }: Rules, known: TokenState.State, need: Need):
     : { _tag: "GetTokens" }
 }
 
-/** Whether there are tokens that the server has not refused. */
+/** Whether there are tokens other than the tokens that the server has refused. */
 export const isOther = ({ tokens }: TokenState.State, sent: string | undefined): boolean =>
   tokens !== undefined && TokenState.authorization(tokens) !== sent
 
 /** Whether another process may have stored tokens in place of the refused tokens. */
 export const mayBeStored = (need: Need): boolean => isFirst(need) && need.sent !== undefined
 
-/** Why a run does not begin: the user is not asked again at once after a login that failed. */
+/** Why a run does not begin; `undefined` when it begins. The user is not asked again within `PAUSE` after a login that failed. */
 export const whyNotBegin = (
   { isInteractive }: Rules,
   { failed }: History,
@@ -139,7 +144,7 @@ export const whyNotBegin = (
 ): AuthorizationError | undefined =>
   isInteractive && failed !== undefined && now - failed.at < PAUSE ? failed.error : undefined
 
-/** What was known before the authorization server was discovered. */
+/** What was known before the discovery of the authorization server (`known`), and what the discovery has found. */
 export interface Found {
   readonly known: TokenState.State
   readonly discovered: Discovered
@@ -151,11 +156,14 @@ export const mayRefresh = (need: Need, { discovered, known }: Found): boolean =>
 /** Whether a request was refused for the first time, and not because scopes are missing. */
 const isFirst = ({ attempt, missing }: Need): boolean => attempt === 1 && missing === undefined
 
-/** Nothing that another authorization server has given is used at this one. */
+/**
+ * Whether the stored credentials are from this authorization server and for this resource. Credentials of another authorization server are
+ * not used here.
+ */
 export const isSame = ({ binding }: TokenState.State, { resource, server: { issuer } }: Discovered): boolean =>
   binding?.issuer === issuer && binding.resource === resource
 
-/** Why a run that needs the user ends without asking. */
+/** Why a run that needs the user ends without asking the user; `undefined` when it may ask. */
 export const whyNotAsk = (
   { isInteractive, server }: Rules,
   { asked }: History,
@@ -170,7 +178,7 @@ export type Event =
   | { readonly _tag: "RunBegan" | "RunEnded" | "Asking" | "Reset" }
   /** `hasConsent`: the user has consented, and the grant has requested a token. */
   | { readonly _tag: "AskingFailed"; readonly error: AuthorizationError; readonly hasConsent: boolean }
-  /** A request ends with this error, because new tokens would be of no use. */
+  /** A request fails with this error, because new tokens would be of no use. */
   | { readonly _tag: "RequestFailed"; readonly error: AuthorizationError }
 
 export const learn = (history: History, event: Event, now: number): History => {

@@ -1,6 +1,6 @@
 /**
- * Tells the authorization server that the client needs its tokens no longer (RFC 7009), and deletes a registration that no other tokens
- * use (RFC 7592). `ServerTokens` revokes by this module, and `TokenState` forgets the tokens. `Registered` knows which tokens use a
+ * Revokes tokens at the authorization server (RFC 7009), and deletes a registration that no other tokens use (RFC 7592). `ServerTokens`
+ * calls this module at a logout. `TokenState` then removes the tokens from the store. `Registered` knows which resources use a
  * registration.
  */
 import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
@@ -20,7 +20,7 @@ export const revoke = Effect.fnUntraced(
   function*(self: TokenRequests.Self): Effect.fn.Return<void, AuthorizationError> {
     const { binding } = yield* self.state.get
     if (binding === undefined) return
-    // A refresh that nothing waits for any more ends first.
+    // A refresh whose caller was interrupted may still run: `exclusive` waits until it ends.
     yield* self.state.exclusive(revoking(self), binding.issuer, binding.resource)
   }
 )
@@ -46,7 +46,7 @@ const revokeTokens = Effect.fnUntraced(
     const { context } = yield* TokenRequests.asBefore(self, known, binding)
     const { server } = context
     const { revocationEndpoint: url } = server
-    // Nothing needs the client then, and the option `ask` of `ClientIdentity` may ask the user for it.
+    // Without an endpoint the client is not needed, and finding it could ask the user (option `ask` of `ClientIdentity`).
     if (url === undefined) return
     const client = yield* settings.grant.client({ ...context, clientId: tokens.clientId })
     const documents = TokenRequests.documentsAsBefore(settings, binding)

@@ -1,6 +1,7 @@
 /**
- * Which scopes to request: what the server's challenge names, else all that its resource supports, else none by name; and together with
- * what was requested before. `TokenRequests` chooses the scopes, `Login` compares scopes, and `AuthorizationCode` adds `offline_access`.
+ * Chooses the scopes of a token request: the scopes that the server's challenge names, or else all scopes that the resource supports, or
+ * else none. Scopes that were requested before are added. `TokenRequests` chooses the scopes, `Login` compares scopes, and
+ * `AuthorizationCode` adds `offline_access`.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/authorization#scope-selection-strategy
  */
@@ -8,15 +9,15 @@ import type { AuthorizationServer } from "../AuthorizationServer.js"
 
 export type Scopes = ReadonlyArray<string>
 
-/** The challenge is not compared with what the resource supports. */
+/** The scopes of the challenge if it names scopes, otherwise the scopes that the resource supports. The two are not compared. */
 export const choose = (challenged: Scopes | undefined, supported: Scopes | undefined): Scopes | undefined =>
   [challenged, supported].find((scopes) => scopes !== undefined && scopes.length > 0)
 
-/** What was requested before stays requested, as far as there is space beside the new scopes. */
+/** The scopes `before` and the scopes `more`. When there are too many, the new scopes are kept, and the oldest scopes are dropped. */
 export const union = (before: Scopes | undefined, more: Scopes | undefined): Scopes | undefined =>
   before === undefined ? more && capped(more) : more === undefined ? before : capped([...new Set([...before, ...more])])
 
-/** How many scopes are requested, and how many characters they have: they stand in a URL. */
+/** How many scopes are requested, and how many characters they may have, because they are a part of a URL. */
 const MAX_SCOPES = 100
 const MAX_CHARACTERS = 4096
 
@@ -27,8 +28,8 @@ const capped = (scopes: Scopes): Scopes => {
 }
 
 /**
- * The requested scopes, without each scope that the authorization server did not grant and that the MCP server has refused again. Some
- * authorization servers write commas between scopes.
+ * The requested scopes without the scopes that the authorization server did not grant and that the MCP server still requires (`refused`).
+ * Some authorization servers write commas between the granted scopes.
  */
 export const withoutRefused = (
   requested: Scopes | undefined,
@@ -44,12 +45,13 @@ export const covers = (have: Scopes | undefined, wanted: Scopes): boolean =>
   wanted.every((scope) => have?.includes(scope) === true)
 
 /**
- * Asks for a refresh token where the server has a scope for it. Where no scope is requested by name, this scope would be the only scope.
+ * Adds `offline_access` when the authorization server has this scope. Does not add it when `scopes` is `undefined`, because it would then
+ * be the only requested scope.
  */
 export const withOfflineAccess = (
   scopes: Scopes | undefined,
   server: Pick<AuthorizationServer, "scopes">
 ): Scopes | undefined => scopes === undefined || !server.scopes.includes(OFFLINE) ? scopes : union(scopes, [OFFLINE])
 
-/** The scope for a refresh token. */
+/** The scope that requests a refresh token. */
 export const OFFLINE = "offline_access"

@@ -1,6 +1,6 @@
 /**
- * The tokens for one MCP server: sends them with requests, renews them before they expire, and gets others when the server refuses them.
- * Only one fiber gets tokens at a time; all requests that need them wait for that fiber.
+ * Sends the tokens for one MCP server with requests, renews the tokens before they expire, and gets other tokens when the server refuses
+ * them. Only one fiber gets tokens at a time: this is called a run. All requests that need tokens wait for the run.
  *
  * `Authorization` makes a `ServerTokens` for each server. `Login` decides what this module does; `TokenRequests` speaks to the
  * authorization server, and `TokenState` keeps the tokens.
@@ -34,7 +34,7 @@ export interface ServerTokens {
   readonly logout: Result<void>
 }
 
-/** Closing the scope interrupts what is under way; what waits for it fails. */
+/** When the scope closes, the run that is under way is interrupted, and the requests that wait for it fail. */
 export const make = (settings: TokenRequests.Settings, scope: Scope.Scope): ServerTokens => {
   const { documents: { policy: { server } }, dpop, grant, store } = settings
   const self: Self = {
@@ -58,7 +58,10 @@ interface Self extends TokenRequests.Self {
   readonly scope: Scope.Scope
   readonly rules: Login.Rules
   readonly history: Ref.Ref<Login.History>
-  /** The run that changes the tokens now. A run that gets tokens for a request gives the need of that request. */
+  /**
+   * The run that changes the tokens now. When a run gets tokens for a request, its result is the need of that request; when it renews
+   * tokens, its result is `undefined`.
+   */
   readonly run: SingleFlight.SingleFlight<Login.Need | undefined, AuthorizationError>
 }
 
@@ -75,7 +78,7 @@ const headers = Effect.fnUntraced(function*(self: Self, request: Request) {
   const proof = tokens.type === "DPoP" && prover !== undefined
     ? yield* prover.headers(request.method, request.url, tokens.accessToken)
     : {}
-  // In the header of every request, and never in the query.
+  // The token is in the header of every request, and never in the query.
   return { ...proof, authorization: TokenState.authorization(tokens) }
 })
 
@@ -92,13 +95,13 @@ const renewIfDue = Effect.fnUntraced(function*(self: Self, tokens: Tokens) {
   }
 })
 
-/** The key of what is remembered of a request: how many of its refusals asked for a nonce only. */
+/** The key in the `memory` of a request for the number of its refusals that only asked for a nonce. */
 const NONCES = Symbol()
 
 const onRefused = Effect.fnUntraced(function*(self: Self, { attempt, memory, refusal, request }: RefusedRequest) {
   const { rules, state } = self
   const { headers, status } = refusal
-  // Only this function sets it.
+  // Only this function sets the value.
   const nonces = (memory.get(NONCES) ?? 0) as number
   const wanted = Challenge.wanted(headers["www-authenticate"])
   const { prover } = yield* state.get
@@ -118,10 +121,12 @@ const onRefused = Effect.fnUntraced(function*(self: Self, { attempt, memory, ref
   return yield* satisfy(self, need, (known) => Login.afterRefusal(rules, known, need, refused))
 })
 
-/** How often a request waits for runs that began for other needs, until it stays refused. */
+/** How many runs that began for other needs a request waits for. After these runs the request stays refused. */
 const MAX_RUNS = 3
 
-/** Gives whether a request is sent again. `decide` is asked again after each run. */
+/**
+ * Gives `true` when the request is to be sent again, and `false` when it stays refused. The function calls `decide` again after each run.
+ */
 const satisfy = Effect.fnUntraced(
   function*(self: Self, need: Login.Need, decide: (known: TokenState.State) => Login.Answer) {
     const { run, state } = self
@@ -142,7 +147,8 @@ const satisfy = Effect.fnUntraced(
           if (answer.otherwise !== undefined) return yield* answer.otherwise
           return false
         case "GetTokens":
-          // A run that is under way is joined, and gives the need that it was begun for: then this need is looked at again.
+          // When another run is under way, `join` waits for that run and gives its need. If that is another need, the loop decides about
+          // this need again.
           if ((yield* run.join(getTokens(self, need))) === need) return true
       }
     }
@@ -150,7 +156,7 @@ const satisfy = Effect.fnUntraced(
   }
 )
 
-/** Gets tokens for a need, and for all requests that wait meanwhile. */
+/** Gets tokens for a need. All requests that wait meanwhile use these tokens. */
 const getTokens = (self: Self, need: Login.Need): Result<Login.Need> => {
   const getting = Effect.as(proceed(self, need), need)
   return self.rules.isInteractive
@@ -162,7 +168,10 @@ const getTokens = (self: Self, need: Login.Need): Result<Login.Need> => {
     : getting
 }
 
-/** The way to the user: takes the tokens of another process, or refreshes the tokens, or has the grant get tokens. */
+/**
+ * Tries three ways in this order, so that the user is asked last: takes the tokens that another process has stored, refreshes the tokens,
+ * has the grant get tokens.
+ */
 const proceed = Effect.fnUntraced(function*(self: Self, need: Login.Need) {
   const { rules, state } = self
   if (Login.mayBeStored(need) && (yield* state.adopt)) return
@@ -180,7 +189,7 @@ const failIf = Effect.fnUntraced(function*({ history, rules }: Self, why: typeof
   if (error !== undefined) return yield* error
 })
 
-/** Gives false when there is nothing to refresh, or the authorization server refuses to. */
+/** Gives `false` when there is no refresh token, or the authorization server refuses to refresh. */
 const refreshed = (self: Self, found: Login.Found, need: Login.Need): Result<boolean> => {
   const { discovered, known } = found
   const refreshing = Effect.gen(function*() {
@@ -198,7 +207,7 @@ const refreshed = (self: Self, found: Login.Found, need: Login.Need): Result<boo
   return self.state.exclusive(refreshing, discovered.server.issuer, discovered.resource)
 }
 
-/** Gets tokens by a grant that asks the user: only here a browser opens. */
+/** Gets tokens by a grant that asks the user. This is the only function that may open a browser. */
 const ask = Effect.fnUntraced(function*(self: Self, request: TokenRequests.TokenRequest) {
   const { context } = request
   const consent = yield* Ref.make(false)
@@ -212,7 +221,7 @@ const ask = Effect.fnUntraced(function*(self: Self, request: TokenRequests.Token
   )
 })
 
-/** Renews tokens that expire. A failure leaves the tokens that there are, for a time. */
+/** Renews tokens that expire. When this fails, the client keeps the tokens that it has, and does not try again for `Login.PAUSE`. */
 const renew = (self: Self): Result<undefined> => {
   const { rules: { server }, state } = self
   const whenFailed = Effect.fnUntraced(function*({ message }: AuthorizationError) {
@@ -264,7 +273,7 @@ const logout = (self: Self): Result<void> => {
     Revocation.revoke(self),
     ({ message }) => Effect.logDebug(`The tokens for ${ServerText.location(server)} were not revoked: ${message}`)
   )
-  // Also when nothing waits for the authorization server any more.
+  // The tokens are forgotten also when the caller is interrupted during the request for revocation.
   const forget = Effect.uninterruptibleMask((restore) => Effect.zipRight(Effect.exit(restore(revoke)), state.forget))
   return Effect.zipRight(
     learn(self, { _tag: "Reset" }),
@@ -272,7 +281,7 @@ const logout = (self: Self): Result<void> => {
   )
 }
 
-/** The end of a session, and a stream that the client opens again by itself. */
+/** Whether the user did not cause the request: it ends a session, or it opens a stream that the client opens again by itself. */
 const isQuiet = ({ headers, method }: Request, status: number): boolean =>
   method === "DELETE" || (method === "GET" && headers["mcp-session-id"] !== undefined) ||
   (status === 401 && headers["mcp-method"] === "subscriptions/listen" && headers["authorization"] !== undefined)

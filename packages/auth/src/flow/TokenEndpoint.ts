@@ -1,7 +1,7 @@
 /**
- * Requests tokens, and accepts a response only if it can be used: a bearer token, or a DPoP token when a proof was sent. This module knows
- * no grant; `TokenRequests` gives the function `request` to the grants of the application. `Revocation` and `IntrospectionVerifier` post
- * forms by `postForm`.
+ * Requests tokens at a token endpoint. It accepts a response only if the client can use the token: a bearer token, or a DPoP token when a
+ * proof was sent. This module knows no grant; `TokenRequests` passes `request` to the grant as the function `token`. `Revocation` and
+ * `IntrospectionVerifier` post forms with `postForm`.
  *
  * @see https://www.rfc-editor.org/rfc/rfc6749#section-5
  */
@@ -25,10 +25,10 @@ import * as ClientAuthentication from "../identity/ClientAuthentication.js"
 import type { ProviderExceptions } from "../ProviderExceptions.js"
 import type { Tokens } from "../Tokens.js"
 
-/** A token is renewed a minute before it expires, but not before half of its life has passed. */
+/** In milliseconds: a token is renewed this time before it expires, but not before half of its life has passed. */
 const EARLY = 60_000
 
-/** Posts a form to an authorization server, as a client of that server. */
+/** Posts a form to an authorization server as the given client. Posts it a second time when the server asks for a new nonce of DPoP. */
 export const postForm = Effect.fnUntraced(function*(
   documents: Documents.Documents,
   server: Pick<AuthorizationServer, "authMethods" | "issuer">,
@@ -39,7 +39,7 @@ export const postForm = Effect.fnUntraced(function*(
   prover?: Prover
 ) {
   const attempt = Effect.gen(function*() {
-    // Anew for each attempt: a signature of the client is accepted once.
+    // Each attempt makes a new proof, because a server accepts a signature of the client only once.
     const { headers, parameters } = client === undefined
       ? { headers: {}, parameters: {} }
       : yield* ClientAuthentication.prove(client, server)
@@ -60,7 +60,7 @@ export const postForm = Effect.fnUntraced(function*(
   return (isAgain ? yield* attempt : first).answer
 })
 
-/** `form` has the grant; the client and what proves it are added. */
+/** Requests tokens with the parameters of the grant, `form`. The function adds the id of the client and what proves the client. */
 export const request = Effect.fnUntraced(function*(
   documents: Documents.Documents,
   server: AuthorizationServer,
@@ -75,7 +75,10 @@ export const request = Effect.fnUntraced(function*(
   return { ...tokens, clientId: client.clientId }
 })
 
-/** A token that is not for the MCP server must not be sent there: the application has looked at it. */
+/**
+ * Fails when the function `isTokenFor` of the application says that the token is not for the MCP server, so that the token is not sent
+ * there.
+ */
 const checkTarget = Effect.fnUntraced(function*(
   { exceptions, issuer }: Pick<AuthorizationServer, "exceptions" | "issuer">,
   server: URL,
@@ -107,7 +110,7 @@ const read = Effect.fnUntraced(function*(
   if (status >= 500 || status === 429) {
     return yield* refusal("Unreachable", who, answer, "; it may serve the request later")
   }
-  // Some servers answer an error with 200.
+  // Some servers send an error with status 200.
   const error = ServerText.errorCode(json["error"])
   if (status < 200 || status >= 300 || error !== undefined) {
     return yield* refusal("TokenRefused", who, answer, advice(error))
@@ -123,7 +126,8 @@ const read = Effect.fnUntraced(function*(
   }
   const seconds = typeof expires === "string" ? Number(expires) : expires
   const millis = typeof seconds === "number" ? seconds * 1000 : 0
-  // Some servers say 0, or nothing, of a token that does not expire: it is sent until the MCP server refuses it.
+  // Some servers write 0, or no `expires_in`, for a token that does not expire. The client sends such a token until the MCP server refuses
+  // it.
   const life = millis > 0 && Number.isFinite(millis) ? millis : undefined
   return {
     accessToken: Redacted.make(token),
@@ -135,7 +139,7 @@ const read = Effect.fnUntraced(function*(
   }
 })
 
-/** A server that wants a secret often says only that it does not know the client. */
+/** The advice in an error. A server that wants a secret often answers only that it does not know the client. */
 const adviceFor = ({ clientId, clientSecret, privateKey }: Client) => (error: string | undefined): string =>
   (error === "invalid_client" || error === "unauthorized_client") && clientSecret === undefined &&
     privateKey === undefined && clientId !== ""
@@ -144,7 +148,7 @@ const adviceFor = ({ clientId, clientSecret, privateKey }: Client) => (error: st
 
 const ELSEWHERE = Exceptions.cure("the provider documents that its answers have another form", "readTokens")
 
-/** The error may quote the answer, and is not repeated. */
+/** Runs `readTokens` of the application. The message does not repeat what it throws, because that may quote the answer. */
 const readBy = (
   readTokens: NonNullable<ProviderExceptions["readTokens"]>,
   json: Readonly<Record<string, unknown>>,
@@ -155,7 +159,7 @@ const readBy = (
     catch: () => failure("TokenRefused", `${who} answered what \`readTokens\` could not read: it threw an error`)
   })
 
-/** Parameters that an error may repeat. */
+/** The parameters whose values an error may repeat. */
 const PUBLIC = new Set([
   "audience",
   "client_assertion_type",
@@ -168,7 +172,7 @@ const PUBLIC = new Set([
   "subject_token_type"
 ])
 
-/** The answer, with errors that repeat nothing of what the client sent in confidence. */
+/** The answer, without the secrets of the client that the errors of the server may repeat. */
 const withoutSecrets = (answer: Answer, sent: Readonly<Record<string, string>>): Answer => {
   const { json } = answer
   if (json === undefined) return answer

@@ -1,7 +1,7 @@
 /**
- * Requests tokens for one MCP server: finds its authorization server, chooses the scopes, and refreshes the tokens there or gets others by
- * the grant. `ServerTokens` says which of the two, `Discovery` finds the server, `Scopes` chooses, `TokenEndpoint` posts, and `TokenState`
- * keeps the tokens.
+ * Requests tokens for one MCP server: finds the authorization server, chooses the scopes, and then refreshes the tokens or gets other
+ * tokens by the grant. `ServerTokens` decides between a refresh and the grant. `Discovery` finds the authorization server, `Scopes` chooses
+ * the scopes, `TokenEndpoint` posts the requests, and `TokenState` keeps the tokens.
  */
 import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
 import * as Version from "@effect-mcp/core/protocol/Version"
@@ -48,7 +48,7 @@ type Result<A> = Effect.Effect<A, AuthorizationError>
 /** A request for tokens that is about to be made. */
 export interface TokenRequest {
   readonly context: GrantContext
-  /** What is known besides the tokens, once they have come. */
+  /** The state to store together with the tokens when the tokens arrive. */
   readonly known: Omit<Bound, "isFresh" | "tokens">
 }
 
@@ -70,7 +70,10 @@ export const discover = (
   )
 }
 
-/** A request for what an MCP server needs, with what is known `now`. */
+/**
+ * A token request for the need of an MCP server. `now` is the present state; `known` of the first argument is the state before the
+ * discovery.
+ */
 export const requestFor = Effect.fnUntraced(function*(
   { settings }: Self,
   { discovered, known }: Login.Found,
@@ -94,7 +97,7 @@ export const requestFor = Effect.fnUntraced(function*(
   }
 })
 
-/** A request to the authorization server that was used last, without discovery of the resource. */
+/** A token request to the authorization server that was used last, without a discovery of the resource. */
 export const asBefore = Effect.fnUntraced(function*(
   { settings }: Self,
   known: State,
@@ -110,6 +113,7 @@ export const asBefore = Effect.fnUntraced(function*(
   }
 })
 
+/** The settings for requests to the authorization server of a binding, in the last legacy revision. */
 export const documentsAsBefore = (settings: Settings, { issuer }: Binding): Documents.Documents =>
   trusting(settings, documentsOf(settings, Version.latestLegacy), issuer)
 
@@ -118,7 +122,10 @@ const documentsOf = ({ documents }: Settings, version: string): Documents.Docume
   headers: { "mcp-protocol-version": version }
 })
 
-/** An application that is registered at an issuer, or has exceptions for it, has chosen that server, whatever its address is. */
+/**
+ * Allows private addresses for an issuer that the application has chosen: the application has exceptions for the issuer, or is registered
+ * there.
+ */
 const trusting = (
   { exceptions, grant }: Settings,
   documents: Documents.Documents,
@@ -147,7 +154,7 @@ const contextOf = (
   post: (what, url, body, { client, isConfigured = false } = {}) => {
     const to = isConfigured ? Documents.at(documents, url) : documents
     return "form" in body
-      // The URL may be another server's, whose metadata is not known: the client proves who it is to this URL only.
+      // The URL may belong to another server, whose metadata is not known. So the URL itself is the audience of the client's signature.
       ? TokenEndpoint.postForm(to, { issuer: url, authMethods: [] }, what, url, client, body.form)
       : Documents.send(to, what, HttpClientRequest.bodyUnsafeJson(HttpClientRequest.post(url), body.json))
   }
@@ -156,20 +163,23 @@ const contextOf = (
 /** Gets tokens by the grant. */
 export const obtain = ({ settings, state }: Self, { context, known }: TokenRequest): Result<void> =>
   Effect.flatMap(forgetting(settings, context, settings.grant.obtain(context)), (tokens) => {
-    // An authorization server may write scopes in another way than the client: what was requested counts.
+    // The binding has the requested scopes and not the granted scopes, because an authorization server may write scopes in another way.
     const binding = { ...known.binding, scopes: context.scopes }
     const requested = Scopes.union(known.requested, context.scopes)
     return state.keep({ ...known, binding, requested, tokens, isFresh: true })
   })
 
-/** Gets other tokens by the grant, for the scopes that the tokens have. */
+/** Gets other tokens by the grant, for the scopes that were requested before. */
 export const obtainAgain = ({ settings, state }: Self, { context, known }: TokenRequest): Result<void> =>
   Effect.flatMap(
     forgetting(settings, context, settings.grant.obtain(context)),
     (tokens) => state.keep({ ...known, tokens, isFresh: false })
   )
 
-/** The old refresh token may be of no use once it is sent, so the new one is kept, unless a logout has forgotten both. */
+/**
+ * Refreshes the tokens. The old refresh token may be of no use once it is sent, so the new tokens are stored even when the caller is
+ * interrupted. After a logout they are not stored.
+ */
 export const refresh = Effect.fnUntraced(function*(
   { settings, state }: Self,
   request: TokenRequest,
@@ -189,8 +199,8 @@ export const refresh = Effect.fnUntraced(function*(
 })
 
 /**
- * An authorization server that has forgotten this client is to register it again. The request fails with the error of that server, also
- * when the store fails to remove the registration.
+ * Removes the stored registration when the authorization server answers `invalid_client`, so that the client registers again at the next
+ * login. The request fails with the error of the authorization server, even if the store could not remove the registration.
  */
 const forgetting = <A>({ store }: Settings, { clientId, server }: GrantContext, requesting: Result<A>): Result<A> =>
   Effect.tapError(requesting, ({ error }) =>
@@ -203,12 +213,12 @@ const forgetting = <A>({ store }: Settings, { clientId, server }: GrantContext, 
         )
     ))
 
-/** How long a refresh may go on that nothing waits for. */
+/** How long a refresh may go on after its caller was interrupted. */
 const LIMIT = "5 seconds"
 
 /**
- * Lets a refresh end although nothing waits for it any more, for a limited time: an authorization server that accepts a refresh
- * token once has taken it when the request arrives, and without the response the user would have to log in again.
+ * Lets a refresh go on for a limited time after its caller was interrupted. An authorization server may accept a refresh token only once,
+ * and uses it up when the request arrives. Without the response the user would have to log in again.
  */
 const finish = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   Effect.uninterruptibleMask((restore) =>

@@ -1,10 +1,10 @@
 /**
- * What is known of one MCP server: its authorization server, the tokens, and the key that they are bound to. This state is read from the
- * store once, and written to the store after each change.
+ * What the client knows of one MCP server: the authorization server, the tokens, and the key that the tokens are bound to. This module
+ * reads the state from the store once, and writes it to the store after each change.
  *
  * Two fibers may change the state at the same time: the run in which `ServerTokens` gets tokens, and a refresh that goes on after its run
- * was interrupted. A fiber that renews or revokes tokens does so in `exclusive`: the other fiber waits. `TokenRequests` and `Revocation`
- * work on this state.
+ * was interrupted. Each fiber renews or revokes tokens inside `exclusive`, so the other fiber waits. `TokenRequests` and `Revocation` work
+ * on this state.
  */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -24,7 +24,7 @@ export interface State {
   readonly binding: Binding | undefined
   readonly discovered: Discovered | undefined
   readonly tokens: Tokens | undefined
-  /** Whether the grant has just got the tokens: they were not stored, and not refreshed. */
+  /** Whether the grant has got the tokens in this process. `false` for tokens that were read from the store or refreshed. */
   readonly isFresh: boolean
   readonly prover: Prover | undefined
   /** The scopes that logins of this process have requested, whether or not they were granted. */
@@ -40,22 +40,29 @@ export interface Bound extends State {
 export interface TokenState {
   /** What is known; reads the store the first time. */
   readonly get: Effect.Effect<State, AuthorizationError>
-  /** Tokens that cannot be stored are used until the process ends. */
+  /** Sets the state and stores it. Tokens that cannot be stored are used until the process ends; a warning is logged. */
   readonly keep: (next: Bound) => Effect.Effect<void>
-  /** Takes the tokens that another process has stored since. Gives whether there are any, and they have not expired. */
+  /**
+   * Takes the tokens that another process has stored since the last read. Gives `true` when there are such tokens and they have not
+   * expired.
+   */
   readonly adopt: Effect.Effect<boolean, AuthorizationError>
-  /** Whether other tokens have come in place of these: from a refresh that nothing waited for, or from another process. */
+  /** Whether other tokens have replaced `tokens`: from a refresh whose caller was interrupted, or from another process. */
   readonly isReplaced: (tokens: Tokens | undefined) => Effect.Effect<boolean, AuthorizationError>
-  /** Runs an effect while no other process, and no other part of this one, renews the tokens of a resource. */
+  /** Runs an effect while no other process, and no other fiber of this process, renews the tokens of a resource. */
   readonly exclusive: CredentialStoreService["exclusive"]
-  /** Lets the tokens be renewed at another time. */
+  /** Sets the time at which the tokens are renewed, in milliseconds since 1970. */
   readonly renewAt: (millis: number) => Effect.Effect<void>
-  /** Does not request scopes for the next operation that the server has refused although they were requested. */
+  /**
+   * Removes scopes from the binding that the server still refuses although they were requested, so that the next login does not request
+   * them.
+   */
   readonly dropRefused: (scopes: Scopes) => Effect.Effect<void>
+  /** Removes the tokens and the binding from the store, and retires the registration. */
   readonly forget: Effect.Effect<void, AuthorizationError>
 }
 
-/** Of a server that has not been used yet. */
+/** The state of a server that has not been used yet. */
 export const nothing = {
   binding: undefined,
   discovered: undefined,
@@ -65,7 +72,7 @@ export const nothing = {
   requested: undefined
 } satisfies State
 
-/** How tokens are sent. */
+/** The value of the `Authorization` header. */
 export const authorization = ({ accessToken, type }: Tokens): string => `${type} ${Redacted.value(accessToken)}`
 
 export const make = (
@@ -121,7 +128,7 @@ const read = Effect.fnUntraced(function*({ dpop, server, store }: Self) {
 const keep = Effect.fnUntraced(function*(self: Self, next: Bound) {
   const before = yield* Ref.getAndSet(self.state, next)
   const { binding: { issuer, resource }, tokens } = next
-  // A refresh token that was used must not stay there: sent again, it would end the login.
+  // A refresh token that was used must not stay in the store: if it is sent again, the authorization server may end the login.
   const isUsedUp = !Equal.equals(before?.tokens?.refreshToken, tokens.refreshToken)
   yield* Effect.catchAll(write(self, before, next), (error) =>
     Effect.zipRight(
@@ -173,7 +180,7 @@ const dropRefused = Effect.fnUntraced(function*({ server, state, store }: Self, 
         ...known.binding,
         scopes: withoutRefused(known.binding.scopes, refused, known.tokens?.scopes)
       },
-      // This process does not ask for them again.
+      // These scopes count as requested, so this process does not request them again.
       requested: union(known.requested ?? known.binding.scopes, refused)
     })
   if (next?.binding === undefined) return

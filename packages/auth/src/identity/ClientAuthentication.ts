@@ -1,6 +1,6 @@
 /**
- * Authenticates the client at a token endpoint, for `TokenEndpoint`, with the method that the client has chosen or that the server takes.
- * `Identities` and the grants decide which client that is.
+ * Authenticates the client at a token endpoint, for `TokenEndpoint`. The method is the `authMethod` of the client, or else a method that
+ * the server supports. `Identities` and the grants choose the client.
  *
  * @see https://www.rfc-editor.org/rfc/rfc6749#section-2.3
  * @see https://www.rfc-editor.org/rfc/rfc7523#section-2.2
@@ -15,13 +15,16 @@ import type { AuthorizationServer } from "../AuthorizationServer.js"
 import type { AuthMethod, Client, PrivateKey } from "../ClientIdentity.js"
 import { failure } from "../discovery/Failure.js"
 
-/** What a request needs beside the parameters of its grant. */
+/** The headers and parameters that a request needs in addition to the parameters of its grant. */
 export interface Proof {
   readonly headers: Readonly<Record<string, string>>
   readonly parameters: Readonly<Record<string, string>>
 }
 
-/** The method, when the client does not name one. */
+/**
+ * The method of the client. When the client names none, the method follows from its key, its secret and the methods that the server
+ * supports.
+ */
 export const methodOf = (client: Client, supported: ReadonlyArray<string>): AuthMethod =>
   client.authMethod ?? (
     client.privateKey !== undefined
@@ -60,13 +63,13 @@ const required = <A>(value: A | undefined, method: AuthMethod): Effect.Effect<A,
       `The client has no ${method === "private_key_jwt" ? "private key" : "secret"} for "${method}"`
     )
 
-/** As a form writes it: RFC 6749, appendix B. */
+/** Encodes a text as a form does, as RFC 6749, appendix B, requires. */
 const encode = (text: string): string => new URLSearchParams([["", text]]).toString().slice(1)
 
-/** How long a signed JWT lives. */
+/** How long a signed JWT is valid, in milliseconds. */
 const LIFETIME = 60_000
 
-/** Signs a JWT by which the client proves who it is. Each is used once. */
+/** Signs a JWT that proves the identity of the client. Each JWT is used once. */
 const sign = (key: PrivateKey, clientId: string, audience: string): Effect.Effect<string, AuthorizationError> =>
   Effect.flatMap(Clock.currentTimeMillis, (millis) =>
     Effect.tryPromise({

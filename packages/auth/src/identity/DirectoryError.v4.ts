@@ -1,9 +1,9 @@
-/** The errors of a key-value store that keeps its values in files, for version 4. */
+/** The errors of a key-value store that keeps its values in files, for `node/CredentialDirectory` with Effect 4. */
 import * as KeyValueStore from "effect/persistence/KeyValueStore"
 
 export type DirectoryError = KeyValueStore.KeyValueStoreError
 
-/** That a step of the store failed at a path. */
+/** The error of an operation `method` that has failed at `path`. */
 export const make = (method: string, path: string, cause: unknown): DirectoryError =>
   new KeyValueStore.KeyValueStoreError({
     method,

@@ -1,7 +1,7 @@
 /**
  * Makes the `Grant` of a client that is registered at one authorization server, for the grants without a login: `ClientCredentials`,
- * `EnterpriseManaged`, `TokenExchange` and `WorkloadIdentity`. What proves the client is sent to that server only: when the MCP server uses
- * another authorization server, the grant fails and sends nothing.
+ * `EnterpriseManaged`, `TokenExchange` and `WorkloadIdentity`. The credentials of the client are sent only to that server. When the MCP
+ * server uses another authorization server, the grant fails and sends nothing.
  */
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
@@ -12,8 +12,8 @@ import * as ServerText from "../discovery/ServerText.js"
 import type { Grant, GrantContext } from "../Grant.js"
 
 /**
- * `form` has the parameters of a token request, without the scopes. Everything fails where the MCP server uses another authorization
- * server.
+ * `form` gives the parameters of a token request, without the scopes. `client` and `obtain` of the grant fail when the MCP server uses
+ * another authorization server.
  */
 export const make = <R>(
   client: PreRegistered,
@@ -42,7 +42,7 @@ export const make = <R>(
   }
 }
 
-/** A token that the application has for the grant. */
+/** The text of a token that the application gives to the grant. Fails with `message` when the effect of the application fails. */
 export const given = <R>(
   token: Effect.Effect<Redacted.Redacted<string>, unknown, R>,
   message: string

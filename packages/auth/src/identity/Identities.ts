@@ -1,6 +1,7 @@
 /**
- * Chooses who this client is at an authorization server, for `AuthorizationCode`. A registration (`Registration`) is stored by issuer
- * (`Registered`), and made anew when it has expired or does not have the redirect URI.
+ * Chooses the identity of this client at an authorization server, for `AuthorizationCode` and `DeviceAuthorization`. `Registration`
+ * registers the client, and `Registered` stores the registration by issuer. The client registers again when the secret of the registration
+ * has expired, or when the registration does not have the redirect URI.
  */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -13,7 +14,10 @@ import type { GrantContext } from "../Grant.js"
 import * as Registered from "./Registered.js"
 import * as Registration from "./Registration.js"
 
-/** `redirectUri` is `undefined` when the client is needed to refresh tokens only. */
+/**
+ * The client for a token request. `redirectUri` is `undefined` when no browser login follows: for a refresh, a revocation, or a login on
+ * another device.
+ */
 export const choose = Effect.fnUntraced(function*(
   identity: ClientIdentity,
   context: GrantContext,
@@ -27,7 +31,7 @@ export const choose = Effect.fnUntraced(function*(
   const known = registered(issuer)
   if (known !== undefined) return known as Client
   if (previousIssuer !== undefined && registered(previousIssuer) !== undefined) {
-    // What was registered by hand for one issuer is not used at another.
+    // A client that was registered by hand at one issuer is not used at another issuer.
     return yield* unknown(
       `This client is registered at ${
         ServerText.shorten(previousIssuer)
@@ -56,7 +60,7 @@ export const choose = Effect.fnUntraced(function*(
     (cause) => failure("UnknownClient", "`ask` gave no client", { cause })
   )
   const { authMethod, clientId, clientSecret, privateKey } = given
-  // A key is not stored: `ask` gives it again.
+  // A private key is not stored: `ask` gives it again.
   if (privateKey === undefined && authMethod !== "private_key_jwt") {
     const redirectUris = redirectUri === undefined ? [] : [redirectUri]
     yield* Registered.replace(
@@ -68,7 +72,10 @@ export const choose = Effect.fnUntraced(function*(
   return given
 })
 
-/** A hostile server could give the id that the client has elsewhere, and so get a code of that server. */
+/**
+ * Registers the client. Fails when the server gives an id that the client has at another server: a hostile server could so get a code of
+ * the other server.
+ */
 const registerAnew = Effect.fnUntraced(function*(identity: ClientIdentity, context: GrantContext, redirectUri: string) {
   const registration = yield* Registration.register(context, identity, redirectUri)
   const owner = identity.preRegistered?.find(({ clientId }) => clientId === registration.clientId)
@@ -80,7 +87,10 @@ const registerAnew = Effect.fnUntraced(function*(identity: ClientIdentity, conte
   )
 })
 
-/** An application that has registered by hand, and has configured no other way, does not want a registration at another issuer. */
+/**
+ * Whether the application has only clients that were registered by hand. Such an application does not want a registration at another
+ * issuer.
+ */
 const isFixed = ({ ask, metadataDocument, preRegistered = [] }: ClientIdentity): boolean =>
   preRegistered.length > 0 && metadataDocument === undefined && ask === undefined
 

@@ -1,9 +1,9 @@
 /**
- * The registrations of this client in the store. For each issuer the store has the registration for the next login, and the registrations
- * before it, because only the client that got a token can refresh that token. `Identities` finds and replaces a registration, and notes
- * which resources use the registration; `TokenState` and `AuthorizationCode` retire a registration, so that the next login makes a new
- * one; `TokenRequests` forgets a registration that the issuer refuses; `Revocation` releases a registration that no resource uses any
- * more.
+ * The registrations of this client in the store. For each issuer the store has the registration for the next login, and older
+ * registrations, because only the client that got a token can refresh that token. `Identities` finds and replaces a registration, and notes
+ * which resources use it. `TokenState` and `AuthorizationCode` retire a registration, so that the next login makes a new registration.
+ * `TokenRequests` forgets a registration that the issuer refuses. `Revocation` releases a registration, and deletes it when no other
+ * resource uses it.
  */
 import * as Effect from "effect/Effect"
 import type { AuthorizationError } from "../AuthorizationError.js"
@@ -11,7 +11,7 @@ import type { Binding, CredentialStoreService, Registration } from "../Credentia
 
 type Store = Pick<CredentialStoreService, "registrations">
 
-/** The registration with this id; without an id, the registration for the next login. */
+/** The registration with this client id. When `clientId` is `undefined`, the registration for the next login. */
 export const find = (
   { registrations }: Store,
   issuer: string,
@@ -26,8 +26,8 @@ export const find = (
   )
 
 /**
- * Lets the next login register anew. The registration stays findable by its id: tokens for another MCP server may have been issued to it. A
- * registration with another id has been replaced already.
+ * Lets the next login register again. The old registration can still be found by its client id, because tokens for another MCP server may
+ * have been issued to it. Does nothing when the current registration has another id than `clientId`: then it was replaced already.
  */
 export const retire = Effect.fnUntraced(function*(
   { registrations }: Store,
@@ -51,8 +51,8 @@ const exclusive = <A>(
 ): Effect.Effect<A, AuthorizationError> => store.exclusive(effect, issuer, "")
 
 /**
- * Notes that the client logs in for a resource with the registration for the next login, if the client can delete that registration.
- * `false` when the registration is gone: a logout may have deleted it.
+ * Notes that a login for `resource` uses the registration for the next login. Only registrations that the client can delete need this note.
+ * Gives `false` when the registration is gone, because a logout may have deleted it.
  */
 export const use = (
   store: CredentialStoreService,
@@ -74,8 +74,8 @@ export const use = (
   )
 
 /**
- * Notes that the tokens for a resource are gone. Forgets and gives the registration when the client can delete it at the issuer, and
- * uses it for no other resource.
+ * Notes that the tokens for a resource are gone. When the client can delete the registration at the issuer, and no other resource uses it,
+ * this function removes it from the store and gives it. Otherwise it gives `undefined`.
  */
 export const release = (
   store: CredentialStoreService,
@@ -98,7 +98,7 @@ export const release = (
     })
   )
 
-/** Forgets the registration with this id; without an id, the registration for the next login. */
+/** Removes the registration with this client id from the store. When `clientId` is `undefined`, the registration for the next login. */
 export const forget = Effect.fnUntraced(function*(
   { registrations }: Store,
   issuer: string,

@@ -1,6 +1,6 @@
 /**
- * Registers the client at an authorization server. The request asks for no more than the authorization code and refresh tokens.
- * `Identities` decides when, and stores the registration.
+ * Registers the client at an authorization server. The registration is only for the authorization code grant and for refresh tokens.
+ * `Identities` decides when the client registers, and stores the registration.
  *
  * @see https://www.rfc-editor.org/rfc/rfc7591
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/authorization#dynamic-client-registration
@@ -41,7 +41,7 @@ export const register = (
     return yield* read(answer, server, redirectUri)
   })
 
-/** A program on the user's machine, or a web application. */
+/** "native" is a program on the user's machine, "web" is a web application. */
 const applicationType = (redirectUri: string): "native" | "web" => {
   const { hostname, protocol } = new URL(redirectUri)
   return protocol === "https:" && !isLoopback(hostname) ? "web" : "native"
@@ -77,7 +77,10 @@ const read = (
   })
 }
 
-/** The client sends a token to this URL later, and only the server that registered the client may get the token. */
+/**
+ * Whether a URL has the origin of the registration endpoint. The client later sends a token to this URL, and only the server that
+ * registered the client may get the token.
+ */
 const isSameOrigin = (url: unknown, endpoint: string | undefined): url is string =>
   typeof url === "string" && endpoint !== undefined && URL.canParse(url) &&
   new URL(url).origin === new URL(endpoint).origin

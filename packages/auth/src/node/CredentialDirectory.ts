@@ -1,7 +1,7 @@
 /**
- * Keeps the registrations and the tokens of a client in a directory that only the user can read. Each record is a file that
- * is replaced as a whole, so that several processes can use the directory at once. One process refreshes a token; the others
- * read the token that it has stored.
+ * Keeps the registrations and the tokens of a client in a directory that only the user can read. Each record is a file, which is replaced
+ * as a whole, so that several processes can use the directory at the same time. One process refreshes a token; the other processes read the
+ * stored token.
  *
  * @since 0.1.0
  */
@@ -20,16 +20,16 @@ import * as Permissions from "./credentials/Permissions.js"
 /** @category models */
 export interface Options {
   /**
-   * Whether a folder and files are used that other users of the machine can read, write or own: for a folder that a container mounts, whose
-   * modes cannot be changed. Default: false.
+   * Whether the store uses a directory or files that other users of the machine can read, write or own. This is for a directory that a
+   * container mounts and whose modes cannot be changed. Default: false.
    */
   readonly allowOthers?: boolean | undefined
 }
 
 /**
- * A store in a directory, which is created with mode 0700; its files have mode 0600. Everything fails with reason `Store` where other users
- * can read, write or own the directory or a file in it. On Windows that is not checked, and the files have the permissions of the
- * directory above. The secrets in the files are not encrypted.
+ * A `CredentialStore` in a directory. The layer creates the directory with mode 0700 and its files with mode 0600. When another user can
+ * read, write or own the directory or a record in it, each operation fails with reason `Store`. On Windows this is not checked, and the
+ * files inherit the permissions of the parent directory. The secrets in the files are not encrypted.
  *
  * @category layers
  */
@@ -51,7 +51,10 @@ export const layer = (
   })
 }
 
-/** Where no lock can be created, no token can be stored either, and the effect runs without a lock. */
+/**
+ * Runs an effect with a lock file. When no lock file can be created, the effect runs without a lock, because then no token can be stored in
+ * the directory either.
+ */
 const locked = (directory: string): CredentialStore.Exclusive => (name, effect) =>
   Effect.scoped(Effect.zipRight(
     Effect.catchAll(
@@ -77,7 +80,7 @@ const make = (directory: string): KeyValueStore.KeyValueStore => {
       attempt("writeFile", pathOf(key), () => {
         const temporary = join(directory, `.${randomUUID()}`)
         return fs.mkdir(directory, { recursive: true, mode: 0o700 })
-          // Only a new file: a file that another user may have put there is never opened.
+          // `wx` creates a new file, and never opens a file that another user may have put there.
           .then(() => fs.writeFile(temporary, value, { mode: 0o600, flag: "wx" }))
           .then(() => fs.rename(temporary, pathOf(key)))
           .catch((cause) => fs.rm(temporary, { force: true }).then(() => Promise.reject(cause)))

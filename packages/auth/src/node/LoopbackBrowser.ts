@@ -1,7 +1,7 @@
 /**
- * The user's browser, for programs on the user's own machine: opens the login in the browser, and receives the response with
- * an HTTP server on 127.0.0.1 that runs only during a login. The path of the response is random, so that no other page can
- * guess it. A client that has registered itself listens again on its registered port, if the port is free.
+ * The service `Browser` for programs on the user's own machine. It opens the login in the browser, and receives the response with an HTTP
+ * server on 127.0.0.1, which runs only during a login. The path of the response is random, so that no other page can guess it. When the
+ * client has registered itself before, the server listens on the registered port again, if this port is free.
  *
  * @see https://www.rfc-editor.org/rfc/rfc8252#section-7.3
  * @since 0.1.0
@@ -23,15 +23,15 @@ import * as OpenUrl from "./browser/OpenUrl.js"
 /** @category models */
 export interface Options {
   /**
-   * The port to listen on. Default: any free port. A client that is registered by hand, or by a document, needs its registered
-   * port, unless its authorization server lets the port differ.
+   * The port to listen on. Default: any free port. When the client was registered by hand or by a metadata document, give the registered
+   * port, unless the authorization server ignores the port of a loopback address.
    */
   readonly port?: number | undefined
   /** The path of the redirect URI. Default: a random path. */
   readonly path?: `/${string}` | undefined
   /**
-   * Opens the address. Default: the program of the system (`open`, `xdg-open`), without a shell. Where there is no browser, over
-   * SSH for example, pass a function that prints the address.
+   * Opens the URL for the user. Where there is no browser, over SSH for example, pass a function that prints the URL. Default: runs the
+   * program of the system (`open`, `xdg-open` or `rundll32.exe`) without a shell.
    */
   readonly open?: ((url: URL) => Effect.Effect<void, unknown>) | undefined
 }
@@ -48,7 +48,7 @@ export const layerWith = (options: Options = {}): Layer.Layer<Browser> =>
       login: (registered) => {
         const fresh = login(path, options.port ?? 0, options)
         const known = registered.map((uri) => portAndPath(uri, options)).find((one) => one !== undefined)
-        // Not every authorization server lets the port differ, so another port needs another registration.
+        // The registered port is tried first: some authorization servers compare the port, so another port needs another registration.
         return known === undefined ? fresh : Effect.orElse(login(known.path, known.port, options), () => fresh)
       }
     }
@@ -71,7 +71,7 @@ const portAndPath = (uri: string, { path, port }: Options) => {
     : undefined
 }
 
-/** A response that waits for its state. */
+/** A login that waits for the response with its state. */
 interface Waiting {
   readonly state: string
   readonly response: Deferred.Deferred<URLSearchParams, AuthorizationError>
@@ -92,7 +92,7 @@ const login = (
         if (!URL.canParse(target, origin)) return page(response, 404, NOTHING)
         const url = new URL(target, origin)
         const { host } = request.headers
-        // A page of another site can send requests here, under a name that resolves to this address.
+        // A page of another site could send requests here under a host name that resolves to 127.0.0.1, so the host is checked.
         if (request.method !== "GET" || url.pathname !== path || (host !== at && host !== `localhost:${port}`)) {
           return page(response, 404, NOTHING)
         }
@@ -129,7 +129,10 @@ const MAX_CONNECTIONS = 16
 /** How many characters a response may have. */
 const MAX_TARGET = 16 * 1024
 
-/** In bytes. A browser sends the cookies of every program that has listened at this address, whatever the port: as many as it keeps for a host. */
+/**
+ * In bytes. A browser sends the cookies of every program that has listened at this address, whatever its port was, so there may be very
+ * many.
+ */
 const MAX_HEADERS = 1024 * 1024
 
 const listen = (
@@ -184,7 +187,7 @@ const isSame = ([given, ...more]: ReadonlyArray<string>, state: string): boolean
 
 const NOTHING = "There is nothing here."
 
-/** A page with a fixed text: nothing that a request holds is shown. */
+/** Answers with a page that has a fixed text and nothing from the request. */
 const page = (response: ServerResponse, status: number, text: string): void => {
   response.writeHead(status, {
     "content-type": "text/html; charset=utf-8",

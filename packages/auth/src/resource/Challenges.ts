@@ -1,6 +1,7 @@
 /**
- * The scheme of access tokens in HTTP: finds the token of a request, in the Authorization header and nowhere else, and refuses
- * a request with the status and challenges that tell the client where to get which token. `ResourceServer` decides when.
+ * Access tokens in HTTP. This module finds the token of a request in the `Authorization` header, and nowhere else. It makes the refusals:
+ * their status and challenges tell the client where to get a token, and for which scopes. `ResourceServer` decides when a request is
+ * refused.
  *
  * @see https://www.rfc-editor.org/rfc/rfc6750#section-2
  * @see https://www.rfc-editor.org/rfc/rfc6750#section-3
@@ -18,12 +19,12 @@ export interface Token {
 
 type Credentials =
   | Token
-  /** No token, or credentials of another kind. */
+  /** The request has no token, or credentials of another scheme. */
   | { readonly _tag: "None" }
-  /** The client gets 400 with the sentence. */
+  /** The client gets status 400 with the message. */
   | { readonly _tag: "Malformed"; readonly message: string }
 
-/** Does not look at what the token says. */
+/** The credentials of a request. This function does not read the content of the token. */
 export const credentialsOf = ({ headers: { authorization }, url }: HttpRequest, maxLength: number): Credentials => {
   const query = url.indexOf("?")
   // MUST NOT be included in the URI query string (2026-07-28 basic/authorization#token-requirements)
@@ -63,7 +64,7 @@ export interface Challenges {
 
 export interface Options {
   readonly resourceMetadata: string
-  /** The scopes that a new client should get. */
+  /** The scopes that the challenges name for a client without a valid token. */
   readonly scopes: ReadonlyArray<string>
   readonly dpop: { readonly algorithms: ReadonlyArray<string>; readonly required: boolean } | undefined
 }
@@ -86,7 +87,7 @@ export const make = ({ dpop, resourceMetadata, scopes }: Options): Challenges =>
     )
 
   return {
-    // Without an error code: a client that has sent no token has made no error.
+    // This challenge has no error code, because a client that has sent no token has made no error.
     missing: HttpRefusal.unauthorized(
       challenges({ scope }),
       "Unauthorized: this server requires an access token in the Authorization header"
@@ -115,7 +116,7 @@ export const make = ({ dpop, resourceMetadata, scopes }: Options): Challenges =>
   }
 }
 
-/** It is not known whether the token is valid: the client keeps it, and tries again. */
+/** The refusal when it is not known whether the token is valid. The client keeps the token and tries again after 5 seconds. */
 export const unavailable = (message: string): HttpRefusal.HttpRefusal =>
   new HttpRefusal.HttpRefusal({
     status: 503,

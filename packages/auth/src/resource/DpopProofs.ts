@@ -1,7 +1,7 @@
 /**
- * Checks the proofs of DPoP, for `ResourceServer`: that the sender of a request has the key that its token is bound to. `Challenges` makes
- * the answer to a proof that is refused. A proof is for one request, one token and a short time, and is accepted once: the proofs that
- * were used are remembered until they are too old, by all nodes of the server where they share `SharedLimits`, otherwise by this process.
+ * Checks the proofs of DPoP, for `ResourceServer`. A proof shows that the sender of a request has the key that its token is bound to. A
+ * proof is for one request, one token and a short time, and is accepted once. So used proofs are remembered until they are too old: in
+ * `SharedLimits` for all nodes if it is provided, otherwise in this process. `Challenges` makes the answer to a refused proof.
  *
  * @see https://www.rfc-editor.org/rfc/rfc9449#section-4.3
  */
@@ -15,6 +15,7 @@ import * as Jose from "jose"
 import * as Sha256 from "../digest/Sha256.js"
 import * as ResourceMetadata from "../discovery/ResourceMetadata.js"
 
+/** See `DpopOptions` of `ResourceServer`. */
 export interface Options {
   readonly maxAge?: Duration.DurationInput | undefined
   readonly maxProofs?: number | undefined
@@ -29,14 +30,14 @@ export class ProofError extends Data.TaggedError("ProofError")<{
   readonly nonce?: string | undefined
 }> {}
 
-/** What a proof must be about. */
+/** The request that a proof must be for. */
 export interface Request {
   readonly proof: string | undefined
   readonly method: string
-  /** The URLs of this request, without query. */
+  /** The URLs that the proof may name, without query: the resource, and the URL of the request at the same origin. */
   readonly urls: ReadonlyArray<string>
   readonly token: string
-  /** The thumbprint of the key. */
+  /** The thumbprint of the key that the token is bound to. */
   readonly jkt: string
   readonly millis: number
 }
@@ -119,7 +120,10 @@ export const make = (
 /** Whether the proof is used for the first time. */
 type Use = (jkt: string, id: string, millis: number) => Effect.Effect<boolean, ProofError>
 
-/** For all nodes. While their store is away no proof is accepted: it may have been used at another node. */
+/**
+ * Remembers proofs for all nodes. While the shared store does not answer, no proof is accepted, because it may have been used at another
+ * node.
+ */
 const sharing = (life: number, { once }: SharedLimitsService): Use => {
   const logged = StoreFailure.once("The store of used proofs")
   return (jkt, id) =>
@@ -129,7 +133,10 @@ const sharing = (life: number, { once }: SharedLimitsService): Use => {
     )
 }
 
-/** In this process: `used` has the ids of proofs by their key, and until when they count; `count` is how many there are. */
+/**
+ * Remembers proofs in this process. `used` has, for each key, the ids of the used proofs with the time until which they are remembered.
+ * `count` is the number of all ids.
+ */
 const remembered = (life: number, maxProofs: number): Use => {
   const used = new Map<string, Map<string, number>>()
   let count = 0
@@ -149,7 +156,7 @@ const remembered = (life: number, maxProofs: number): Use => {
     Effect.suspend(() => {
       const ids = used.get(jkt)
       if (ids?.has(id) === true) return Effect.succeed(false)
-      // One client may not use up the memory for all clients.
+      // One client must not use up the memory of all clients.
       if (count >= maxProofs || (ids?.size ?? 0) >= maxProofs / 10) forget(millis)
       if (count >= maxProofs || (used.get(jkt)?.size ?? 0) >= maxProofs / 10) {
         return busy("the server has too many proofs of DPoP to remember")
@@ -166,6 +173,6 @@ const busy = (message: string): ProofError => new ProofError({ error: "busy", me
 
 const invalid = (message: string): ProofError => new ProofError({ error: "invalid_dpop_proof", message })
 
-/** A URL as it is compared: without query, fragment and a slash at the end. */
+/** The form in which URLs are compared: without query, fragment and a slash at the end. "" when the value is not a URL. */
 export const normalized = (url: unknown): string =>
   typeof url === "string" && URL.canParse(url) ? ResourceMetadata.canonical(new URL(url)) : ""

@@ -1,6 +1,6 @@
 /**
- * The public keys of one issuer, from its JSON Web Key Set, for `JwtVerifier`: which of the keys may have signed a token, and the cache of
- * the set (`Refreshed`). Symmetric keys and keys for encryption are never used.
+ * The public keys of one issuer, from its JSON Web Key Set, for `JwtVerifier`. This module finds the keys that may have signed a token, and
+ * caches the key set with `Refreshed`. It never uses symmetric keys and keys for encryption.
  *
  * @see https://www.rfc-editor.org/rfc/rfc7517
  */
@@ -19,7 +19,10 @@ import * as ServerMetadata from "../discovery/ServerMetadata.js"
 import * as ServerText from "../discovery/ServerText.js"
 import * as Refreshed from "./Refreshed.js"
 
-/** `jose` knows which keys of a set are for a header: by their id, type, curve, algorithm and use. */
+/**
+ * The usable keys of a key set, as a function of the library `jose`. The function chooses the key for the header of a token by the id,
+ * type, curve, algorithm and use of each key.
+ */
 export type Keys = ReturnType<typeof Jose.createLocalJWKSet>
 
 /** See the options of `JwtVerifier`. */
@@ -29,14 +32,14 @@ export interface Options {
   readonly refreshInterval?: Duration.DurationInput | undefined
 }
 
-/** How long a set is used before it is requested again, and beyond that while it cannot be requested. */
+/** In milliseconds: how long a key set is used before it is requested again, and how much longer while requests fail. */
 const MAX_AGE = Duration.toMillis("10 minutes")
 const STALE_FOR = Duration.toMillis("1 hour")
 
-/** How many keys a token without a key id is verified with. */
+/** How many keys are tried for a token that fits several keys, because its header has no key id. */
 const MAX_TRIES = 8
 
-/** Only what is public, so that a key set that holds a private key does no harm here. */
+/** The members of a key that are copied. They are public: if a key set contains a private key, its private part is not kept here. */
 const MEMBERS = ["kty", "kid", "use", "alg", "key_ops", "crv", "x", "y", "n", "e"] as const
 
 const keysOf = (keys: ReadonlyArray<unknown>): Keys =>
@@ -46,7 +49,7 @@ const keysOf = (keys: ReadonlyArray<unknown>): Keys =>
     )
   })
 
-/** The algorithms that each curve is for. */
+/** The key type and the algorithms of each curve. */
 const CURVES: ReadonlyMap<unknown, readonly [kty: string, algorithms: ReadonlyArray<unknown>]> = new Map([
   ["P-256", ["EC", ["ES256"]]],
   ["P-384", ["EC", ["ES384"]]],
@@ -54,7 +57,7 @@ const CURVES: ReadonlyMap<unknown, readonly [kty: string, algorithms: ReadonlyAr
   ["Ed25519", ["OKP", ["EdDSA", "Ed25519"]]]
 ])
 
-/** In base64url: 2,048 bits, fewer are refused when a signature is verified. */
+/** The characters of a modulus of 2,048 bits in base64url. `jose` refuses a shorter RSA key when it verifies a signature. */
 const MIN_MODULUS = 341
 
 const isText = (value: unknown, length = 1): boolean =>
@@ -62,7 +65,10 @@ const isText = (value: unknown, length = 1): boolean =>
 
 type Key = Readonly<Record<string, unknown>>
 
-/** Whether a key can have signed a token: a set without such a key must not take the place of a set that has one. */
+/**
+ * Whether a key can have signed a token. Other keys are left out, so that a key set without usable keys does not replace a key set that has
+ * one.
+ */
 const isUsable = (key: Key): boolean => {
   const { key_ops: operations, kty, use } = key
   const isForSignatures = (use === undefined || use === "sig") &&
@@ -79,7 +85,7 @@ const isUsableOnCurve = ({ alg, crv, kty, x, y }: Key): boolean => {
     (alg === undefined || curve[1].includes(alg))
 }
 
-/** Whether one of the keys has signed the token; `undefined` when none of them is for its header. */
+/** Whether one of the keys has signed the token; `undefined` when no key fits the header of the token. */
 export const isSigned = (keys: Keys, token: string): Effect.Effect<boolean | undefined> =>
   Effect.catchAll(
     Effect.as(Effect.tryPromise({ try: () => Jose.compactVerify(token, keys), catch: identity }), true),
@@ -94,7 +100,7 @@ export const isSigned = (keys: Keys, token: string): Effect.Effect<boolean | und
         : Effect.succeed(error instanceof Jose.errors.JWKSNoMatchingKey ? undefined : false)
   )
 
-/** The keys of an issuer. */
+/** The keys of an issuer: the keys in the option `keys`, which never change, or the key set that the issuer publishes. */
 export const make = (
   issuer: string,
   documents: Documents.Documents,

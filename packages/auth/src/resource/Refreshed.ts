@@ -1,13 +1,13 @@
 /**
- * A value of an authorization server that is requested when it is needed, kept, and requested again when it is old. `KeySet`,
- * `JwtVerifier` and `IntrospectionVerifier` keep what an authorization server publishes. While the value cannot be requested, the old
- * value serves on, for a bounded time. One request is under way at most.
+ * A value of an authorization server that is requested when it is needed, kept, and requested again when it is old. `KeySet` and
+ * `IntrospectionVerifier` keep what an authorization server publishes; `JwtVerifier` reads key sets. While requests for the value fail, the
+ * old value is used for a limited time. At most one request is under way.
  *
- * Two fields change, and only the request that is under way writes them:
+ * Only the request that is under way writes these two fields:
  * - `current`: the value, and when it was requested last.
  * - `problem`: why the last request failed, and when; a request that succeeds removes it.
  *
- * `sought` is changed by `newer` only: what the value lacked, and when that caused a request; an entry is of no use after `interval`.
+ * Only `newer` changes `sought`: what the value lacked, and when that caused a request. An entry is removed after `interval`.
  */
 import * as SingleFlight from "@effect-mcp/core/unstable/kit/SingleFlight"
 import * as TimeLimit from "@effect-mcp/core/unstable/kit/TimeLimit"
@@ -19,33 +19,42 @@ import type { AuthorizationError } from "../AuthorizationError.js"
 import { failure } from "../discovery/Failure.js"
 
 export interface Refreshed<A> {
+  /**
+   * The value. An old value is given at once, while a request for the next value runs. Fails when there is no value that may still be used.
+   */
   readonly get: Effect.Effect<A, AuthorizationError>
   /**
-   * A value that may have what is sought, which the given value lacks. `undefined` when there is no other value, when the same was sought a
-   * short time ago, or when other values were sought too often. Fails when the last request has failed: there may be another value.
+   * Another value than `seen`, which lacks `sought`. Gives `undefined` when there is no other value, when the same `sought` has caused a
+   * request within `interval`, or when too many others have. Fails when the last request has failed, because then it is not known whether
+   * there is another value.
    */
   readonly newer: (seen: A, sought: string) => Effect.Effect<A | undefined, AuthorizationError>
-  /** Whether this is the value now, and not an old value. */
+  /** Whether `value` is the present value and younger than `maxAge`, at the time `millis`. */
   readonly isFresh: (value: A, millis: number) => boolean
 }
 
 export interface Options<A> {
-  /** Names the value in the log: `the key set of https://login.example`. */
+  /** The name of the value in the log, for example `the key set of https://login.example`. */
   readonly what: string
   readonly request: Effect.Effect<A, AuthorizationError>
-  /** Whether a value that was requested again says the same. Then the value before stays. */
+  /** Whether two values are the same. If so, the value from before is kept. */
   readonly isSame: (before: A, after: A) => boolean
   readonly timeout: Duration.DurationInput
-  /** These are in milliseconds. */
+  /** How long a value is used before it is requested again, in milliseconds. */
   readonly maxAge: number
+  /** How long an old value is used after `maxAge` while requests fail, in milliseconds. */
   readonly staleFor: number
+  /** How long `newer` makes no second request for the same `sought`, in milliseconds. */
   readonly interval: number
 }
 
-/** How long a problem is the answer, before the next request. */
+/** In milliseconds: how long `get` answers with the last problem, before it makes the next request. */
 const RETRY = 5000
 
-/** How many requests there are in an interval because something was sought: what one client invents keeps no other from finding. */
+/**
+ * How many different `sought` may cause a request in one interval. A few invented values of one client then do not keep other clients from
+ * finding a new value.
+ */
 const MAX_SOUGHT = 4
 
 export const make = <A>(options: Options<A>, scope: Scope.Scope): Refreshed<A> => {

@@ -1,9 +1,10 @@
 /**
- * What `IntrospectionVerifier` remembers of tokens that the authorization server has answered about: which were active, so that they need not
- * wait behind tokens that somebody has invented, and which were not, so that the same invented token does not cause a request each time.
+ * What `IntrospectionVerifier` remembers of the answers of the authorization server. It remembers active tokens, so that requests with them
+ * need not wait behind invented tokens. It remembers inactive tokens for a short time, so that the same invented token does not cause a
+ * request each time.
  *
- * Each list holds so many tokens and characters; the oldest leave. A token is in one list at most. Whether a token may be used is never taken
- * from here: an active token is asked about again.
+ * Both lists are limited in tokens and characters; the oldest tokens are forgotten. A token is in one list at most. A token is never
+ * accepted because it is in the list of active tokens: the authorization server is asked again.
  */
 
 export interface SeenTokens {
@@ -14,7 +15,10 @@ export interface SeenTokens {
   readonly set: (token: string, isActive: boolean, millis: number) => void
 }
 
-/** How long an inactive token is refused without a request: an authorization server of several nodes may not know a new token at once. */
+/**
+ * In milliseconds: how long an inactive token is refused without a request. The time is short, because one node of an authorization server
+ * may not know a new token at once.
+ */
 export const INACTIVE_FOR = 5000
 
 const MAX_ACTIVE = { tokens: 10_000, characters: 16 * 1024 * 1024 }
@@ -34,7 +38,7 @@ export const make = (): SeenTokens => {
   }
 }
 
-/** When each token was set, the oldest first. `held` counts characters. */
+/** The time at which each token was set, with the oldest token first. `held` counts the characters of all tokens. */
 const bounded = (max: typeof MAX_ACTIVE) => {
   const times = new Map<string, number>()
   let held = 0

@@ -1,6 +1,7 @@
 /**
- * Decides whether a token that was verified is for this server and for now, whatever has verified it. `ResourceServer` asks for each
- * request. Texts are compared exactly: URLs that mean the same are different audiences and different issuers.
+ * Decides whether a verified token is for this server and valid now. The rules are the same for all verifiers. `ResourceServer` accepts a
+ * token once and checks its times for each request. Texts are compared exactly: two different texts for the same URL are different
+ * audiences and different issuers.
  *
  * @see https://www.rfc-editor.org/rfc/rfc9068#section-4
  */
@@ -13,25 +14,26 @@ import * as TokenVerifier from "../TokenVerifier.js"
 export interface Rules {
   readonly issuers: ReadonlyArray<string>
   readonly audiences: ReadonlyArray<string>
-  /** The claims that have the scopes of a token. */
+  /** The names of the claims that have the scopes of a token. */
   readonly scopeClaims: ReadonlyArray<string>
-  /** In milliseconds. */
+  /** How much clocks may differ, in milliseconds. */
   readonly clockTolerance: number
 }
 
-/** An access token, with what a request must prove. */
+/** An access token, with the key that a request must prove to have. */
 export interface Accepted {
   readonly token: AccessToken
-  /** The thumbprint of the key that the sender must have. */
+  /** The thumbprint of the key that the sender must have; `undefined` when the token is not bound to a key. */
   readonly jkt: string | undefined
-  /** In milliseconds; the token is valid from then on. */
+  /** From when the token is valid, in milliseconds since 1970. */
   readonly notBefore: number
 }
 
-/** The audiences of a resource: an origin is the same with and without a slash. */
+/** The values of `aud` for a resource. The URL of an origin is accepted with and without a slash at the end. */
 export const audiencesOf = (resource: string): ReadonlyArray<string> =>
   new URL(resource).pathname === "/" ? [resource.replace(/\/$/, ""), `${resource.replace(/\/$/, "")}/`] : [resource]
 
+/** The access token of verified claims. Fails when it is for another server, or has claims that this server cannot read. */
 export const accept = (
   { claims, issuer }: TokenVerifier.Verified,
   rules: Rules
@@ -109,8 +111,8 @@ export const problemAt = (
     : undefined
 
 /**
- * For how many milliseconds a stream may be open that begins now: until the token expires, or when it has expired by the clock of
- * this server, until requests with the token are refused.
+ * For how many milliseconds a stream that begins now may stay open: until the token expires. When the token has already expired but is
+ * within the tolerance, until the tolerance ends.
  */
 export const lifeAt = (
   { token: { expiresAt = Infinity } }: Timed,
@@ -120,21 +122,27 @@ export const lifeAt = (
 
 const isTime = (value: unknown): value is number | undefined => value === undefined || Number.isFinite(value)
 
-/** What a claim is that is there and cannot be read: it is refused, never treated as absent. */
+/** Stands for a claim that is there and cannot be read. Such a claim is refused, never treated as absent. */
 const malformed = Symbol()
 
 type Claim = string | undefined | typeof malformed
 
 const isText = (value: unknown): value is string => typeof value === "string" && value !== ""
 
-/** The user. A token whose user cannot be read would otherwise be the token of its client, which all users of the client share. */
+/**
+ * The user. An unreadable `sub` must not count as absent: the token would then belong to its client, and all users of the client would be
+ * one user.
+ */
 const subjectOf = (sub: unknown): Claim => sub === undefined || isText(sub) ? sub : malformed
 
-/** The client. Issuers write `null` where there is none. */
+/** The client. Some issuers write `null` when there is no client. */
 const clientOf = (client: unknown): Claim =>
   client === undefined || client === null ? undefined : isText(client) ? client : malformed
 
-/** The scopes, separated by spaces. An entry of a list is one scope: `Notes Admin` must not become `Notes` and `Admin`. */
+/**
+ * The scopes, separated by spaces. An entry of a list is one scope, so an entry with a space, such as `Notes Admin`, is left out: it must
+ * not become `Notes` and `Admin`.
+ */
 const scopesOf = (scopes: unknown): Claim =>
   scopes === undefined || scopes === null || scopes === ""
     ? undefined

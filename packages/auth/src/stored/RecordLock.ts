@@ -1,10 +1,10 @@
 /**
- * A lock between processes that share a database: a record, whose text begins with the token of the process that holds the lock. That
- * process changes the end of the text all the time. A process that waits, and sees the same text for long, takes the lock: the holder has
- * ended. No clock of another machine is needed.
+ * A lock between processes that share a database. The lock is a record whose text begins with the token of the process that holds the lock.
+ * The holder changes the end of the text every 3 seconds. A waiting process that sees the same text for 15 seconds takes the lock, because
+ * the holder must have ended. So the clocks of the machines are not compared.
  *
- * A holder that was stopped for long may wake up when another process has the lock. So the database stores what is written under a lock
- * only as long as the record begins with the token (`CredentialStore.makeShared`).
+ * A holder that was suspended for long may wake up when another process has the lock. So the database stores a write under a lock only
+ * while the record still begins with the token of the writer (`CredentialStore.makeShared`).
  */
 import * as EffectInternals from "@effect-mcp/core/unstable/kit/EffectInternals"
 import * as Effect from "effect/Effect"
@@ -19,11 +19,13 @@ import { failure } from "../discovery/Failure.js"
 const LOOK = 200
 const BEAT = 3000
 
-/** How often in a row the database may not answer a process that waits, and how long the process then waits, in milliseconds. */
+/**
+ * How often in a row the database may fail to answer a waiting process, and how long the process waits after each failure, in milliseconds.
+ */
 const MAX_UNANSWERED = 5
 const PAUSE = 1000
 
-/** How often a process that waits sees the same text before it takes the lock: 15 seconds. */
+/** How often a waiting process sees the same text before it takes the lock. With `LOOK` this is 15 seconds. */
 const MAX_SAME = 75
 
 interface Held {
@@ -31,12 +33,12 @@ interface Held {
   readonly lock: Lock
 }
 
-/** The lock that the fiber has. */
+/** The lock that the present fiber holds; `undefined` outside `exclusive`. */
 export const held = EffectInternals.local<Held | undefined>("@effect-mcp/auth/stored/RecordLock", undefined)
 
 /**
- * Runs an effect that has the lock. Fails, and does not run the effect, when the database does not answer; a process that waits already
- * goes on when the database answers again soon.
+ * Runs an effect while this process holds the lock. When the database does not answer the first request, this fails and does not run the
+ * effect. A process that already waits for the lock goes on when the database answers again within a few seconds.
  */
 export const exclusive = <A, E, R>(
   database: CredentialDatabase,
@@ -70,7 +72,7 @@ const take = Effect.fnUntraced(function*(database: CredentialDatabase, { name, t
   let same = 0
   const look = Effect.gen(function*() {
     const found = yield* restore(database.read(name))
-    // The answer to an earlier attempt was lost.
+    // The swap of an earlier attempt has succeeded, but its answer was lost.
     if (found?.startsWith(token) === true) return true
     same = found === seen ? same + 1 : 0
     seen = found
@@ -92,7 +94,7 @@ const take = Effect.fnUntraced(function*(database: CredentialDatabase, { name, t
   }
 })
 
-/** Shows that the holder lives, until it has lost the lock. */
+/** Changes the text every `BEAT` to show that the holder lives. Ends when the holder has lost the lock. */
 const beat = Effect.fnUntraced(function*(database: CredentialDatabase, lock: Lock) {
   for (let beats = 1; true; beats++) {
     yield* Effect.sleep(BEAT)

@@ -1,13 +1,13 @@
 /**
- * A key-value store of texts. This is the module that knows how a store of the platform says that it has no text, which the platform of
- * Effect 4 says in another way. `CredentialStore` reads any store through it, `CredentialDirectory` makes one.
+ * A key-value store of texts. A `KeyValueStore` of Effect 3 says that a key has no text in another way than a store of Effect 4; this
+ * module hides the difference. `CredentialStore` reads every store through this module, and `CredentialDirectory` makes a store with it.
  */
 import type { PlatformError } from "@effect/platform/Error"
 import * as KeyValueStore from "@effect/platform/KeyValueStore"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 
-/** What a store of texts is made of. */
+/** The functions of a store of texts. */
 export interface Texts<E> {
   readonly get: (key: string) => Effect.Effect<string | undefined, E>
   readonly set: (key: string, value: string) => Effect.Effect<void, E>
@@ -16,7 +16,7 @@ export interface Texts<E> {
   readonly keys: Effect.Effect<ReadonlyArray<string>, E>
 }
 
-/** The text of a key; `undefined` when there is none. */
+/** The text of a key; `undefined` when the store has no text for it. */
 export const get = (
   store: KeyValueStore.KeyValueStore,
   key: string

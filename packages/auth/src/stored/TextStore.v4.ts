@@ -1,8 +1,11 @@
-/** A key-value store of texts, for version 4. `CredentialStore` reads any store through it, `CredentialDirectory` makes one. */
+/**
+ * A key-value store of texts, for Effect 4. `CredentialStore` reads every store through this module, and `CredentialDirectory` makes a
+ * store with it.
+ */
 import * as Effect from "effect/Effect"
 import * as KeyValueStore from "effect/persistence/KeyValueStore"
 
-/** What a store of texts is made of. */
+/** The functions of a store of texts. */
 export interface Texts<E> {
   readonly get: (key: string) => Effect.Effect<string | undefined, E>
   readonly set: (key: string, value: string) => Effect.Effect<void, E>
@@ -11,7 +14,7 @@ export interface Texts<E> {
   readonly keys: Effect.Effect<ReadonlyArray<string>, E>
 }
 
-/** The text of a key; `undefined` when there is none. */
+/** The text of a key; `undefined` when the store has no text for it. */
 export const get = (
   store: KeyValueStore.KeyValueStore,
   key: string

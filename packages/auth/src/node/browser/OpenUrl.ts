@@ -1,12 +1,12 @@
 /**
- * Opens a URL in the user's browser with the program that the system has for this, for `LoopbackBrowser`. No shell reads the URL, and the
- * URL is one argument, so that no part of it is a command or an option.
+ * Opens a URL in the user's browser with a program of the system, for `LoopbackBrowser`. No shell reads the URL, and the URL is a single
+ * argument, so that no part of the URL can be a command or an option.
  */
 import * as Effect from "effect/Effect"
 import { spawn } from "node:child_process"
 import { AuthorizationError } from "../../AuthorizationError.js"
 
-/** The program and the arguments before the URL. */
+/** The program of a platform, and its arguments before the URL. */
 export const commandOf = (platform: NodeJS.Platform): readonly [command: string, ...args: Array<string>] =>
   platform === "darwin"
     ? ["open"]
@@ -15,8 +15,8 @@ export const commandOf = (platform: NodeJS.Platform): readonly [command: string,
     : ["xdg-open"]
 
 /**
- * Waits until the program has ended; an interruption leaves the program and the browser running. Only http and https are
- * opened.
+ * Opens an http or https URL, and waits until the program has ended. An interruption does not end the program and the browser. Fails for
+ * another URL.
  */
 export const open = (
   url: URL,
@@ -35,7 +35,7 @@ export const open = (
       child.once("exit", (code) =>
         resume(code === 0 || code === null ? Effect.void : Effect.fail(failed(`"${command}" ended with ${code}`))))
       child.unref()
-      // Node throws where the system refuses the argument, as Linux refuses an argument of 128 KiB.
+      // Node throws when the system refuses the argument; Linux refuses an argument of 128 KiB.
     }).pipe(Effect.catchAllDefect(() =>
       Effect.fail(failed(`"${command}" does not take an address of ${url.href.length} characters`))
     ))

@@ -1,10 +1,10 @@
 /**
- * A lock between processes: a file that only one process can create. The process that holds the lock keeps writing to the
- * file, or sets its time where the disk has no room. A file whose text and time do not change for long belongs to a process
- * that has ended, and is taken away.
+ * A lock between processes. The lock is a file that only one process can create. The holder of the lock writes to the file every 3 seconds;
+ * when the disk is full, the holder sets the time of the file. When text and time of the file do not change for 15 seconds, the holder has
+ * ended, and a waiting process removes the file.
  *
- * The lock does not exclude every error: a process that the system had suspended may wake up when another process holds the
- * lock. `CredentialDirectory` refreshes tokens under the lock.
+ * The lock is not perfect: a process that the system had suspended may wake up while another process holds the lock. `CredentialDirectory`
+ * refreshes tokens under this lock.
  */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -17,7 +17,7 @@ import { dirname } from "node:path"
 const LOOK = 100
 const WRITE = 3000
 
-/** How often a waiting process sees the same file before it removes the file. */
+/** How often a waiting process sees the same file before it removes the file. With `LOOK` this is 15 seconds. */
 const MAX_SAME = 150
 
 type Restore = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
@@ -57,14 +57,14 @@ const create = (path: string, mark: string, restore: Restore): Effect.Effect<fs.
     }
   })
 
-/** On a full disk a file can be created, but not written: no process may wait for such a file. */
+/** Removes a file that could be created but not written, as on a full disk. Otherwise other processes would wait for it. */
 const discard = (file: fs.FileHandle, path: string): Effect.Effect<void> =>
   Effect.ignore(attempt(() => close(file).then(() => fs.rm(path, { force: true }))))
 
 const touch = (file: fs.FileHandle): Effect.Effect<void, unknown> =>
   Effect.flatMap(Clock.currentTimeMillis, (now) => attempt(() => file.utimes(now / 1000, now / 1000)))
 
-/** What a process that waits sees: the text of the file and its time. */
+/** What a waiting process compares: the text of the file and its time. `undefined` when there is no file. */
 const look = (path: string): Effect.Effect<string | undefined, unknown> =>
   attempt(() =>
     Promise.all([fs.readFile(path, "utf8"), fs.stat(path)]).then(
@@ -73,7 +73,9 @@ const look = (path: string): Effect.Effect<string | undefined, unknown> =>
     )
   )
 
-/** Removes the file unless it has changed: another process may have removed it, and created its own. */
+/**
+ * Removes the file, but only if it is still the file that was `seen`: another process may have removed that file and created a new file.
+ */
 const takeAway = (path: string, seen: string | undefined): Effect.Effect<void, unknown> => {
   const aside = `${path}.${randomUUID()}`
   return attempt(() => fs.rename(path, aside).then(() => true, otherwise("ENOENT"))).pipe(

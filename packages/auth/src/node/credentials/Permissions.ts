@@ -1,7 +1,7 @@
 /**
- * Whether other users of the machine can read or change the credentials in a folder. `CredentialDirectory` asks before it uses the folder.
- * On Windows nothing is checked: its permissions are not modes. What is above the folder is not checked either. Links are followed, and
- * what they lead to is checked.
+ * Checks whether other users of the machine can read or change the credentials in a folder. `CredentialDirectory` calls it before it uses
+ * the folder. On Windows nothing is checked, because Windows has no modes. Parent folders are not checked. For a link, the target of the
+ * link is checked.
  */
 import * as Effect from "effect/Effect"
 import * as fs from "node:fs/promises"
@@ -9,10 +9,10 @@ import { join } from "node:path"
 import type { AuthorizationError } from "../../AuthorizationError.js"
 import { failure } from "../../discovery/Failure.js"
 
-/** The permissions of a group and of all others. */
+/** The bits of a mode that give permissions to the group and to all other users. */
 const OTHERS = 0o077
 
-/** Fails when another user can read or write the folder or one of its records, or owns them. A folder that is missing is private. */
+/** Fails when another user can read or write the folder or one of its records, or owns one of these. A missing folder passes the check. */
 export const check = (directory: string): Effect.Effect<void, AuthorizationError> =>
   Effect.gen(function*() {
     const user = process.getuid?.()
