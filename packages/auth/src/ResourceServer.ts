@@ -415,7 +415,7 @@ const userOf = <Claims, S, UR>(
       : Effect.fail(challenges.invalidToken("The access token is not bound to a key"))
   }
   if (scheme !== "dpop") return Effect.fail(challenges.invalidToken("The access token needs a proof of DPoP"))
-  // A proof is accepted once, and another node has already accepted the proof of a forwarded request.
+  // A proof is accepted once. The proof of such a request was accepted before: by another node, or by this node when the stream began.
   return request.isForwarded === true ? found : Effect.zipRight(proven(self, request, { token, jkt, millis }), found)
 }
 

@@ -1,7 +1,7 @@
 /**
- * `ChangeBus` in Redis, over a `RedisConnection`: one stream that all nodes append to, and that each node reads with a connection of its
- * own. The entries are numbered, so that a node knows when it has missed some. A node that cannot know, because Redis was restarted, takes
- * entries for missed. `ChangeMember` of core makes changes of the entries.
+ * `ChangeBus` in Redis, over a `RedisConnection`. All nodes append to one stream, and each node reads the stream with a separate
+ * connection. The entries are numbered, so that a node knows when it has missed entries. After a restart of Redis a node cannot know this,
+ * and assumes that it has missed entries. `ChangeMember` of core decodes the entries.
  *
  * @since 0.1.0
  */
@@ -16,11 +16,11 @@ import { RedisConnection } from "./RedisConnection.js"
 
 /** @category models */
 export interface Options {
-  /** How many changes are stored at least; a node that is further behind gets `Unknown`. Default: 10,000. */
+  /** How many changes Redis stores at least. A node that is further behind gets the change `Unknown`. Default: 10,000. */
   readonly maxChanges?: number | undefined
 }
 
-/** KEYS: stream, counter. ARGV: member, change, number of changes to keep. */
+/** KEYS: the stream, the counter. ARGV: the member, the change, how many changes to keep. */
 const publish: Script = {
   keys: 2,
   types: ["stream", "string"],
@@ -37,7 +37,7 @@ export const make = (options: Options = {}): Effect.Effect<ChangeBusService, nev
     const stream = `${prefix}{changes}`
     const counter = `${prefix}{changes}:number`
     const max = options.maxChanges ?? 10_000
-    // The number before the end of the stream, so that no change is missed from then on.
+    // The number is read before the end of the stream, so that this node misses no later change.
     const place = Effect.gen(function*() {
       const number = Number((yield* command("GET", counter)) ?? 0) || 0
       return { number, ...(yield* StreamEntries.end(run, stream)) }
@@ -58,7 +58,8 @@ export const make = (options: Options = {}): Effect.Effect<ChangeBusService, nev
           key: `${id} of ${stream}`
         })))
       }
-      // Changes may have been lost that no member has read, and later entries may have the ids of earlier ones.
+      // When Redis is another process, or its number or last entry is lower than before, changes may be lost. The node then goes on at the
+      // present end of the stream.
       const looked = Effect.map(place, (now): ReadonlyArray<Change> => {
         if (now.process === process && now.number >= reader.number && !StreamEntries.isBefore(now.last, last)) return []
         ;({ last, number: reader.number, process } = now)

@@ -1,5 +1,5 @@
 /**
- * What goes to Redis and comes back: scripts and replies.
+ * The types of the scripts that go to Redis, and of the replies that come back.
  *
  * `RedisConnection` sends the scripts and gives the replies to the other modules of this package.
  *
@@ -7,23 +7,27 @@
  */
 
 /**
- * What Redis answers: texts, numbers, and lists of them.
+ * A reply of Redis: a text, a number, `null` for nothing, or a list of replies.
  *
  * @category models
  */
 export type Reply = string | number | null | ReadonlyArray<Reply>
 
-/** @category models */
+/**
+ * The type of a key, as the command `TYPE` names it.
+ *
+ * @category models
+ */
 export type KeyType = "hash" | "stream" | "string" | "zset"
 
 /**
- * A Lua script, and how many keys it has.
+ * A Lua script, and the number of its keys.
  *
  * @category models
  */
 export interface Script {
   readonly lua: string
   readonly keys: number
-  /** The types of the keys, in their order, as the command `TYPE` names them. */
+  /** The types of the keys, in the order of the keys. Default: the types are not checked. */
   readonly types?: ReadonlyArray<KeyType> | undefined
 }

@@ -1,10 +1,10 @@
 /**
- * The connections of a node to Redis 7 or later, or to a cluster of them, for the other modules of this package. A command that Redis does
- * not answer fails after a while; nothing waits without a bound, and a lost connection never ends the process.
+ * The connections of a node to Redis 7 or later, or to a Redis cluster, for the other modules of this package. A command that Redis does
+ * not answer fails after the option `timeout`. The number of waiting commands is limited. A lost connection never ends the process.
  *
- * `RedisClient` has one client, `ChannelListeners` the channels. A key that begins with the prefix, but has another type than this package
- * gives the key, holds no data of a node. The first command that finds such a key removes and logs the key, and runs again. Keys without
- * the prefix are never removed.
+ * `RedisClient` is one client, `ChannelListeners` listens to channels. This package gives each of its keys a fixed type. When a command
+ * finds a key with the prefix and another type, no node has written it: the command removes the key, logs its name, and runs again. Keys
+ * without the prefix are never removed.
  *
  * @since 0.1.0
  */
@@ -23,27 +23,32 @@ import * as RedisClient from "./connection/RedisClient.js"
 import type { KeyType, Reply, Script } from "./RedisCommand.js"
 import { RedisError } from "./RedisError.js"
 
-/** @category models */
+/**
+ * The connection of a node. The commands and scripts fail with a `RedisError` when Redis does not answer in time or refuses them.
+ *
+ * @category models
+ */
 export interface RedisConnectionService {
-  /** Comes before the names of all keys. */
+  /** The text at the beginning of the names of all keys; see the option `prefix`. */
   readonly prefix: string
+  /** Sends one command and gives the reply. */
   readonly command: (name: string, ...args: ReadonlyArray<string | number>) => Effect.Effect<Reply, RedisError>
-  /** Runs a command once with each list of arguments, all in one round trip. Fails when one of them has failed. */
+  /** Runs a command once for each list of arguments, all in one round trip. Fails when one of these runs has failed. */
   readonly each: (
     name: string,
     all: ReadonlyArray<ReadonlyArray<string | number>>
   ) => Effect.Effect<void, RedisError>
-  /** Runs a script, whose keys come first among the arguments. All keys of one call need one hash tag. */
+  /** Runs a script. The keys are the first arguments. In a cluster, all keys of one call must have the same hash tag. */
   readonly run: (script: Script, ...args: ReadonlyArray<string | number>) => Effect.Effect<Reply, RedisError>
   /**
-   * `run` on a connection of its own, without the limits of `maxWaiting` and `maxWaitingSize`. It is for leases, and for other commands
-   * that keep a node a member of the nodes: these commands are small, and never wait behind data. A request that one node passes to another
-   * node asks here whether the other node lives.
+   * `command` and `run` on a separate connection, without the limits `maxWaiting` and `maxWaitingSize`. They are for leases and for other
+   * small commands that keep a node a member, so that these commands never wait behind data. A node also asks here whether another node
+   * lives, before it forwards a request to that node.
    */
   readonly upkeep: Pick<RedisConnectionService, "command" | "run">
   /**
-   * A connection of its own for a command that blocks, until the scope closes: the command gets `wait` milliseconds more than other
-   * commands, 2,000 at most.
+   * Opens a separate connection for commands that block, and closes it with the scope. The function sends one command, and waits for its
+   * reply `wait` milliseconds longer than for other commands. `wait` is at most 2,000.
    */
   readonly blocking: Effect.Effect<
     (wait: number, name: string, ...args: ReadonlyArray<string | number>) => Effect.Effect<Reply, RedisError>,
@@ -51,8 +56,8 @@ export interface RedisConnectionService {
     Scope.Scope
   >
   /**
-   * Calls back with each message of a channel, until the scope closes. Messages are lost while the connection is lost: the function is
-   * called once more when the connection listens again.
+   * Calls `listener` for each message of a channel, until the scope closes. Messages that are sent while the connection is lost do not
+   * arrive, so `listener` is also called when the connection listens again.
    */
   readonly subscribe: (
     channel: string,
@@ -68,42 +73,44 @@ export class RedisConnection
 /** @category models */
 export interface Options {
   /**
-   * Where Redis is: `redis://user:password@host:6379/0`, `rediss://` with TLS. Several addresses are nodes of a cluster.
+   * The address of Redis: `redis://user:password@host:6379/0`, or `rediss://` with TLS. Several addresses are nodes of one cluster.
    * Default: redis://127.0.0.1:6379.
    */
   readonly url?: string | Redacted.Redacted | ReadonlyArray<string | Redacted.Redacted> | undefined
   /**
-   * Comes before the names of all keys: servers that share one Redis need different prefixes. With the same prefix, one server would serve
-   * the sessions and get the changes of the other. Default: "mcp:".
+   * The text at the beginning of the names of all keys. Servers that share one Redis need different prefixes. With the same prefix, one
+   * server would serve the sessions of the other server, and get its changes. Default: "mcp:".
    */
   readonly prefix?: string | undefined
   /**
-   * How long a command waits for its answer, also while the connection is lost. A connection on which nothing arrives for this
-   * time, although commands were sent, is replaced. Default: 2 seconds.
+   * How long a command waits for its reply, including the time without a connection. A connection on which commands were sent, and nothing
+   * arrives for this time, is replaced. Default: 2 seconds.
    */
   readonly timeout?: Duration.DurationInput | undefined
   /**
-   * How many commands may have no answer yet, or wait for a connection. Further commands fail at once with a `RedisError`, and are not
-   * sent. Each of the four or five connections of a node has this limit, except the connection of the leases, which has none. Default:
-   * 10,000.
+   * How many commands may wait for a reply or for a connection. Further commands are not sent, and fail at once with a `RedisError`. The
+   * limit holds for each of the four or five connections of a node, except for `upkeep`, which has no limit. Default: 10,000.
    */
   readonly maxWaiting?: number | undefined
-  /** How many characters these commands may have, and one command more. Default: 64 Mi (67,108,864). */
+  /**
+   * How many characters the waiting commands may have. A command is refused only when the waiting commands already have more, so the last
+   * command may exceed the limit. Default: 64 Mi (67,108,864).
+   */
   readonly maxWaitingSize?: number | undefined
 }
 
-/** An address that is not an address of Redis: the driver would take it for the path of a socket. */
+/** Finds an address with another scheme. The driver would take such an address for the path of a socket. */
 const OTHER = /^(?!rediss?:)[a-z][a-z0-9+.-]*:\/\//i
 
-/** The address is not in the message: it may have a password. */
+/** The message does not contain the address, because the address may have a password. */
 const noAddress = new RedisError({
   message:
     "The option `url` is not the address of a Redis: write it as redis://user:password@host:6379, or rediss:// for TLS"
 })
 
 /**
- * Connects, and disconnects when the scope closes. Fails when Redis cannot be reached within the timeout. The process is ready,
- * by the option `health` of an HTTP server, while Redis takes writes. Logs a warning when Redis may drop keys for want of memory.
+ * Connects to Redis, and disconnects when the scope closes. Fails when Redis cannot be reached within `timeout`. For the option `health` of
+ * an HTTP server, the process is ready while Redis accepts writes. Logs a warning when Redis may drop keys because its memory is full.
  *
  * @category constructors
  */
@@ -125,7 +132,7 @@ export const make = (options: Options = {}): Effect.Effect<RedisConnectionServic
     const written = upkeep.command("SET", `${prefix}ready`, "", "PX", 60_000)
     yield* Readiness.add("Redis", Effect.mapError(written, ({ report }) => report))
     for (const policy of evicting(yield* upkeep.memory)) yield* Effect.logWarning(mayEvict(policy))
-    // It cannot fail: a failure would be cached, too.
+    // `beginSubscriber` cannot fail. A failure would be cached for ever.
     const subscriber = yield* Effect.cached(
       Scope.extend(Effect.flatMap(RedisClient.beginSubscriber(urls, settings, client), ChannelListeners.make), scope)
     )
@@ -140,7 +147,7 @@ export const make = (options: Options = {}): Effect.Effect<RedisConnectionServic
     }
   })
 
-/** The policies by which a Redis drops keys when its memory is full. */
+/** The policies of the servers that drop keys when their memory is full. */
 const evicting = (infos: ReadonlyArray<string>): ReadonlySet<string> =>
   new Set(infos.flatMap((info) => {
     const policy = /^maxmemory_policy:(\S+)/m.exec(info)?.[1]
@@ -152,8 +159,8 @@ const mayEvict = (policy: string): string =>
   "`maxmemory-policy noeviction`, which refuses writes then"
 
 /**
- * ARGV: the prefix, the types of the keys. Removes the keys that begin with the prefix and have other types, and gives the names of these
- * keys.
+ * Removes the keys that begin with the prefix and do not have the expected type. ARGV: the prefix, the expected types of the keys. Gives
+ * the names of the removed keys.
  */
 const clear = (keys: number): Script => ({
   keys,
@@ -169,7 +176,7 @@ const clear = (keys: number): Script => ({
     return gone`
 })
 
-/** The type of the key that is the first argument, of each command that this package sends and that needs a type. */
+/** For each command of this package that needs a key of one type: the type of the key that is its first argument. */
 const TYPES: ReadonlyMap<string, KeyType> = new Map([
   ["GET", "string"],
   ["HDEL", "hash"],
@@ -181,7 +188,7 @@ const TYPES: ReadonlyMap<string, KeyType> = new Map([
   ["ZREM", "zset"]
 ])
 
-/** Commands that run again when they have found a key of another type, which is removed. */
+/** The functions `command` and `run`, which remove a key of a wrong type and then run again. */
 const mending = (client: RedisClient.Client, prefix: string): Pick<RedisConnectionService, "command" | "run"> => {
   const mended = (
     reply: Effect.Effect<Reply, RedisError>,

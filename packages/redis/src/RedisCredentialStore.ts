@@ -1,6 +1,6 @@
 /**
- * `CredentialStore` of `@effect-mcp/auth` in Redis, over a `RedisConnection`: several processes share the logins of a user, or of their
- * service, and one of them renews a token. The credentials of one owner are one hash. Tokens, secrets and keys are stored as they are:
+ * `CredentialStore` of `@effect-mcp/auth` in Redis, over a `RedisConnection`. Several processes share the logins of a user or of a service,
+ * and one process at a time renews a token. The credentials of one owner are one hash. Tokens, secrets and keys are stored in plain text:
  * anyone who can read this Redis can use them.
  *
  * @since 0.1.0
@@ -13,7 +13,9 @@ import { RedisConnection } from "./RedisConnection.js"
 
 /** @category models */
 export interface Options {
-  /** The limit of the records of one owner: about three for each server that the owner is logged in at. Default: 1,000. */
+  /**
+   * How many records one owner may have. An owner has about three records for each server at which the owner is logged in. Default: 1,000.
+   */
   readonly maxRecords?: number | undefined
 }
 
@@ -24,7 +26,10 @@ const read: Script = {
   lua: `return redis.call("HGET", KEYS[1], ARGV[1])`
 }
 
-/** ARGV: the limit of records, the name of a record, the name of the lock or "", its token, the text unless the record is removed. */
+/**
+ * ARGV: the limit of records, the name of a record, the name of the lock or "" without a lock, the token of the lock, the text. There is no
+ * text when the record is to be removed.
+ */
 const write: Script = {
   keys: 1,
   types: ["hash"],
@@ -42,7 +47,7 @@ const write: Script = {
     return "Stored"`
 }
 
-/** ARGV: the name of a record, the text before or "", the text after. */
+/** ARGV: the name of a record, the text before ("" when there is none), the text after. */
 const swap: Script = {
   keys: 1,
   types: ["hash"],
@@ -53,7 +58,7 @@ const swap: Script = {
 }
 
 /**
- * The store of one owner: of a user, or of a service whose processes log in as themselves.
+ * The store of one owner. `owner` names a user, or a service whose processes log in as the service.
  *
  * @category constructors
  */

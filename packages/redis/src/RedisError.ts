@@ -1,7 +1,7 @@
 /**
- * The error of everything that talks to Redis: Redis did not answer in time, or refused a command, or the option `url` is not an address.
+ * The error of this package: Redis did not answer in time, or refused a command, or the option `url` is not an address of Redis.
  *
- * The error names the command, and never its arguments, which may be secrets.
+ * The error names the command. It never contains the arguments of the command, which may be secrets.
  *
  * @since 0.1.0
  */
@@ -10,12 +10,12 @@ import * as Data from "effect/Data"
 /** @category errors */
 export class RedisError extends Data.TaggedError("RedisError")<{
   readonly message: string
-  /** Whether it is certain that nothing has changed: Redis has refused the command, or never got it. Default: false. */
+  /** Whether it is certain that the command has changed nothing, because Redis has refused the command or never got it. Default: false. */
   readonly isRefused?: boolean | undefined
-  /** What the driver reported, without the arguments of the command. */
+  /** The message of the driver or of Redis, without the arguments of the command. It may contain addresses. */
   readonly cause?: string | undefined
 }> {
-  /** What happened and why, for the log of the operator: it may name addresses. */
+  /** The message and the cause, for the log of the operator. It may contain addresses, so do not show it to users. */
   get report(): string {
     return this.cause === undefined || this.cause === "" ? this.message : `${this.message}: ${this.cause}`
   }

@@ -1,7 +1,7 @@
 /**
- * `EventStore` in Redis, over a `RedisConnection`: one stream for each stream of a session. A node stores nothing for a session whose
- * epoch is over, because another node has claimed the session in the directory or has stored events of the session. `EventDatabase` of
- * core makes the `EventStore`, `StreamEntries` reads the events.
+ * `EventStore` in Redis, over a `RedisConnection`. Each event stream of a session is one Redis stream. A node stores nothing for a session
+ * in an epoch that is over: another node has claimed the session in the directory, or has stored events of the session in a later epoch.
+ * `EventDatabase` of core makes the `EventStore`, `StreamEntries` decodes the events.
  *
  * @since 0.1.0
  */
@@ -20,7 +20,7 @@ import type { RedisError } from "./RedisError.js"
 
 /** @category models */
 export interface Options {
-  /** The limit of events of one stream; beyond it the oldest events are dropped. Default: 1,000. */
+  /** How many events of one stream are stored. When there are more, the oldest events are dropped. Default: 1,000. */
   readonly maxEvents?: number | undefined
   /** How long the stream of a request is stored after its response. Default: 5 minutes. */
   readonly retention?: Duration.DurationInput | undefined
@@ -29,8 +29,8 @@ export interface Options {
 }
 
 /**
- * How each script begins that changes something. KEYS: session, epoch. ARGV: epoch or "", milliseconds to live. Ends the script
- * with 0 when the epoch is over.
+ * The beginning of each script that changes something. KEYS: the session, the epoch. ARGV: the epoch or "", the milliseconds to live. Ends
+ * the script with 0 when the epoch is over.
  */
 const FENCE = `
     if ARGV[1] ~= "" then
@@ -43,8 +43,8 @@ const FENCE = `
     end`
 
 /**
- * The index of a session's streams: a sorted set of their names, each with the time in milliseconds at which the stream expires.
- * Names of streams that have expired leave it, so that a long session has few.
+ * The index of a session's streams: a sorted set of their names, each with the time in milliseconds at which the stream expires. Names of
+ * expired streams are removed, so that a long session does not collect names.
  */
 const INDEX = `
     local function index(key, stream, ttl)
@@ -56,8 +56,9 @@ const INDEX = `
     end`
 
 /**
- * KEYS and ARGV of all scripts that finish a stream begin with events, about, streams, and with stream, retention, and the position
- * of the event before or "". It is `missing` when Redis has not stored that event, or has lost it.
+ * The functions of the scripts that finish a stream. After the KEYS of `FENCE` come: events, about, streams. After its ARGV come: the
+ * stream, the retention, the position of the previous event or "". When Redis has not stored the previous event, or has lost it, its
+ * position becomes the field `missing`.
  */
 const FINISH = `
     local function finish()
@@ -74,8 +75,8 @@ const FINISH = `
     end`
 
 /**
- * More KEYS: events, about, streams. More ARGV: stream, retention, the position of the event before or "", whether the stream
- * finishes, greatest number, then positions and data.
+ * More KEYS: events, about, streams. More ARGV: the stream, the retention, the position of the previous event or "", 1 if the stream
+ * finishes, the greatest number of events, then the positions and data.
  */
 const appending: Script = {
   keys: 5,
@@ -99,7 +100,7 @@ const appending: Script = {
     return 1`
 }
 
-/** More KEYS: about, streams. More ARGV: requests, stream, the position of an event before that was not stored or "". */
+/** More KEYS: about, streams. More ARGV: the requests, the stream, the position of an earlier event that was not stored or "". */
 const opening: Script = {
   keys: 4,
   types: ["hash", "string", "hash", "zset"],
@@ -111,7 +112,7 @@ const opening: Script = {
     return 1`
 }
 
-/** More KEYS: events, about, streams. More ARGV: stream, retention, the position of the event before or "". */
+/** More KEYS: events, about, streams. More ARGV: the stream, the retention, the position of the previous event or "". */
 const finishing: Script = {
   keys: 5,
   types: ["hash", "string", "stream", "hash", "zset"],
@@ -122,7 +123,7 @@ const finishing: Script = {
     return 1`
 }
 
-/** More ARGV: the keys to remove, which are at the same place as the others. */
+/** More ARGV: the keys to remove. They have the same hash tag as the KEYS. */
 const forgetting: Script = {
   keys: 2,
   types: ["hash", "string"],
@@ -131,10 +132,10 @@ const forgetting: Script = {
     return 1`
 }
 
-/** How many keys one script removes: Redis does nothing else meanwhile. */
+/** How many keys one script removes. Redis does nothing else meanwhile, so the number is limited. */
 const FORGOTTEN = 500
 
-/** For how many streams a node remembers its last event. */
+/** For how many streams a node remembers the position of the last event. */
 const MAX_STREAMS = 100_000
 
 interface Self extends RedisConnectionService {
@@ -176,7 +177,7 @@ const keysOf = ({ prefix }: Self, { session, stream }: StreamKey) => ({
   streams: RedisKeys.streams(prefix, session)
 })
 
-/** Runs a script that begins with `FENCE`; `false` when the epoch is over. */
+/** Runs a script that begins with `FENCE`. Gives `false` when the epoch is over. */
 const fenced = (
   { prefix, run, ttl }: Self,
   script: Script,
@@ -231,7 +232,10 @@ const append = (
     }))
 }
 
-/** Remembers the positions of the streams that got an event last, of `MAX_STREAMS` at most. */
+/**
+ * Remembers the position of a stream. When there are more than `MAX_STREAMS`, the stream that has had no event for the longest time is
+ * forgotten.
+ */
 const remember = (sent: Self["sent"], events: string, position: number): void => {
   sent.delete(events)
   const [oldest] = sent.size >= MAX_STREAMS ? sent.keys() : []
@@ -242,20 +246,20 @@ const remember = (sent: Self["sent"], events: string, position: number): void =>
 const after = Effect.fnUntraced(function*(self: Self, key: StreamKey, position: number) {
   const { events } = keysOf(self, key)
   const isLost = hasLost(self, key, position, self.sent.get(events))
-  // Before, so that a refusal reads no events.
+  // This is checked before the read, so that no events are read in vain.
   if (yield* isLost) return Option.none()
   const reply = yield* self.command("XRANGE", events, position < 0 ? "-" : `(${position}-1`, "+")
-  // Events may have been dropped meanwhile.
+  // This is checked again, because events may have been dropped during the read.
   if (yield* isLost) return Option.none()
   return Option.some(
-    // Nodes store no entry without data.
+    // Nodes store only entries with data; other entries are ignored.
     StreamEntries.ofReply(reply).flatMap(({ fields: { data }, id }): ReadonlyArray<StoredEvent> =>
       data === undefined ? [] : [{ position: positionOf(id), data }]
     )
   )
 })
 
-/** Whether Redis has no stream, or has lost events after the position. `sent` is the last position that this node has sent. */
+/** Whether Redis has no such stream, or has lost events after `position`. `sent` is the last position that this node has sent to Redis. */
 const hasLost = (self: Self, key: StreamKey, position: number, sent: number | undefined) => {
   const { command } = self
   const { about, events } = keysOf(self, key)
@@ -293,7 +297,7 @@ const forget = Effect.fnUntraced(function*(self: Self, session: string, epoch: n
     RedisKeys.about(prefix, session, stream)
   ])
   for (const key of own) sent.delete(key)
-  // The index is removed last, so that keys whose removal has failed are found again.
+  // The index is removed last, so that a later call finds the keys whose removal has failed.
   for (const some of Arr.chunksOf([...own, streams], FORGOTTEN)) {
     yield* fenced(self, forgetting, { session, epoch }, [], ...some)
   }

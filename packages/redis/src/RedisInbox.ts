@@ -1,6 +1,6 @@
 /**
- * `Inbox` in Redis, over a `RedisConnection`: one stream for each node, from which the node removes what it has read. The inbox of a node
- * that has stopped without a word is gone when its lease has expired.
+ * `Inbox` in Redis, over a `RedisConnection`. Each node has one stream, and removes the entries that it has read. When a node has crashed,
+ * its inbox is gone as soon as its lease has expired.
  *
  * @since 0.1.0
  */
@@ -21,16 +21,22 @@ import type { RedisError } from "./RedisError.js"
 
 /** @category models */
 export interface Options {
-  /** How many bytes may wait in one inbox, and one text more. Default: 64 Mi (67,108,864). */
+  /**
+   * How many bytes may wait in one inbox. A text is refused only when the inbox already has more, so the last text may exceed the limit.
+   * Default: 64 Mi (67,108,864).
+   */
   readonly maxSize?: number | undefined
-  /** How long the inbox of a node that does not renew it stays open. Default: 10 seconds. */
+  /** How long the inbox of a node stays open when the node does not renew the lease. Default: 10 seconds. */
   readonly lease?: Duration.DurationInput | undefined
 }
 
-/** How many texts a node reads before it removes them: a removal for each text would cost as much as reading. */
+/** How many texts a node reads before it removes them together. To remove each text by itself would cost as much as to read it. */
 const MAX_LEFT = 64
 
-/** KEYS: stream, size of what waits. ARGV: text, greatest size. The key of the size is there while the inbox is open. */
+/**
+ * KEYS: the stream, the size of the waiting texts. ARGV: the text, the greatest size. The key of the size exists as long as the inbox is
+ * open.
+ */
 const sending: Script = {
   keys: 2,
   types: ["stream", "string"],
@@ -45,7 +51,7 @@ const sending: Script = {
     return "sent"`
 }
 
-/** KEYS: stream, size. ARGV: the id of the last entry that was read. Removes all up to it. */
+/** KEYS: stream, size. ARGV: the id of the last entry that was read. Removes all entries up to this entry. */
 const removing: Script = {
   keys: 2,
   types: ["stream", "string"],
@@ -62,22 +68,24 @@ const removing: Script = {
 
 interface Self extends RedisConnectionService {
   readonly maxSize: number
-  /** The limit of characters that were read and are not removed. */
+  /** How many characters may have been read and not yet removed. */
   readonly maxSizeLeft: number
   /** Milliseconds. */
   readonly lease: number
-  /** Logs an entry that cannot be read. */
+  /** Logs that an entry cannot be decoded. */
   readonly report: (key: string) => Effect.Effect<void>
 }
 
 /** The inbox of this node while it is read. */
 interface Reader extends Self {
   readonly stream: string
-  /** The key of the size of what waits. */
+  /** The key of the size of the waiting texts. */
   readonly size: string
-  /** The id of the last entry that was read: `take` writes it, and `look` when the stream has begun anew. */
+  /** The id of the last entry that was read. `take` sets it; `look` resets it when the stream has begun again. */
   last: string
-  /** What was read since the last removal: `take` counts entries and their characters, `removeRead` begins anew. */
+  /**
+   * How many entries, and how many of their characters, were read since the last removal. `take` counts them, `removeRead` sets both to 0.
+   */
   entriesLeft: number
   sizeLeft: number
 }
@@ -132,13 +140,13 @@ const hold = (self: Self, node: string) => {
   return Lease.hold({
     length: lease,
     take: command("SET", size, 0, "PX", lease),
-    // A node that comes too late stays gone: what was sent to it since is lost.
+    // A node that renews too late does not get its inbox back, because the texts that were sent since then are lost.
     renew: Effect.map(command("PEXPIRE", size, lease), (renewed) => renewed === 1),
     release: command("DEL", stream, size)
   })
 }
 
-/** The texts of the inbox, in their order. The stream ends when the inbox is given up. */
+/** The texts of the inbox, in their order. The stream ends when this node gives the inbox up (`look`). */
 const texts = Effect.fnUntraced(function*(reader: Reader) {
   const { blocking, maxSizeLeft, stream } = reader
   const read = StreamEntries.reading<ReadonlyArray<string> | undefined>(
@@ -169,8 +177,9 @@ const take = (reader: Reader, entries: ReadonlyArray<StreamEntries.Entry>): Effe
 }
 
 /**
- * What is sent to a stream that has expired may have lower ids. A stream that has lost its end is given up, and the effect gives
- * `undefined`: then this node cannot tell which texts of the stream it has read.
+ * Checks the stream after a read without entries. When the stream has expired, new entries may have lower ids, so reading begins at 0-0.
+ * When the stream has lost its last entries, this node cannot tell which texts it has read: it deletes the inbox, and the effect gives
+ * `undefined`.
  */
 const look = (reader: Reader): Effect.Effect<ReadonlyArray<string> | undefined, RedisError> => {
   const { size, stream, upkeep: { command, run } } = reader

@@ -1,7 +1,7 @@
 /**
- * Everything that the nodes of a server share, in one Redis.
+ * Provides all services that the nodes of a server share, in one Redis.
  *
- * The other modules of this package have the services one by one, with their options.
+ * To give the options of one service, use the module of this service, such as `RedisTaskStore`, in place of `services`.
  *
  * @since 0.1.0
  */
@@ -26,14 +26,14 @@ import * as RedisSharedLimits from "./RedisSharedLimits.js"
 import * as RedisTaskStore from "./RedisTaskStore.js"
 
 /**
- * What the nodes of a server share.
+ * The services that the nodes of a server share.
  *
  * @category models
  */
 export type Services = ChangeBus | EventStore | Inbox | SealKeys | SessionDirectory | SharedLimits | TaskStore
 
 /**
- * All services over the connection, with their defaults.
+ * All services over a `RedisConnection`, with the default options of each service.
  *
  * @category layers
  */
@@ -48,7 +48,7 @@ export const services: Layer.Layer<Services, never, RedisConnection.RedisConnect
 )
 
 /**
- * `layer` with options.
+ * `layer`, with options of the connection.
  *
  * @category layers
  */
@@ -56,7 +56,7 @@ export const layerWith = (options?: RedisConnection.Options): Layer.Layer<Servic
   Layer.provide(services, RedisConnection.layerWith(options))
 
 /**
- * Connects to Redis, and provides all services to the server and to its HTTP endpoint.
+ * Connects to Redis, and provides all services to the server and to its HTTP endpoint. Fails when Redis cannot be reached.
  *
  * @example
  * ```ts

@@ -1,6 +1,6 @@
 /**
- * `SealKeys` in Redis, over a `RedisConnection`: all nodes have the same keys, and one node replaces the key when it is due (`KeyRing` of
- * core). The secrets are stored as they are: anyone who can read this Redis can open what servers have sealed.
+ * `SealKeys` in Redis, over a `RedisConnection`. All nodes have the same keys. When a new key is due, one node adds it (`KeyRing` of core).
+ * The secrets are stored in plain text: anyone who can read this Redis can decrypt the values that servers have sealed.
  *
  * @since 0.1.0
  */
@@ -11,7 +11,10 @@ import * as Layer from "effect/Layer"
 import type { Script } from "./RedisCommand.js"
 import { RedisConnection } from "./RedisConnection.js"
 
-/** Replaces a value that has not changed since it was read. ARGV: the old value, the new value, its milliseconds to live. */
+/**
+ * Replaces a value if it still is the old value. ARGV: the old value ("" when there was none), the new value, the milliseconds that the new
+ * value lives.
+ */
 const swap: Script = {
   keys: 1,
   types: ["string"],
@@ -21,7 +24,7 @@ const swap: Script = {
     return 1`
 }
 
-/** Gives the value, and the time of Redis in seconds and microseconds. */
+/** Gives the value ("" when there is none), and the time of Redis in seconds and microseconds. */
 const read: Script = {
   keys: 1,
   types: ["string"],

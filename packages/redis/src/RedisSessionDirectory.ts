@@ -1,6 +1,7 @@
 /**
- * `SessionDirectory` in Redis, over a `RedisConnection`: a hash for each session, and a key for each node that expires with its lease. An
- * id of a node whose key has expired never comes back, so a session that is free stays free until it is claimed.
+ * `SessionDirectory` in Redis, over a `RedisConnection`. Each session is a hash. Each node has a key that expires with the lease of the
+ * node. A node whose key has expired never uses its id again, so a session without a living node stays free until another node claims the
+ * session.
  *
  * @since 0.1.0
  */
@@ -27,24 +28,24 @@ import type { RedisError } from "./RedisError.js"
 /** @category models */
 export interface Options {
   /**
-   * How long a node that does not renew its lease keeps its sessions. Then it ends them, and other nodes take them over. A node
-   * whose process has ended keeps them as long; a node that cannot reach Redis, or whose event loop stands still, loses them after
-   * this time. Default: 3 seconds.
+   * How long a node keeps its sessions when it does not renew its lease. Then the node ends its sessions, and other nodes may take them
+   * over. So the sessions of a crashed node are free after this time, and a node that cannot reach Redis, or whose event loop is blocked,
+   * loses its sessions after this time. Default: 3 seconds.
    */
   readonly lease?: Duration.DurationInput | undefined
   /**
-   * How often a node renews its lease; when the store refuses a renewal, the node tries it again before the next renewal is due. Default: a
-   * quarter of `lease`, so that three renewals may fail.
+   * How often a node renews its lease. When a renewal fails, the node tries again before the next renewal is due. Default: a quarter of
+   * `lease`, so that three renewals may fail.
    */
   readonly renewal?: Duration.DurationInput | undefined
   /** How long a session is stored after it was created, claimed, updated or touched. Default: 1 hour. */
   readonly ttl?: Duration.DurationInput | undefined
 }
 
-/** How many sessions are touched at once: meanwhile this process and Redis do nothing else. */
+/** How many sessions one command touches. This process and Redis do nothing else meanwhile. */
 const PORTION = 200
 
-/** KEYS: session. ARGV: epoch, milliseconds to live, then fields and values to set. */
+/** KEYS: the session. ARGV: the epoch, the milliseconds to live, then the fields and values to set. */
 const changing: Script = {
   keys: 1,
   types: ["hash"],
@@ -56,8 +57,8 @@ const changing: Script = {
 }
 
 /**
- * KEYS: session. ARGV: epoch, milliseconds to live, node, the next epoch. Gives the facts as they are then: the node before may have
- * changed them since they were read. From now on it cannot change them.
+ * KEYS: the session. ARGV: the epoch, the milliseconds to live, the node, the next epoch. Gives the facts at the moment of the claim,
+ * because the previous node may have changed them since they were read. After the claim the previous node cannot change them.
  */
 const claiming: Script = {
   keys: 1,
@@ -139,7 +140,7 @@ const hold = (self: Self, node: string) => {
   })
 }
 
-// A key without an end is not a lease.
+// A key that does not expire is not a lease, and PTTL gives -1 for it.
 const isAlive = (self: Self, node: string) =>
   Effect.map(self.upkeep.command("PTTL", leaseOf(self, node)), (left) => Number(left) >= 0)
 
@@ -168,7 +169,7 @@ const claim = Effect.fnUntraced(function*(self: Self, node: string, id: string, 
     : Option.none<SessionEntry>()
 })
 
-/** Sets fields of a session in this epoch; `false` when the session has another epoch. */
+/** Sets fields of a session in this epoch. Gives `false` when the session has another epoch. */
 const change = (self: Self, id: string, epoch: number, ...fields: ReadonlyArray<string>) =>
   Effect.map(self.run(changing, keyOf(self, id), epoch, self.ttl, ...fields), (changed) => changed === 1)
 

@@ -1,6 +1,6 @@
 /**
- * `SharedLimits` in Redis, over a `RedisConnection`. For a rate, Redis keeps one time by its own clock: when the whole allowance of the key
- * will be available again. For what may happen once, Redis keeps a key that expires.
+ * `SharedLimits` in Redis, over a `RedisConnection`. For each rate, Redis keeps one time by its own clock: the time at which the whole
+ * allowance of the rate is available again. For something that may happen once, Redis keeps a key that expires.
  *
  * @since 0.1.0
  */
@@ -12,7 +12,10 @@ import type { Script } from "./RedisCommand.js"
 import { RedisConnection } from "./RedisConnection.js"
 import type { RedisError } from "./RedisError.js"
 
-/** ARGV: milliseconds for what is taken, milliseconds for the burst. Gives the milliseconds to wait, 0 when it was taken. */
+/**
+ * ARGV: the milliseconds that the taken units need to come back, the milliseconds of a whole burst. Gives how many milliseconds the caller
+ * has to wait; 0 when the units were taken.
+ */
 const take: Script = {
   keys: 1,
   types: ["string"],

@@ -1,10 +1,10 @@
 /**
- * `TaskStore` in Redis, over a `RedisConnection`: a hash for each task, which Redis removes when its time has passed, and for each owner three
- * keys: the tasks in their order, the tasks by the time at which they expire, and their sizes. Tasks expire by the clock of Redis, which all
- * nodes share.
+ * `TaskStore` in Redis, over a `RedisConnection`. Each task is a hash, which Redis removes when the task expires. Each owner has three
+ * keys: the tasks in their order, the tasks by the time at which they expire, and the sizes of the tasks. Tasks expire by the clock of
+ * Redis, which all nodes share.
  *
- * A reader that waits for a task is woken by a message, and reads the task anew; the reader also reads the task every 5 seconds when no
- * message came.
+ * When a task changes, a message wakes the readers that wait for the task, and they read the task again. A reader that gets no message
+ * reads the task every 5 seconds.
  *
  * @since 0.1.0
  */
@@ -30,11 +30,11 @@ import type { RedisError } from "./RedisError.js"
 
 /** @category models */
 export interface Options {
-  /** The limit of the tasks of one owner, ended tasks included. Default: 1,000. */
+  /** How many tasks one owner may have, including ended tasks that are still stored. Default: 1,000. */
   readonly maxTasks?: number | undefined
-  /** The limit of the characters of one task, as JSON. Default: 4 Mi (4,194,304). */
+  /** How many characters one task may have as JSON. Default: 4 Mi (4,194,304). */
   readonly maxTaskSize?: number | undefined
-  /** The limit of the characters of the tasks of one owner, as JSON. Default: 16 Mi (16,777,216). */
+  /** How many characters all tasks of one owner may have together as JSON. Default: 16 Mi (16,777,216). */
   readonly maxOwnerSize?: number | undefined
 }
 
@@ -77,9 +77,9 @@ const SUM = `
     end`
 
 /**
- * KEYS: the tasks of an owner in their order, the tasks by the time of Redis at which each expires, the sizes of the tasks. ARGV: task,
- * milliseconds to live, the limit of tasks, the most expired tasks that one call removes, the size of the task, the limit of all sizes.
- * The keys live as long as their last task.
+ * Adds a task to the lists of its owner. KEYS: the tasks of an owner in their order, the tasks by the time of Redis at which each expires,
+ * the sizes of the tasks. ARGV: the task, the milliseconds that it lives, the limit of tasks, how many expired tasks one call removes at
+ * most, the size of the task, the limit of all sizes. The keys live as long as the last task.
  */
 const enlisting: Script = {
   keys: 3,
@@ -121,19 +121,22 @@ const resizing: Script = {
     return "resized"`
 }
 
-/** How many tasks one script removes from a list: Redis does nothing else meanwhile. Each new task makes room for as many. */
+/**
+ * How many expired tasks one script removes from a list. Redis does nothing else meanwhile, so the number is limited. Each creation of a
+ * task removes up to this number.
+ */
 const PORTION = 500
 
 const known = (taskId: string) => new TaskStoreError({ reason: "Unavailable", message: StoreText.taken(taskId) })
 
-/** How often a reader that waits for a task looks without a wake-up, in milliseconds. */
+/** How often a waiting reader reads its task when no message wakes it, in milliseconds. */
 const LOOK = 5000
 
 interface Self extends RedisConnectionService {
   readonly maxTasks: number
   readonly maxTaskSize: number
   readonly maxOwnerSize: number
-  /** Logs a task that cannot be read. */
+  /** Logs that a stored task cannot be decoded. */
   readonly report: (key: string) => Effect.Effect<void>
 }
 
@@ -167,7 +170,7 @@ const listsOf = ({ prefix }: Self, owner: string | null) => {
 const create = Effect.fnUntraced(function*(self: Self, task: StoredTask) {
   const { maxOwnerSize, maxTasks, run } = self
   const text = yield* sized(self, task)
-  // By the clock of this node alone, which has set `createdAt`.
+  // This node has set `createdAt` by its own clock, so the remaining time is computed by the same clock.
   const left = Math.ceil(task.createdAt + task.ttl - (yield* Clock.currentTimeMillis))
   if (left <= 0) return
   const { sizes, tasks, until } = listsOf(self, task.owner)
@@ -184,7 +187,7 @@ const create = Effect.fnUntraced(function*(self: Self, task: StoredTask) {
   yield* Effect.onError(stored, () => Effect.ignore(delist(self, task)))
 })
 
-/** Removes a task from the lists of its owner. Otherwise its name leaves them when the task would have expired. */
+/** Removes a task from the lists of its owner. When this fails, the task stays in the lists until it would have expired. */
 const delist = (self: Self, { owner, taskId }: StoredTask) => {
   const { sizes, tasks, until } = listsOf(self, owner)
   return Effect.all([
@@ -197,7 +200,7 @@ const delist = (self: Self, { owner, taskId }: StoredTask) => {
 const get = (self: Self, owner: string | null, taskId: string) =>
   Effect.map(read(self, owner, [taskId]), ([task]) => task!)
 
-/** The tasks of the ids that are there, and belong to the owner. */
+/** The task of each id; `None` for an id whose task is missing or belongs to another owner. */
 const read = (self: Self, owner: string | null, ids: ReadonlyArray<string>) =>
   Effect.forEach(ids, (id) => {
     const key = taskOf(self, id)
@@ -235,7 +238,7 @@ const list = Effect.fnUntraced(function*(
     return yield* new TaskStoreError({ reason: "UnknownPage", message: StoreText.noPage(String(after)) })
   }
   const tasks: Array<StoredTask> = []
-  // One task more than the page has tells whether there is another page.
+  // One more task than the page has is read, to know whether there is another page.
   while (tasks.length <= limit) {
     const page = texts(
       yield* self.command("ZRANGEBYSCORE", key, `(${last}`, "+inf", "WITHSCORES", "LIMIT", 0, limit + 1)
@@ -257,7 +260,7 @@ const list = Effect.fnUntraced(function*(
 const changes = (self: Self, owner: string | null, taskId: string): Stream.Stream<StoredTask, TaskStoreError> =>
   Stream.unwrapScoped(failing(Effect.gen(function*() {
     const woken = yield* Queue.sliding<void>(1)
-    // Before the first look, so that no change falls between the two.
+    // The subscription begins before the first read, so that no change is missed between the two.
     yield* self.subscribe(`task:${taskId}`, () => void Queue.unsafeOffer(woken, undefined))
     const looks = Stream.repeatEffect(TimeLimit.call(Queue.take(woken), LOOK, () => Effect.void))
     return Stream.concat(Stream.void, looks).pipe(
@@ -268,7 +271,7 @@ const changes = (self: Self, owner: string | null, taskId: string): Stream.Strea
     )
   })))
 
-/** The task as JSON. */
+/** The task as JSON. Fails when the task is too large. */
 const sized = ({ maxTaskSize }: Self, task: StoredTask): Effect.Effect<string, TaskStoreError> => {
   const text = JSON.stringify(task)
   return text.length <= maxTaskSize || StoreText.isSmallEnd(task.status, text.length)
@@ -291,7 +294,7 @@ const full = (message: string): TaskStoreError => new TaskStoreError({ reason: "
 
 const large = (limit: number): TaskStoreError => full(StoreText.ownerSize(limit))
 
-/** Having no owner differs from the owner "null". */
+/** The stored text of an owner. A task without an owner has another text than a task of the owner "null". */
 const ownerOf = (owner: string | null): string => owner === null ? "-" : `=${owner}`
 
 const texts = (reply: Reply): ReadonlyArray<string> => Array.isArray(reply) ? reply : []

@@ -1,8 +1,8 @@
 /**
- * The channels that a node listens to, over one connection of `RedisConnection`. A message only wakes the listener, which reads the state:
- * messages are lost while the connection is lost. So all listeners are woken when the connection listens again.
+ * The channels to which a node listens, over one connection of `RedisConnection`. A message has no data: it only wakes the listener, which
+ * then reads the state. Messages are lost while the connection is lost, so all listeners are woken when the connection listens again.
  *
- * `listeners` holds each channel that has a listener, and no other channel.
+ * `listeners` has exactly the channels that have at least one listener.
  */
 import * as Arr from "effect/Array"
 import * as Effect from "effect/Effect"
@@ -12,10 +12,10 @@ import type * as Scope from "effect/Scope"
 import type { RedisError } from "../RedisError.js"
 import type { Client } from "./RedisClient.js"
 
-/** How many channels one command names. */
+/** How many channels one SUBSCRIBE command names at most. */
 const PORTION = 1000
 
-/** How often an idle connection is used: the driver replaces a connection on which no answer arrives. */
+/** How often a PING is sent on the connection. When no reply arrives, the driver replaces the connection. */
 const CHECK = "2 seconds"
 
 export class Subscriptions {
@@ -37,7 +37,7 @@ export class Subscriptions {
         }),
         (own) => this.remove(channel, own)
       ),
-      // Each listener subscribes: the listener before may fail to subscribe.
+      // Each listener subscribes to its channel, because the subscription of an earlier listener may fail.
       (own) => Effect.onError(this.client.command("SUBSCRIBE", channel), () => this.remove(channel, own))
     )
   }
@@ -49,7 +49,7 @@ export class Subscriptions {
       this.listeners.delete(channel)
       if (this.client.driver.status !== "ready") return Effect.void
       const unsubscribed = Effect.ignore(this.client.command("UNSUBSCRIBE", channel))
-      // A listener may have come meanwhile.
+      // A new listener may have been added meanwhile, so the channel is subscribed to again if needed.
       return Effect.zipRight(unsubscribed, Effect.ignore(this.subscribed([channel])))
     })
   }
@@ -64,7 +64,7 @@ export class Subscriptions {
     })
   }
 
-  /** Subscribes to all channels, on a connection that is new. */
+  /** Subscribes to all channels on a new connection. */
   readonly again: Effect.Effect<void, RedisError> = Effect.suspend(() =>
     Effect.forEach(Arr.chunksOf(this.listeners.keys(), PORTION), (channels) => this.subscribed(channels), {
       discard: true
@@ -82,7 +82,7 @@ export const make = (client: Client): Effect.Effect<Subscriptions, never, Scope.
     const subscriptions = new Subscriptions(client)
     const connected = yield* Queue.sliding<void>(1)
     driver.on("ready", () => void Queue.unsafeOffer(connected, undefined))
-    // A connection that is lost meanwhile is followed by another connection.
+    // When this connection is lost meanwhile, the event "ready" of the next connection starts this again.
     const again = subscriptions.again.pipe(
       Effect.tapError((error) => Effect.logDebug(`Channels are subscribed to again: ${error.message}`)),
       Effect.retry({ schedule: Schedule.spaced("200 millis"), while: () => driver.status === "ready" })

@@ -1,11 +1,11 @@
 /**
- * One client of Redis, or of a cluster, over `ioredis`; `RedisConnection` makes the clients of a node. A client sends every command once:
- * a command whose answer was lost with the connection fails, because it may have run.
+ * One client of Redis or of a Redis cluster, over `ioredis`. `RedisConnection` makes the clients of a node. A client sends every command
+ * once. When the connection is lost before the reply arrives, the command fails, because it may have run.
  *
- * While the connection is lost, commands wait for the next connection, up to their timeout. Commands that wait, or that have no answer
- * yet, have a bound. A connection on which nothing arrives for as long as the slowest command may take is replaced.
+ * While there is no connection, commands wait for the next connection, up to their timeout. The number and the size of all commands without
+ * a reply are limited. A connection on which nothing arrives for as long as the slowest command may take is replaced.
  *
- * `waiting` and `size` count commands until the driver has forgotten them, which may be after their timeout.
+ * `waiting` and `size` count a command until the driver has called back, which may be after the timeout of the command.
  */
 import * as Deadlines from "@effect-mcp/core/unstable/kit/Deadlines"
 import { raceFirst } from "@effect-mcp/core/unstable/kit/Race"
@@ -17,10 +17,13 @@ import { createHash } from "node:crypto"
 import type { Reply, Script } from "../RedisCommand.js"
 import { RedisError } from "../RedisError.js"
 
-/** How much longer a command that blocks may take than another command, in milliseconds. */
+/** How much longer than other commands a blocking command may take, in milliseconds. */
 export const MAX_WAIT = 2000
 
-/** How much longer than its slowest command a connection may be silent, in milliseconds: the command fails first. */
+/**
+ * How much longer than its slowest command a connection may be silent, in milliseconds. So the command fails before the connection is
+ * replaced.
+ */
 const GRACE = 100
 
 export interface Settings {
@@ -45,20 +48,20 @@ export class Client {
     private readonly settings: Settings,
     private readonly deadlines: Deadlines.Deadlines
   ) {
-    // Without a listener an error would end the process. The driver reconnects by itself.
+    // Without a listener an error would end the process. The driver connects again by itself.
     driver.on("error", (error: Error & { readonly command?: { readonly name: string } }) => {
       if (error.command?.name !== "select") {
         this.lost = error
         return
       }
-      // There is no such database: the driver would go on with another database.
+      // The database in the address does not exist. The driver would go on with another database.
       this.refused = error
       driver.disconnect(true)
     })
     driver.on("ready", () => {
       this.refused = undefined
     })
-    // Each command that waits for a connection listens.
+    // Each command that waits for a connection adds a listener, so there is no limit.
     driver.setMaxListeners(0)
     if (driver instanceof Redis) handled(driver)
     else driver.on("+node", handled)
@@ -67,21 +70,21 @@ export class Client {
   readonly command = (name: string, ...args: Arguments): Effect.Effect<Reply, RedisError> =>
     this.send(this.settings.timeout, name, [args])
 
-  /** A command that Redis may answer so many milliseconds later than others. */
+  /** Sends a command that Redis may answer `wait` milliseconds later than other commands. */
   readonly blocking = (wait: number, name: string, ...args: Arguments): Effect.Effect<Reply, RedisError> =>
     this.send(this.settings.timeout + wait, name, [args])
 
   readonly run = (script: Script, ...args: Arguments): Effect.Effect<Reply, RedisError> =>
     Effect.catchAll(
       this.send(this.settings.timeout, "EVALSHA", [[digestOf(script), script.keys, ...args]]),
-      // Redis does not know the script yet, or not any more. Nothing has run.
+      // Redis does not know the script yet, or has forgotten it. Nothing has run, so the whole script is sent.
       (error) =>
         error.cause?.startsWith("NOSCRIPT") === true
           ? this.send(this.settings.timeout, "EVAL", [[script.lua, script.keys, ...args]])
           : Effect.fail(error)
     )
 
-  /** Waits until there is a connection. */
+  /** Waits until there is a connection. Fails after `timeout`. */
   readonly ready: Effect.Effect<void, RedisError> = Effect.suspend(() => {
     if (this.driver.status === "ready") return Effect.void
     const connected = Effect.async<void>((resume) => {
@@ -92,7 +95,7 @@ export class Client {
     return Effect.acquireUseRelease(
       Effect.suspend(() => this.isFull() ? Effect.fail(this.tooMany("any command")) : Effect.succeed(this.waiting++)),
       () =>
-        // In a release, too: the deadline does not wait for what it cannot interrupt.
+        // This is interruptible even when it runs in a finalizer, because the time limit cannot end what it cannot interrupt.
         Effect.interruptible(raceFirst(
           connected,
           Effect.delay(Effect.suspend(() => Effect.fail(this.unreachable())), this.settings.timeout)
@@ -101,10 +104,10 @@ export class Client {
     )
   })
 
-  /** The address and the reason are in the cause only: an application may show the message to its users. */
+  /** Only the cause has the address and the reason, because an application may show the message to its users. */
   private unreachable(): RedisError {
     const error = this.refused ?? this.lost
-    // Node's error has no message where it tried several addresses of one name.
+    // The error of Node has no message when Node has tried several addresses of one name.
     const why = failed("", error).cause?.replace(/\.$/, "") || "it does not answer"
     const isAnswer = error instanceof Error && error.name === "ReplyError"
     const advice = isAnswer
@@ -136,11 +139,11 @@ export class Client {
     return Effect.suspend(() => this.driver.status === "ready" ? sent : Effect.zipRight(this.ready, sent))
   }
 
-  /** Runs a command once with each list of arguments. Fails with the first failure. */
+  /** Runs a command once for each list of arguments. Fails with the first failure. */
   readonly each = (name: string, all: ReadonlyArray<Arguments>): Effect.Effect<void, RedisError> =>
     all.length === 0 ? Effect.void : Effect.asVoid(this.send(this.settings.timeout, name, all))
 
-  /** Gives the reply that comes last. */
+  /** Sends a command once for each list of arguments, and gives the last reply. */
   private sent(timeout: number, name: string, all: ReadonlyArray<Arguments>): Effect.Effect<Reply, RedisError> {
     return Effect.async<Reply, RedisError>((resume) => {
       const deadline = this.deadlines.schedule(
@@ -167,7 +170,7 @@ export class Client {
     })
   }
 
-  /** What `INFO memory` says of each Redis that stores data. Empty where it does not say it. */
+  /** The answer to `INFO memory` of each Redis server that stores data; "" when a server does not answer. */
   readonly memory: Effect.Effect<ReadonlyArray<string>> = Effect.suspend(() =>
     Effect.forEach(
       this.driver instanceof Cluster ? this.driver.nodes("master") : [this.driver],
@@ -180,7 +183,7 @@ export class Client {
     )
   )
 
-  /** What is sent in one turn of the event loop leaves in one piece, which costs one call of the operating system. */
+  /** Collects all commands of one turn of the event loop, so that they are written to the socket with one system call. */
   private hold(): void {
     if (this.held || !(this.driver instanceof Redis)) return
     const { stream } = this.driver
@@ -194,7 +197,7 @@ export class Client {
   }
 }
 
-/** The driver finds the commands that change the state of the connection by their names in lower case. */
+/** The name of a command in lower case, by which the driver finds the commands that change the state of the connection. */
 const lower = (name: string): string => name.toLowerCase()
 
 const sizeOf = (args: Arguments): number => {
@@ -205,14 +208,14 @@ const sizeOf = (args: Arguments): number => {
 
 const digests = new WeakMap<Script, string>()
 
-/** What Redis knows a script by. */
+/** The SHA-1 digest by which Redis knows a script. */
 const digestOf = (script: Script): string => {
   let digest = digests.get(script)
   if (digest === undefined) digests.set(script, digest = createHash("sha1").update(script.lua).digest("hex"))
   return digest
 }
 
-/** Begins to connect, and disconnects when the scope closes. */
+/** Begins to connect and does not wait for the connection. Disconnects when the scope closes. */
 const begin = (open: () => Redis | Cluster, settings: Settings): Effect.Effect<Client, never, Scope.Scope> =>
   Effect.gen(function*() {
     const deadlines = yield* Deadlines.make()
@@ -222,7 +225,7 @@ const begin = (open: () => Redis | Cluster, settings: Settings): Effect.Effect<C
     )
   })
 
-/** Connects, and disconnects when the scope closes. `wait` is how long commands block at Redis, in milliseconds. */
+/** Connects, and disconnects when the scope closes. `wait` is how long commands may block at Redis, in milliseconds. */
 export const connect = (
   urls: ReadonlyArray<string>,
   settings: Settings,
@@ -230,7 +233,10 @@ export const connect = (
 ): Effect.Effect<Client, RedisError, Scope.Scope> =>
   Effect.tap(begin(() => open(urls, optionsOf(settings, wait)), settings), ({ ready }) => ready)
 
-/** As `begin`, with a connection for channels, which subscribes to none of them by itself when it is there again. */
+/**
+ * Begins a connection for channels, as `begin`. After a lost connection it does not subscribe again by itself: `ChannelListeners` does
+ * that.
+ */
 export const beginSubscriber = (
   urls: ReadonlyArray<string>,
   settings: Settings,
@@ -239,8 +245,8 @@ export const beginSubscriber = (
   begin(() => openSubscriber(urls, optionsOf(settings, 0), driver), settings)
 
 /**
- * The driver sends some commands by itself without looking at their outcome: ASKING, before a command whose slot moves. A failure
- * that no code handles would end the process.
+ * Handles the failure of commands that the driver sends by itself and whose outcome it ignores, such as ASKING before a command whose slot
+ * moves. An unhandled failure would end the process.
  */
 const handled = (driver: Redis): void => {
   const send = driver.sendCommand.bind(driver)
@@ -250,7 +256,7 @@ const handled = (driver: Redis): void => {
   }
 }
 
-/** Where the driver connects to, without user and password. */
+/** The address of Redis, without user and password. */
 const location = (driver: Redis | Cluster): string => {
   if (driver instanceof Cluster) return "any address of the cluster"
   const { host, path, port } = driver.options
@@ -259,12 +265,12 @@ const location = (driver: Redis | Cluster): string => {
 
 const optionsOf = ({ timeout }: Settings, wait: number) =>
   ({
-    // A command that has no answer may have run: it must not be sent again.
+    // A command without a reply may have run, so it must not be sent again.
     autoResendUnfulfilledCommands: false,
     connectTimeout: timeout,
     maxRetriesPerRequest: 0,
     protocol: 2,
-    // Otherwise a connection whose Redis has gone without a word stays for a quarter of an hour.
+    // Otherwise a connection to a Redis that has vanished stays open for a quarter of an hour.
     socketTimeout: timeout + wait + GRACE
   }) as const
 
@@ -272,21 +278,24 @@ type DriverOptions = ReturnType<typeof optionsOf>
 
 const open = (urls: ReadonlyArray<string>, options: DriverOptions): Redis | Cluster => {
   if (urls.length === 1) return new Redis(urls[0]!, { ...options, enableOfflineQueue: false, retryStrategy })
-  // Also of the nodes that are not among the addresses.
+  // These settings also hold for nodes of the cluster that are not among the addresses.
   const { password, tls, username } = new Redis(urls[0]!, { lazyConnect: true }).options
   return new Cluster([...urls], {
-    // Each node is connected at its first command: later commands wait, no longer than a command waits for its answer.
+    // The driver connects to a node at the first command for the node. Meanwhile further commands wait, up to their timeout.
     enableOfflineQueue: true,
     clusterRetryStrategy: retryStrategy,
     redisOptions: { ...options, password, tls, username },
-    // Certificates have names: the driver would connect to addresses.
+    // Certificates contain host names. Otherwise the driver would connect to IP addresses.
     dnsLookup: (name, found) => found(null, name),
-    // Otherwise the driver sends a command again whose connection was lost.
+    // Otherwise the driver sends a command again after its connection was lost.
     retryDelayOnFailover: 0
   })
 }
 
-/** Any node of a cluster gets all messages: when the connection to a node is lost, the next connection is to another node. */
+/**
+ * The connection for channels. In a cluster every node gets all messages, so after a lost connection the next connection goes to another
+ * node.
+ */
 const openSubscriber = (
   urls: ReadonlyArray<string>,
   options: DriverOptions,
@@ -316,27 +325,27 @@ const openSubscriber = (
 
 const isSame = (one: RedisOptions, other: RedisOptions): boolean => one.host === other.host && one.port === other.port
 
-/** Ends a connection and begins another connection. While the client connects there is nothing to end. */
+/** Ends the connection and begins another one. Does nothing while the client is connecting. */
 const reconnect = (driver: Redis | Cluster): void => {
   if (driver.status === "ready") driver.disconnect(true)
 }
 
 const retryStrategy = (attempt: number) => Math.min(20 * 2 ** attempt, 1000)
 
-// The driver's error has the command's arguments among its members.
+// Keeps only the message of the driver's error, because the error also has the arguments of the command.
 const failed = (message: string, error?: unknown, isRefused = false): RedisError =>
   new RedisError({ message, isRefused, cause: error instanceof Error ? error.message.slice(0, 200) : undefined })
 
 /**
- * How an error begins that Redis answers before it changes anything, also in a script: once a script has written, Redis does not refuse the
- * rest of it.
+ * The beginnings of errors that Redis answers before it changes anything. This holds for scripts as well, because Redis does not refuse the
+ * rest of a script that has written.
  */
 const REFUSALS =
   /^(OOM|READONLY|MISCONF|NOAUTH|WRONGPASS|NOPERM(?! ACL failure in script)|LOADING|BUSY|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|CROSSSLOT|MOVED|ASK|NOREPLICAS|ERR max number of clients reached) ?/
 
-/** How an error of the driver begins about a command that the driver has not sent. */
+/** The beginnings of errors of the driver about commands that the driver has not sent. */
 const UNSENT =
   /^(Stream isn't writeable|Failed to refresh slots cache|None of startup nodes is available|Too many Cluster redirections)/
 
-/** Whether a command has changed nothing for certain: Redis has refused it, or never got it. */
+/** Whether it is certain that a command has changed nothing, because Redis has refused the command or never got it. */
 const isRefusal = ({ message, name }: Error): boolean => (name === "ReplyError" ? REFUSALS : UNSENT).test(message)

@@ -1,15 +1,16 @@
 /**
- * The names of the keys of sessions, for `RedisEventStore` and `RedisSessionDirectory`. The part in braces decides where a cluster stores
- * a key: everything of one session is at one place, so that one script can look at the epoch and store an event.
+ * The names of the keys of sessions, for `RedisEventStore` and `RedisSessionDirectory`. The part in braces decides on which node a cluster
+ * stores a key. All keys of one session have the same part, so that one script can check the epoch and store an event.
  */
 
-/** The hash of a session in the directory. Its field `epoch` is the epoch that may store events. */
+/** The hash of a session in the directory. Only a node with the epoch in the field `epoch` may store events. */
 export const session = (prefix: string, id: string): string => `${prefix}{session:${id}}`
 
-/** The names of the streams of a session that have events. */
+/** The index of the streams of a session. */
 export const streams = (prefix: string, id: string): string => `${session(prefix, id)}:streams`
 
+/** The events of a stream. */
 export const events = (prefix: string, id: string, stream: string): string => `${session(prefix, id)}:events:${stream}`
 
-/** What is known of a stream: the requests that it answers, whether it has finished, what was dropped. */
+/** The facts about a stream: the requests that it answers, whether it has finished, which events were dropped or not stored. */
 export const about = (prefix: string, id: string, stream: string): string => `${session(prefix, id)}:about:${stream}`

@@ -1,7 +1,7 @@
 /**
- * Entries of Redis streams: reads the entries after an id, and waits for more. `RedisChangeBus` and `RedisInbox` follow streams,
- * `RedisEventStore` reads streams. The reader keeps the id of the last entry itself, so that no entry is lost or comes twice when a
- * connection breaks.
+ * Reads entries of Redis streams. `RedisChangeBus` and `RedisInbox` follow a stream with `reading`: they read the entries after an id, and
+ * wait for new entries. `RedisEventStore` decodes entries with `ofReply`. The caller of `reading` keeps the id of the last entry. So when a
+ * connection breaks, no entry is lost and no entry comes twice.
  */
 import * as Effect from "effect/Effect"
 import * as Schedule from "effect/Schedule"
@@ -15,9 +15,10 @@ export interface Entry {
   readonly fields: Readonly<Record<string, string | undefined>>
 }
 
+/** How many entries one read gives at most. */
 const COUNT = 256
 
-/** The entries of a reply to `XRANGE`, or of one stream of `XREAD`. */
+/** The entries in a reply to `XRANGE`, or in the part of a reply to `XREAD` that is about one stream. */
 export const ofReply = (reply: Reply): ReadonlyArray<Entry> =>
   (Array.isArray(reply) ? reply as ReadonlyArray<readonly [string, ReadonlyArray<string>]> : []).map(([id, list]) => {
     const fields: Record<string, string> = {}
@@ -25,14 +26,14 @@ export const ofReply = (reply: Reply): ReadonlyArray<Entry> =>
     return { id, fields }
   })
 
-/** The id of the last entry that there is. */
+/** The id of the last entry of a stream; "0-0" when the stream is empty or missing. */
 export const lastId = (
   command: RedisConnectionService["command"],
   stream: string
 ): Effect.Effect<string, RedisError> =>
   Effect.map(command("XREVRANGE", stream, "+", "-", "COUNT", 1), (reply) => ofReply(reply)[0]?.id ?? "0-0")
 
-/** KEYS: stream. Gives the id of the last entry that it has had, and which process Redis is. */
+/** KEYS: the stream. Gives the id of the last entry that was ever added to the stream, and the id of the process of Redis. */
 const look: Script = {
   keys: 1,
   types: ["stream"],
@@ -48,13 +49,13 @@ const look: Script = {
     return {last, type(server) == "string" and string.match(server, "run_id:(%w+)") or ""}`
 }
 
-/** Where a stream ends at Redis. */
+/** The end of a stream. */
 export interface End {
-  /** The id of the last entry that the stream has had, also of a removed entry. 0-0 when there is no stream. */
+  /** The id of the last entry that was ever added to the stream, even if the entry was removed. "0-0" when there is no stream. */
   readonly last: string
   /**
-   * The id of the process of Redis. It changes when Redis has ended, and may have lost its last entries. Empty where Redis does not give
-   * it.
+   * The id of the process of Redis. When the id changes, Redis was restarted and may have lost its last entries. "" when Redis does not
+   * give its id.
    */
   readonly process: string
 }
@@ -65,7 +66,7 @@ export const end = (run: RedisConnectionService["run"], stream: string): Effect.
     return { last, process }
   })
 
-/** Whether an entry was stored before another entry of the same stream. */
+/** Whether the entry with the id `one` was stored before the entry with the id `other`, in the same stream. */
 export const isBefore = (one: string, other: string): boolean => {
   const [time, number] = one.split("-").map(Number)
   const [otherTime, otherNumber] = other.split("-").map(Number)
@@ -77,8 +78,8 @@ type Blocking = Effect.Effect.Success<RedisConnectionService["blocking"]>
 const spaced = Schedule.spaced("200 millis")
 
 /**
- * Waits for entries after an id. When Redis does not answer, or there are none for a while, `otherwise` finds out whether the
- * stream is still the same. Both are tried again.
+ * Waits for entries after the id that `after` gives, and passes them to `entries`. When no entries come within `MAX_WAIT`, or Redis does
+ * not answer, `otherwise` runs: it checks whether the stream is still the same. `otherwise` is retried until it succeeds.
  */
 export const reading = <A>(
   blocking: Blocking,
