@@ -1,6 +1,7 @@
 /**
- * `SealKeys` in Redis, over a `RedisConnection`. All nodes have the same keys. When a new key is due, one node adds it (`KeyRing` of core).
- * The secrets are stored in plain text: anyone who can read this Redis can decrypt the values that servers have sealed.
+ * `SealKeys` in Redis, over a `RedisConnection`. All nodes have the same keys. When the current key is due to be replaced, one node
+ * replaces it for all nodes (`KeyRing` of core). The secrets are stored in plain text: anyone who can read this Redis can decrypt the
+ * values that servers have sealed.
  *
  * @since 0.1.0
  */

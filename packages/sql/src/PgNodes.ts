@@ -1,8 +1,9 @@
 /**
- * Everything that the nodes of a server share, in one PostgreSQL 15 or later, over the driver `@effect/sql-pg`, which you install.
+ * Provides all services that the nodes of a server share, in one PostgreSQL 15 or later. The driver is `@effect/sql-pg`, which the
+ * application installs.
  *
- * A database that does not answer ends no process: what needs it fails in time, and the node connects again by itself. The node also
- * connects again when its connections lead to a server that refuses writes, as after a failover.
+ * When the database does not answer, the process does not end: statements fail after the option `timeout`, and the node connects again by
+ * itself. The node also connects again when its connections lead to a server that refuses writes, as after a failover.
  *
  * @since 0.1.0
  */
@@ -30,32 +31,35 @@ import { SqlStoreError } from "./SqlStoreError.js"
 /** @category models */
 export interface Options extends SqlConnection.Options {
   /**
-   * Where PostgreSQL is: `postgres://user:password@host:5432/database`, with `?sslmode=verify-full` for TLS. A connection of its own
-   * listens for notifications: a pooler between the two must keep sessions ("session pooling"), and accept the settings
+   * The address of PostgreSQL: `postgres://user:password@host:5432/database`, with `?sslmode=verify-full` for TLS. One connection listens
+   * for notifications. So a pooler between node and database must keep sessions ("session pooling"), and must accept the settings
    * `statement_timeout` and `idle_in_transaction_session_timeout`.
    */
   readonly url: string | Redacted.Redacted
   /**
-   * How many connections a node opens for data at most. Two further connections are for leases, and for notifications of other nodes.
-   * Default: 10.
+   * How many connections for data a node opens at most. A node opens two more connections: one for leases, and one for notifications of
+   * other nodes. Default: 10.
    */
   readonly maxConnections?: number | undefined
 }
 
-/** Whether it is an address of PostgreSQL. The host may be among the settings: then it is the folder of a socket. */
+/**
+ * Whether a text is an address of PostgreSQL. The host may be missing before the path: then a setting of the address names it, for example
+ * the folder of a socket.
+ */
 const isAddress = (url: string): boolean =>
   /^(postgres(ql)?|socket):/i.test(url) && [url, url.replace("@/", "@host/")].some((url) => URL.canParse(url))
 
-/** The address is not in the message: it may have a password. */
+/** The message does not contain the address, because the address may have a password. */
 const noAddress = new SqlStoreError({
   message: "The option `url` is not the address of a PostgreSQL: write it as " +
     "postgres://user:password@host:5432/database, with a password that `encodeURIComponent` has encoded"
 })
 
-/** How long a client may take to close its connections. Then they are destroyed. */
+/** How long a client may take to close its connections. Afterwards the connections are destroyed. */
 const CLOSE = Duration.millis(500)
 
-/** `silence`: for how many milliseconds a statement may have no answer, when that is more than `timeout`. */
+/** A client of the driver. `silence` is how long a statement may have no answer, in milliseconds, if this is longer than `timeout`. */
 const clientOf = (
   { maxConnections = 10, timeout = "5 seconds", url }: Options,
   silence: number
@@ -66,7 +70,7 @@ const clientOf = (
       const limit = Duration.toMillis(timeout)
       const address = typeof url === "string" ? url : Redacted.value(url)
       if (!isAddress(address)) return yield* noAddress
-      // The connection that listens may be silent for two beats, and an unused connection for the limit.
+      // The connection that listens may be silent for two beats, and an unused connection for `timeout`.
       const sockets = yield* Sockets.make(Math.max(limit, silence, 2 * Duration.toMillis(Wake.BEAT)) + 500)
       const scope = yield* Scope.make()
       yield* Effect.addFinalizer((exit) => TimeLimit.end(Scope.close(scope, exit), CLOSE))
@@ -87,16 +91,16 @@ const clientOf = (
   )
 
 /**
- * Connects to PostgreSQL, which ends statements that take longer than `timeout`. A connection that has been silent for longer is
- * closed: with this client `SqlMigrations.run` fails when one of its statements takes longer, or waits so long for a lock. Give it a
- * longer `timeout` then.
+ * A client that connects to PostgreSQL. PostgreSQL ends statements that take longer than `timeout`, and the client closes a connection that
+ * has been silent for longer. So `SqlMigrations.run` with this client fails when one of its statements takes longer than `timeout` or waits
+ * longer for a lock. Give the client a longer `timeout` for this.
  *
  * @category utils
  */
 export const client = (options: Options): Layer.Layer<SqlClient, SqlStoreError> => clientOf(options, 0)
 
 /**
- * Connects, creates the tables, and provides all services to the server and to its HTTP endpoint.
+ * Connects to PostgreSQL, creates the tables, and provides all services to the server and to its HTTP endpoint.
  *
  * @example
  * ```ts
@@ -118,7 +122,7 @@ export const client = (options: Options): Layer.Layer<SqlClient, SqlStoreError> 
 export const layer = (options: Options): Layer.Layer<SqlNodes.Services, SqlStoreError> => {
   const nodes = (options: Options) => Layer.provide(SqlNodes.layerWith(options), client(options))
   if (options.migrate === false) return nodes(options)
-  // A change of a table may take longer than a statement of the node.
+  // A change of a table may take longer than other statements, so it runs with another client.
   const migrated = Effect.provide(SqlMigrations.run(options), clientOf(options, Migrate.TIMEOUT))
   return Layer.unwrapEffect(Effect.as(migrated, nodes({ ...options, migrate: false })))
 }
@@ -133,18 +137,21 @@ export const layerConfig = (
 ): Layer.Layer<SqlNodes.Services, SqlStoreError | ConfigError> =>
   Layer.unwrapEffect(Effect.map(Config.unwrap(options), layer))
 
-/** The database itself ends statements that take too long, and transactions of a node that has stopped. Settings of the address win. */
+/**
+ * Adds settings to the address. With them the database itself ends statements that take too long, and transactions of a node that has
+ * stopped. Settings that are already in the address take precedence.
+ */
 const withSettings = (address: string, limit: number): string => {
   const [base, ...settings] = address.split("?")
   const own = `statement_timeout=${limit}&idle_in_transaction_session_timeout=${limit}`
   return `${base}?${[own, ...settings].join("&")}`
 }
 
-/** Where PostgreSQL is, without user and password. */
+/** The error when there is no connection. The message has the host, and neither user nor password. */
 const unreachable = (address: string, { cause, message }: SqlError): SqlStoreError => {
   const place = URL.canParse(address) ? new URL(address).host : ""
   const why = cause instanceof Error && cause.message !== "" ? cause.message : message ?? "it does not answer"
-  // What PostgreSQL itself has answered has a severity.
+  // An error that PostgreSQL itself has sent has a `severity`.
   const advice = typeof cause === "object" && cause !== null && "severity" in cause
     ? "correct the option `url` or the settings of PostgreSQL"
     : "start PostgreSQL there, or correct the option `url`"

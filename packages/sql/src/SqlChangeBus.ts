@@ -1,9 +1,9 @@
 /**
- * `ChangeBus` in PostgreSQL, over a `SqlConnection`: one row for each of the last changes, numbered without a gap, so that a node knows
- * when it has missed some. `NOTIFY` only wakes the nodes: `Follow` then reads the rows, and `ChangeMember` of core makes changes of the
+ * `ChangeBus` in PostgreSQL, over a `SqlConnection`. Each of the last changes is a row. The rows are numbered without a gap, so that a node
+ * knows when it has missed changes. `NOTIFY` only wakes the nodes. `Follow` then reads the rows, and `ChangeMember` of core decodes the
  * rows.
  *
- * In SQLite, which one process uses, the bus is in memory.
+ * With SQLite, which only one process uses, the bus is in memory.
  *
  * @since 0.1.0
  */
@@ -16,13 +16,14 @@ import { SqlConnection, type SqlConnectionService } from "./SqlConnection.js"
 
 /** @category models */
 export interface Options {
-  /** How many changes are stored; a node that is further behind gets `Unknown`. Default: 10,000. */
+  /** How many changes are stored. A node that is further behind gets the change `Unknown`. Default: 10,000. */
   readonly maxChanges?: number | undefined
 }
 
 interface Row {
+  /** The number of the last change of all nodes. */
   readonly latest: string
-  /** The members of the change, `null` when there is no new change. */
+  /** The number of this change. When there is no new change, the one row has `null` here and in the members below. */
   readonly number: string | null
   readonly member: string
   readonly change: string
@@ -31,8 +32,8 @@ interface Row {
 const CHANNEL = "changes"
 
 /**
- * How many old changes are deleted with a new change at most, after the option has got a lower value. With a range, PostgreSQL uses the
- * index.
+ * How many old changes one new change deletes at most, as after the option `maxChanges` has got a lower value. The deletion has two bounds,
+ * so that PostgreSQL uses the index.
  */
 const SURPLUS = 100
 
@@ -43,7 +44,7 @@ const inPostgres = (connection: SqlConnectionService, { maxChanges = 10_000 }: O
     const id = crypto.randomUUID()
     const store = (change: Change) =>
       Effect.zipRight(
-        // The row of the number is locked until the change is there: changes appear in their order.
+        // The statement locks the row with the number until the change is stored, so changes appear in the order of their numbers.
         run(
           "store a change",
           sql`
@@ -73,7 +74,7 @@ const inPostgres = (connection: SqlConnectionService, { maxChanges = 10_000 }: O
     const toChanges = (rows: ReadonlyArray<Row>) =>
       Effect.suspend(() => {
         const [row] = rows
-        // Nothing is new: a number that is lower or too high tells that changes are lost.
+        // There is no new row. When the last number differs from the number of the reader, changes are lost.
         if (row?.number === null) {
           const isSame = Number(row.latest) === reader.number
           reader.number = Number(row.latest)

@@ -1,10 +1,10 @@
 /**
  * The SQL database of a node, for the other modules of this package: PostgreSQL or SQLite, over any driver of `@effect/sql`. A statement
- * that the database does not answer fails after a while.
+ * that the database does not answer fails after the option `timeout`.
  *
- * The layer creates the tables (`SqlMigrations`). `Transactions`, `Attempt` and `Wake` do the work. SQLite runs with a write-ahead log and
- * `synchronous=NORMAL`: what was stored is there after the process was killed; when the machine loses its power, the last moments may be
- * lost, and the file stays intact.
+ * The layer creates the tables (`SqlMigrations`). `Transactions` and `Attempt` run statements, `Wake` wakes readers. SQLite runs with a
+ * write-ahead log and `synchronous=NORMAL`: stored data survive when the process is killed. When the machine loses power, the data of the
+ * last moments may be lost, but the file stays intact.
  *
  * @since 0.1.0
  */
@@ -31,38 +31,48 @@ import { services } from "./schema/Schema.js"
 import * as SqlMigrations from "./SqlMigrations.js"
 import type { SqlStoreError } from "./SqlStoreError.js"
 
-/** @category models */
+/**
+ * The database of a node. Its functions fail with a `SqlStoreError` when the database does not answer in time or refuses a statement.
+ *
+ * @category models
+ */
 export interface SqlConnectionService {
-  /** The client, without transformations of names. Use it inside of `run` and `transaction`. */
+  /** The client, without transformations of names. Use the client only inside `run`, `transaction` and `upkeep`. */
   readonly sql: SqlClient
-  /** The name of a table behind the prefix. */
+  /** The name of a table, with the prefix before it. */
   readonly table: (name: string) => Identifier
   /**
-   * Runs statements. `what` was to be done, for the message of the error: the end of "The database did not ...". It runs again when
-   * another process had locked a SQLite file, until the timeout.
+   * Runs statements. `what` completes the message "The database did not ..." of an error. When another process has locked the SQLite file,
+   * the statements are tried again until `timeout`.
    */
   readonly run: <A, E, R>(
     what: string,
     effect: Effect.Effect<A, E | SqlError, R>
   ) => Effect.Effect<A, Exclude<E, SqlError> | SqlStoreError, R>
-  /** Runs statements in one transaction. In SQLite a transaction that reads before it writes begins with a write. */
+  /**
+   * Runs statements in one transaction. In SQLite, the first statement of a transaction that writes must be a write, because a transaction
+   * that has read first cannot wait for another process.
+   */
   readonly transaction: <A, E, R>(
     what: string,
     effect: Effect.Effect<A, E | SqlError, R>
   ) => Effect.Effect<A, Exclude<E, SqlError> | SqlStoreError, R>
   /**
-   * As `run`, for leases and for other statements that keep a node a member of the nodes. The statements are small, other statements leave
-   * a connection of PostgreSQL free for them, and they never wait behind data. A request that one node passes to another node asks here
-   * whether the other node lives.
+   * Like `run`, for leases and for other small statements that keep a node a member. In PostgreSQL one connection stays free for these
+   * statements, so that they never wait behind data. A node also asks here whether another node lives, before it forwards a request to that
+   * node.
    */
   readonly upkeep: SqlConnectionService["run"]
-  /** Milliseconds since 1970, for a statement: by the clock of PostgreSQL, which all nodes share; in SQLite by the clock of the node. */
+  /**
+   * The present time in milliseconds since 1970, as a part of a statement. In PostgreSQL this is the time of the database, which all nodes
+   * share; in SQLite the time of the process.
+   */
   readonly now: Effect.Effect<Fragment>
-  /** Wakes the readers of a channel, on every node. Call it after the transaction. */
+  /** Wakes the readers of a channel on every node. Call this after the transaction has ended. */
   readonly notify: (channel: string) => Effect.Effect<void>
   /**
-   * An element at once, an element soon after each wake-up of the channel, and an element after `every` without a wake-up. Wake-ups may be
-   * lost; all wake-ups since the last element give one element.
+   * A stream that tells a reader of a channel when to read. It gives an element at once, an element soon after each wake-up, and an element
+   * whenever the time `every` has passed without a wake-up. Wake-ups may be lost. Several wake-ups since the last element give one element.
    */
   readonly wakes: (channel: string, every: Duration.DurationInput) => Stream.Stream<void>
 }
@@ -75,17 +85,17 @@ export class SqlConnection
 /** @category models */
 export interface Options extends SqlMigrations.Options {
   /**
-   * Whether it creates and updates the tables; otherwise `SqlMigrations.run` of the same version of this package has done it before. When
-   * false, the layer reads the version of the tables, and fails when the version differs. Default: true.
+   * Whether the layer creates and updates the tables. With `false`, run `SqlMigrations.run` of the same version of this package before: the
+   * layer then only reads the version of the tables, and fails when the version differs. Default: true.
    */
   readonly migrate?: boolean | undefined
-  /** How long statements, or a transaction, may take. Default: 5 seconds. */
+  /** How long the statements of one `run`, or one transaction, may take. Default: 5 seconds. */
   readonly timeout?: Duration.DurationInput | undefined
 }
 
 /**
- * Fails when the database does not answer, and when the tables cannot be created, or belong to another version. The process is ready, by
- * the option `health` of an HTTP server, while the database takes writes.
+ * Opens the database and creates the tables. Fails when the database does not answer, when the tables cannot be created, and when the
+ * tables belong to another version. For the option `health` of an HTTP server, the process is ready while the database accepts writes.
  *
  * @category constructors
  */
@@ -101,7 +111,7 @@ export const make = (
     const { outside, within } = Transactions.make(sql, limit, data === undefined ? undefined : Semaphore.make(data))
     const once: Attempt.Run = (what, effect) => attempt(what, outside(effect))
     const unlimited = Attempt.make(limit, Infinity)
-    // SQLite has one connection, and its statements run one after another.
+    // SQLite has one connection, whose statements run one after another, so it needs no place for leases.
     const { outside: beside } = isPg ? Transactions.make(sql, limit) : { outside }
     const prefix = options.prefix ?? "mcp_"
     yield* once("open the file", Attempt.open(sql))
@@ -110,10 +120,11 @@ export const make = (
     const run: Attempt.Run = (what, effect) => watch(once(what, effect))
     const upkeep: Attempt.Run = (what, effect) => watch(unlimited(what, beside(effect)))
     const wake = yield* Wake.make(sql, upkeep)
-    // Of the statement: PostgreSQL compares no index with the time as it goes on.
+    // The time at which the statement began. PostgreSQL could not use an index with a time that changes during the statement.
     const ofPg = Effect.succeed(sql.literal("(extract(epoch from statement_timestamp()) * 1000)::bigint"))
     const now = isPg ? ofPg : Effect.map(Clock.currentTimeMillis, (now) => sql`${now}`)
-    // A row of this node in the table of `SqlSharedLimits`, which removes the row when the node has ended.
+    // For the readiness this node writes a row into a table of `SqlSharedLimits`. When the node has ended, the sweep of that table deletes
+    // the row.
     const [uses, key] = [sql(`${prefix}uses`), `ready ${crypto.randomUUID()}`]
     const written = Effect.flatMap(now, (at) =>
       sql`
@@ -131,7 +142,7 @@ export const make = (
       wakes: (channel, every) =>
         Stream.unwrapScoped(Effect.gen(function*() {
           const woken = yield* Queue.sliding<void>(1)
-          // Before the first look, so that no change falls between the two.
+          // The listening begins before the first read, so that no change is missed between the two.
           yield* wake.listen(`${prefix}${channel}`, () => void Queue.unsafeOffer(woken, undefined))
           const looks = Stream.repeatEffect(TimeLimit.call(Queue.take(woken), every, () => Effect.void))
           return Stream.concat(Stream.void, looks)
@@ -140,7 +151,7 @@ export const make = (
   })
 
 /**
- * `layer` with options.
+ * `layer`, with options.
  *
  * @category layers
  */

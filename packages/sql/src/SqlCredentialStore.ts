@@ -1,7 +1,7 @@
 /**
- * `CredentialStore` of `@effect-mcp/auth` in SQL, over a `SqlConnection`: several processes share the logins of a user, or of their
- * service, and one of them renews a token. Each record is a row. Tokens, secrets and keys are stored as they are: anyone who can read
- * this database can use them.
+ * `CredentialStore` of `@effect-mcp/auth` in SQL, over a `SqlConnection`. Several processes share the logins of a user or of a service, and
+ * one process at a time renews a token. Each record is a row. Tokens, secrets and keys are stored in plain text: anyone who can read this
+ * database can use them.
  *
  * @since 0.1.0
  */
@@ -14,12 +14,14 @@ import { SqlConnection, type SqlConnectionService } from "./SqlConnection.js"
 
 /** @category models */
 export interface Options {
-  /** The limit of the records of one owner: about three for each server that the owner is logged in at. Default: 1,000. */
+  /**
+   * How many records one owner may have. An owner has about three records for each server at which the owner is logged in. Default: 1,000.
+   */
   readonly maxRecords?: number | undefined
 }
 
 /**
- * The store of one owner: of a user, or of a service whose processes log in as themselves.
+ * The store of one owner. `owner` names a user, or a service whose processes log in as the service.
  *
  * @category constructors
  */
@@ -39,8 +41,8 @@ const databaseOf = (
 ): CredentialDatabase => {
   const credentials = table("credentials")
   const isPg = Attempt.isPg(sql)
-  // No other process takes the lock before the transaction ends. In SQLite a transaction that reads first cannot wait for another
-  // transaction.
+  // In PostgreSQL, `FOR SHARE` keeps other processes from taking the lock before the transaction ends. In SQLite a transaction that reads
+  // first cannot wait for another transaction, so it begins with a write that changes nothing.
   const locked = sql.literal(isPg ? "FOR SHARE" : "")
   const begin = isPg ? Effect.void : sql`DELETE FROM ${credentials} WHERE owner = ''`
   const find = (name: string) =>

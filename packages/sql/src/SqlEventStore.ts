@@ -1,10 +1,11 @@
 /**
- * `EventStore` in PostgreSQL or SQLite, over a `SqlConnection`. `Batches` collects the events that arrive in one turn, at most 100 events
- * and 1 Mi characters at a time (a larger event is stored alone), `StreamWrites` stores a batch, `StreamRows` reads and deletes, and
- * `EventDatabase` of core makes an `EventStore` of these. PostgreSQL gets one statement for a batch.
+ * `EventStore` in PostgreSQL or SQLite, over a `SqlConnection`. `Batches` collects the events that arrive in one turn of the event loop. A
+ * batch has at most 100 events and 1 Mi characters; a larger event is stored alone. `StreamWrites` stores a batch, `StreamRows` reads and
+ * deletes events, and `EventDatabase` of core makes the `EventStore`.
  *
- * A node stores nothing for a session whose epoch is over, because another node has claimed the session in the directory or has stored
- * events of the session. An event that could not be stored is a gap: its stream cannot be resumed from before the gap.
+ * A node stores nothing for a session in an epoch that is over: another node has claimed the session in the directory, or has stored events
+ * of the session in a later epoch. An event that could not be stored leaves a gap. A client cannot resume the stream from a position before
+ * the gap.
  *
  * @since 0.1.0
  */
@@ -21,9 +22,9 @@ import { SqlConnection } from "./SqlConnection.js"
 
 /** @category models */
 export interface Options {
-  /** The limit of events of one stream; beyond it the oldest events are dropped. Default: 1,000. */
+  /** How many events of one stream are stored. When there are more, the oldest events are dropped. Default: 1,000. */
   readonly maxEvents?: number | undefined
-  /** The limit of characters that wait for the database; beyond it events are dropped. Default: 64 Mi (67,108,864). */
+  /** How many characters may wait for the database. When there are more, new events are not stored. Default: 64 Mi (67,108,864). */
   readonly maxWaiting?: number | undefined
   /** How long the stream of a request is stored after its response. Default: 5 minutes. */
   readonly retention?: Duration.DurationInput | undefined
@@ -60,7 +61,7 @@ export const make = (
       },
       after: rows.after,
       finish: (key, missing) => submit([{ _tag: "Finish", key, missing }]),
-      // After all that waits; what another node stores meanwhile is of a later epoch.
+      // This runs after all operations that already wait. Events that another node stores meanwhile belong to a later epoch.
       forget: (session, epoch) =>
         Effect.flatMap(
           submit([{ _tag: "Await", key: { session, stream: "", epoch } }]),

@@ -1,9 +1,9 @@
 /**
- * `Inbox` in PostgreSQL, over a `SqlConnection`: how the nodes of a server send each other requests and answers. Each text is a row,
- * which the receiving node removes when it has read the row; `NOTIFY` only tells the node to look. The inbox of a node that has crashed
- * is gone when the lease of the node has expired.
+ * `Inbox` in PostgreSQL, over a `SqlConnection`. Through inboxes, the nodes of a server send requests and answers to each other. A sender
+ * stores each text as a row; the receiving node reads the row and then removes it. `NOTIFY` only wakes the receiving node. When a node has
+ * crashed, its inbox is gone as soon as its lease has expired.
  *
- * In SQLite, which one process uses, inboxes are in memory.
+ * With SQLite, which only one process uses, inboxes are in memory.
  *
  * @since 0.1.0
  */
@@ -24,9 +24,12 @@ import type { SqlStoreError } from "./SqlStoreError.js"
 
 /** @category models */
 export interface Options {
-  /** How many characters may wait in one inbox, and one text more. Default: 64 Mi (67,108,864). */
+  /**
+   * How many characters may wait in one inbox. A text is refused only when the inbox already has more, so the last text may exceed the
+   * limit. Default: 64 Mi (67,108,864).
+   */
   readonly maxSize?: number | undefined
-  /** How long the inbox of a node that does not renew it stays open. Default: 10 seconds. */
+  /** How long the inbox of a node stays open when the node does not renew the lease. Default: 10 seconds. */
   readonly lease?: Duration.DurationInput | undefined
 }
 
@@ -36,7 +39,7 @@ interface Self extends SqlConnectionService {
   readonly maxSize: number
   /** Milliseconds. */
   readonly lease: number
-  /** Logs a text that cannot be read. */
+  /** Logs that a text cannot be decoded. */
   readonly report: (key: string) => Effect.Effect<void>
 }
 
@@ -68,7 +71,7 @@ const channelOf = (node: string): string => `inbox:${node}`
 const send = Effect.fnUntraced(
   function*({ inboxes, maxSize, notify, now, run, sql, texts }: Self, node: string, text: string) {
     const at = yield* now
-    // The row of the inbox is locked before the number is taken: the numbers are in the order in which texts appear.
+    // The statement locks the row of the inbox before it takes the number. So the texts appear in the order of their numbers.
     const sent = yield* unavailable(run(
       "store a text",
       sql`
@@ -101,7 +104,7 @@ const hold = ({ inboxes, lease, now, sql, upkeep }: Self, node: string) =>
         "open an inbox",
         sql`INSERT INTO ${inboxes} (node, size, expires) VALUES (${node}, 0, ${at} + ${lease})`
       )),
-    // An inbox that has expired stays gone: what was sent to it since is lost.
+    // An expired inbox does not come back, because the texts that were sent since then are lost.
     renew: Effect.flatMap(now, (at) =>
       Effect.map(
         upkeep(
@@ -120,9 +123,9 @@ interface Text {
   readonly text: string
 }
 
-/** The texts that were sent to a node, in their order. */
+/** The texts that were sent to a node, in the order in which they were stored. */
 const received = (self: Self, node: string): Stream.Stream<string> => {
-  // The number of the last text that was read, so that no text comes twice when it could not be removed.
+  // The number of the last text that was read. It keeps a text that could not be removed from coming twice.
   let last = "0"
   const read = Effect.suspend(() => textsAfter(self, node, last)).pipe(
     Effect.tap((rows) => {
@@ -145,7 +148,7 @@ const textsAfter = ({ run, sql, texts }: Self, node: string, last: string) =>
       SELECT number, text FROM ${texts} WHERE node = ${node} AND number > ${last} ORDER BY number LIMIT ${Follow.READ}`
   )
 
-/** Removes the texts up to the last one that was read. */
+/** Removes the texts up to the number `last`, and subtracts their size from the size of the inbox. */
 const remove = ({ inboxes, run, sql, texts }: Self, node: string, last: string) =>
   run(
     "remove what was read",
@@ -180,7 +183,8 @@ const unavailable = <A, R>(effect: Effect.Effect<A, SqlStoreError, R>): Effect.E
   )
 
 /**
- * PostgreSQL stores no NUL: a text with NUL is stored as a JSON string, and so is every text that could be taken for such a JSON string.
+ * The stored form of a text. PostgreSQL cannot store the character NUL, so a text with NUL is stored as a JSON string. A text that begins
+ * with a quotation mark is stored as a JSON string as well, so that `decode` can tell the two forms apart.
  */
 const encode = (text: string): string => text.startsWith("\"") || text.includes("\0") ? JSON.stringify(text) : text
 

@@ -1,8 +1,9 @@
 /**
- * Creates the tables of this package, and brings older tables up to date. Every change is made once, in its order, and recorded; all
- * changes are made, or none (`schema/Migrate`). Nodes over PostgreSQL that start at the same time wait for each other.
+ * Creates the tables of this package, and updates older tables. Every change is made once, in order, and is recorded. A run makes all
+ * missing changes or none (`schema/Migrate`). With PostgreSQL, nodes that start at the same time wait for each other.
  *
- * `SqlConnection` makes the changes when a server starts. Run them before, when the database user of the server may not create tables.
+ * `SqlConnection` makes the changes when a server starts. When the database user of the server may not create tables, call `run` before the
+ * start, as another database user, and give `SqlConnection` the option `migrate: false`.
  *
  * @since 0.1.0
  */
@@ -15,15 +16,15 @@ import type { SqlStoreError } from "./SqlStoreError.js"
 /** @category models */
 export interface Options {
   /**
-   * Comes before the names of all tables: servers that share one database need different prefixes. Up to 30 lowercase letters, digits and
-   * underscores, not beginning with a digit. Default: "mcp_".
+   * The text at the beginning of the names of all tables. Servers that share one database need different prefixes. A prefix has up to 30
+   * lowercase letters, digits and underscores, and does not begin with a digit. Default: "mcp_".
    */
   readonly prefix?: string | undefined
 }
 
 /**
- * Fails when the database refuses a change or does not answer, when the tables belong to a newer version of this package, and when `prefix`
- * has other characters.
+ * Makes all missing changes. Fails when the database refuses a change or does not answer, when the tables belong to a newer version of this
+ * package, and when `prefix` is not valid.
  *
  * @category utils
  */

@@ -1,8 +1,8 @@
 /**
- * Everything that a server stores, in one SQL database: PostgreSQL, which several nodes share, or SQLite, for one node that continues
- * after a restart.
+ * Provides all services that the nodes of a server share, in one SQL database: PostgreSQL for several nodes, or SQLite for one node that
+ * continues after a restart.
  *
- * The other modules of this package have the services one by one, with their options.
+ * To give the options of one service, use the module of this service, such as `SqlTaskStore`, in place of `services`.
  *
  * @since 0.1.0
  */
@@ -26,14 +26,14 @@ import type { SqlStoreError } from "./SqlStoreError.js"
 import * as SqlTaskStore from "./SqlTaskStore.js"
 
 /**
- * What the nodes of a server share.
+ * The services that the nodes of a server share.
  *
  * @category models
  */
 export type Services = ChangeBus | EventStore | Inbox | SealKeys | SessionDirectory | SharedLimits | TaskStore
 
 /**
- * All services over the connection, with their defaults.
+ * All services over a `SqlConnection`, with the default options of each service.
  *
  * @category layers
  */
@@ -48,7 +48,7 @@ export const services: Layer.Layer<Services, never, SqlConnection.SqlConnection>
 )
 
 /**
- * `layer` with options.
+ * `layer`, with options of the connection.
  *
  * @category layers
  */
@@ -56,8 +56,8 @@ export const layerWith = (options?: SqlConnection.Options): Layer.Layer<Services
   Layer.provide(services, SqlConnection.layerWith(options))
 
 /**
- * Creates the tables, and provides all services to the server and to its HTTP endpoint, over the driver that you provide. One
- * connection of a `PgClient` listens, and one is left free for leases: give a `PgClient` at least three.
+ * Creates the tables, and provides all services to the server and to its HTTP endpoint, over the `SqlClient` that the application provides.
+ * Of the connections of a `PgClient`, one listens for notifications and one stays free for leases, so `maxConnections` must be at least 3.
  *
  * @example
  * ```ts

@@ -1,6 +1,7 @@
 /**
- * `SealKeys` in SQL, over a `SqlConnection`: all nodes have the same keys, and one node replaces the key when it is due (`KeyRing` of
- * core). The secrets are stored as they are: anyone who can read this database can open what servers have sealed.
+ * `SealKeys` in SQL, over a `SqlConnection`. All nodes have the same keys. When the current key is due to be replaced, one node replaces it
+ * for all nodes (`KeyRing` of core). The secrets are stored in plain text: anyone who can read this database can decrypt the values that
+ * servers have sealed.
  *
  * @since 0.1.0
  */

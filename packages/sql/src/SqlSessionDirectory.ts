@@ -1,8 +1,9 @@
 /**
- * `SessionDirectory` in SQL, over a `SqlConnection`: a row for each session, and a row for each node with the end of its lease, by the
- * clock of the database. A node that claims a session removes the row of the node that has ended, which can renew its lease no more.
+ * `SessionDirectory` in SQL, over a `SqlConnection`. Each session is a row. Each node is a row with the end of its lease, by the clock of
+ * the database. A node that claims a session removes the row of the previous node if its lease has ended, so that the previous node cannot
+ * renew the lease any more.
  *
- * In SQLite, which one process uses, the sessions are there after a restart, and the new process takes them over at once.
+ * With SQLite, which only one process uses, the sessions survive a restart, and the new process can take them over at once.
  *
  * @since 0.1.0
  */
@@ -32,14 +33,14 @@ import type { SqlStoreError } from "./SqlStoreError.js"
 /** @category models */
 export interface Options {
   /**
-   * How long a node that does not renew its lease keeps its sessions. Then it ends them, and other nodes take them over. A node
-   * whose process has ended keeps them as long; a node that cannot reach the database, or whose event loop stands still, loses
-   * them after this time. Default: 3 seconds.
+   * How long a node keeps its sessions when it does not renew its lease. Then the node ends its sessions, and other nodes may take them
+   * over. So the sessions of a crashed node are free after this time, and a node that cannot reach the database, or whose event loop is
+   * blocked, loses its sessions after this time. Default: 3 seconds.
    */
   readonly lease?: Duration.DurationInput | undefined
   /**
-   * How often a node renews its lease; when the store refuses a renewal, the node tries it again before the next renewal is due. Default: a
-   * quarter of `lease`, so that three renewals may fail.
+   * How often a node renews its lease. When a renewal fails, the node tries again before the next renewal is due. Default: a quarter of
+   * `lease`, so that three renewals may fail.
    */
   readonly renewal?: Duration.DurationInput | undefined
   /** How long a session is stored after it was created, claimed, updated or touched. Default: 1 hour. */
@@ -53,7 +54,7 @@ interface Row {
   readonly served: number | string
 }
 
-/** How many sessions one statement touches. */
+/** How many sessions one statement of `touch` changes at most. */
 const TOUCHED = 1000
 
 interface Self extends SqlConnectionService {
@@ -64,7 +65,7 @@ interface Self extends SqlConnectionService {
   readonly renewal: Duration.DurationInput | undefined
   /** Milliseconds. */
   readonly ttl: number
-  /** Counts the updates of facts. */
+  /** Counts the updates of facts by this node. */
   readonly updates: Ref.Ref<number>
 }
 
@@ -86,7 +87,7 @@ export const make = (
     }
     yield* Sweep.every(connection, "nodes", "sessions")
     if (!Attempt.isPg(sql)) {
-      // One process uses the file: earlier processes have ended, and their leases with them.
+      // Only one process uses the file, so earlier processes have ended, and their leases are deleted.
       yield* Effect.ignoreLogged(run("end the leases of the process before", sql`DELETE FROM ${self.nodes}`))
     }
     return { join: (node) => failing(join(self, node)) }
@@ -110,7 +111,7 @@ const join = Effect.fnUntraced(function*(self: Self, node: string) {
 const at = <A, E>({ now, run }: Self, what: string, statement: (now: Fragment) => Effect.Effect<A, E>) =>
   run(what, Effect.flatMap(now, statement))
 
-/** A statement about leases. */
+/** Runs a statement about leases. */
 const lasting = <A, E>({ now, upkeep }: Self, what: string, statement: (now: Fragment) => Effect.Effect<A, E>) =>
   upkeep(what, Effect.flatMap(now, statement))
 
@@ -204,8 +205,8 @@ const claiming = Effect.fnUntraced(function*(
 })
 
 /**
- * PostgreSQL may run an update, whose caller has gone, after the next update of the session. Then the update does not change the newer
- * facts.
+ * Stores the facts of a session. PostgreSQL may still run an update after its caller was interrupted, and so after the next update of the
+ * session. The number `written` keeps such a late update from replacing newer facts.
  */
 const update = (self: Self, id: string, epoch: number, facts: JsonObject) =>
   Effect.flatMap(Ref.updateAndGet(self.updates, (count) => count + 1), (number) =>
@@ -218,7 +219,7 @@ const update = (self: Self, id: string, epoch: number, facts: JsonObject) =>
         written = CASE WHEN written < ${number} THEN ${number} ELSE written END`
     ))
 
-/** Changes a session in this epoch; `false` when it has another epoch. */
+/** Changes a session in this epoch. Gives `false` when the session has another epoch. */
 const change = (self: Self, id: string, epoch: number, set: Fragment) => {
   const { sessions, sql, ttl } = self
   return Effect.map(
@@ -232,7 +233,7 @@ const change = (self: Self, id: string, epoch: number, set: Fragment) => {
 
 const touch = (self: Self, node: string, ids: ReadonlyArray<string>) => {
   const { sessions, sql, ttl } = self
-  // In one order: the statements that store events of several sessions lock them in the same order.
+  // The rows are locked in the order of their ids. Statements that store events lock sessions in the same order, so no deadlock arises.
   const locked = sql.literal(Attempt.isPg(sql) ? "FOR UPDATE" : "")
   return Effect.forEach(
     Arr.chunksOf(ids, TOUCHED),

@@ -1,6 +1,7 @@
 /**
- * `TaskStore` in SQL, over a `SqlConnection`: a row for each task, which is deleted when its time has passed. A reader that waits for a
- * task is woken, and reads the task anew; every 5 seconds the reader looks without a wake-up (`Wake`).
+ * `TaskStore` in SQL, over a `SqlConnection`. Each task is a row, which is deleted some time after the task has expired. When a task
+ * changes, the readers that wait for the task are woken (`Wake`), and read the task again. A reader that is not woken reads the task every
+ * 5 seconds.
  *
  * @since 0.1.0
  */
@@ -27,13 +28,13 @@ import type { SqlStoreError } from "./SqlStoreError.js"
 
 /** @category models */
 export interface Options {
-  /** The limit of the tasks of one owner, ended tasks included. Default: 1,000. */
+  /** How many tasks one owner may have, including ended tasks that are still stored. Default: 1,000. */
   readonly maxTasks?: number | undefined
-  /** The limit of the characters of one task, as JSON. Default: 4 Mi (4,194,304). */
+  /** How many characters one task may have as JSON. Default: 4 Mi (4,194,304). */
   readonly maxTaskSize?: number | undefined
   /**
-   * The limit of the characters of the tasks of one owner, as JSON. Tasks that change at the same moment may exceed the limit by what each
-   * task adds. Default: 16 Mi (16,777,216).
+   * How many characters all tasks of one owner may have together as JSON. When several tasks change at the same moment, their sum may
+   * exceed the limit by what each change adds. Default: 16 Mi (16,777,216).
    */
   readonly maxOwnerSize?: number | undefined
 }
@@ -49,7 +50,7 @@ interface Self extends SqlConnectionService {
   readonly maxTasks: number
   readonly maxTaskSize: number
   readonly maxOwnerSize: number
-  /** Logs a task that cannot be read. */
+  /** Logs that a stored task cannot be decoded. */
   readonly report: (key: string) => Effect.Effect<void>
 }
 
@@ -79,7 +80,8 @@ const create = Effect.fnUntraced(function*(self: Self, task: StoredTask) {
   const { maxOwnerSize, maxTasks, now, sql, tasks } = self
   const text = yield* sized(self, task)
   const at = yield* now
-  // The clock of this node, which has set `createdAt`, may differ from the clock of the database.
+  // This node has set `createdAt` by its own clock, which may differ from the clock of the database. So the remaining time is computed by
+  // the clock of this node.
   const left = Math.min(task.createdAt + task.ttl - (yield* Clock.currentTimeMillis), MAX_TTL)
   const [id, owner] = [keyOf(task.taskId), keyOf(task.owner)]
   const created = yield* inTurn(
@@ -163,7 +165,7 @@ const list = Effect.fnUntraced(function*(
   const last = Number(after ?? 0)
   if (!Number.isSafeInteger(last)) return yield* failed("UnknownPage", StoreText.noPage(String(after)))
   const at = yield* now
-  // One task more than the page has tells whether there is another page.
+  // One more task than the page has is read, to know whether there is another page.
   const rows = yield* run(
     "list tasks",
     sql<Row>`
@@ -184,7 +186,7 @@ const changes = (self: Self, owner: string | null, taskId: string): Stream.Strea
     Stream.changesWith((one, other) => one.version === other.version)
   )
 
-/** The task as JSON. */
+/** The task as JSON. Fails when the task is too large. */
 const sized = ({ maxTaskSize }: Self, task: StoredTask): Effect.Effect<string, TaskStoreError> => {
   const text = JSON.stringify(task)
   return text.length <= maxTaskSize || StoreText.isSmallEnd(task.status, text.length)
@@ -198,11 +200,11 @@ const toTasks = ({ report, tasks }: Self, rows: ReadonlyArray<Row>) =>
     (tasks) => tasks.filter((task) => task !== undefined)
   )
 
-/** The characters of the tasks of an owner, apart from one task. */
+/** The characters of all tasks of an owner, without the task `id`. */
 const sizeOf = ({ sql, tasks }: Self, owner: string, id: string, at: Fragment) =>
   sql`(SELECT coalesce(sum(size), 0) FROM ${tasks} WHERE owner = ${owner} AND id <> ${id} AND expires > ${at})`
 
-/** In PostgreSQL the next creation of this owner, on any node, waits: it counts this task, too. */
+/** In PostgreSQL, lets one node at a time create a task of an owner, so that the next creation also counts this task. */
 const inTurn = <A, E>({ run, sql, tasks, transaction }: Self, owner: string, statement: Effect.Effect<A, E>) => {
   if (!Attempt.isPg(sql)) return run("store a task", statement)
   const lock = sql`SELECT pg_advisory_xact_lock(hashtextextended(${`${tasks.value} ${owner}`}, 0))`
@@ -220,12 +222,15 @@ export const layerWith = (options?: Options): Layer.Layer<TaskStore, never, SqlC
 /** @category layers */
 export const layer: Layer.Layer<TaskStore, never, SqlConnection> = layerWith()
 
-/** As JSON: having no owner differs from the owner "null", and PostgreSQL stores no NUL. */
+/**
+ * The stored form of an id or an owner, as JSON. So a task without an owner differs from a task of the owner "null", and the text has no
+ * NUL, which PostgreSQL cannot store.
+ */
 const keyOf = (text: string | null): string => JSON.stringify(text)
 
 const channelOf = (taskId: string): string => `task:${taskId}`
 
-/** With the time of the database it is an integer that every driver has. In milliseconds: 140,000 years. */
+/** In milliseconds: 140,000 years. Added to the present time, it is still an integer that every driver supports. */
 const MAX_TTL = Number.MAX_SAFE_INTEGER / 2
 
 const failed = (reason: TaskStoreError["reason"], message: string) =>

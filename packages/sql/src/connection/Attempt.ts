@@ -1,9 +1,9 @@
 /**
- * Runs statements within a time, for all modules that ask the database, and reports what a driver reports as a `SqlStoreError`. A driver
- * reports a failed COMMIT or ROLLBACK as a defect; it is a failure of the database like any other.
+ * Runs statements within a time limit, for all modules that use the database, and turns the errors of a driver into a `SqlStoreError`. A
+ * driver reports a failed COMMIT or ROLLBACK as a defect; this module turns such a defect into a `SqlStoreError` as well.
  *
- * While another process locks a SQLite file, and when PostgreSQL has undone a transaction because of another transaction, nothing has run,
- * and this module tries again.
+ * This module tries again while another process locks the SQLite file, and when PostgreSQL has undone a transaction because of another
+ * transaction. In both cases nothing has changed.
  */
 import { type SqlClient, TransactionConnection } from "@effect/sql/SqlClient"
 import type { SqlError } from "@effect/sql/SqlError"
@@ -16,7 +16,7 @@ import * as Option from "effect/Option"
 import * as Schedule from "effect/Schedule"
 import { SqlStoreError } from "../SqlStoreError.js"
 
-/** `what` was to be done: the end of "The database did not ...". */
+/** Runs statements. `what` completes the message "The database did not ..." of an error. */
 export type Run = <A, E, R>(
   what: string,
   effect: Effect.Effect<A, E | SqlError, R>
@@ -24,7 +24,10 @@ export type Run = <A, E, R>(
 
 export const isPg = (sql: SqlClient): boolean => sql.onDialectOrElse({ pg: () => true, orElse: () => false })
 
-/** Sets how a connection uses a SQLite file. A busy SQLite would sleep in the process; a `Run` waits without stopping it. */
+/**
+ * Sets how a connection uses a SQLite file. The timeout of SQLite itself is 0, because SQLite would block the process while it waits for a
+ * lock; a `Run` waits without blocking.
+ */
 export const open = (sql: SqlClient): Effect.Effect<void, SqlError> =>
   Effect.forEach(
     isPg(sql) ? [] : ["busy_timeout = 0", "journal_mode = WAL", "synchronous = NORMAL"],
@@ -32,16 +35,16 @@ export const open = (sql: SqlClient): Effect.Effect<void, SqlError> =>
     { discard: true }
   )
 
-/** How many may wait for the database. */
+/** How many calls of one `Run` may wait for the database. */
 const MAX_WAITING = 10_000
 
-/** `limit` is in milliseconds. */
+/** A `Run` with a time limit of `limit` milliseconds, and at most `maxWaiting` waiting calls. */
 export const make = (limit: number, maxWaiting = MAX_WAITING): Run => {
   const again = Schedule.spaced("20 millis").pipe(Schedule.upTo(limit), Schedule.whileInput(isUndone))
   let waiting = 0
   const done = Effect.sync(() => waiting--)
   return <A, E, R>(what: string, effect: Effect.Effect<A, E | SqlError, R>) =>
-    // No interruption comes between the count and what counts down.
+    // This is uninterruptible, so that each count up is followed by a count down.
     Effect.uninterruptibleMask((restore) => {
       if (waiting >= maxWaiting) {
         return Effect.fail(new SqlStoreError({ message: full(what, maxWaiting), isRefused: true }))
@@ -49,7 +52,7 @@ export const make = (limit: number, maxWaiting = MAX_WAITING): Run => {
       waiting++
       let undone: SqlStoreError | undefined
       const onTimeout = () => undone ?? new SqlStoreError({ message: late(what, limit), code: "ETIMEDOUT" })
-      // What waits for a connection, or for the end of a transaction, cannot be interrupted.
+      // `TimeLimit.end` is used, because waiting for a connection or for the end of a transaction cannot be interrupted.
       const once: Effect.Effect<A, Exclude<E, SqlError> | SqlStoreError, R> = Effect.flatMap(
         TimeLimit.end(refusing(what, Effect.mapInputContext(effect, withoutTransaction)), limit),
         Option.match({ onNone: () => Effect.fail(onTimeout()), onSome: (value) => Effect.succeed(value) })
@@ -62,11 +65,14 @@ export const make = (limit: number, maxWaiting = MAX_WAITING): Run => {
     })
 }
 
-/** A handler that is running may have a transaction. It is not our transaction, and may belong to another database. */
+/**
+ * Removes a transaction of the application from the context. A running handler may have such a transaction, which may even belong to
+ * another database.
+ */
 const withoutTransaction = <R>(context: Context.Context<R>): Context.Context<R> =>
   Context.omit(TransactionConnection, LibsqlTransaction)(context as Context.Context<unknown>) as Context.Context<R>
 
-/** Each libSQL client uses the transaction in the context, also the transaction of another client. */
+/** The tag under which libSQL clients keep their transaction. A libSQL client even uses the transaction of another client. */
 export const LibsqlTransaction = Context.GenericTag("@effect/sql-libsql/LibsqlClient/LibsqlTransaction")
 
 const full = (what: string, waiting: number) => `The database did not ${what}: ${waiting} statements wait for it`
@@ -92,10 +98,10 @@ const isSqlError = (error: unknown): error is SqlError =>
 const isUndone = (error: unknown): error is SqlStoreError =>
   error instanceof SqlStoreError && (isLocked(error.code) || UNDONE.has(error.code ?? ""))
 
-/** The codes of PostgreSQL: a deadlock, and two transactions that must come one after the other. */
+/** The codes of PostgreSQL for a deadlock, and for two transactions that must run one after the other. */
 const UNDONE = new Set(["40P01", "40001"])
 
-/** The code of PostgreSQL for a write on a connection that only reads. */
+/** The code of PostgreSQL for a write on a read-only connection. */
 export const READ_ONLY = "25006"
 
 /** Whether statements have failed because another connection had locked the SQLite file. */
@@ -105,8 +111,9 @@ export const hasMetLock = (cause: Cause.Cause<unknown>): boolean =>
 const isLocked = (code: string | undefined): boolean => code?.startsWith("SQLITE_BUSY") === true
 
 /**
- * Whether nothing has changed for certain. What PostgreSQL or SQLite reports of a statement is undone as a whole, apart from the loss of
- * a connection (08) and what ends a process (57P01, 57P02, 57P05); a connection that could not be made has carried no statement.
+ * Whether it is certain that nothing has changed. A statement for which PostgreSQL or SQLite reports an error is undone as a whole. The
+ * exceptions are a lost connection (08), an ended process (57P01, 57P02, 57P05), an unknown outcome (40003) and errors of the system (58,
+ * SQLITE_IOERR). When no connection could be made, no statement was sent.
  */
 const isRefusal = (code: string | undefined, { message }: SqlError): boolean =>
   message?.includes("acquire connection") === true ||
@@ -119,7 +126,7 @@ const toStoreError = (what: string, error: SqlError): SqlStoreError => {
     ? "another process has locked the SQLite file. One process at a time may use it"
     : code === READ_ONLY
     ? "it takes no writes. The address must lead to the primary, without `default_transaction_read_only`"
-    // PostgreSQL repeats the value in these.
+    // PostgreSQL repeats the refused value in these messages, so the message is not used.
     : code?.startsWith("22") === true
     ? "it refused a value"
     : cause instanceof Error && cause.message !== ""

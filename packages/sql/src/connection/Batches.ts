@@ -1,9 +1,10 @@
 /**
- * Writes in one transaction what arrives in one turn of the event loop, for `SqlEventStore`, because a transaction costs more than a row.
- * One batch is written at a time, and the event loop turns between two: SQLite stops it for the time of a batch.
+ * Collects the items that arrive in one turn of the event loop, and writes them as one batch, for `SqlEventStore`, because a transaction
+ * costs more than a row. Only one batch is written at a time. The event loop turns between two batches, because SQLite blocks the event
+ * loop during a batch.
  *
- * Mutable: `waiting` holds what was taken from `arrived`, in its order; `size` is the sum of the sizes in both; `pending` holds what is
- * neither written nor refused.
+ * Mutable state: `waiting` has the items that were taken from `arrived`, in their order. `size` is the sum of the sizes in `arrived` and
+ * `waiting`. `pending` has the results of all items that are neither written nor refused.
  */
 import * as EffectInternals from "@effect-mcp/core/unstable/kit/EffectInternals"
 import { turn } from "@effect-mcp/core/unstable/kit/EventLoop"
@@ -17,9 +18,9 @@ import { SqlStoreError } from "../SqlStoreError.js"
 export interface Limits<A> {
   /** How many items one batch may have. */
   readonly count: number
-  /** How large a batch may be; one item may be larger, alone. */
+  /** The greatest size of a batch. An item that is larger is written alone. */
   readonly size: number
-  /** How much may wait. */
+  /** The greatest size of all waiting items. */
   readonly waiting: number
   readonly sizeOf: (item: A) => number
 }
@@ -31,8 +32,8 @@ interface Waiting<A> {
 }
 
 /**
- * Gives what writes items, in their order, and waits for all of them: `false` when one was refused. `write` gives the results in the
- * order of the items. What waits when the scope closes is not written.
+ * Gives a function that writes items in their order and waits until all of them are written. The function gives `false` when one of the
+ * items was refused. `write` must give the results in the order of the items. Items that wait when the scope closes are not written.
  */
 export const make = <A>(
   limits: Limits<A>,
@@ -41,7 +42,8 @@ export const make = <A>(
   Effect.gen(function*() {
     const pending = new Set<Waiting<A>["written"]>()
     let size = 0
-    // `size` bounds it. Not Effect's `Mailbox`, whose reader can miss a value that arrives between two of its steps.
+    // The queue needs no limit, because `size` is limited. Effect's `Mailbox` is not used: its reader can miss a value that arrives between
+    // two of its steps.
     const arrived = Outbox.make<Waiting<A>>(Infinity)
     yield* Effect.addFinalizer(() =>
       Effect.sync(() => {

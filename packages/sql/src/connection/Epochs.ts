@@ -1,6 +1,6 @@
 /**
- * The epochs of sessions, by their ids: in the directory, and of the events that are stored. What a node writes in an epoch that is over
- * is refused: `StreamWrites` and `StreamRows` ask for the epochs.
+ * The present epoch of each session: the greatest epoch in the directory and among the stored events. `StreamWrites` and `StreamRows` use
+ * the epochs to refuse what a node writes in an epoch that is over.
  */
 import type { Statement } from "@effect/sql/Statement"
 import type { StreamKey } from "@effect-mcp/core/EventStore"
@@ -8,6 +8,7 @@ import type { SqlConnectionService } from "../SqlConnection.js"
 import * as Attempt from "./Attempt.js"
 import * as Rows from "./Rows.js"
 
+/** The epoch of each session, by the id of the session. */
 export type Epochs = ReadonlyMap<string, number>
 
 interface Row {
@@ -15,7 +16,7 @@ interface Row {
   readonly epoch: number | string | null
 }
 
-/** The greatest epoch of each session among operations: in one batch, too, a later epoch ends the epoch before. */
+/** The greatest epoch of each session among the operations of one batch. Within a batch, too, a later epoch ends an earlier epoch. */
 export const ofItems = (items: ReadonlyArray<{ readonly key: StreamKey }>): Epochs => {
   const epochs = new Map<string, number>()
   for (const { key: { epoch, session } } of items) {
@@ -27,19 +28,20 @@ export const ofItems = (items: ReadonlyArray<{ readonly key: StreamKey }>): Epoc
 export const ofRows = (rows: ReadonlyArray<Row>): Epochs =>
   new Map(rows.flatMap(({ epoch, session }) => epoch === null ? [] : [[session, Number(epoch)]]))
 
+/** Whether an epoch of a session is over. An operation without an epoch is never refused. */
 export const isOver = ({ epoch, session }: Pick<StreamKey, "epoch" | "session">, epochs: Epochs): boolean =>
   epoch !== undefined && epoch < (epochs.get(session) ?? 0)
 
 /**
- * The greatest epoch of each session: of the given ones, in the directory, and among the events. In PostgreSQL no node claims one of
- * the sessions before the transaction ends.
+ * A statement that gives the greatest epoch of each session: among the given epochs `own`, in the directory, and among the stored events.
+ * In PostgreSQL no node can claim one of these sessions before the transaction ends.
  */
 export const make = ({ sql, table }: SqlConnectionService) => {
   const [streams, sessions] = [table("streams"), table("sessions")]
   const isPg = Attempt.isPg(sql)
   const [greatest, locked] = [sql.literal(isPg ? "greatest" : "max"), sql.literal(isPg ? "FOR SHARE" : "")]
   return (own: Epochs): Statement<Row> => {
-    // In one order, so that no two nodes wait for each other's rows.
+    // The rows are locked in the order of their ids, so that no two nodes wait for each other.
     const ids = [...own.keys()].sort()
     return sql<Row>`
       WITH claimed AS (SELECT id, epoch FROM ${sessions} WHERE ${sql.in("id", ids)} ORDER BY id ${locked})

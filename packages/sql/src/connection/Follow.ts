@@ -1,6 +1,6 @@
 /**
- * Reads the rows of other nodes as they come, for `SqlChangeBus` and `SqlInbox`: after each wake-up, until there are no more rows. A read
- * that fails is tried again with the next wake-up.
+ * Reads the rows of other nodes as they are stored, for `SqlChangeBus` and `SqlInbox`. After each wake-up it reads until there are no more
+ * rows. A read that fails is tried again after the next wake-up.
  */
 import * as StreamArrays from "@effect-mcp/core/unstable/kit/StreamArrays"
 import * as Duration from "effect/Duration"
@@ -10,13 +10,13 @@ import * as Stream from "effect/Stream"
 import type { SqlConnectionService } from "../SqlConnection.js"
 import type { SqlStoreError } from "../SqlStoreError.js"
 
-/** How many rows are read at once. */
+/** How many rows one statement reads at most. */
 export const READ = 256
 
-/** How long a reader waits for a wake-up, before it looks whether there are rows. */
+/** How long a reader waits for a wake-up before it reads without one. */
 export const LOOK = Duration.seconds(1)
 
-/** `read` gives up to `READ` rows after the rows that it gave before. */
+/** A stream of the elements of all new rows. `read` must give up to `READ` rows that follow the rows of its last call. */
 export const rows = <Row, A>(
   { wakes }: SqlConnectionService,
   channel: string,

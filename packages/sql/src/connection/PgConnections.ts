@@ -1,7 +1,7 @@
 /**
- * Connections of PostgreSQL that are taken out of the pool: one connection hears notifications, and others only read. The pool opens a new
- * connection for each that has ended. `Wake` hears notifications, `SqlConnection` reads, and `PgNodes` makes a pool that has room for
- * both.
+ * Connections that are taken out of the pool of a PostgreSQL client. `Wake` uses `listen`, which reserves one connection for notifications.
+ * `SqlConnection` uses `leavingReadOnly`, which ends connections that lead to a read-only server, and `forData`. `PgNodes` makes a pool
+ * with `SPARE` more connections than data need. When a connection has ended, the pool opens a new connection in its place.
  */
 import type { SqlClient } from "@effect/sql/SqlClient"
 import type { Connection } from "@effect/sql/SqlConnection"
@@ -18,7 +18,7 @@ import * as Stream from "effect/Stream"
 import { SqlStoreError } from "../SqlStoreError.js"
 import * as Attempt from "./Attempt.js"
 
-/** What a connection of the driver has. The pool drops it when it has ended. */
+/** A connection of the driver. When the connection has ended, the pool removes it. */
 interface Reserved extends Connection {
   readonly pg: {
     readonly on: <A>(event: string, listener: (value: A) => void) => unknown
@@ -32,35 +32,38 @@ interface Notification {
   readonly payload?: string
 }
 
-/** How long PostgreSQL may take to answer. It may be that nothing arrives on a connection of a pool any more. */
+/** How long PostgreSQL may take to answer LISTEN. A connection of a pool may be dead, so that no answer arrives. */
 const ANSWER = Duration.seconds(2)
 
 /** The client of the driver `@effect/sql-pg`. */
 export interface PgClient extends SqlClient {
   readonly config: { readonly maxConnections?: number | undefined }
-  /** On a connection that does not count in `maxConnections`. */
+  /** Listens with a connection that does not count in `maxConnections`. */
   readonly listen: (channel: string) => Stream.Stream<string, SqlError>
 }
 
 export const isPgClient = (sql: SqlClient): sql is PgClient => "~@effect/sql-pg/PgClient" in sql
 
 /**
- * The channel is a name of this package. The stream fails when the connection is lost. The driver's own `listen` has moments in which
- * nothing handles an error of its connection: when PostgreSQL ends the connection then, the process ends. And it keeps a connection on
- * which nothing arrives any more.
+ * The notifications of a channel; `channel` must be a constant of this package. The stream fails when the connection is lost. The driver's
+ * own `listen` is not used, because at some moments no code handles an error of its connection: when PostgreSQL ends the connection at such
+ * a moment, the process ends. It also keeps a dead connection.
  */
 export const listen = (sql: PgClient, channel: string): Stream.Stream<string, SqlError> =>
-  // Statements need the only connection.
+  // When the pool has only one connection, statements need it, so the driver's own `listen` is used.
   sql.config.maxConnections === 1 ? sql.listen(channel) : onReserved(sql, channel)
 
-/** How many connections of a pool data must leave free: for the connection that listens, and for leases. */
+/** How many connections of a pool must stay free of data: one that listens, and one for leases. */
 export const SPARE = 2
 
-/** How many connections of a pool are for data; `undefined` where that is not known. */
+/** How many connections of a pool are for data; `undefined` when the client is not a `PgClient`. */
 export const forData = (sql: SqlClient): number | undefined =>
   isPgClient(sql) ? Math.max(1, (sql.config.maxConnections ?? 10) - SPARE) : undefined
 
-/** The driver does not give back a connection that comes after an interruption. */
+/**
+ * Takes a connection out of the pool. This is uninterruptible, because the driver would lose a connection that arrives after an
+ * interruption.
+ */
 const reserved = ({ reserve }: SqlClient): Effect.Effect<Reserved, SqlError, Scope.Scope> =>
   Effect.map(Effect.uninterruptible(reserve), (connection) => connection as Reserved)
 
@@ -76,7 +79,7 @@ const onReserved = (sql: SqlClient, channel: string): Stream.Stream<string, SqlE
         emit.fail(new SqlError({ cause, message: "The connection that listens is lost" }))
       pg.on("notification", hear)
       pg.on("error", lose)
-      // It ends before it is given back, so that no statement gets it.
+      // The connection ends before it goes back to the pool, so that no statement gets it.
       yield* Effect.addFinalizer(() =>
         Effect.sync(() => {
           pg.off("notification", hear)
@@ -91,24 +94,27 @@ const onReserved = (sql: SqlClient, channel: string): Stream.Stream<string, SqlE
     })
   )
 
-/** Between two looks: all connections may lead to a server that only reads. */
+/** The pause between two checks. It is needed when all connections lead to a read-only server. */
 const PAUSE = "1 second"
 
-/** Looks at the connections when the effect has failed because a connection only reads. */
+/** Runs an effect. When the effect has failed because a connection is read-only, the connections of the pool are checked. */
 type Watch = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
 
 /**
- * Ends connections that only read. After a failover the name of the server may lead to a replica for a while, which takes connections
- * and refuses writes; a connection to it that is used all the time would stay open.
+ * Ends connections that lead to a read-only server. After a failover the name of the server may lead to a replica for a while. The replica
+ * accepts connections and refuses writes, and a connection to the replica that is in constant use would stay open.
  *
- * The driver does not tell which connection has refused a statement. So this takes connections out of the pool, beginning with the
- * connection that was used last, until one can write.
+ * The driver does not tell which connection has refused a statement. So this function takes connections out of the pool, beginning with the
+ * connection that was used last, until a connection can write.
  */
 export const leavingReadOnly = (sql: SqlClient, run: Attempt.Run): Effect.Effect<Watch, never, Scope.Scope> =>
   Effect.gen(function*() {
     if (!isPgClient(sql)) return (effect) => effect
     const due = yield* Queue.sliding<void>(1)
-    /** Whether a connection only reads. Then it ends before it is given back, so that no statement gets it. */
+    /**
+     * Whether the next connection of the pool is read-only. Such a connection ends before it goes back to the pool, so that no statement
+     * gets it.
+     */
     const ended = ScopeEnd.scoped(Effect.gen(function*() {
       const connection = yield* reserved(sql)
       const [row] = yield* connection.execute("SHOW transaction_read_only", [], undefined)

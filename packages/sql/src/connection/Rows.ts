@@ -1,13 +1,13 @@
 /**
- * Makes many rows the table `items` of a SQL statement, as one parameter of JSON. So the text of the statement is the same for any number
- * of rows, and a driver prepares the statement once. `StreamWrites` and `Epochs` store rows this way.
+ * Passes many rows to an SQL statement as one parameter of JSON; in the statement they are the table `items`. So the text of the statement
+ * is the same for any number of rows, and a driver prepares the statement only once. `StreamWrites` and `Epochs` use this.
  */
 import type { SqlClient } from "@effect/sql/SqlClient"
 import type { Fragment } from "@effect/sql/Statement"
 import * as Attempt from "./Attempt.js"
 import { wellFormed } from "./Transactions.js"
 
-/** Comes behind FROM, with the name "items". The program chooses the columns and their types, never a peer. */
+/** The table "items", for use after FROM. The names and types of `columns` become SQL, so they must be constants of the program. */
 export const make = <Column extends string>(
   sql: SqlClient,
   columns: Readonly<Record<Column, "text" | "bigint">>,
@@ -15,7 +15,7 @@ export const make = <Column extends string>(
 ): Fragment => {
   const all = Object.entries<string>(columns)
   const text = JSON.stringify(rows)
-  // JSON escapes what UTF-8 cannot have, and no database can store that.
+  // JSON escapes lone surrogates, which no database can store, so they are replaced.
   const json = text.includes("\\ud")
     ? JSON.stringify(rows, (_, value: unknown) => typeof value === "string" ? wellFormed(value) : value)
     : text

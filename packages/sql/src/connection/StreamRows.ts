@@ -1,6 +1,6 @@
 /**
- * The rows of `SqlEventStore`: how events are read, and how streams are deleted: a session that ends marks its streams as expired, and
- * what has expired is deleted later. The event loop turns after each portion of deleted rows (`Sweep`).
+ * Reads and deletes the rows of `SqlEventStore`. When a session ends, its streams are marked as expired; `Sweep` later deletes expired
+ * streams and their events in portions. The event loop turns after each portion.
  */
 import type { Identifier } from "@effect/sql/Statement"
 import type { StoredEvent, StreamKey } from "@effect-mcp/core/EventStore"
@@ -14,12 +14,14 @@ import * as Epochs from "./Epochs.js"
 import * as Sweep from "./Sweep.js"
 
 export interface StreamRows {
+  /** The requests that an unfinished stream answers; `undefined` when the stream is missing or has finished. */
   readonly unfinished: (key: StreamKey) => Effect.Effect<string | undefined, SqlStoreError>
+  /** The events after a position; `None` when the stream is missing, or when events after the position were dropped or not stored. */
   readonly after: (
     key: StreamKey,
     position: number
   ) => Effect.Effect<Option.Option<ReadonlyArray<StoredEvent>>, SqlStoreError>
-  /** Marks all streams of a session as expired, unless its epoch is over. */
+  /** Marks all streams of a session as expired, unless `epoch` is over. */
   readonly forget: (session: string, epoch: number | undefined) => Effect.Effect<void, SqlStoreError>
   readonly sweep: Effect.Effect<void, never, Scope.Scope>
 }
@@ -29,7 +31,7 @@ type Number64 = number | string
 /** How many events one statement reads. */
 const READ = 256
 
-/** How many streams of a session one transaction marks. */
+/** How many streams of a session one transaction marks at most. */
 const FORGOTTEN = 500
 
 interface Self extends SqlConnectionService {
@@ -86,7 +88,7 @@ const after = Effect.fnUntraced(function*(self: Self, key: StreamKey, position: 
         SELECT position, data FROM ${events} WHERE ${isStream(self, key)} AND position > ${from}
         ORDER BY position LIMIT ${READ}`
     )
-    // After the events: what was dropped meanwhile is known.
+    // The stream is read after the events, so that events which were dropped meanwhile are noticed.
     const [stream] = yield* run("find a stream", find(self, key))
     if (stream === undefined) return Option.none()
     dropped = Number(stream.dropped)
@@ -110,7 +112,9 @@ const forget = (
     (last) => last === undefined ? Effect.void : Effect.zipRight(turn, forget(self, session, epoch, last))
   )
 
-/** Marks the first streams behind one. Gives the last of them, when there may be more. */
+/**
+ * Marks the first streams whose names come after `from`. Gives the name of the last marked stream, or `undefined` when there are no more.
+ */
 const forgetSome = Effect.fnUntraced(function*(
   { epochsOf, sql, streams }: Self,
   session: string,

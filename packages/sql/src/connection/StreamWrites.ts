@@ -1,9 +1,10 @@
 /**
- * Writes a batch of operations of `SqlEventStore`: in PostgreSQL as one statement, which is one round trip, and in SQLite as one
+ * Writes a batch of operations of `SqlEventStore`. In PostgreSQL a batch is one statement, and so one round trip; in SQLite it is one
  * transaction.
  *
- * A stream that has expired counts as removed before its rows are removed; when the stream begins again, "dropped" says that the rows are
- * gone. `Rows` makes the statement, `Epochs` refuses what comes from an epoch that is over.
+ * An expired stream counts as removed even before its rows are deleted. When such a stream begins again, "dropped" gets the position of its
+ * last event, so that the old events are not read. `Rows` passes the rows to the statement, `Epochs` refuses operations of an epoch that is
+ * over.
  */
 import type { Fragment, Identifier } from "@effect/sql/Statement"
 import type { StoredEvent, StreamKey } from "@effect-mcp/core/EventStore"
@@ -15,8 +16,8 @@ import * as Epochs from "./Epochs.js"
 import * as Rows from "./Rows.js"
 
 /**
- * An operation on a stream; "Await" only learns whether the epoch is over. `missing`: the position of an event before it that was
- * not stored.
+ * An operation on a stream. "Await" changes nothing, and only finds out whether the epoch is over. `missing` is the position of an earlier
+ * event that was not stored.
  */
 export type Item =
   & { readonly key: StreamKey; readonly missing?: number | undefined }
@@ -26,9 +27,11 @@ export type Item =
     | { readonly _tag: "Finish" | "Await" }
   )
 
+/** How many characters an operation stores. */
 export const sizeOf = (item: Item): number =>
   item._tag === "Append" ? item.event.data.length : item._tag === "Open" ? item.requests.length : 0
 
+/** See the options of `SqlEventStore`. */
 export interface Limits {
   readonly maxEvents: number
   /** Milliseconds. */
@@ -50,7 +53,7 @@ const ROW = {
 
 const EVENT = { session: "text", stream: "text", position: "bigint", data: "text" } as const
 
-/** A row of "streams" as a batch adds to it. The epoch is 0 when there is none. */
+/** What a batch adds to one row of "streams". `epoch` is 0 when the operation has no epoch. */
 interface Row {
   readonly session: string
   readonly stream: string
@@ -63,38 +66,38 @@ interface Row {
   missing: number
 }
 
-/** What a batch changes. */
+/** All rows that a batch changes. */
 interface Batch {
   readonly rows: ReadonlyArray<Row>
   readonly events: ReadonlyArray<Readonly<Record<keyof typeof EVENT, string | number>>>
-  /** Streams that finish, and have no row. */
+  /** Streams that finish, and that are not in `rows`. */
   readonly finished: ReadonlyArray<Readonly<Record<keyof typeof KEY, string | number>>>
 }
 
 type Number64 = number | string
 
-/** A stream, with how many events it has. */
+/** A stream, and the number of its events. */
 interface Grown {
   readonly session: string
   readonly stream: string
   readonly events: Number64
 }
 
-/** The time at which a stream expires is rounded up to this, in milliseconds: few events change the index. */
+/** In milliseconds: the time at which a stream expires is rounded up to a multiple of this, so that most events do not change the index. */
 const ROUNDED = 60_000
 
 interface Self extends SqlConnectionService, Limits {
   readonly streams: Identifier
   readonly events: Identifier
   readonly isPg: boolean
-  /** The function of the database that gives the greatest of its arguments. */
+  /** The name of the SQL function that gives the greatest of its arguments. */
   readonly greatest: Fragment
-  /** The condition of a statement that holds for every row. */
+  /** A condition that is true for every row. */
   readonly everywhere: Fragment
   readonly epochsOf: ReturnType<typeof Epochs.make>
 }
 
-/** Gives `false` for each operation whose epoch is over. */
+/** A function that writes a batch. It gives one result for each operation: `false` when the epoch of the operation is over. */
 export const make = (connection: SqlConnectionService, limits: Limits) => {
   const { sql, table } = connection
   const isPg = Attempt.isPg(sql)
@@ -112,7 +115,8 @@ export const make = (connection: SqlConnectionService, limits: Limits) => {
     Effect.catchIf(
       writeAll(self, items),
       ({ code }) => items.length > 1 && code?.startsWith("22") === true,
-      // PostgreSQL refuses one of the names: the other streams are stored all the same.
+      // PostgreSQL has refused a value, such as the name of one stream. The operations are written one by one, so that the other streams
+      // are stored.
       () => Effect.map(Effect.forEach(items, (item) => writeAlone(self, item)), (results) => results.flat())
     )
 }
@@ -148,7 +152,7 @@ const inPg = Effect.fnUntraced(function*(self: Self, items: ReadonlyArray<Item>,
   const found = yield* run("store events", statement(self, items, at))
   const grown = found.filter(({ epoch }) => epoch === null)
   if (grown.length > 0) {
-    // The events are stored; the next event of the stream drops what could not be dropped now.
+    // The events are stored. If dropping fails now, the next event of the stream drops them.
     yield* Effect.catchAll(
       transaction("drop events", drop(self, grown)),
       ({ message }) => Effect.logWarning(message)
@@ -157,7 +161,7 @@ const inPg = Effect.fnUntraced(function*(self: Self, items: ReadonlyArray<Item>,
   return Epochs.ofRows(found)
 })
 
-// All parts see the tables as they were before the statement; no part changes a row that another part changes.
+// All parts of the statement see the tables as they were before the statement. No part changes a row that another part changes.
 const statement = (self: Self, items: ReadonlyArray<Item>, at: Fragment) => {
   const { epochsOf, everywhere, maxEvents, sql } = self
   const own = Epochs.ofItems(items)
@@ -169,7 +173,7 @@ const statement = (self: Self, items: ReadonlyArray<Item>, at: Fragment) => {
   const isChanged = sql`(session, stream) IN (SELECT session, stream FROM changed)`
   const parts = [
     ...(isFenced ? [sql`epochs AS (${epochsOf(own)})`] : []),
-    // In one order on all nodes, so that no two nodes wait for each other's rows.
+    // All nodes lock the rows in this order, so that no two nodes wait for each other.
     sql`changed AS (${addStreams(self, batch, at, sql`${where} ORDER BY session, stream`)})`,
     ...(batch.events.length === 0 ? [] : [sql`added AS (${addEvents(self, batch.events, isChanged)})`]),
     ...(batch.finished.length === 0 ? [] : [sql`finished AS (${finish(self, batch, at, where)})`])
@@ -237,7 +241,7 @@ const dropSurplus = Effect.fnUntraced(function*({ events, maxEvents, sql, stream
     UPDATE ${streams} SET dropped = ${last.position}, events = events - ${surplus} WHERE ${isStream}`
 })
 
-/** One row for each stream, of the operations whose epoch is not over. */
+/** Combines the operations whose epoch is not over to one row for each stream. */
 const batchOf = (items: ReadonlyArray<Item>, epochs: Epochs.Epochs): Batch => {
   const current = items.filter(({ key }) => !Epochs.isOver(key, epochs))
   const rows = new Map<string, Row>()

@@ -1,9 +1,9 @@
 /**
- * Deletes rows that have expired, every minute, until the scope closes; `SqlSessionDirectory`, `SqlInbox`, `SqlTaskStore` and
- * `SqlSharedLimits` start a sweep, and `StreamRows` deletes in the same portions. No statement needs the sweep: rows that have expired
- * count as deleted.
+ * Deletes expired rows every minute, until the scope closes. `SqlSessionDirectory`, `SqlInbox`, `SqlTaskStore` and `SqlSharedLimits` start
+ * a sweep with `every`; `StreamRows` starts one with `portions`. All statements treat expired rows as deleted, so nothing depends on when
+ * the sweep runs.
  *
- * The sweep deletes in portions, and lets other work run between two: SQLite stops the event loop for the time of a portion.
+ * The sweep deletes in portions, and lets the event loop turn between two portions, because SQLite blocks the event loop while it deletes.
  */
 import type { SqlClient } from "@effect/sql/SqlClient"
 import type { SqlError } from "@effect/sql/SqlError"
@@ -18,9 +18,10 @@ import * as Attempt from "./Attempt.js"
 /** How many rows one statement deletes. */
 const PORTION = 500
 
-/** Deletes up to so many rows, and returns a row for each. */
+/** Deletes up to `limit` expired rows, and returns one row for each deleted row. */
 export type Portion = (now: Fragment, limit: number) => Effect.Effect<ReadonlyArray<unknown>, SqlError>
 
+/** Starts a sweep that runs each portion again and again, until no expired rows are left. */
 export const portions = (
   { now, run }: SqlConnectionService,
   all: ReadonlyArray<Portion>
@@ -33,16 +34,16 @@ export const portions = (
       ),
       { until: ({ length }) => length < PORTION }
     )
-  // Each table by itself: the sweep deletes in the other tables when another transaction has locked one.
+  // When a portion fails, the sweep still runs the other portions.
   const sweep = Effect.forEach(all, (portion) => Effect.ignoreLogged(remove(portion)), { discard: true })
   return Effect.asVoid(Effect.forkScoped(Effect.repeat(sweep, Schedule.spaced("1 minute"))))
 }
 
-/** Comes behind LIMIT: rows that another transaction has locked wait for the next sweep, and the other rows do not wait for them. */
+/** The end of a SELECT, after LIMIT. It skips rows that another transaction has locked; the next sweep deletes these rows. */
 export const unlocked = (sql: SqlClient, table?: Identifier): Fragment =>
   Attempt.isPg(sql) ? sql`FOR UPDATE ${table === undefined ? sql`` : sql`OF ${table}`} SKIP LOCKED` : sql``
 
-/** The rows of tables that have a column "expires". */
+/** Starts a sweep of tables that have a column "expires". */
 export const every = (
   connection: SqlConnectionService,
   ...tables: ReadonlyArray<string>

@@ -1,11 +1,11 @@
 /**
- * Transactions and single statements of a client, as each driver needs them, for `SqlConnection` and `Migrate`. The driver of libSQL opens
- * a connection to its file for each transaction, and never closes it; so a libSQL file has one connection here, whose transactions and
- * other statements wait for each other. These transactions do not use the lock of that driver, which stays taken when a statement is
+ * Runs transactions and single statements in the way that each driver needs, for `SqlConnection` and `Migrate`. The driver of libSQL opens
+ * a connection to its file for each transaction and never closes the connection. So this module uses one connection for a libSQL file,
+ * whose transactions and statements wait for each other. It does not use the lock of that driver, which stays locked when a statement is
  * interrupted in the step after it took the lock.
  *
- * A statement that has met a lock stays open in that driver: until the garbage collector has it, the connection sees the file as it was,
- * and commits nothing. Then the file is opened again.
+ * A statement of libSQL that has met the lock of another process stays open until the garbage collector collects it. Until then the
+ * connection sees an old state of the file, and commits nothing. So this module then opens the file again.
  */
 import { type SqlClient, TransactionConnection } from "@effect/sql/SqlClient"
 import type { Connection } from "@effect/sql/SqlConnection"
@@ -23,24 +23,25 @@ import * as Stream from "effect/Stream"
 import * as Attempt from "./Attempt.js"
 
 export interface Transactions {
-  /** Runs statements that are not a transaction. */
+  /** Runs statements without a transaction. */
   readonly outside: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
+  /** Runs statements in one transaction. */
   readonly within: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E | SqlError, R>
 }
 
-/** What the driver of libSQL has. */
+/** The members of the driver of libSQL that this module uses. */
 interface Libsql {
   readonly sdk: {
     readonly protocol: string
     readonly execute: (
       statement: { readonly sql: string; readonly args: ReadonlyArray<unknown> }
     ) => Promise<{ readonly rows: ReadonlyArray<ArrayLike<unknown>> }>
-    /** Takes its connection away: the next statement opens the file. */
+    /** Takes the connection of the driver for the transaction, so that the next statement opens the file again. */
     readonly transaction: (mode: "deferred") => Promise<{ readonly close: () => void }>
   }
 }
 
-/** The locks of the connections to libSQL files: two servers may have one client. */
+/** The lock of each connection to a libSQL file. The locks are global, because two servers may use one client. */
 const locks = new WeakMap<Libsql["sdk"], Semaphore.Semaphore>()
 
 const lockOf = (sdk: Libsql["sdk"]): Semaphore.Semaphore => {
@@ -49,7 +50,10 @@ const lockOf = (sdk: Libsql["sdk"]): Semaphore.Semaphore => {
   return lock
 }
 
-/** `limit`: how many milliseconds a statement may take. `places` limits how many statements and transactions PostgreSQL has at a time. */
+/**
+ * `limit` is how long a statement may take, in milliseconds. `places` limits how many statements and transactions run in PostgreSQL at the
+ * same time; `undefined` sets no limit.
+ */
 export const make = (sql: SqlClient, limit: number, places?: Semaphore.Semaphore): Transactions => {
   if (Attempt.isPg(sql)) {
     const placed: Transactions["outside"] = (effect) => places === undefined ? effect : places.run(effect)
@@ -91,8 +95,8 @@ export const make = (sql: SqlClient, limit: number, places?: Semaphore.Semaphore
 }
 
 /**
- * Fails with the cause of the effect. The ROLLBACK of a connection that is lost fails, too, and the driver gives only that. No
- * transaction is left open: PostgreSQL ends it with the connection.
+ * Fails with the cause of the effect itself. When the connection is lost, ROLLBACK fails as well, and the driver reports only that failure.
+ * No transaction stays open, because PostgreSQL ends the transaction with the connection.
  */
 const withOwnCause = <A, E, R>(
   effect: Effect.Effect<A, E, R>,
@@ -111,9 +115,9 @@ const withOwnCause = <A, E, R>(
   })
 
 /**
- * Runs a statement of PostgreSQL to its end, also when its caller is interrupted. The driver cancels a statement that is interrupted; when
- * the statement has just ended, the driver would cancel the next statement of the connection. After three times the limit the statement is
- * interrupted nevertheless: a PostgreSQL with `statement_timeout` has ended it long before.
+ * Runs a statement of PostgreSQL to its end, even when its caller is interrupted. The driver cancels an interrupted statement. When that
+ * statement has just ended, the driver would cancel the next statement of the connection. After three times the limit the statement is
+ * interrupted nevertheless; by then PostgreSQL has ended it because of `statement_timeout`.
  */
 const toEnd = <A, E, R>(statement: Effect.Effect<A, E, R>, limit: number): Effect.Effect<A, E, R> =>
   Effect.flatMap(Effect.forkDaemon(limited(statement, limit)), Fiber.join)
@@ -121,16 +125,19 @@ const toEnd = <A, E, R>(statement: Effect.Effect<A, E, R>, limit: number): Effec
 const limited = <A, E, R>(statement: Effect.Effect<A, E, R>, limit: number): Effect.Effect<A, E, R> =>
   TimeLimit.call(statement, 3 * limit, () => Effect.failCause(EffectInternals.interruption))
 
-/** Runs a statement of a transaction to its end. An interruption waits for its end: the connection is free for what follows. */
+/**
+ * Runs a statement of a transaction to its end. An interruption waits until the statement has ended, so that the connection is free for the
+ * next statement.
+ */
 const toItsEnd = <A, E, R>(statement: Effect.Effect<A, E, R>, limit: number): Effect.Effect<A, E, R> =>
   Effect.uninterruptibleMask((restore) =>
     Effect.flatMap(Effect.forkDaemon(restore(limited(statement, limit))), Fiber.join)
   )
 
 /**
- * A transaction that is interrupted is rolled back when its statement has ended. To cancel that statement, the driver would need another
- * connection of the pool: it would wait for that connection with the transaction open, and then cancel whatever runs on the first
- * connection.
+ * Lets an interrupted transaction wait for the end of its present statement before the rollback. To cancel the statement, the driver would
+ * need another connection of the pool. It would wait for that connection while the transaction is open, and then cancel whatever runs on
+ * the first connection.
  */
 const withStatementsToEnd = (limit: number) => <R>(context: Context.Context<R>): Context.Context<R> =>
   Option.match(Context.getOption(context, TransactionConnection), {
@@ -147,10 +154,10 @@ const statementsToEnd = (connection: Connection, limit: number): Connection => (
   executeUnprepared: (...statement) => toItsEnd(connection.executeUnprepared(...statement), limit)
 })
 
-/** A text that UTF-8 can have: the driver of libSQL ends the process for any other text. */
+/** The text without lone surrogates, which UTF-8 cannot encode. The driver of libSQL ends the process for a text with lone surrogates. */
 export const wellFormed = (text: string): string => text.replace(/\p{Surrogate}/gu, "\ufffd")
 
-/** The connection of a libSQL file. The driver takes it for the connection of a transaction, and does not lock it. */
+/** The connection to a libSQL file, in the form of a connection of a transaction. So the driver does not use its own lock for it. */
 const withoutLock = (sdk: Libsql["sdk"]): Connection => {
   const run = (sql: string, args: ReadonlyArray<unknown>) =>
     Effect.tryPromise({

@@ -1,7 +1,7 @@
 /**
- * Wakes the readers that wait for rows of other nodes; `SqlConnection` makes a `Wake` for its services, and `PgConnections` hears the
- * channel. The rows are the truth: a wake-up that is lost makes a reader wait for its next look, no more. In SQLite, which one process
- * uses, wake-ups stay in the process; between nodes they go over one channel of PostgreSQL.
+ * Wakes the readers that wait for rows of other nodes. `SqlConnection` makes one `Wake`, and `PgConnections` listens to the channel. A
+ * wake-up has no data: when it is lost, a reader only waits until its next read. With SQLite, which only one process uses, wake-ups stay in
+ * the process. Between nodes, wake-ups go over one channel of PostgreSQL.
  */
 import type { SqlClient } from "@effect/sql/SqlClient"
 import * as Race from "@effect-mcp/core/unstable/kit/Race"
@@ -16,9 +16,9 @@ import type { Run } from "./Attempt.js"
 import * as PgConnections from "./PgConnections.js"
 
 export interface Wake {
-  /** Wakes all that listen to a channel, on every node. Call it after the transaction has ended. */
+  /** Wakes all listeners of a channel on every node. Call this after the transaction has ended. */
   readonly notify: (channel: string) => Effect.Effect<void>
-  /** Calls back with each wake-up of a channel, until the scope closes. */
+  /** Calls `listener` at each wake-up of a channel, until the scope closes. */
   readonly listen: (channel: string, listener: () => void) => Effect.Effect<void, never, Scope.Scope>
 }
 
@@ -38,7 +38,7 @@ export const make = (sql: SqlClient, run: Run): Effect.Effect<Wake, never, Scope
     )
   })
 
-/** The readers in this process that wait for wake-ups, by their channels. */
+/** The listeners of this process, by channel. */
 interface Listeners {
   readonly wake: (channel: string) => void
   readonly wakeAll: () => void
@@ -69,19 +69,22 @@ const listenersOf = (): Listeners => {
 
 const CHANNEL = "mcp_wake"
 
-/** PostgreSQL refuses more than 8,000 bytes; a longer name is not sent, and its readers look by themselves. */
+/**
+ * The most characters of a name that is sent, because PostgreSQL refuses a payload of more than 8,000 bytes. Readers of a longer name are
+ * not woken on other nodes; they read after their own time.
+ */
 const MAX_NAME = 2000
 
-/** How often the node notifies itself, and how long it waits until it hears that. */
+/** How often the node notifies itself, and how long it waits for that notification. */
 export const BEAT = Duration.seconds(2)
 
 /**
- * Gives what notifies the other nodes. It ends at once: the notification, which has the name of what has changed and no data, follows.
- * Notifications of one moment are one statement, apart from the transactions that they are about: a transaction that notifies would wait
- * for all other transactions that notify.
+ * Gives the function that notifies the other nodes. The function ends at once, and the notification is sent later. A notification has the
+ * name of a channel and no data. Notifications of one moment are sent in one statement outside of the transactions that have caused them,
+ * because a transaction that notifies waits for all other transactions that notify.
  *
- * A network may swallow what is sent to the connection that listens. So the node notifies itself from time to time: when it does not
- * hear that, it listens again, and wakes all its readers, which may have missed something.
+ * A network may silently lose what is sent to the listening connection. So the node notifies itself every `BEAT`. When this notification
+ * does not arrive, the node listens with a new connection, and wakes all its readers, because they may have missed something.
  */
 const notifyingNodes = (
   sql: PgConnections.PgClient,
@@ -115,7 +118,7 @@ const notifyingNodes = (
     }
     const listening = Stream.runForEach(PgConnections.listen(sql, CHANNEL), (payload) =>
       Effect.sync(() => receive(payload)))
-    /** Whether the node hears itself within so long. */
+    /** Whether a notification to this node itself arrives within the time `within`. */
     const hearsItself = (within: Duration.Duration) =>
       Effect.zipRight(
         Effect.ignore(send([""])),

@@ -1,8 +1,8 @@
 /**
- * Makes the changes of tables (`Schema`) that were not made yet, in one transaction: all of them, or none. `SqlMigrations` calls `run`,
- * `SqlConnection` calls `check`, and `PgNodes` gives the client of a migration the timeout of this module. With PostgreSQL an advisory
- * lock lets one node at a time make changes, and the timeouts of this module replace the timeouts of the database. `check` makes no
- * change, and fails when a change is missing.
+ * Makes the changes of tables (`Schema`) that were not made yet. One transaction makes all of these changes or none. `SqlMigrations` calls
+ * `run`, `SqlConnection` calls `check`, and `PgNodes` uses `TIMEOUT` for the client of a migration. In PostgreSQL an advisory lock lets
+ * only one node at a time make changes, and `TIMEOUT` replaces the timeouts of the database. `check` makes no change, and fails when a
+ * change is missing.
  */
 import { SqlClient } from "@effect/sql/SqlClient"
 import * as Effect from "effect/Effect"
@@ -12,13 +12,13 @@ import * as Transactions from "../connection/Transactions.js"
 import { SqlStoreError } from "../SqlStoreError.js"
 import type { Changes } from "./Schema.js"
 
-/** Milliseconds for all changes, and to wait for the changes of other nodes. */
+/** How long all changes may take, including the time to wait for the changes of other nodes; milliseconds. */
 export const TIMEOUT = 60_000
 
-/** The first half of the advisory lock; the second half is made of the prefix. */
+/** The first half of the key of the advisory lock. The second half is a hash of the prefix. */
 const LOCK = 0x6d6370
 
-/** The settings that end a statement or a transaction, as far as this PostgreSQL has them. */
+/** The settings of PostgreSQL that end a statement or a transaction. Older versions do not have all of them. */
 const TIMEOUTS = [
   "statement_timeout",
   "lock_timeout",
@@ -44,13 +44,13 @@ export const run = (
     const changes = Effect.gen(function*() {
       if (isPg) {
         yield* sql`SELECT set_config(name, ${String(TIMEOUT)}, true) FROM pg_settings WHERE ${sql.in("name", TIMEOUTS)}`
-        // Not in one statement: PostgreSQL ends a statement that takes too long.
+        // The lock is tried again and again, because PostgreSQL would end a single statement that waits too long.
         const lock = sql<{ readonly isTaken: boolean }>`
           SELECT pg_try_advisory_xact_lock(${LOCK}, hashtext(${prefix})) AS "isTaken"`
         yield* Effect.repeat(lock, { until: ([row]) => row!.isTaken, schedule: Schedule.spaced("100 millis") })
         yield* create
       } else {
-        // A write comes first: it waits for another process, and a transaction that has read before cannot.
+        // The first statement is a write, because in SQLite a transaction that has read first cannot wait for another process.
         yield* sql`DELETE FROM ${table("migrations")} WHERE version = 0`
       }
       const versions = yield* versionsOf(sql, prefix)
@@ -69,7 +69,7 @@ export const run = (
     )
   })
 
-/** Fails when the tables belong to another version. Reads only. */
+/** Fails when the tables belong to another version. It only reads. */
 export const check = (
   services: Readonly<Record<string, Changes>>,
   prefix: string,
@@ -101,7 +101,7 @@ const checkPrefix = (prefix: string): Effect.Effect<void, SqlStoreError> =>
     })
   )
 
-/** The version of the tables of each service: how many changes were made. */
+/** A function that gives the version of the tables of a service: how many changes were made. */
 const versionsOf = (sql: SqlClient, prefix: string) =>
   Effect.map(
     sql<{ readonly service: string; readonly version: number }>`

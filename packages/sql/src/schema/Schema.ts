@@ -1,8 +1,8 @@
 /**
- * The tables of all services: for each service, the changes of its tables.
+ * The tables of all services. For each service, this module has the list of changes that create and alter its tables.
  *
- * A change that was released is never edited: another change follows it. Statements run in PostgreSQL and in SQLite, or ask for the
- * dialect. `Migrate` makes the changes; `SqlConnection` and `SqlMigrations` name the services.
+ * A released change is never edited; a correction is a further change. Each statement runs in PostgreSQL and in SQLite, or asks for the
+ * dialect. `Migrate` makes the changes; `SqlConnection` and `SqlMigrations` pass the services to it.
  */
 import type { SqlClient } from "@effect/sql/SqlClient"
 import type { SqlError } from "@effect/sql/SqlError"
@@ -10,19 +10,16 @@ import type { Identifier } from "@effect/sql/Statement"
 import * as Effect from "effect/Effect"
 
 interface Tables {
-  /** Without transformations of names. */
+  /** The client, without transformations of names. */
   readonly sql: SqlClient
-  /** The name of a table, or of an index, behind the prefix. */
+  /** The name of a table or of an index, with the prefix before it. */
   readonly table: (name: string) => Identifier
 }
 
-/** The changes of one service, in order. The version of its tables is the number of the changes that were made. */
+/** The changes of one service, in order. The version of the tables of a service is the number of changes that were made. */
 export type Changes = ReadonlyArray<(tables: Tables) => Effect.Effect<unknown, SqlError>>
 
-/**
- * The tables of `SqlChangeBus`: the number of the last change, and the last changes.
- * Only PostgreSQL has them.
- */
+/** The tables of `SqlChangeBus`: the number of the last change, and the last changes. Only PostgreSQL has these tables. */
 const bus: Changes = [
   ({ sql, table }) => {
     const create = Effect.all([
@@ -35,8 +32,8 @@ const bus: Changes = [
 ]
 
 /**
- * The table of `SqlCredentialStore`: one row for each record of an owner, whose digest is stored.
- * The locks of renewals are rows, too.
+ * The table of `SqlCredentialStore`: one row for each record of an owner. The column "owner" has the digest of the owner. The locks for
+ * renewals are rows as well.
  */
 const credentials: Changes = [
   ({ sql, table }) =>
@@ -48,15 +45,12 @@ const credentials: Changes = [
     )`
 ]
 
-/**
- * The tables of `SqlEventStore`: events, and their streams.
- * A stream has a time at which it may be deleted, and its events go with it.
- */
+/** The tables of `SqlEventStore`: events, and their streams. A stream and its events may be deleted at the time "expires" of the stream. */
 const events: Changes = [
   ({ sql, table }) =>
     Effect.all([
-      // "events": how many there are. "latest": the position of the last event; "dropped": the position of the last event that was dropped;
-      // "missing": the position of the last event that was not stored.
+      // "events": how many events the stream has. "latest": the position of the last event; "dropped": the position of the last event that
+      // was dropped; "missing": the position of the last event that was not stored.
       sql`CREATE TABLE ${table("streams")} (
         session text NOT NULL,
         stream text NOT NULL,
@@ -82,21 +76,16 @@ const events: Changes = [
     ], { discard: true })
 ]
 
-/**
- * The table of `SqlSealKeys`: one row, with all keys.
- * It is replaced as a whole.
- */
+/** The table of `SqlSealKeys`: one row with all keys, which is replaced as a whole. */
 const keys: Changes = [
   ({ sql, table }) => sql`CREATE TABLE ${table("seal_keys")} (id integer PRIMARY KEY, ring text NOT NULL)`
 ]
 
-/**
- * The tables of `SqlSharedLimits`. The keys are digests: the keys of applications may be of any length.
- */
+/** The tables of `SqlSharedLimits`. The column "key" has a digest, because the keys of applications may have any length. */
 const limits: Changes = [
   ({ sql, table }) =>
     Effect.all([
-      // "expires": when the whole allowance of the key is there again, in milliseconds.
+      // "expires": when the whole allowance of the key is available again, in milliseconds since 1970.
       sql`CREATE TABLE ${table("rates")} (key text PRIMARY KEY, expires double precision NOT NULL)`,
       sql`CREATE INDEX ${table("rates_expires")} ON ${table("rates")} (expires)`,
       sql`CREATE TABLE ${table("uses")} (key text PRIMARY KEY, expires double precision NOT NULL)`,
@@ -105,8 +94,8 @@ const limits: Changes = [
 ]
 
 /**
- * The tables of `SqlSessionDirectory`: nodes with their leases, and sessions. A node whose row is gone never comes back. `written` is the
- * number of the update that the facts are from, counted in this epoch.
+ * The tables of `SqlSessionDirectory`: nodes with their leases, and sessions. A node whose row is gone never uses its id again. `written`
+ * is the number of the update that has written the facts; the node that owns the session counts its updates.
  */
 const sessions: Changes = [
   ({ sql, table }) =>
@@ -125,10 +114,7 @@ const sessions: Changes = [
   ({ sql, table }) => sql`ALTER TABLE ${table("sessions")} ADD COLUMN written bigint NOT NULL DEFAULT 0`
 ]
 
-/**
- * The tables of `SqlTaskStore`.
- * One row for each task, numbered in the order of their creation.
- */
+/** The table of `SqlTaskStore`: one row for each task. The tasks are numbered in the order of their creation. */
 const tasks: Changes = [
   ({ sql, table }) =>
     Effect.all([
@@ -148,14 +134,11 @@ const tasks: Changes = [
       sql`CREATE INDEX ${table("tasks_owner")} ON ${table("tasks")} (owner, number)`,
       sql`CREATE INDEX ${table("tasks_expires")} ON ${table("tasks")} (expires)`
     ], { discard: true }),
-  // How many characters the task has.
+  // "size": how many characters the task has.
   ({ sql, table }) => sql`ALTER TABLE ${table("tasks")} ADD COLUMN size bigint NOT NULL DEFAULT 0`
 ]
 
-/**
- * The tables of `SqlInbox`: open inboxes with the size of what waits in them, and the texts.
- * Only PostgreSQL has them.
- */
+/** The tables of `SqlInbox`: the open inboxes with the size of the waiting texts, and the texts. Only PostgreSQL has these tables. */
 const texts: Changes = [
   ({ sql, table }) => {
     const create = Effect.all([
@@ -172,7 +155,7 @@ const texts: Changes = [
   }
 ]
 
-/** The changes by the name of their service. */
+/** The changes of each service, by the name of the service. */
 export const services: Readonly<Record<string, Changes>> = {
   bus,
   credentials,
