@@ -1,9 +1,9 @@
 /**
- * The servers of a host's configuration as one group: launches programs, and connects to URLs over HTTP. Reads the files of ten hosts as
- * they are: their places, JSON with comments or TOML, and their spellings.
+ * Connects to the servers in the configuration of a host, as one `ClientSessionGroup`: it launches programs, and connects to URLs over
+ * HTTP. It reads the files of ten hosts in their own places and formats, such as JSON with comments or TOML.
  *
- * `@effect-mcp/core/ServersConfig` describes the configuration and makes the `ClientSessionGroup`; this module provides the connectors
- * and the files for Node.
+ * `@effect-mcp/core/ServersConfig` describes the configuration and makes the `ClientSessionGroup`; this module provides the connectors and
+ * the files for Node.
  *
  * @since 0.1.0
  */
@@ -47,7 +47,7 @@ export type Host =
   | "zed"
 
 /**
- * The hosts, in the order in which their files are looked into.
+ * The hosts, in the order in which their files are read.
  *
  * @category constants
  */
@@ -55,9 +55,9 @@ export const hosts: ReadonlyArray<Host> = Hosts.hosts.map(({ name }) => name)
 
 /** @category models */
 export interface FillOptions {
-  /** The values of `${NAME}` in the configuration. Default: the environment of this process. */
+  /** The values for `${NAME}` in the configuration. Default: the environment of this process. */
   readonly environment?: Readonly<Record<string, string | undefined>> | undefined
-  /** The folder that is `${workspaceFolder}`. Default: none, so that an entry that names it is left out. */
+  /** The value of `${workspaceFolder}`. Default: none, so an entry that uses this variable is left out. */
   readonly folder?: string | undefined
 }
 
@@ -66,28 +66,28 @@ export interface Options<RA = never, E = never, R = never>
   extends Omit<ServersConfig.Options<HttpClient, E, R>, "connector">, FillOptions
 {
   /**
-   * Authorizes the client at the servers with a URL, except servers whose headers in the configuration have `Authorization`.
-   * For OAuth, pass `Authorization.authorize` of `@effect-mcp/auth`. Default: no authorization.
+   * Authorizes the client at the servers with a URL, except at servers whose configuration has a header `Authorization`. For OAuth, pass
+   * `Authorization.authorize` of `@effect-mcp/auth`. Default: no authorization.
    */
   readonly authorize?: Remote.Options<RA>["authorize"]
   /**
-   * Where the stderr of programs goes; a function gets the name of the server with each line. Default: `forward`, to the stderr of
-   * this process.
+   * Where the stderr of programs goes. A function gets each line with the name of the server. Default: `forward`, which writes to the
+   * stderr of this process.
    */
   readonly stderr?: StdioClient.Options["stderr"] | ((line: string, server: string) => Effect.Effect<void>)
-  /** Receives every message of every server, without secrets, with the name of the server: `Tap.log`, for example. Default: none. */
+  /** Receives every message of every server, without secrets and with the name of the server. `Tap.log` is an example. Default: none. */
   readonly tap?: Tap.Tap | undefined
-  /** More options for the connection with a program. What the configuration says comes first. Default: none. */
+  /** More options for the connection to a program. Values in the configuration take precedence. Default: none. */
   readonly program?:
     | ((name: string, server: ServersConfig.Program) => Omit<StdioClient.Options, "command" | "name">)
     | undefined
-  /** More options for the connection with a URL. What the configuration says comes first. Default: none. */
+  /** More options for the connection to a URL. Values in the configuration take precedence. Default: none. */
   readonly address?: ((name: string, server: ServersConfig.Address) => Remote.Options<RA>) | undefined
 }
 
 /**
- * The connector of one server of a configuration. Without a name, logs and errors name a program by its command, and another server by its
- * URL.
+ * The connector of one server of a configuration. When `name` is `undefined`, logs and errors name a program by its command, and a server
+ * with a URL by the URL.
  *
  * @category constructors
  */
@@ -126,29 +126,37 @@ const hasAuthorization = (headers: Readonly<Record<string, string>> = {}): boole
   Object.keys(headers).some((name) => name.toLowerCase() === "authorization")
 
 /**
- * What a file says.
+ * The content of one configuration file.
  *
  * @category models
  */
 export interface Configuration {
   readonly file: string
-  /** The host that reads this file; none for a file in another place. */
+  /** The host that reads this file; `undefined` when no host reads a file with this path. */
   readonly host: Host | undefined
-  /** No text is filled in yet: `fill` does it. */
+  /** The servers of the file. Their variables are not replaced yet; `fill` replaces them. */
   readonly entries: ServersConfig.Entries
-  /** Why the file cannot be read. It has no entries then, and may be the owner of any name. */
+  /**
+   * Why the file cannot be read; `undefined` when it was read. A file with an error has no entries, and may contain servers of any name.
+   */
   readonly error?: ServersConfig.ConfigurationError | undefined
-  /** Whether `folderFiles` has found the file: whoever can write to the folder may have written it. */
+  /** Whether `folderFiles` has found the file. Anyone who can write to the folder may have written such a file. Default: false. */
   readonly isOfFolder?: boolean | undefined
 }
 
 /** @category models */
 export interface ReadOptions {
-  /** The host whose rules hold. Default: the host that reads a file in this place; in another place, what most hosts have in common. */
+  /**
+   * The host whose rules are used. Default: the host that reads a file with this path; when there is none, the rules that most hosts have
+   * in common.
+   */
   readonly host?: Host | undefined
-  /** The folder whose entries of Claude Code's local scope count. Default: the folder of this process. */
+  /** The folder whose entries in the local scope of Claude Code are used. Default: the working directory of this process. */
   readonly folder?: string | undefined
-  /** The variables that say where the user's files are, such as `XDG_CONFIG_HOME`. Default: the environment of this process. */
+  /**
+   * The environment variables that name the folders of the user's files, such as `XDG_CONFIG_HOME`. Default: the environment of this
+   * process.
+   */
   readonly environment?: Readonly<Record<string, string | undefined>> | undefined
   /** The home of the user. Default: the home of the user of this process. */
   readonly home?: string | undefined
@@ -156,7 +164,7 @@ export interface ReadOptions {
 
 /** @category models */
 export interface FilesOptions extends Omit<ReadOptions, "host"> {
-  /** The hosts whose files count. Default: all. */
+  /** The hosts whose files are read. Default: all. */
   readonly hosts?: ReadonlyArray<Host> | undefined
 }
 
@@ -172,7 +180,7 @@ const hostOf = (file: string, options: ReadOptions): Hosts.Host | undefined =>
     : Hosts.hosts.find(({ name }) => name === options.host)
 
 /**
- * The entries of the text of a file: JSON with comments, or TOML where the name of the file ends with `.toml`.
+ * The entries in the text of a file. The text is TOML when the name of the file ends with `.toml`, otherwise JSON, which may have comments.
  *
  * @category constructors
  */
@@ -204,7 +212,7 @@ export const parse = (
   )
 }
 
-/** What Claude Code keeps for one folder in the user's own file. */
+/** The entries that Claude Code keeps for one folder in the user's own file. */
 const localOf = (value: unknown, folder: string): unknown => {
   const projects = ownMember(value, "projects")
   const name = Predicate.isRecord(projects) ? Object.keys(projects).find((name) => resolve(name) === folder) : undefined
@@ -227,7 +235,7 @@ const readUpTo = (
   )
 
 /**
- * Reads a file that the application names. Fails when it cannot be read, is not JSON or TOML, or has no servers.
+ * Reads a file that the application names. Fails when the file cannot be read, is not JSON or TOML, or has no servers.
  *
  * @category constructors
  */
@@ -257,8 +265,8 @@ const userPaths = (options: FilesOptions) =>
   chosen(options).flatMap((host) => Hosts.filesOf(host, placeOf(options)).map((file) => [host.name, file] as const))
 
 /**
- * The user's own files that have servers, in the order of the hosts. Of Claude Code's file, the entries for the folder come before the
- * others.
+ * Reads the user's own files that have servers, in the order of the hosts. In the file of Claude Code, the entries for the option `folder`
+ * come before the other entries.
  *
  * @category constructors
  */
@@ -266,8 +274,8 @@ export const userFiles = (options: FilesOptions = {}): Effect.Effect<ReadonlyArr
   Effect.suspend(() => readAll(userPaths(options), options, File.MAX_BYTES))
 
 /**
- * The files of a folder that have servers, without the user's own files. **Anyone who can write to the folder chooses what is launched:**
- * show the user what an entry runs before you use it. In `layerFiles` the user's own files win.
+ * Reads the files of a folder that have servers, without the user's own files. **Anyone who can write to the folder chooses what is
+ * launched:** show the user what an entry runs before you use the entry. In `layerFiles` the user's own files take precedence.
  *
  * @category constructors
  */
@@ -284,9 +292,9 @@ export const folderFiles = (folder: string, options: FilesOptions = {}): Effect.
   })
 
 /**
- * Fills in the variables of entries: variables of the environment, `${userHome}`, `${pathSeparator}`, `${/}`, and with a folder
- * `${workspaceFolder}` and `${workspaceFolderBasename}`. Reads the `envFile` of programs. An entry whose variable has neither a value nor a
- * default is left out, and so is an entry whose file of variables cannot be read.
+ * Replaces the variables in entries: variables of the environment, `${userHome}`, `${pathSeparator}`, `${/}`, and with the option `folder`
+ * also `${workspaceFolder}` and `${workspaceFolderBasename}`. It also reads the `envFile` of programs. An entry is left out when one of its
+ * variables has neither a value nor a default, or when its `envFile` cannot be read.
  *
  * @category utils
  */
@@ -325,8 +333,8 @@ const withEnvFile = (entry: ServersConfig.Entry, folder: string): Effect.Effect<
 }
 
 /**
- * All servers of a configuration, given as a parsed value, as one group. Fails with a `ConfigurationError` when the value has no
- * servers. An entry that cannot be read is left out, with a warning in the log.
+ * All servers of a configuration as one group. `config` is the parsed value of the configuration. Fails with a `ConfigurationError` when
+ * the value has no servers. An entry that cannot be read is left out, and a warning is logged.
  *
  * @example
  * ```ts
@@ -362,9 +370,10 @@ export const layer = <RA = never, E = never, R = never>(
   ))
 
 /**
- * All servers of files as one group. The first file that has a name keeps it, even when its entry is left out or disabled. Files of
- * `folderFiles` come last, whatever their order here. A file that cannot be read is left out, with a warning in the log, unless
- * `onFailure` is "fail"; when it is the user's own, no file of a folder is used, because the user's file may have any of its names.
+ * All servers of several files as one group. When several files have a server of the same name, the first file wins, even if its entry is
+ * left out or disabled. Files of `folderFiles` always come last. A file that cannot be read is left out and a warning is logged; with the
+ * option `onFailure: "fail"` the layer fails instead. When a file of the user cannot be read, no file of a folder is used, because the
+ * user's file may have servers of the same names.
  *
  * @example
  * ```ts

@@ -1,11 +1,10 @@
 /**
- * The `HttpClient` for Node. It refuses private addresses where a peer has named the URL: package `auth` marks its requests to
- * authorization servers, `openapi` its requests to servers of single operations, and an application its own requests with `publicOnly`. The
- * address is checked at the moment at which the client connects, so a name that resolves to a private address is refused, too. A host that
- * the application has named is used as it is.
+ * An `HttpClient` for Node that refuses private addresses when a peer has named the URL. The package `auth` marks its requests to
+ * authorization servers for this check. An application marks its own requests with `publicOnly`. The client checks the address when it
+ * connects, so it also refuses a name that resolves to a private address. The client uses every host that the application itself has named.
  *
- * The client uses the proxies that `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY` name. A proxy resolves names itself, so behind it only the host
- * in the URL is checked. Node adds the certificates of `NODE_EXTRA_CA_CERTS`. The client follows no redirect.
+ * The client uses the proxies in the variables `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY`. A proxy resolves names itself, so with a proxy
+ * only the host in the URL is checked. Node also trusts the certificates in `NODE_EXTRA_CA_CERTS`. The client follows no redirects.
  *
  * @since 0.1.0
  */
@@ -18,7 +17,7 @@ import * as Dns from "node:dns"
 import * as ReachingClient from "./client/ReachingClient.js"
 
 /**
- * Dies when a variable of the environment names a proxy that is not a URL.
+ * Provides the client. The layer dies when an environment variable names a proxy that is not a URL.
  *
  * @example
  * ```ts
@@ -38,8 +37,8 @@ export const layer: Layer.Layer<HttpClient.HttpClient> = Layer.suspend(() =>
 )
 
 /**
- * Lets the requests of an effect reach addresses of the internet only: for a tool that requests URLs which a model or a user names. A request
- * to another address fails with a `RequestError`. Other clients than the client of `layer` do not check this.
+ * Lets the requests of an effect reach only addresses of the internet. Use this for a tool that requests URLs which a model or a user has
+ * named. A request to another address fails with a `RequestError`. Only the client of `layer` makes this check; other clients ignore it.
  *
  * @category utils
  */

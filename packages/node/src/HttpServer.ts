@@ -1,8 +1,8 @@
 /**
- * The HTTP endpoint of a server on Node's own HTTP server, which costs less than `@effect/platform`'s. An application that
+ * The HTTP endpoint of a server on Node's own HTTP server, which is faster than the HTTP server of `@effect/platform`. An application that
  * has an HTTP server of `@effect/platform` uses `@effect-mcp/core/HttpEndpoint` instead.
  *
- * This module starts and stops listening; the endpoint of `@effect-mcp/core` handles the requests.
+ * This module starts and stops the HTTP server; the endpoint of `@effect-mcp/core` handles the requests.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#streamable-http
  * @since 0.1.0
@@ -53,29 +53,30 @@ export interface Options extends HttpOptions {
   /** `0` for any free port. */
   readonly port: number
   /**
-   * The address to listen on. Default: "127.0.0.1", which other machines cannot reach. On an address that is not loopback,
-   * `allowedHosts` is every host by default, and `allowedOrigins` none.
+   * The address to listen on. Default: "127.0.0.1", which other machines cannot reach. When the address is not a loopback address, the
+   * default of `allowedHosts` is every host, and the default of `allowedOrigins` is none.
    */
   readonly host?: string | undefined
   /**
-   * More options for Node's server, such as limits of headers. By default a client has 20 seconds to send the headers of a
-   * request, and 2 minutes to send all of it.
+   * More options for Node's HTTP server, such as limits of headers. By default a client has 20 seconds to send the headers of a request,
+   * and 2 minutes to send the whole request.
    *
-   * Node closes a connection 5 seconds after its last request. Behind a proxy that keeps its connections longer, `keepAliveTimeout`
-   * must be longer still: otherwise a request that the proxy sends at that moment is lost, and its client gets 502.
+   * Node closes a connection 5 seconds after its last request. When a proxy before the server keeps its connections longer, set
+   * `keepAliveTimeout` to more than the time of the proxy. Otherwise a request that the proxy sends at the moment of closing is lost, and
+   * the client gets status 502.
    */
   readonly node?: Omit<ServerOptions, "joinDuplicateHeaders"> | undefined
 }
 
-/** In milliseconds. Node checks the timeouts at each interval, so a timeout may be late by an interval. */
+/** In milliseconds. Node checks the timeouts once per interval, so a timeout may be late by one interval. */
 const TIMEOUTS = { headersTimeout: 20_000, requestTimeout: 120_000, connectionsCheckingInterval: 5000 } as const
 
 /**
- * Serves over HTTP until the scope closes. Fails with `ServeError` when it cannot listen.
+ * Serves over HTTP until the scope closes. Fails with `ServeError` when the server cannot listen.
  *
- * Closing waits as the options `health.grace` and `drainTimeout` say; meanwhile each answer ends its connection, so that
- * proxies and clients open new connections to another process. Then the server stops listening, ends streams, interrupts
- * handlers and answers their requests, and waits for clients to read the responses. After `closeTimeout` it destroys the
+ * Closing first waits for the times of the options `health.grace` and `drainTimeout`. Meanwhile the server closes each connection after its
+ * next answer, so that proxies and clients open new connections to another process. Then the server stops listening, ends streams,
+ * interrupts handlers and answers their requests, and waits until clients have read the responses. After `closeTimeout` it destroys the
  * connections that are left.
  *
  * @category constructors
@@ -109,14 +110,14 @@ export const make = (options: Options): Effect.Effect<HttpServerService, ServeEr
         )
     )
     const runtime = yield* EffectInternals.currentServices()
-    // A connection that could not be accepted; without a listener the event would end the process.
+    // The event reports a connection that could not be accepted. Without a listener it would end the process.
     server.on(
       "error",
       (error) => EffectInternals.runFork(runtime, Effect.logWarning("Cannot accept a connection", error))
     )
     // `::ffff:127.0.0.1` is an IPv4 address in the notation of IPv6.
     const ip = address.address.replace(/^::ffff:(?=[\d.]+$)/i, "")
-    // A client on this machine cannot connect to "every address" on all systems.
+    // On some systems a client cannot connect to "every address", so the URL names the loopback address.
     const reached = ip === "0.0.0.0" ? "127.0.0.1" : ip === "::" ? "::1" : ip
     const name = reached.includes(":") ? `[${reached}]` : reached
     const url = `http://${name}:${address.port}${path}`
@@ -125,7 +126,7 @@ export const make = (options: Options): Effect.Effect<HttpServerService, ServeEr
   })
 
 /**
- * `make` as a layer. Provide an `EventStore` to let clients resume streams.
+ * `make` as a layer. Clients can resume streams when the application provides an `EventStore`.
  *
  * @example
  * ```ts
@@ -171,7 +172,7 @@ const listen = (server: Server, port: number, host: string): Effect.Effect<Addre
     server.once("error", failed)
     server.listen(port, host, () => {
       server.off("error", failed)
-      // A string only for a server on a pipe, and `null` only before it listens.
+      // `address()` is a string only for a server on a pipe, and `null` only before the server listens.
       resume(Effect.succeed(server.address() as AddressInfo))
     })
   })

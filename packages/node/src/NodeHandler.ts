@@ -1,8 +1,8 @@
 /**
- * The HTTP endpoint of a server as a function of Node's request and response: for an application that has an HTTP server of
- * its own, such as one of Express or Fastify, or a bare `node:http`. A server of `node:http2` can call the handler, too, although the
- * types of its requests and responses are others; a request that names two hosts, in `:authority` and in Host, is refused. `HttpServer`
- * is a server of its own; an application of `@effect/platform` mounts `HttpEndpoint` of `@effect-mcp/core`, and Hono its `WebHandler`.
+ * The HTTP endpoint of a server as a function of Node's request and response. It is for an application that has its own HTTP server:
+ * Express, Fastify or plain `node:http`. A server of `node:http2` can also call the handler, although the types of its requests and
+ * responses differ; a request with different hosts in `:authority` and Host is refused. To start a separate HTTP server, use `HttpServer`.
+ * An application of `@effect/platform` mounts `HttpEndpoint` of `@effect-mcp/core`, an application of Hono mounts its `WebHandler`.
  *
  * @since 0.1.0
  */
@@ -20,26 +20,27 @@ import { refuse } from "./http/Connections.js"
 import { MountedExchange } from "./http/MountedExchange.js"
 
 /**
- * What the application knows of one request.
+ * What the application passes to the handler with one request.
  *
  * @category models
  */
 export interface Given<User = never> {
   /**
-   * The body, where the application has read it: parsed, as a text, or as bytes. Default: the member `body` of the request,
-   * where Express puts it, if the body has been read.
+   * The body of the request, if the application has read the body: as a parsed value, a text, or bytes. Default: if the body was read, the
+   * member `body` of the request, in which Express keeps the body.
    */
   readonly body?: unknown
   /**
-   * Services for this request alone: the user that the application has authenticated (see the option `user`), or other services. The
-   * authenticator, middleware and handlers read other services with `Effect.serviceOption`, because the compiler does not know them.
+   * Services for this request only: the user that the application has authenticated (see the option `user`), and other services. The
+   * authenticator, middleware and handlers get these other services with `Effect.serviceOption`, because the compiler does not know that
+   * they are provided.
    */
   readonly context?: Context.Context<User> | undefined
 }
 
 /**
- * Answers a request, whatever its method. A function in the third place, such as the `next` of Express, is ignored: it is
- * never called, because each request is answered.
+ * Answers a request of any method. A function as the third argument, such as `next` of Express, is never called, because the handler
+ * answers every request.
  *
  * @category models
  */
@@ -61,13 +62,13 @@ export interface NodeHandlerService<User = never> {
 export class NodeHandler extends Context.Tag("@effect-mcp/node/NodeHandler")<NodeHandler, NodeHandlerService>() {}
 
 /**
- * A handler that serves until the scope closes. It serves any path, unless `path` names a path, below the path at which a
- * router has mounted the handler. Without `allowedHosts`, a server on a loopback address allows the hosts of this machine
- * only, and a server on another address allows any host. Without `allowedOrigins`, only pages of this machine are allowed.
+ * A handler that serves until the scope closes. Without the option `path` it serves every path; `path` is relative to the path at which a
+ * router has mounted the handler. Without `allowedHosts`, a server on a loopback address allows only the hosts of this machine, and a
+ * server on another address allows every host. Without `allowedOrigins`, only pages of this machine are allowed.
  *
- * Closing ends streams, interrupts handlers and answers their requests, answers new requests with 503, and waits until
- * clients have taken their responses. After `closeTimeout` it destroys the connections that are left. Close the handler when
- * the HTTP server has stopped listening; the server, which waits for open streams, can then end.
+ * When the scope closes, the handler ends streams, interrupts handlers of features and answers their requests, answers new requests with
+ * status 503, and waits until clients have read their responses. After `closeTimeout` it destroys the connections that are left. Close the
+ * scope when the HTTP server has stopped listening: the HTTP server waits for open streams, and can end only after this.
  *
  * @category constructors
  */
@@ -97,20 +98,19 @@ export const layerWith = (options?: HttpOptions): Layer.Layer<NodeHandler, never
   Layer.scoped(NodeHandler, make(options))
 
 /**
- * `make` as a layer. Provide an `EventStore` to let clients resume streams.
- * A program with two servers needs a
- * layer for each: every `layerWith()` is another layer.
+ * `make` as a layer. Clients can resume streams when the application provides an `EventStore`. A program with two servers needs two layers:
+ * call `layerWith()` for each server.
  *
  * @category layers
  */
 export const layer: Layer.Layer<NodeHandler, never, Dispatcher> = layerWith()
 
 /**
- * A handler of a server, for an application without Effect. The first request builds the server. When the layer fails, the
- * request is answered with 500, the cause is logged, and the next request builds the server again. `ready` builds the server
- * before the first request and rejects when the layer fails, so that an application with a broken configuration does not
- * start. `dispose` closes the handler, as closing the scope of `make` does, and releases the server. With an `EventStore` in
- * the layer, clients can resume streams.
+ * A handler of a server, for an application without Effect. The first request builds the layer `server`. When the layer fails, the handler
+ * logs the cause and answers with status 500, and the next request builds the layer again. `ready` builds the layer before the first
+ * request, and its promise is rejected when the layer fails, so that an application with a broken configuration does not start. `dispose`
+ * closes the handler, as the end of the scope of `make` does, and releases the layer. Clients can resume streams when the layer provides an
+ * `EventStore`.
  *
  * @example
  * ```ts

@@ -1,7 +1,7 @@
 /**
- * The HTTP server of `@effect/platform-node`, closed within a deadline: for applications that mount `HttpEndpoint` of
- * `@effect-mcp/core` beside other routes. `NodeHttpServer.layer` of `@effect/platform-node` waits for every connection
- * when it closes, also for a client that sends nothing or half a request.
+ * The HTTP server of `@effect/platform-node`, which this module closes within a time limit. It is for applications that mount
+ * `HttpEndpoint` of `@effect-mcp/core` beside other routes. `NodeHttpServer.layer` of `@effect/platform-node` itself waits for every
+ * connection when it closes, even for a client that sends nothing or half a request.
  *
  * @since 0.1.0
  */
@@ -27,8 +27,8 @@ import { Connections } from "./http/Connections.js"
  */
 export interface Options extends ListenOptions {
   /**
-   * How long closing waits for requests that run and for clients to read their responses, before it destroys the
-   * connections. Connections without a running request are closed at once. Default: 5 seconds.
+   * How long closing waits until running requests have ended and clients have read their responses. Then it destroys the connections that
+   * are left. Connections without a running request are closed at once. Default: 5 seconds.
    */
   readonly closeTimeout?: Duration.Input | undefined
 }
@@ -61,7 +61,7 @@ export const make = (
   })
 
 /**
- * Takes the place of `NodeHttpServer.layer`.
+ * Use this layer in place of `NodeHttpServer.layer`.
  *
  * @category layers
  */

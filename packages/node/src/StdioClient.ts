@@ -1,5 +1,5 @@
 /**
- * A client's transport over stdio: launches the server as a subprocess, and ends it when the scope closes.
+ * The transport of a client over stdio. It launches the server as a subprocess, and ends the server when the scope closes.
  *
  * This module combines three modules that do not know each other: `Subprocess` (the program), `Pipe` (messages over its standard input and
  * output) and `Stderr` (what the program logs). How the program ended decides how `incoming` ends.
@@ -34,9 +34,9 @@ import * as Subprocess from "./subprocess/Subprocess.js"
  * @category models
  */
 export interface CloseTimeouts {
-  /** For the messages that were sent to be written. Default: 0.5 seconds. */
+  /** For the sent messages that are not written yet. Default: 0.5 seconds. */
   readonly flush?: Duration.DurationInput | undefined
-  /** From the end of its input until `SIGTERM`. Default: 2 seconds. */
+  /** From the end of the server's input until `SIGTERM`. Default: 2 seconds. */
   readonly grace?: Duration.DurationInput | undefined
   /** From `SIGTERM` until `SIGKILL`. Default: 2 seconds. */
   readonly terminate?: Duration.DurationInput | undefined
@@ -55,16 +55,16 @@ export interface Limits extends MessageText.Limits, Pick<LineFraming.Options, "m
 }
 
 /**
- * The command runs with the rights of this process: do not take it from an untrusted source.
+ * The options of `connector`. The command runs with the rights of this process, so do not take it from an untrusted source.
  *
  * @category models
  */
 export interface Options extends Pick<LineFraming.Options, "invalidBytes"> {
-  /** The name of a program on the `PATH`, or the path of a file. It is not passed to a shell. */
+  /** The name of a program on the `PATH`, or the path of a file. No shell reads the command. */
   readonly command: string
   /** The name of the server in logs, errors and taps. Default: the command. */
   readonly name?: string | undefined
-  /** Its arguments. Default: none. */
+  /** The arguments of the command. Default: none. */
   readonly args?: ReadonlyArray<string> | undefined
   /**
    * Variables for the server, in addition to the variables that it inherits; `undefined` removes an inherited variable. The server inherits
@@ -74,14 +74,14 @@ export interface Options extends Pick<LineFraming.Options, "invalidBytes"> {
   /** The working directory of the server. Default: the working directory of this process. */
   readonly cwd?: string | undefined
   /**
-   * Where the stderr of the server goes. An error that quotes it is for the operator: no model and no client gets the quote.
+   * Where the stderr of the server goes. Some errors quote its last lines for the operator; no model and no other client gets the quote.
    * Default: `forward`.
    *
-   * - `forward`: to the stderr of this process, byte by byte. Errors quote its last lines.
+   * - `forward`: it is written unchanged to the stderr of this process. Errors quote its last lines.
    * - `inherit`: the server writes to the stderr of this process itself. Errors cannot quote it.
-   * - `ignore`: it is discarded, also by errors.
-   * - a function: runs for each line, one after another. While 256 lines wait for it, further lines are dropped; it gets a
-   *   line that says how many.
+   * - `ignore`: it is discarded. Errors do not quote it.
+   * - a function: it runs for each line, one after another. While 256 lines wait for the function, further lines are dropped; then the
+   *   function gets a line that says how many were lost.
    */
   readonly stderr?: "forward" | "inherit" | "ignore" | ((line: string) => Effect.Effect<void>) | undefined
   /**
@@ -91,31 +91,31 @@ export interface Options extends Pick<LineFraming.Options, "invalidBytes"> {
   readonly encoding?: string | undefined
   /** How long closing waits at each step of ending the server. */
   readonly closeTimeouts?: CloseTimeouts | undefined
-  /** How much waits for the server, and how much the client takes of the server. */
+  /** How much may wait for the server, and how large the messages of the server may be. */
   readonly limits?: Limits | undefined
 }
 
-/** How long to wait for the output of a program that has exited, and for the exit of a program whose pipe has broken. */
+/** How long the transport waits for the output of a program that has exited, and for the exit of a program whose pipe has broken. */
 const EXIT_TIMEOUT = "1 second"
 
 /**
- * Connects to a server by launching it, once for each connection.
+ * A connector that launches the server, once for each connection.
  *
- * Connecting fails with reason `Open` when the program cannot be started or the encoding is unknown. `incoming` ends when
- * the program has sent something and exits with code 0, or closes its output. It fails with reason `Read`, and the last
- * lines of stderr, when the program ends in any other way, and with reason `Write` when the program still runs but cannot
- * be written to.
+ * Connecting fails with reason `Open` when the program cannot be started or the encoding is unknown. `incoming` ends when the program has
+ * sent something and exits with code 0, or when it closes its output. `incoming` fails with reason `Read` when the program ends in any
+ * other way; the message has the last lines of stderr. `incoming` fails with reason `Write` when the program still runs, but nothing can be
+ * written to it.
  *
- * Closing the scope writes the messages that wait, ends the input of the program, and sends `SIGTERM` and then `SIGKILL` to
- * its process group if it does not exit. It cannot be interrupted, and takes at most the sum of `closeTimeouts` and one
- * second for stderr.
+ * When the scope closes, the connector writes the waiting messages and ends the input of the program. If the program does not exit, it
+ * sends `SIGTERM` and then `SIGKILL` to its process group. Closing cannot be interrupted, and takes at most the sum of `closeTimeouts` and
+ * 1 second for stderr.
  *
  * @category constructors
  */
 export const connector = (options: Options): Connector.Connector =>
   Connector.make(
     nameOf(options),
-    // One scope for all resources: an interruption while connecting releases all of them.
+    // All resources have one scope, so that an interruption during connecting releases all of them.
     Effect.flatMap(
       Effect.acquireRelease(Scope.make(), (scope, exit) => Scope.close(scope, exit)),
       (scope) => Scope.extend(connect(options), scope)
@@ -152,11 +152,11 @@ const connect = (options: Options): Effect.Effect<Transport, TransportError, Sco
     yield* Effect.addFinalizer(() =>
       Effect.map(Ref.set(isClosing, true), () => {
         pipe.end(Exit.void)
-        // Read and drop the rest: a server that blocks on its output would not see the end of its input.
+        // The rest of the output is read and dropped, because a server that blocks on its output would not see the end of its input.
         child.stdout.resume()
       })
     )
-    // Interruptible also where the caller connects uninterruptibly, so that closing can end it.
+    // This is interruptible even when the caller connects uninterruptibly, so that closing can end it.
     yield* Effect.forkScoped(Effect.interruptible(endWithChild(child, pipe, Deferred.await(broken))))
     const checkExit = Effect.unlessEffect(
       failUnlessSuccess(nameOf(options), child, stderr, pipe.input),
@@ -171,7 +171,7 @@ const connect = (options: Options): Effect.Effect<Transport, TransportError, Sco
     }
   })
 
-/** Ends `incoming` when the output has no end: another process holds it open, or the program cannot be written to. */
+/** Ends `incoming` when the output itself does not end: another process holds the output open, or nothing can be written to the program. */
 const endWithChild = (
   child: Subprocess.Subprocess,
   pipe: Pipe.Pipe,
@@ -185,7 +185,7 @@ const endWithChild = (
     const isSilent = Effect.gen(function*() {
       yield* Effect.sleep(EXIT_TIMEOUT)
       const { received } = pipe.input
-      // Time to read what arrived while this process was busy.
+      // This gives time to read what arrived while this process was busy.
       yield* Effect.sleep("10 millis")
       return pipe.input.isOver || (received === pipe.input.received && pipe.input.isFlowing)
     })
@@ -201,7 +201,7 @@ const failUnlessSuccess = (
 ): Effect.Effect<void, TransportError> =>
   Effect.gen(function*() {
     const status = yield* TimeLimit.end(child.exited, EXIT_TIMEOUT)
-    // A server may end after a conversation; a program that ends without a message is not a server.
+    // A server may end after a conversation. A program that ends without any message is not a server.
     if (Option.isNone(status) || (status.value.code === 0 && input.received > 0)) return
     yield* TimeLimit.end(stderr.ended, EXIT_TIMEOUT)
     const { code, signal } = status.value

@@ -1,9 +1,9 @@
 /**
- * A server's transport over stdio: the client is the process that launched this process.
+ * The transport of a server over stdio. The client is the process that has launched this process.
  *
- * While the server serves, this module claims the standard streams, so that only protocol messages reach standard output.
- * `StandardStreams` claims, and `Pipe` reads and writes. This module knows no method; the `Dispatcher` serves the client. `runMain` runs a
- * program whose standard output belongs to the server.
+ * While the server serves, this module claims the standard streams (`StandardStreams`), so that only protocol messages reach standard
+ * output. `Pipe` reads and writes messages, and the `Dispatcher` handles them. `runMain` runs a program whose standard output belongs to
+ * the server from its start to its end.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#stdio
  * @since 0.1.0
@@ -31,30 +31,30 @@ import * as StandardStreams from "./stdio/StandardStreams.js"
 
 /** @category models */
 export interface Options extends LineFraming.Options {
-  /** The stream to read. Default: standard input, which is claimed. */
+  /** The stream to read. Default: standard input, which the transport claims. */
   readonly input?: Readable | undefined
-  /** The stream to write. Default: standard output, which is claimed. */
+  /** The stream to write. Default: standard output, which the transport claims. */
   readonly output?: Writable | undefined
   /**
    * The encoding of both streams, by its label in the Encoding Standard, for example `windows-1252` or `utf-16le`. Text
    * beyond ASCII is sent as escape sequences of JSON. The specification requires the default: UTF-8.
    */
   readonly encoding?: string | undefined
-  /** Receives every message that the server reads or sends, without secrets: `Tap.log`, for example. Default: none. */
+  /** Receives every message that the server reads or sends, without secrets. `Tap.log` is an example. Default: none. */
   readonly tap?: Tap.Tap | undefined
   /** How many characters may wait for a client that does not read, before the conversation ends. Default: 64 Mi. */
   readonly maxBacklog?: number | undefined
 }
 
 /**
- * The transport over the standard streams of this process. Fails with reason `Open` when another transport has claimed
- * them, or when the encoding is unknown.
+ * The transport over the standard streams of this process. Fails with reason `Open` when another transport has claimed them, or when the
+ * encoding is unknown.
  *
- * Until the scope closes, `console`, loggers, `process.stdout.write` and children that inherit standard output write to
- * stderr instead. Native code and worker threads that write to descriptor 1 themselves are not redirected.
+ * Until the scope closes, `console`, loggers, `process.stdout.write` and children that inherit standard output write to stderr. Native code
+ * and worker threads that write to descriptor 1 themselves still write to standard output.
  *
- * `incoming` ends when the input ends or the output breaks: both mean that the client has gone. A last line without a
- * newline is a message. Closing the scope writes the messages that wait, for at most a second.
+ * `incoming` ends when the input ends or the output breaks, because both mean that the client has gone. A last line without a newline is a
+ * message. When the scope closes, the waiting messages are written for at most 1 second.
  *
  * @category utils
  */
@@ -75,7 +75,7 @@ export const transport = (options: Options = {}): Effect.Effect<Transport, Trans
   })
 
 /**
- * `transport` as a stream of one element. The transport is closed with the scope that the stream requires.
+ * `transport` as a stream of one element. The transport closes with the scope that the stream requires.
  *
  * @category utils
  */
@@ -91,19 +91,19 @@ export const run = (options?: Options): Effect.Effect<void, TransportError, Disp
   Effect.scoped(Effect.flatMap(transport(options), serve))
 
 /**
- * Serves the client that launched this process. When the client has closed the connection and the server has no other
- * listener, such as an HTTP endpoint, the layer ends the process by `SIGTERM`, so that finalizers run. While there is another
- * listener, the process runs on until the last listener has ended. Applications that outlive their client use `run`.
+ * Serves the client that launched this process. When the client has closed the connection, and the server has no other listener such as an
+ * HTTP endpoint, the layer ends the process with `SIGTERM`, so that finalizers run. With other listeners the process runs on until the last
+ * listener has ended. An application that must not end with its client uses `run`.
  *
- * A listener counts from the moment its layer is built. Provide a layer that is slow to build to both listeners: an input
- * that is empty from the start ends the process before a listener begins that still waits for a slow layer.
+ * A listener counts only after its layer is built. When a program has two listeners and one of them needs a slow layer, provide the slow
+ * layer to both listeners. Otherwise an input that is empty from the start ends the process before the second listener begins.
  *
  * @category layers
  */
 export const layerWith = (options?: Options): Layer.Layer<never, TransportError, Dispatcher> =>
   Layer.scopedDiscard(Effect.gen(function*() {
     const dispatcher = yield* Dispatcher
-    // Closed when the client has gone: the messages that wait are written before the process ends.
+    // This scope closes when the client has gone, so that the waiting messages are written before the process ends.
     const scope = yield* EffectInternals.childOf(yield* Effect.scope)
     const opened = yield* Scope.extend(transport(options), scope)
     yield* serve(opened).pipe(
@@ -147,8 +147,8 @@ const endProcess = (listenersEnded: Effect.Effect<void>): Effect.Effect<void> =>
   })
 
 /**
- * Accepts programs that lack no service. For all others the type is a sentence that the compiler shows. A program with a handler of a wrong
- * type requires `any`: the compiler reports the handler only.
+ * Accepts programs to which all services are provided. For other programs the type is a sentence, which the compiler shows as the error. A
+ * program that requires `any` is accepted: one of its handlers has a wrong type, and the compiler reports that handler.
  *
  * @category models
  */
@@ -164,8 +164,8 @@ type Missing<R> = R extends Dispatcher | Running ?
   : "A service is missing: add Layer.provide(a layer of it)"
 
 /**
- * Runs a program with a server on stdio, alone or beside other transports: `NodeRuntime.runMain`, with standard output
- * redirected to stderr from this call to the end of the process, not only while the server serves.
+ * Runs a program with a server on stdio, with or without other transports. It is `NodeRuntime.runMain`, but standard output is redirected
+ * to stderr from this call until the end of the process, not only while the server serves.
  *
  * @category combinators
  */

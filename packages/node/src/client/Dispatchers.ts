@@ -1,9 +1,9 @@
 /**
- * Makes the dispatchers of undici for `ReachingClient`: one for each set of zones that requests may reach, because a dispatcher keeps
- * connections, and a connection that one request may use must not serve a request that may not reach its address.
+ * Makes the dispatchers of undici for `ReachingClient`. There is one dispatcher for each set of zones that requests may reach. A dispatcher
+ * keeps connections, and a request must not use a connection to an address that this request may not reach.
  *
- * A dispatcher with zones checks each address at the moment at which it connects: the address that was checked is the address that it
- * connects to, so a name cannot resolve to another address in between. A proxy resolves names itself, so nothing is checked behind it.
+ * A dispatcher checks the address of a name at the moment at which it connects, and connects to exactly this address. So a name cannot
+ * resolve to another address between check and connection. A proxy resolves names itself, so the addresses behind a proxy are not checked.
  */
 import type { HttpClient } from "@effect/platform/HttpClient"
 import * as Undici from "@effect/platform-node/Undici"
@@ -29,7 +29,10 @@ export interface Proxies {
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
-/** The proxies of an environment; a text says what is wrong with one of them. Small letters come first, as everywhere. */
+/**
+ * The proxies that an environment names; a text when one of them is not valid. A variable in lower case takes precedence over the same
+ * variable in upper case.
+ */
 export const proxiesOf = (environment: Environment): Proxies | string => {
   const read = (name: string): string | undefined => {
     const text = environment[name.toLowerCase()] ?? environment[name]
@@ -49,7 +52,7 @@ export const proxiesOf = (environment: Environment): Proxies | string => {
 
 const isProxy = (url: string): boolean => URL.canParse(url) && /^https?:$/.test(new URL(url).protocol)
 
-/** A proxy on another machine would look for these hosts on that machine. */
+/** The hosts that never go through a proxy: for a proxy on another machine, these names would mean that other machine. */
 const HERE = ["localhost", "127.0.0.1", "[::1]"]
 
 export interface Dispatchers {
@@ -58,7 +61,7 @@ export interface Dispatchers {
   readonly close: () => Promise<unknown>
 }
 
-/** The zones of a `Reach` are few, and so are the dispatchers. */
+/** Makes dispatchers as they are needed. They are kept until `close`, because there are only a few different `Reach` values. */
 export const make = (proxies: Proxies, resolve: Resolve): Dispatchers => {
   const made = new Map<string, { readonly client: HttpClient; readonly dispatcher: Undici.Dispatcher }>()
   return {
@@ -76,7 +79,7 @@ export const make = (proxies: Proxies, resolve: Resolve): Dispatchers => {
   }
 }
 
-/** An empty text keeps undici from reading the environment itself, at another moment. */
+/** Replaces `undefined` by an empty text, which keeps undici from reading the environment itself. */
 const withoutUndefined = ({ httpProxy = "", httpsProxy = "", noProxy }: Proxies) => ({ httpProxy, httpsProxy, noProxy })
 
 /** Resolves a name, and refuses the name when one of its addresses must not be reached. */
@@ -92,7 +95,7 @@ const lookup = (reach: Reach.Reach, resolve: Resolve): LookupFunction => (name, 
     then(null, first?.address ?? "", first?.family)
   })
 
-/** Why a request to a host is not made; `undefined` when its name, or its address, may be requested. */
+/** Why a request to a host is not sent; `undefined` when the name or the literal address may be requested. */
 export const problemOf = (reach: Reach.Reach, hostname: string): Reach.UnreachableAddress | undefined => {
   if (reach === "any" || reach.has(HostName.zoneOf(hostname))) return undefined
   const bare = hostname.replace(/^\[|\]$/g, "")

@@ -1,6 +1,7 @@
 /**
- * The client of `GuardedHttpClient`: reads what the requests of a fiber may reach, and sends each request by the dispatcher for that.
- * `Dispatchers` checks the addresses to which names resolve. A literal address resolves to nothing, so it is checked here.
+ * The HTTP client of `GuardedHttpClient`. It reads from the fiber which addresses a request may reach (`Reach.current`), and sends the
+ * request with the dispatcher for these addresses. `Dispatchers` checks the addresses to which names resolve. This module checks literal
+ * addresses, which are not resolved.
  */
 import * as HttpClient from "@effect/platform/HttpClient"
 import type { HttpClientRequest } from "@effect/platform/HttpClientRequest"

@@ -1,6 +1,6 @@
 /**
- * The HTTP client of the platform over one dispatcher of undici, for `Dispatchers`. Version 4 of Effect makes this client in another way: for
- * version 4 this module is written anew.
+ * The HTTP client of the platform over one dispatcher of undici, for `Dispatchers`. Effect 4 makes this client in another way, so there is
+ * another version of this module for Effect 4.
  */
 import type { HttpClient } from "@effect/platform/HttpClient"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"

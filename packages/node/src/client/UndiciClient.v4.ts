@@ -1,6 +1,4 @@
-/**
- * The HTTP client of Effect over one dispatcher of undici, for `Dispatchers`, for version 4.
- */
+/** The HTTP client of Effect over one dispatcher of undici, for `Dispatchers`. This version of the module is for Effect 4. */
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import type * as Undici from "@effect/platform-node/Undici"
 import * as Effect from "effect/Effect"

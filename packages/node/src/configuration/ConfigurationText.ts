@@ -1,14 +1,14 @@
 /**
- * The text of a configuration as a value, for `ConfiguredServers`: JSON, JSON with comments and trailing commas, or TOML. A key such as
- * `__proto__` is an ordinary member. When the text cannot be read, the result is a message that says where, if the parser knows the place,
- * and that never quotes the text.
+ * Parses the text of a configuration, for `ConfiguredServers`: JSON, JSON with comments and trailing commas, or TOML. A key such as
+ * `__proto__` becomes an ordinary member. When the text cannot be parsed, the result is a message. The message names the line and the
+ * column if the parser knows them, and never quotes the text.
  */
 import { type ParseError, printParseErrorCode, visit } from "#jsonc-parser"
 import * as Either from "effect/Either"
 import * as Predicate from "effect/Predicate"
 import { parse as parseToml, TomlError } from "smol-toml"
 
-/** The value of a text, or why there is none. A blank text is an empty object, as it is to hosts. */
+/** The value of a text, or why the text has no value. Like the hosts do, this function reads a blank text as an empty object. */
 export const parse = (text: string, format: "json" | "toml"): Either.Either<unknown, string> => {
   const plain = text.replace(/^\uFEFF/, "")
   if (format === "toml") return toml(plain)
@@ -48,12 +48,12 @@ const jsonc = (text: string): Either.Either<unknown, string> => {
       }
     }, { allowTrailingComma: true })
   )
-  // The parser is recursive.
+  // The parser is recursive, so deep nesting overflows the stack.
   if (Either.isLeft(read)) return Either.left("it is nested too deeply")
   return errors[0] === undefined ? Either.right(result) : Either.left(`it is not JSON: ${errors[0]}`)
 }
 
-/** `PropertyNameExpected` as words. */
+/** The name of a parse error as words: `PropertyNameExpected` becomes "property name expected". */
 const described = (error: ParseError["error"]): string =>
   printParseErrorCode(error).replace(/(?<=[a-z])[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`).toLowerCase()
 

@@ -1,6 +1,6 @@
 /**
- * Reads a file that somebody else may have put there, for `ConfiguredServers`: only a regular file, and no more of it than a limit. A
- * pipe or a device in the place of a file neither blocks nor fills the memory.
+ * Reads a file that somebody else may have written, for `ConfiguredServers`. It reads only a regular file, and no more bytes than a limit.
+ * So a pipe or a device in place of the file can neither block the program nor fill its memory.
  */
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
@@ -9,14 +9,14 @@ import { Buffer } from "node:buffer"
 import { constants } from "node:fs"
 import { type FileHandle, open } from "node:fs/promises"
 
-/** The most bytes of a file of the user: in some files hosts keep more than servers. */
+/** The most bytes of a file of the user. The limit is high, because some hosts also keep other data in this file. */
 export const MAX_BYTES = 32 * 1024 * 1024
 
-/** The most bytes of a file that somebody else may have put there. */
+/** The most bytes of a file that somebody else may have written. */
 export const MAX_FOREIGN_BYTES = 1024 * 1024
 
 export class Unreadable extends Data.TaggedError("Unreadable")<{
-  /** Whether there is nothing at the place. */
+  /** Whether there is no file at this path. */
   readonly isAbsent: boolean
   readonly reason: string
 }> {}
@@ -35,10 +35,10 @@ const attempt = <A>(work: () => Promise<A>): Effect.Effect<A, Unreadable> =>
 const refuse = (reason: string): Effect.Effect<never, Unreadable> =>
   Effect.fail(new Unreadable({ isAbsent: false, reason }))
 
-/** The text of a file. */
+/** The text of a file. Fails when it is not a regular file or has more than `maxBytes` bytes. */
 export const read = (path: string, maxBytes: number): Effect.Effect<string, Unreadable> =>
   Effect.acquireUseRelease(
-    // A pipe without a writer would keep its reader waiting. Windows has no such flag.
+    // Without `O_NONBLOCK`, opening a pipe that has no writer would wait. Windows does not have this flag.
     attempt(() => open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0))),
     (file) =>
       Effect.flatMap(
@@ -48,7 +48,7 @@ export const read = (path: string, maxBytes: number): Effect.Effect<string, Unre
     (file) => Effect.promise(() => file.close().catch(() => {}))
   )
 
-/** Some files tell no size, and a file may grow. */
+/** Reads a whole file in pieces, because some files report no size and a file may grow. */
 const whole = (file: FileHandle, maxBytes: number): Effect.Effect<string, Unreadable> => {
   const next = (parts: ReadonlyArray<Buffer>, size: number): Effect.Effect<string, Unreadable> =>
     Effect.flatMap(

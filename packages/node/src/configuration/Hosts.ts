@@ -1,21 +1,21 @@
 /**
- * The hosts whose configuration this package reads: where their files are, where in a file the servers are, what a number counts as a
- * `timeout`, and how variables are written. `ConfiguredServers` reads files as this list says. The list is closed, and it is data: the
- * guide has the list as a table.
+ * The hosts whose configuration this package reads. For each host the list says where its files are, which member of a file has the
+ * servers, in which unit a `timeout` is written, and how variables are written. `ConfiguredServers` reads files by this list. The guide
+ * shows the list as a table; applications cannot extend it.
  */
 import type * as ServersConfig from "@effect-mcp/core/ServersConfig"
 import { posix, win32 } from "node:path"
 
 export interface Host {
   readonly name: string
-  /** What people call it. */
+  /** The name that people use. */
   readonly title: string
   /**
-   * The user's own files, in the order in which they are read: of this platform, or of every other platform. `~` is the home of the user,
-   * and a variable at the beginning has a default: see `bases`.
+   * The user's own files, in the order in which they are read. A platform with its own list uses that list, every other platform uses
+   * `all`. `~` is the home of the user. A variable at the beginning of a path has a default in `bases`.
    */
   readonly files: { readonly all: ReadonlyArray<string> } & Partial<Record<"darwin" | "win32", ReadonlyArray<string>>>
-  /** The files of a folder, relative to it. */
+  /** The files in a project folder, as paths relative to the folder. */
   readonly folderFiles: ReadonlyArray<string>
   readonly decoding: ServersConfig.DecodeOptions
 }
@@ -30,7 +30,7 @@ const host = <const Name extends string>(
   decoding: ServersConfig.DecodeOptions
 ) => ({ name, title, files, folderFiles, decoding })
 
-/** The files of one of VS Code's folders of the user. */
+/** The path of a file in the user's folder of VS Code, on each platform. */
 const code = (path: string): Host["files"] => ({
   all: [`$XDG_CONFIG_HOME/Code/User/${path}`],
   darwin: [`~/Library/Application Support/Code/User/${path}`],
@@ -40,7 +40,7 @@ const code = (path: string): Host["files"] => ({
 const ofCline = code("globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json")
 const clineProgram = ["~/.cline/data/settings/cline_mcp_settings.json"]
 
-/** In the order in which their files are looked into. */
+/** All hosts, in the order in which their files are read. */
 export const hosts = [
   host("claude-code", "Claude Code", { all: ["$CLAUDE_CONFIG_DIR/.claude.json"] }, [".mcp.json"], millis),
   host(
@@ -92,7 +92,7 @@ export const hosts = [
   })
 ] as const
 
-/** Where a variable that begins a path leads when it is not set, or is not an absolute path. */
+/** The path that replaces a variable at the beginning of a path, when the variable is not set or is not an absolute path. */
 const bases: Readonly<Record<string, string>> = {
   APPDATA: "~/AppData/Roaming",
   CLAUDE_CONFIG_DIR: "~",
@@ -118,7 +118,7 @@ export const filesOf = ({ files }: Host, { environment, home, platform }: Place)
   return (files[platform as "win32"] ?? files.all).map(absolute)
 }
 
-/** The host that has a file at this place: of the user, or of a folder. */
+/** The host that reads a file with this path, either as a file of the user or as a file of a folder; `undefined` when no host does. */
 export const ofPath = (file: string, place: Place): Host | undefined => {
   const slashed = file.replaceAll("\\", "/")
   return hosts.find((host: Host) => filesOf(host, place).includes(file)) ??

@@ -1,9 +1,10 @@
 /**
- * The open connections of one HTTP server of Node, which `HttpServer` and `PlatformHttpServer` need to close their servers within a
- * deadline. Node's own `close` waits for every client: also for a client that sends nothing or never completes its request.
+ * The open connections of one HTTP server of Node. `HttpServer` and `PlatformHttpServer` need them to close their servers within a time
+ * limit. Node's own `close` waits for every client, even for a client that sends nothing or never completes its request.
  *
- * This module keeps the last response of each connection: the connection may close when this response has been read. A request that comes
- * when the routes are closed already is refused here, because nothing else would answer; `NodeHandler` refuses in the same way.
+ * This module keeps the last response of each connection, because the connection may close when the client has read this response. When the
+ * routes are already closed and a request comes, this module refuses the request, because nothing else would answer it. `NodeHandler` uses
+ * `refuse`, too.
  */
 import * as TimeLimit from "@effect-mcp/core/unstable/kit/TimeLimit"
 import * as Array from "effect/Array"
@@ -33,20 +34,20 @@ export class Connections {
     server.on("secureConnection", add)
     server.prependListener("request", ({ socket }, response) => {
       this.last.set(socket, response)
-      // An application that has closed its routes before the server takes no request: nothing else would answer it.
+      // This is the only listener, so the application has already closed its routes and nothing else would answer the request.
       if (server.listenerCount("request") === 1) refuse(response)
     })
   }
 
   /**
-   * Stops listening, runs `drain`, which ends what the requests have started, and waits until clients have read their
-   * responses. A connection without a request stays open a little longer, because its first request may be under way. After
-   * the timeout, destroys the connections that are left.
+   * Stops listening, runs `drain`, which ends the work that the requests have started, and waits until clients have read their responses. A
+   * connection that has had no request stays open for `UNUSED` longer, because its first request may be under way. After `timeout` the
+   * connections that are left are destroyed.
    */
   close(options: {
     readonly drain: Effect.Effect<void>
     readonly timeout: Duration.DurationInput
-    /** Whether to refuse incomplete requests, because no handler runs before a request is complete. */
+    /** Whether requests that are not complete yet are refused. Use `true` when no handler runs before its request is complete. */
     readonly refuseIncomplete: boolean
   }): Effect.Effect<void> {
     const { drain, refuseIncomplete, timeout } = options
@@ -73,7 +74,7 @@ export class Connections {
     const { server } = this
     const { closeIdleConnections } = server
     let isClosed = false
-    // `close` would close connections whose first request is under way.
+    // Node's `close` would also close connections whose first request is under way.
     server.closeIdleConnections = () => {}
     server.close(() => {
       isClosed = true
@@ -85,7 +86,7 @@ export class Connections {
     })
   }
 
-  /** Closes the connection when its last response has been sent: at once when no request runs. */
+  /** Closes the connection when its last response has been sent. When no request runs, it closes the connection at once. */
   private closeWhenAnswered(socket: Socket, refuseIncomplete: boolean): void {
     const response = this.last.get(socket)
     if (response === undefined || response.writableFinished || response.destroyed) return socket.destroySoon()
@@ -94,7 +95,7 @@ export class Connections {
   }
 }
 
-/** Refuses a request that no endpoint can answer, now or until the server has started again, unless it has an answer. */
+/** Refuses a request that no endpoint can answer at the moment. Does nothing when the request already has an answer. */
 export const refuse = (response: ServerResponse, status: 500 | 503 = 503): void => {
   if (response.headersSent) return
   response.writeHead(status, { connection: "close", "retry-after": "1" })

@@ -1,5 +1,5 @@
 /**
- * One HTTP exchange of an application that has an HTTP server of its own: a router may have changed the URL, and a body parser
+ * One HTTP exchange of an application with its own HTTP server. In such an application a router may have changed the URL, and a body parser
  * may have read the body. `NodeHandler` makes an exchange for each request.
  */
 import * as JsonText from "@effect-mcp/core/unstable/jsonrpc/JsonText"
@@ -41,7 +41,7 @@ export class MountedExchange extends NodeExchange implements Open {
 
   override body(into: OpenBody, then: (body: string | BodyFault) => void): void {
     const { mounted } = this
-    // Some parsers set an empty body for a type that they do not read.
+    // Some parsers set an empty `body` for a media type that they do not read, so `body` is used only when the request was read.
     const body = this.given?.body ?? (mounted.readableDidRead ? mounted.body : undefined)
     if (body !== undefined) return then(textOf(body, into.maxBytes))
     if (mounted.readableDidRead) return then({ fault: "taken" })
@@ -58,7 +58,7 @@ export class MountedExchange extends NodeExchange implements Open {
   }
 }
 
-/** Node keeps only the first of some fields that were repeated. */
+/** The headers of a request. Of some repeated headers Node keeps only the first, so these headers come from `rawHeaders`. */
 const headersOf = ({ headers, originalUrl, rawHeaders, url }: Mounted): Headers => ({
   ...headers as Headers,
   host: Guard.hostOf(originalUrl ?? url!, headers.host),

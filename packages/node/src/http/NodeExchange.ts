@@ -1,8 +1,8 @@
 /**
- * One HTTP exchange over Node's own request and response objects, as the endpoint needs it. The exchange reads a body only when the
- * endpoint requests the body, and buffers nothing beside Node's buffers.
+ * One HTTP exchange for the endpoint, over the request and response objects of Node. The exchange reads a body only when the endpoint
+ * requests the body, and has no buffers besides those of Node.
  *
- * An exchange knows nothing of MCP; `HttpServer` makes an exchange for each request; `MountedExchange` is made of an exchange.
+ * An exchange knows nothing of MCP. `HttpServer` makes an exchange for each request; `MountedExchange` extends this class.
  */
 import {
   type Headers,
@@ -24,14 +24,14 @@ import type { TLSSocket } from "node:tls"
 export class NodeExchange implements HttpExchange {
   readonly method: string
   readonly url: string
-  /** Whether the endpoint has answered; an application that mounts it may have answered instead. */
+  /** Whether the endpoint has answered. An application that mounts the endpoint may have answered instead. */
   private isAnswered = false
   private onLeave: (() => void) | undefined
 
   constructor(
     private readonly request: IncomingMessage,
     private readonly response: ServerResponse,
-    // Only `set-cookie` would be an array, and clients do not send it.
+    // Only `set-cookie` would be an array, and clients do not send this header.
     readonly headers = request.headers as Headers
   ) {
     this.method = request.method!
@@ -96,7 +96,7 @@ export class NodeExchange implements HttpExchange {
     response.writeHead(status, all)
     if (length === 0) response.end()
     else response.end(body)
-    // 0 when the operating system has taken everything.
+    // `writableLength` is 0 when the operating system has taken everything.
     if (response.writableLength > 0) this.watch(slowReaders)
   }
 
@@ -107,7 +107,7 @@ export class NodeExchange implements HttpExchange {
     response.on("close", reader.gone)
     response.writeHead(status, { ...headers })
     const { socket } = response
-    // The head leaves with what is written in the same turn, in one system call.
+    // The head is sent together with everything that is written in the same turn, in one system call.
     if (socket !== null && socket.writableCorked === 0) {
       socket.cork()
       process.nextTick(uncork, socket)
@@ -117,7 +117,7 @@ export class NodeExchange implements HttpExchange {
   }
 
   onGone(listener: () => void): void {
-    // A request that is passed on to one node after another sets a listener for each node.
+    // A request that is forwarded to several nodes one after another sets a listener for each node. Only the last listener is called.
     if (this.onLeave === undefined) {
       this.response.on("close", () => {
         if (!this.isAnswered || !this.response.writableFinished) this.onLeave!()
@@ -126,7 +126,7 @@ export class NodeExchange implements HttpExchange {
     this.onLeave = listener
   }
 
-  /** Watches the end of an answer that the client has not taken. */
+  /** Limits how long a client may take to read the rest of an answer. */
   private watch(slowReaders: SlowReaders | undefined): void {
     const { response } = this
     if (response.writableLength === 0 || slowReaders === undefined) return
@@ -140,9 +140,9 @@ export class NodeExchange implements HttpExchange {
 const uncork = (socket: Socket): void => socket.uncork()
 
 /**
- * Node sends in one piece what is written to a response in one turn of the event loop. This writer never corks the
- * response itself: since Node 22, `end` of a corked response sends the last chunk before the text that it holds, and a
- * full buffer of text beyond ASCII may report no `drain`.
+ * Writes a stream to a response. Node itself sends in one piece what is written in one turn of the event loop. This writer never corks the
+ * response, because since Node 22 `end` of a corked response sends the last chunk before the corked text, and a full buffer with text
+ * beyond ASCII may not emit "drain".
  */
 class NodeWriter implements Writer {
   constructor(private readonly response: ServerResponse, private readonly onEnd: () => void) {}

@@ -1,8 +1,7 @@
 /**
- * Reads messages from a Node readable, for one reader at a time, and pauses the readable while there is no reader.
+ * Reads messages from a `Readable` of Node, for one reader at a time. While there is no reader, the readable is paused.
  *
- * `Input` knows neither where the readable comes from nor what is answered: `Output` writes messages, and `Pipe` makes a
- * transport of an input and an output.
+ * `Output` writes messages, and `Pipe` makes a transport from an `Input` and an `Output`.
  */
 import * as LineFraming from "@effect-mcp/core/LineFraming"
 import { TransportError } from "@effect-mcp/core/LocalError"
@@ -19,29 +18,29 @@ type End = Exit.Exit<void, TransportError>
 
 interface Reader {
   readonly receive: (incoming: Message.Incoming) => void
-  /** Whether the reader itself pauses the readable and resumes it. */
+  /** Whether the reader itself pauses and resumes the readable. */
   readonly pulls: boolean
   readonly end: (end: End) => void
 }
 
-// The operating system reports that the peer has closed its end: the input has ended, and has not failed.
+// With these codes the operating system reports that the peer has closed its end. The input then counts as ended, not as failed.
 const HUNG_UP: ReadonlySet<string | undefined> = new Set(["ECONNRESET", "EPIPE", "EIO"])
 
 /**
- * How many messages are taken before the event loop may turn. Node reads up to 32 chunks in a turn, and thousands of
- * messages would keep timers and other connections waiting.
+ * How many messages are delivered in one turn of the event loop. Node reads up to 32 chunks in a turn, and thousands of messages would make
+ * timers and other connections wait.
  */
 const MAX_PER_TURN = 256
 
 /**
- * A class with mutable fields, because it handles every chunk of a conversation. It listens to the readable from its
- * construction to `release`. `reader` is the only consumer, and `early` is empty while there is a reader; `over` is set once,
- * and no message is delivered afterwards. `taken` counts messages since the last pause for a turn of the event loop; `rest`
- * is set during such a pause. `toUtf8` converts the chunks of an input with another encoding.
+ * Reads messages. This is a class with mutable fields for speed, because it handles every chunk of a conversation. It listens to the
+ * readable from its construction until `release`. `reader` is the only consumer; while there is a reader, `early` is empty. `over` is set
+ * once, and afterwards no message is delivered. `taken` counts the messages since the last pause for a turn of the event loop; `rest` is
+ * set during such a pause. `toUtf8` converts the chunks when the input has another encoding than UTF-8.
  */
 export class Input {
   private readonly decoder: LineFraming.Decoder
-  /** Messages that arrived without a reader: when a child exits, Node reads the rest of its output. */
+  /** Messages that arrived while there was no reader. This happens when a child exits, because Node then reads the rest of its output. */
   private early: Array<Message.Incoming> = []
   private reader: Reader | undefined
   private over: End | undefined
@@ -71,7 +70,7 @@ export class Input {
     return this.over !== undefined
   }
 
-  /** Whether there is a reader that can take more. */
+  /** Whether there is a reader and the readable is not paused by this reader. */
   get isFlowing(): boolean {
     return this.reader !== undefined && (this.rest !== undefined || this.readable.readableFlowing === true)
   }
@@ -87,7 +86,7 @@ export class Input {
     })
   }
 
-  /** The messages as a stream; it reads more bytes only when all messages it had were pulled. */
+  /** The messages as a stream. The stream reads more bytes only when all messages that it has were pulled. */
   readonly incoming: Stream.Stream<Message.Incoming, TransportError> = Stream.unwrapScoped(Effect.suspend(() => {
     if (this.reader !== undefined) return Effect.fail(alreadyRead)
     const { readable } = this
@@ -113,7 +112,7 @@ export class Input {
     )
   }))
 
-  /** Ends the input with this exit and drops what was not read. The first end decides. */
+  /** Ends the input with this exit and drops all messages that were not delivered. Only the first call has an effect. */
   end(end: End): void {
     if (this.over !== undefined) return
     this.early = []
@@ -161,10 +160,10 @@ export class Input {
   }
 
   private readonly onData = (chunk: Uint8Array | string): void => {
-    // After `end`, `StdioClient` resumes the readable to drop the rest.
+    // After `end`, `StdioClient` resumes the readable, and the rest is dropped here.
     if (this.over !== undefined) return
     this.count += chunk.length
-    // A string only if the application has set an encoding on its standard input.
+    // A chunk is a string only if the application has set an encoding on its standard input.
     const bytes = typeof chunk === "string" ? Buffer.from(chunk) : chunk
     const messages = this.decoder.push(this.toUtf8 === undefined ? bytes : this.toUtf8(bytes))
     this.deliver(messages)

@@ -1,9 +1,9 @@
 /**
- * Writes messages to a Node writable, in order: the messages of one turn of the event loop in one write, one write at a time. `send`
- * suspends while much waits to be written; `unsafeSend` never does.
+ * Writes messages to a `Writable` of Node, in order. The messages of one turn of the event loop are joined to one write, and only one write
+ * runs at a time. `send` suspends while more than `SEND_LIMIT` characters wait; `unsafeSend` never suspends.
  *
- * When too much waits for a peer that does not read, the output is broken. `Input` reads the peer's messages, `Pipe` joins the two, and
- * `StandardStreams` gives the function that writes to standard output.
+ * When too much waits for a peer that does not read, the output breaks and nothing more is written. `Input` reads the peer's messages,
+ * `Pipe` joins `Input` and `Output`, and `StandardStreams` gives the function that writes to standard output.
  */
 import * as LineFraming from "@effect-mcp/core/LineFraming"
 import { TransportError } from "@effect-mcp/core/LocalError"
@@ -14,39 +14,40 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import type { Writable } from "node:stream"
 
-/** Writes text and calls back when it was written, or with the error. */
+/** Writes a text and calls back when the text was written, or with the error. */
 export type Write<Chunk = string> = (text: Chunk, callback: (error?: Error | null) => void) => void
 
-/** How many characters may wait, written or not, before `send` suspends. */
+/** How many characters may wait before `send` suspends, including the characters of the write that runs. */
 export const SEND_LIMIT = 1024 * 1024
 
 /** How many characters may wait for a peer that does not read, before the output breaks. */
 export const MAX_BACKLOG = 64 * 1024 * 1024
 
-/** One write joins lines up to this number of characters. */
+/** How many characters of joined lines one write has at most. A longer line is written alone. */
 const BATCH = 1024 * 1024
 
 export interface Options {
   readonly writable: Writable
   /** Writes text to the writable. Default: its own `write`. */
   readonly write?: Write | undefined
-  /** How many characters may wait; one more message breaks the output. Default: 64 Mi. */
+  /** How many characters may wait. When there are more, the next message breaks the output. Default: 64 Mi. */
   readonly maxBacklog?: number | undefined
-  /** Called once, when nothing can be written any more. The messages that waited are dropped. */
+  /** The output calls this function once, when nothing can be written any more. The waiting messages are dropped. */
   readonly onBroken: (error: TransportError) => void
 }
 
 /**
- * A class with mutable fields, because it handles every message of a conversation. `backlog` counts the characters in
- * `outbox`, in `lines` and in the write that runs, whose part is `writing` (0 if none runs). A flush is scheduled (`turn`)
- * or a write runs while `backlog` is above 0. `broken` and `released` are set once; after either nothing is written.
+ * Writes messages. This is a class with mutable fields for speed, because it handles every message of a conversation. `backlog` counts the
+ * characters in `outbox`, in `lines` and in the running write. `writing` counts the characters of the running write, 0 if none runs. While
+ * `backlog` is above 0, a flush is scheduled (`turn`) or a write runs. `broken` and `released` are set once; when one of them is set,
+ * nothing is written any more.
  */
 export class Output {
   private readonly outbox = Outbox.make<string>()
   private readonly waiting = new Set<() => void>()
   private readonly write: Write
   private readonly maxBacklog: number
-  /** Lines taken from the outbox, in reverse order: the next to write is the last. */
+  /** Lines that were taken from the outbox, in reverse order: the last line is written next. */
   private lines: Array<string> = []
   private backlog = 0
   private writing = 0
@@ -62,7 +63,7 @@ export class Output {
     if (writable.destroyed || writable.writableEnded) this.onClose()
   }
 
-  /** Accepts a message without suspending; `false` when the output has ended or the message has no JSON form. */
+  /** Accepts a message without suspending. Gives `false` when the output has ended or the message has no JSON form. */
   readonly unsafeSend = (message: Message.Message): boolean => {
     if (this.outbox.isEnded) return false
     const line = LineFraming.encode(message)
@@ -85,13 +86,13 @@ export class Output {
     return Effect.suspend(() => this.backlog === 0 ? Effect.void : Effect.zipRight(this.progress, this.drained))
   }
 
-  /** Accepts no more messages; the messages that wait are still written. */
+  /** Accepts no more messages. The waiting messages are still written. */
   end(): void {
     this.outbox.end(Exit.void)
     this.wake()
   }
 
-  /** Drops the messages that wait and removes all listeners from the writable. */
+  /** Drops the waiting messages and removes all listeners from the writable. */
   release(): void {
     this.stop()
     this.released = true
@@ -119,7 +120,7 @@ export class Output {
     return true
   }
 
-  // In the next turn: this joins the messages of one turn, and a sender that never pauses does not block the event loop.
+  // The write runs in the next turn. So the messages of one turn are joined, and a sender that never pauses does not block the event loop.
   private schedule(): void {
     if (this.writing === 0 && this.turn === undefined) this.turn = setImmediate(this.flush)
   }
@@ -147,14 +148,14 @@ export class Output {
 
   private readonly progress: Effect.Effect<void> = Effect.async<void>((resume) => {
     const wake = () => resume(Effect.void)
-    // Checked again, because the fiber may have yielded since its caller looked.
+    // This is checked again, because the fiber may have yielded since the check of its caller.
     if (this.backlog === 0) return wake()
     this.waiting.add(wake)
     return Effect.sync(() => this.waiting.delete(wake))
   })
 
   private wake(): void {
-    // A sender that finds the output still full waits again, in the same order.
+    // When the output is still full, the senders wait again in the same order.
     const woken = [...this.waiting]
     this.waiting.clear()
     for (const wake of woken) wake()

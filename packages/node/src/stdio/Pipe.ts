@@ -1,9 +1,9 @@
 /**
- * A Node readable and a Node writable as one transport, for stdio and for sockets. `LineFraming` knows UTF-8 only: for another
- * encoding, a pipe converts what it reads to UTF-8, and writes its messages in the encoding.
+ * Makes one transport from a `Readable` and a `Writable` of Node, for stdio and for sockets. `LineFraming` knows only UTF-8. For another
+ * encoding, the pipe converts the bytes that it reads to UTF-8, and encodes the messages that it writes.
  *
- * A pipe neither opens nor closes the two streams. `Input` reads messages and `Output` writes them; `StdioServer` and
- * `StdioClient` provide the streams.
+ * A pipe neither opens nor closes the two streams. `Input` reads messages and `Output` writes messages; `StdioServer` and `StdioClient`
+ * provide the streams.
  */
 import type * as LineFraming from "@effect-mcp/core/LineFraming"
 import { TransportError } from "@effect-mcp/core/LocalError"
@@ -37,14 +37,14 @@ export interface Options extends LineFraming.Options {
 
 export interface Pipe extends Transport {
   readonly run: NonNullable<Transport["run"]>
-  /** Ends `incoming` with this exit and drops what was not read. The first end decides. */
+  /** Ends `incoming` with this exit and drops all messages that were not delivered. Only the first call has an effect. */
   readonly end: (exit: Exit.Exit<void, TransportError>) => void
   readonly input: Pick<Input.Input, "isFlowing" | "isOver" | "received">
 }
 
 /**
- * Fails with reason `Open` when the encoding is unknown. Closing the scope ends `incoming`, writes the accepted messages
- * within `flushTimeout`, and removes all listeners from both streams.
+ * Makes a pipe. Fails with reason `Open` when the encoding is unknown. When the scope closes, the pipe ends `incoming`, writes the accepted
+ * messages within `flushTimeout`, and removes all listeners from both streams.
  */
 export const make = (options: Options): Effect.Effect<Pipe, TransportError, Scope.Scope> =>
   Effect.map(
@@ -105,7 +105,7 @@ const toUtf8 = (text: string): Uint8Array =>
     )
     : Buffer.from(text)
 
-// ASCII is part of every encoding but UTF-16, and JSON can write every character in ASCII.
+// Writes every character beyond ASCII as an escape sequence of JSON. Every encoding except UTF-16 contains ASCII.
 const escaped = (text: string): string =>
   text.replace(/[\u0080-\uffff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`)
 
@@ -114,7 +114,9 @@ const encoders: Readonly<Record<string, Encoding["encode"]>> = {
   "utf-16be": (text) => Buffer.from(text, "utf16le").swap16()
 }
 
-/** `undefined` for UTF-8, which needs no conversion. Fails with reason `Open` when Node does not know the label. */
+/**
+ * The encoding with a label; `undefined` for UTF-8, which needs no conversion. Fails with reason `Open` when Node does not know the label.
+ */
 const encodingOf = (label: string): Either.Either<Encoding | undefined, TransportError> =>
   Either.map(
     Either.try({

@@ -1,5 +1,6 @@
 /**
- * Claims the standard streams of this process for one transport, so that standard output carries protocol messages only.
+ * Claims the standard streams of this process for one transport, so that standard output carries only protocol messages. While a stream is
+ * claimed, other code of the process cannot write to it.
  *
  * `StdoutRedirect` replaces Node's functions during a claim; `StdioServer` makes the claims.
  */
@@ -11,10 +12,10 @@ import type { Readable, Writable } from "node:stream"
 import type * as Output from "./Output.js"
 import * as StdoutRedirect from "./StdoutRedirect.js"
 
-// One set for the process, also when this module is loaded twice.
+// There is one set for the process, even when this module is loaded twice.
 const taken = EffectInternals.shared("@effect-mcp/node/StandardStreams", () => new Set<StdoutRedirect.StandardStream>())
 
-// The original `write` of standard output, once `reserve` has replaced it.
+// The original `write` of standard output; `undefined` until `reserve` has replaced it.
 const reserved = EffectInternals.shared(
   "@effect-mcp/node/StandardStreams/reserved",
   () => ({ write: undefined as Write | undefined })
@@ -23,8 +24,9 @@ const reserved = EffectInternals.shared(
 type Write = typeof process.stdout.write
 
 /**
- * Redirects standard output to stderr until the process ends, as `output` does until its scope closes. For programs whose
- * standard output belongs to a server: their logs before and after serving go to stderr, too. `output` can still be claimed.
+ * Redirects standard output to stderr until the process ends; `output` does this only until its scope closes. It is for programs whose
+ * standard output belongs to a server, so that logs before and after serving also go to stderr. Afterwards `output` can still claim
+ * standard output.
  */
 export const reserve: Effect.Effect<void> = Effect.sync(() => {
   if (reserved.write !== undefined || taken.has("output")) return
@@ -33,8 +35,8 @@ export const reserve: Effect.Effect<void> = Effect.sync(() => {
 })
 
 /**
- * Claims standard input until the scope closes: children that would inherit standard input get no input. Fails with reason
- * `Open` during another claim. Other code can still read `process.stdin`.
+ * Claims standard input until the scope closes. Meanwhile children that would inherit standard input get no input. Other code can still
+ * read `process.stdin`. Fails with reason `Open` during another claim.
  */
 export const input: Effect.Effect<Readable, TransportError, Scope.Scope> = Effect.suspend(() =>
   Effect.as(claim("input"), process.stdin)
@@ -43,12 +45,12 @@ export const input: Effect.Effect<Readable, TransportError, Scope.Scope> = Effec
 /**
  * Claims standard output until the scope closes. Fails with reason `Open` during another claim.
  *
- * While claimed, these write to stderr: `console`, and so Effect's default logger; `process.stdout.write` and streams piped
- * into it; `fs.write`, `fs.writev`, `fs.writeFile`, `fs.appendFile` and their synchronous forms on descriptor 1, and so pino;
- * children that would inherit standard output.
+ * During the claim, these write to stderr: `console`, and so Effect's default logger; `process.stdout.write` and streams piped into it;
+ * `fs.write`, `fs.writev`, `fs.writeFile`, `fs.appendFile` and their synchronous forms on descriptor 1, and so pino; children that would
+ * inherit standard output.
  *
- * Not covered, because Node has no `dup2`: native code, worker threads that write to descriptor 1, files opened by the name
- * `/dev/stdout`, `process.stdout.end`, and code that stored one of these functions in a variable before the claim.
+ * These still write to standard output, because Node has no `dup2`: native code, worker threads that write to descriptor 1, files opened by
+ * the name `/dev/stdout`, `process.stdout.end`, and code that stored one of these functions in a variable before the claim.
  */
 export const output: Effect.Effect<
   { readonly stream: Writable; readonly write: Output.Write<string | Uint8Array> },

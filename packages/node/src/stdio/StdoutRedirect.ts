@@ -1,8 +1,8 @@
 /**
- * Replaces the functions of Node that write to standard output, so that they write to stderr, and the functions that start children, so
- * that no child inherits a standard stream of this process. Node cannot duplicate a descriptor.
+ * Redirects standard output to stderr. It replaces the functions of Node that write to standard output, and the functions that start
+ * children, so that no child inherits a claimed stream of this process. Node cannot duplicate a file descriptor, so functions are replaced.
  *
- * `StandardStreams` decides when to redirect a stream; `subprocess/Stderr` writes by `writeQuietly`.
+ * `StandardStreams` decides when a stream is redirected; `subprocess/Stderr` uses `writeQuietly`.
  */
 import { Buffer } from "node:buffer"
 import ChildProcess from "node:child_process"
@@ -21,8 +21,8 @@ const STDOUT = 1
 const STDERR = 2
 
 /**
- * Replaces a method until the result is called. Code that has stored or wrapped the replacement calls the original from
- * then on.
+ * Replaces a method until the returned function is called. Afterwards, code that has stored or wrapped the replacement calls the original
+ * method.
  */
 export const replaceMethod = (target: object, name: string, make: (original: Any) => Any): Restore => {
   const methods = target as Record<string, Any>
@@ -46,7 +46,7 @@ export const replaceMethod = (target: object, name: string, make: (original: Any
 
 const ignore = (): void => {}
 
-/** Writes to a standard stream of this process. Unlike an error of `write`, an error here does not end the process. */
+/** Writes to a standard stream of this process. An error does not end the process. */
 export const writeQuietly = (
   stream: Writable,
   chunk: string | Uint8Array,
@@ -72,7 +72,10 @@ const stdoutToStderr = (): Restore =>
     return writable
   })
 
-/** For Bun and Deno, whose console does not use `process.stdout`. One console for all, because it counts open groups. */
+/**
+ * Redirects the console of Bun and Deno, which does not use `process.stdout`. All functions use one new console, because a console counts
+ * its open groups.
+ */
 const consoleToStderr = (): ReadonlyArray<Restore> => {
   if (!("bun" in process.versions || "deno" in process.versions)) return []
   const toStderr = new Console(process.stderr, process.stderr) as unknown as Record<string, Any>
@@ -81,7 +84,7 @@ const consoleToStderr = (): ReadonlyArray<Restore> => {
     .map((name) => replaceMethod(console, name, () => toStderr[name]!.bind(toStderr)))
 }
 
-// Node's functions for files take a descriptor, too, and do not call `process.stdout.write`.
+// These functions of `node:fs` also take a descriptor, and do not call `process.stdout.write`.
 const descriptorWriters = ["write", "writeSync", "writev", "writevSync"].concat(
   ["writeFile", "writeFileSync", "appendFile", "appendFileSync"]
 )
@@ -95,7 +98,10 @@ const standsFor = (entry: unknown, index: number): unknown => {
   return entry === process.stdout ? STDOUT : entry
 }
 
-/** The `stdio` option for a child. In place of the standard streams the child gets no input, and stderr for its output. */
+/**
+ * The option `stdio` for a child. In place of a claimed standard input the child gets no input; in place of a claimed standard output it
+ * gets stderr.
+ */
 export const stdioOfChild = (stdio: unknown, which: StandardStream): unknown => {
   const entries = stdio === "inherit" ? ["inherit", "inherit", "inherit"] : stdio
   if (!Array.isArray(entries)) return stdio
@@ -111,7 +117,9 @@ const withStdio = (options: unknown, which: StandardStream): unknown =>
     ? { ...options, stdio: stdioOfChild(options.stdio, which) }
     : options
 
-/** All asynchronous functions that start a child call one method; the synchronous functions share nothing. */
+/**
+ * Replaces the functions that start a child. All asynchronous functions call one method; each synchronous function is replaced separately.
+ */
 const children = (which: StandardStream): ReadonlyArray<Restore> => [
   replaceMethod(ChildProcess.ChildProcess.prototype, "spawn", (original) =>
     function(this: unknown, options) {
@@ -122,7 +130,7 @@ const children = (which: StandardStream): ReadonlyArray<Restore> => [
   )
 ]
 
-/** Redirects one stream until the result is called. */
+/** Redirects one stream until the returned function is called. */
 export const redirect = (which: StandardStream): Restore => {
   const restores = [
     ...children(which),
@@ -130,7 +138,7 @@ export const redirect = (which: StandardStream): Restore => {
       ? [stdoutToStderr(), ...consoleToStderr(), ...descriptorWriters.map(descriptorToStderr)]
       : [])
   ]
-  // Updates named imports, such as `import { writeSync } from "node:fs"`.
+  // This updates named imports, such as `import { writeSync } from "node:fs"`.
   syncBuiltinESMExports()
   return () => {
     for (const restore of restores.reverse()) restore()

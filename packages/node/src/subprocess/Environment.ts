@@ -1,7 +1,7 @@
 /**
- * The environment of a launched server: a list of allowed variables, so that no secret of the application reaches a server that the
- * application did not give it to. `StdioClient` makes the environment; `Launch` starts programs with this environment.
- * The lists are the lists of the reference SDK.
+ * The environment variables that a launched server inherits. Only the variables of a list are inherited, so that a server gets no secret of
+ * the application that the application has not passed to it. `StdioClient` makes the environment, and `Launch` starts programs with it. The
+ * lists are those of the reference SDK.
  */
 
 export type Variables = Readonly<Record<string, string | undefined>>
@@ -23,7 +23,7 @@ export const WINDOWS: ReadonlyArray<string> = [
   "USERPROFILE"
 ]
 
-/** The variables that a launched server inherits. Values that start with `()`, shell functions, are left out. */
+/** The variables that a launched server inherits. Values that start with `()` are shell functions, and are left out. */
 export const defaultEnvironment = (
   from: Variables = process.env,
   platform: NodeJS.Platform = process.platform
@@ -35,7 +35,10 @@ export const defaultEnvironment = (
     })
   )
 
-/** `others` win; `undefined` removes a variable. On Windows, `Path` and `PATH` are one variable. */
+/**
+ * Adds the variables `others`, which take precedence. The value `undefined` removes a variable. On Windows, `Path` and `PATH` are one
+ * variable.
+ */
 export const merge = (
   inherited: Variables,
   others: Variables,

@@ -1,8 +1,8 @@
 /**
- * Starts a program with pipes for its standard streams, and explains why when that fails.
+ * Starts a program with pipes for its standard streams. When this fails, the error says why and what to do.
  *
- * `cross-spawn` knows how Windows finds programs and runs batch files, such as `npx`; `ProcessGroup` knows how systems end the children of a
- * program. `Subprocess` launches by this module, and ends the program.
+ * `cross-spawn` finds programs and runs batch files, such as `npx`, on Windows. `ProcessGroup` says whether the system has process groups.
+ * `Subprocess` launches programs with this module, and ends them.
  */
 import { TransportError } from "@effect-mcp/core/LocalError"
 import type CrossSpawn from "cross-spawn"
@@ -26,7 +26,8 @@ export interface Command {
 }
 
 /**
- * The program leads a process group of its own, except on Windows. Fails with reason `Open`, and then leaves nothing open.
+ * Starts a program as the leader of a new process group; Windows has no process groups. When it fails, the reason is `Open`, and nothing
+ * stays open.
  */
 export const launch = (command: Command): Effect.Effect<ChildProcess.ChildProcess, TransportError> =>
   Effect.uninterruptible(Effect.gen(function*() {
@@ -39,7 +40,7 @@ export const launch = (command: Command): Effect.Effect<ChildProcess.ChildProces
 interface Invocation {
   readonly command: string
   readonly args: ReadonlyArray<string>
-  /** Whether the arguments are quoted, so that Node must not quote them. */
+  /** Whether the arguments are already quoted, so that Node must not quote them again. */
   readonly verbatim: boolean
 }
 
@@ -54,11 +55,11 @@ const start = (command: Command, invocation: Invocation): ChildProcess.ChildProc
     ...(command.cwd === undefined ? undefined : { cwd: command.cwd })
   })
 
-/** How the system runs a command; a text says why it cannot. */
+/** How the system runs a command; a text when the system cannot run the command, and why. */
 const invocationOf = (command: Command): Invocation | string =>
   process.platform === "win32" ? onWindows(command) : { command: command.command, args: command.args, verbatim: false }
 
-/** Node loads this package on Windows only: it is CommonJS, which a bundle of ES modules could not start with. */
+/** Loads `cross-spawn`, only on Windows. It is a CommonJS package, which a bundle of ES modules could not load at its start. */
 const crossSpawn = (): typeof CrossSpawn => createRequire(import.meta.url)("cross-spawn")
 
 const onWindows = (given: Command): Invocation | string => {
@@ -67,14 +68,14 @@ const onWindows = (given: Command): Invocation | string => {
     cwd: given.cwd
   })
   const verbatim = options.windowsVerbatimArguments === true
-  // Otherwise `cmd.exe` would say so, on the standard error of the program.
+  // Without this check, only `cmd.exe` would report the missing program, on the stderr of the program.
   if (file === undefined || file === null) return missing(given)
   return verbatim && given.args.some((arg) => /[\r\n]/.test(arg))
     ? "a batch file takes no argument with a line break in it"
     : { command, args, verbatim }
 }
 
-// Listens in the same turn as the start: Node reports the result in a later turn.
+// The listeners are added in the same turn as the start, because Node reports the result in a later turn.
 const started = (
   command: Command,
   invocation: Invocation
@@ -102,7 +103,7 @@ const started = (
 
 const ignore = (): void => {}
 
-// Node reports these too, but with the value, which may be a secret.
+// Node also reports these problems, but with the value, which may be a secret.
 const problemOf = ({ args, command, cwd, env }: Command): string | undefined => {
   if (command === "") return "the command is empty"
   const bad = (text: string | undefined): boolean => text !== undefined && text.includes("\0")

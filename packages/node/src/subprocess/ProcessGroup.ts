@@ -1,6 +1,6 @@
 /**
- * A process and all processes that it started: whether any is alive, and how to signal all of them. On POSIX these are the process group;
- * on Windows, which has no groups, the tree of child processes.
+ * A process and all processes that it has started. This module tells whether one of these processes is alive, and sends a signal to all of
+ * them. On POSIX these processes are the process group; on Windows, which has no groups, they are the tree of child processes.
  *
  * `Launch` starts processes, and `Subprocess` waits for them.
  */
@@ -19,13 +19,13 @@ const kill = (pid: number, signal: NodeJS.Signals | 0): string | undefined =>
   )
 
 /**
- * Whether a process of the group is alive. Zombies do not count: in a container whose first process does not wait for the
- * orphans that it adopts, they stay forever.
+ * Whether a process of the group is alive. Zombies do not count as alive, because they stay for ever in a container whose first process
+ * does not wait for adopted orphans.
  */
 export const isAlive = (leader: number): boolean =>
   supported && kill(-leader, 0) === undefined && Option.getOrElse(countOnLinux(leader), () => 1) > 0
 
-/** Signals every process of the group; `false` when that is not possible for any of them. */
+/** Sends a signal to every process of the group. Gives `false` when no process of the group could be signalled. */
 export const signal = (leader: number, signal: "SIGTERM" | "SIGKILL"): boolean => {
   if (supported) return kill(-leader, signal) === undefined
   // Windows cannot ask a program without a window to end: both signals kill the tree.

@@ -1,11 +1,11 @@
 /**
- * The stderr of a launched server, for `StdioClient`: delivers what the server writes, in one of four modes, and keeps the last lines for
- * the error that may follow. `forward` writes to this process's own stderr, as fast as that stderr takes the text; a function gets each
- * line, and lines are lost while the function is slow; `ignore` reads the text and drops it; with `inherit`, the server has this process's
- * stderr and nothing is read. The last two keep no lines.
+ * The stderr of a launched server, for `StdioClient`. There are four modes. `forward` writes the text to the stderr of this process. A
+ * function gets each line; lines are lost while the function is slow. `ignore` reads the text and drops it. With `inherit`, the server
+ * writes to the stderr of this process itself, and nothing is read. With `forward` and a function, the last lines are kept for an error
+ * that may follow.
  *
- * Lines and the text that is kept are bounded. This module draws no conclusion from the text: the specification allows servers to log
- * anything there.
+ * The number of lines and the kept text are limited. This module does not interpret the text, because the specification allows servers to
+ * log anything there.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#stdio
  */
@@ -33,9 +33,12 @@ export const MAX_LINES = 256
 export interface Stderr {
   /** Starts to read. Called once, after the server was launched. */
   readonly attach: (readable: Readable) => void
-  /** The last complete lines that the server wrote, without a newline at the end; empty if it wrote none, or they are ignored. */
+  /**
+   * The last complete lines that the server has written, without a newline at the end. "" if there are none, or in the modes `ignore` and
+   * `inherit`.
+   */
   readonly tail: Effect.Effect<string>
-  /** Waits until the server can write nothing more, and `tail` has all of it. */
+  /** Waits until the server can write nothing more and `tail` has all of its text. */
   readonly ended: Effect.Effect<void>
 }
 
@@ -47,8 +50,8 @@ interface Piece {
 type Deliver = (pieces: Stream.Stream<Piece>) => Effect.Effect<void>
 
 /**
- * Make it before the server is launched: then it is released after the server has ended, and reads the last lines. Closing
- * the scope waits up to a second for them to be read and delivered, and destroys the stream.
+ * Call this before the server is launched, so that the result is released after the server has ended, and can read the last lines. When the
+ * scope closes, it waits up to 1 second until the last lines are read and delivered, and then destroys the stream.
  */
 export const make = (mode: Mode): Effect.Effect<Stderr, never, Scope.Scope> =>
   Effect.gen(function*() {
@@ -62,7 +65,7 @@ export const make = (mode: Mode): Effect.Effect<Stderr, never, Scope.Scope> =>
       ? toOurStderr
       : Stream.runDrain
     const read = pieces.stream.pipe(
-      // What the application ignores is in no error.
+      // Text that the application ignores is not quoted in errors.
       mode === "ignore"
         ? identity
         : Stream.tap(({ bytes }) => Ref.update(tail, (kept) => appendTail(kept, bytes))),
@@ -71,10 +74,10 @@ export const make = (mode: Mode): Effect.Effect<Stderr, never, Scope.Scope> =>
     )
     if (mode === "inherit") pieces.end(Exit.void)
     yield* Effect.acquireRelease(
-      // Interruptible also where the server is launched uninterruptibly, so that closing can end it.
+      // This is interruptible even when the server is launched uninterruptibly, so that closing can end it.
       Effect.forkDaemon(Effect.interruptible(read)),
       (reader) =>
-        // What an ended server wrote is read before its exit is reported, except by a stream that is paused.
+        // The text of an ended server is read before its exit is reported, unless the stream is paused.
         Effect.sync(() => {
           if (attached?.isPaused() !== true) pieces.end(Exit.void)
         }).pipe(
@@ -96,7 +99,7 @@ export const make = (mode: Mode): Effect.Effect<Stderr, never, Scope.Scope> =>
     }
   })
 
-// As slowly as our own stderr takes it: the server waits for the reader, as it would if it inherited the stream.
+// Writes only as fast as the stderr of this process accepts the text. The server waits meanwhile, as it would with an inherited stderr.
 const toOurStderr: Deliver = Stream.runForEach(({ bytes, source }) =>
   Effect.async<void>((resume) => {
     const hasRoom = writeQuietly(process.stderr, bytes, () => {
@@ -113,7 +116,7 @@ const toFunction = (receive: (line: string) => Effect.Effect<void>): Deliver => 
   Effect.gen(function*() {
     const waiting = Outbox.make<string>(MAX_LINES)
     const report = (lost: number) => `[${lost} lines were lost]`
-    // Never waits for the function; the result is the number of lines that were lost and not yet reported.
+    // This never waits for the function. The result is the number of lost lines that were not reported yet.
     const offer = (lost: number, line: string): number => {
       if (waiting.isFull) return lost + 1
       if (lost > 0) waiting.unsafeOffer(report(lost))
@@ -137,7 +140,7 @@ const toFunction = (receive: (line: string) => Effect.Effect<void>): Deliver => 
 /** How many bytes a tail keeps. */
 export const TAIL_BYTES = 2048
 
-/** How many characters a line may have before it is delivered in parts. */
+/** How many characters a line may have. A longer line is delivered in several parts. */
 export const MAX_LINE = 64 * 1024
 
 /** The last bytes of a stream. */
@@ -172,7 +175,7 @@ export const linesOf = (bytes: Stream.Stream<Uint8Array>): Stream.Stream<string>
     )
   })
 
-/** The line that has no end yet, and the lines that ended; `undefined` stands for the end of the text. */
+/** Gives the last line, which has no end yet, and the lines that have ended. `undefined` stands for the end of the text. */
 const cutLines = (rest: string, text: string | undefined): readonly [rest: string, lines: Array<string>] => {
   if (text === undefined) return ["", rest === "" ? [] : [rest]]
   const parts = text.split("\n")

@@ -1,8 +1,7 @@
 /**
- * A program that runs in a scope: closing the scope ends the program and everything in its process group.
+ * Runs a program in a scope. When the scope closes, the program and all processes of its process group are ended.
  *
- * `Launch` starts the program and `ProcessGroup` sends the signals; what the program's streams carry is left to
- * `StdioClient`.
+ * `Launch` starts the program and `ProcessGroup` sends the signals. `StdioClient` reads and writes the streams of the program.
  */
 import type { TransportError } from "@effect-mcp/core/LocalError"
 import * as EffectInternals from "@effect-mcp/core/unstable/kit/EffectInternals"
@@ -20,7 +19,7 @@ import * as ProcessGroup from "./ProcessGroup.js"
 
 /** How long each step of ending a program may take. Default: 2 seconds each. */
 export interface Timeouts {
-  /** From the end of its input until `SIGTERM`. */
+  /** From the end of the program's input until `SIGTERM`. */
   readonly grace?: Duration.DurationInput | undefined
   /** From `SIGTERM` until `SIGKILL`. */
   readonly terminate?: Duration.DurationInput | undefined
@@ -28,7 +27,7 @@ export interface Timeouts {
   readonly kill?: Duration.DurationInput | undefined
 }
 
-/** How a program ended: either the code or the signal is `null`. */
+/** How a program ended. Either the code or the signal is `null`. */
 export interface Status {
   readonly code: number | null
   readonly signal: NodeJS.Signals | null
@@ -46,22 +45,28 @@ export interface Subprocess {
 
 interface Exit {
   readonly status: Status
-  /** Whether other processes of the group ran on. If not, a new process may have got the same id since. */
+  /**
+   * Whether other processes of the group were still running. If not, the group must not be signalled, because a new process may have got
+   * the same id.
+   */
   readonly leftOthers: boolean
 }
 
 const DEFAULT_TIMEOUT = Duration.seconds(2)
 
-/** 5, 10, 20 … milliseconds, and never more than 100: no event reports the end of a process that is not a child. */
+/**
+ * Checks after 5, 10, 20 … milliseconds, and at least every 100 milliseconds, because no event reports the end of a process that is not a
+ * child.
+ */
 const polling = Schedule.union(Schedule.exponential("5 millis"), Schedule.spaced("100 millis"))
 
 /**
- * Starts the program in a process group of its own, so that signals of the terminal, such as Ctrl-C, do not reach it.
- * Closing the scope ends the group in three steps:
+ * Starts the program in a new process group, so that signals of the terminal, such as Ctrl-C, do not reach the program. When the scope
+ * closes, the group is ended in three steps:
  *
- * 1. It ends the input, or destroys it if the program has not read all of it; the program may exit within `grace`.
- * 2. It sends `SIGTERM` to the processes that are left; they may exit within `terminate`.
- * 3. It sends `SIGKILL` to the processes that are left. After `kill` it logs a warning and leaves them.
+ * 1. It ends the input, or destroys the input if the program has not read all of it. The program may exit within `grace`. 2. It sends
+ * `SIGTERM` to the processes that are left. They may exit within `terminate`. 3. It sends `SIGKILL` to the processes that are left. After
+ * `kill` it logs a warning and leaves them.
  */
 export const make = (
   command: Launch.Command,
@@ -132,11 +137,11 @@ const signal = (
   Effect.gen(function*() {
     const exited = yield* Effect.transposeOption(yield* Deferred.poll(exit))
     if (Option.exists(exited, ({ leftOthers }) => !leftOthers)) return
-    // Signals the program alone when it cannot signal the group.
+    // When the group cannot be signalled, the program alone is signalled.
     if (!ProcessGroup.signal(child.pid!, signal) && Option.isNone(exited)) child.kill(signal)
   })
 
-// Ending would wait for a program that does not read: only destroying the pipe ends unread input.
+// `end` would wait for a program that does not read. When there is unread input, only `destroy` closes the pipe.
 const endInput = (stdin: Writable): void => {
   if (stdin.writableLength > 0) stdin.destroy()
   else stdin.end()
@@ -144,7 +149,7 @@ const endInput = (stdin: Writable): void => {
 
 const release = (child: ChildProcess.ChildProcess, exit: Deferred.Deferred<Exit>): Effect.Effect<void> =>
   Effect.map(Deferred.isDone(exit), (isDone) => {
-    // Its stderr may still hold the last lines: `Stderr` reads and destroys it.
+    // The stderr may still have the last lines. `Stderr` reads and destroys it.
     for (const pipe of [child.stdin, child.stdout]) pipe?.destroy()
     // A program that was left behind does not keep this process alive.
     if (!isDone) child.unref()

@@ -1,12 +1,13 @@
 /**
- * What is used of `cross-spawn`: how it reads a command, without its own start of the program, which hides from the caller that a program ends.
+ * The part of `cross-spawn` that is used: it parses a command. Its own function to start a program is not used, because it hides the exit
+ * of the program from the caller.
  */
 declare module "cross-spawn" {
   interface Parsed {
     readonly command: string
     readonly args: ReadonlyArray<string>
     readonly options: { readonly windowsVerbatimArguments?: boolean }
-    /** The file of the program; nothing when there is none. */
+    /** The file of the program; `null` or `undefined` when there is no such file. */
     readonly file: string | null | undefined
   }
   const CrossSpawn: {
