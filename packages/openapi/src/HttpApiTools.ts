@@ -1,7 +1,7 @@
 /**
- * Makes tools of the endpoints of an `HttpApi` of `@effect/platform`. A call of a tool runs the API in the fiber of the call, with the API's
- * own router, middleware and schemas, and without a connection: what the API decodes, checks and answers is the same for tools and for
- * HTTP. `OpenApi` makes the tools, from the document that the platform writes of the API.
+ * Makes tools from the endpoints of an `HttpApi` of `@effect/platform`. A call of a tool runs the API in the fiber of the call, with the
+ * router, the middleware and the schemas of the API, and without a connection. So the API decodes, checks and answers a call in the same
+ * way as an HTTP request. `OpenApi` makes the tools, from the OpenAPI document that the platform generates for the API.
  *
  * @see https://github.com/Effect-TS/effect/tree/main/packages/platform#http-api
  * @since 0.1.0
@@ -34,7 +34,7 @@ import * as OpenApi from "./OpenApi.js"
 import type { OpenApiError } from "./OpenApiError.js"
 
 /**
- * An implemented API, for `layer`. The layer `implemented` makes it.
+ * The service that `layer` requires: an implemented API. The layer `implemented` provides it.
  *
  * @category models
  */
@@ -44,8 +44,8 @@ export class Implemented extends Context.Tag("@effect-mcp/openapi/HttpApiTools/I
 }>() {}
 
 /**
- * Takes the API that `HttpApiBuilder.api` implements. Provide it to the server, beside the layers of the API: features of a server are
- * built by themselves, and would build the groups of the API once more.
+ * Provides the API that `HttpApiBuilder.api` implements. Provide this layer to the server, together with the layers of the API. If it were
+ * provided to the feature instead, the groups of the API would be built a second time.
  *
  * @category layers
  */
@@ -79,7 +79,7 @@ export const implemented: Layer.Layer<Implemented, never, HttpApi.Api | HttpRout
     })
   ).pipe(Layer.provide([HttpApiBuilder.Router.Live, HttpApiBuilder.Middleware.layer]))
 
-/** An endpoint for which no route is among these. */
+/** The first endpoint of the API that has no route; `undefined` when every endpoint has a route. */
 const missingIn = (
   routes: ReadonlyArray<HttpRouter.Route<unknown, unknown>>,
   { groups }: HttpApi.HttpApi<string, HttpApiGroup.HttpApiGroup.AnyWithProps>
@@ -99,13 +99,13 @@ export interface Options<Group extends string = string, R = never>
 }
 
 /**
- * The endpoints of an API as tools of a server. The same handlers may serve the API over HTTP (`HttpApiBuilder.serve`). An endpoint that
- * the document of the API leaves out is not a tool.
+ * The endpoints of an API as tools of a server. The same handlers may also serve the API over HTTP (`HttpApiBuilder.serve`). An endpoint
+ * that the OpenAPI document of the API leaves out does not become a tool.
  *
- * An error of the API's schemas is a result with `isError`, whose text has the `message` that the error class defines, and the error as the
- * API encodes it. A defect of a handler is a
- * defect of the call. Middleware of the API runs for each call: it finds the user of the call by `Effect.serviceOption` of the service
- * that your MCP server has for its user, or in the header that the option `request` sets.
+ * When an endpoint fails with an error of its schemas, the call gives a result with `isError`. Its text has the `message` that the error
+ * class defines, and the error as the API encodes it. A defect of a handler becomes a defect of the call. The middleware of the API runs
+ * for each call. It can get the user of the call with `Effect.serviceOption` of the service that the MCP server has for its user, or from a
+ * header that the option `request` sets.
  *
  * @example
  * ```ts
@@ -154,7 +154,7 @@ export const layer = <Id extends string, Groups extends HttpApiGroup.HttpApiGrou
     }
     const warnOfRefusal = yield* Effect.once(forOperator(Effect.logWarning(REFUSED)))
     return ToolLayer.make(tools, ({ call }) => (args) =>
-      // The scope of the call, so that a streamed answer is read before the API's scope closes.
+      // The API gets the scope of the call, so that a streamed answer is read before the scope closes.
       Effect.flatMap(Effect.scope, (scope) =>
         call(args).pipe(
           Effect.provideService(HttpClient.HttpClient, clientOf(Scope.extend(implemented.app, scope), warnOfRefusal)),
@@ -172,10 +172,10 @@ const REFUSED =
   "The API answered the call of a tool with 401: its middleware found no user. Give the MCP server an `authenticator`, and " +
   "let the middleware take the user that `Effect.serviceOption` finds, or set a header by the option `request` of HttpApiTools.layer"
 
-/** No request leaves the process: the API has no address. */
+/** A base URL is needed, but no request leaves the process. */
 const ORIGIN = "http://localhost"
 
-/** The part of an API that has these groups. Its document is read, and nothing else. */
+/** An API with only these groups. Only its OpenAPI document is used. */
 const only = <Id extends string, Groups extends HttpApiGroup.HttpApiGroup.Any>(
   { annotations, groups, identifier }: HttpApi.HttpApi<Id, Groups, any, any>,
   names: ReadonlyArray<string>
@@ -202,7 +202,7 @@ const clientOf = (
     })
   )
 
-/** An app of the platform has no errors by its type, and yet fails for a request that has no route. */
+/** Turns errors into responses. By its type an app of the platform has no errors, but it fails for a request without a route. */
 const respond = (app: HttpApp.Default<unknown>): HttpApp.Default =>
   Effect.catchAll(
     app,
@@ -216,7 +216,7 @@ const bodyOf = ({ body }: HttpClientRequest, services: EffectInternals.Services)
     case "FormData":
       return { body: body.formData }
     case "Stream":
-      // The types of Node and of browsers do not know yet that a streamed body needs `duplex`.
+      // A streamed body needs `duplex`, which the types of Node and of browsers do not have yet.
       return { body: Stream.toReadableStreamRuntime(body.stream, services), ...{ duplex: "half" } }
     default:
       return { body: body.body as BodyInit }

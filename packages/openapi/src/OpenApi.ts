@@ -1,9 +1,10 @@
 /**
- * Makes tools of the operations of an OpenAPI document (3.0, 3.1 or 3.2). The handlers of the tools call the HTTP API. Schemas and
- * descriptions come from the document, hints from the HTTP methods. No argument changes the server and the path that a request goes to.
+ * Makes tools from the operations of an OpenAPI document (3.0, 3.1 or 3.2). The handlers of the tools call the HTTP API. Schemas and
+ * descriptions come from the document; hints come from the HTTP methods. No argument of a call can change the server or the operation of a
+ * request.
  *
- * The application parses the JSON or YAML of the document, and bundles a document of several files into one value. `Operations` reads
- * the operations, `Request` makes the requests, `ApiAnswer` reads the answers.
+ * The application parses the JSON or YAML of the document, and bundles a document of several files into one value. `Operations` reads the
+ * operations, `Request` makes the requests, `ApiAnswer` reads the answers.
  *
  * @see https://spec.openapis.org/oas/v3.1.1.html
  * @since 0.1.0
@@ -50,9 +51,9 @@ import type { OpenApiError } from "./OpenApiError.js"
  */
 export interface Operation {
   readonly method: "get" | "put" | "post" | "delete" | "patch"
-  /** The path in the document: `/pets/{id}`. */
+  /** The path in the document, for example `/pets/{id}`. */
   readonly path: string
-  /** The `operationId`. */
+  /** The `operationId`; `undefined` when the operation has none. */
   readonly id: string | undefined
   readonly tags: ReadonlyArray<string>
   readonly summary: string | undefined
@@ -73,52 +74,55 @@ export interface Parameter {
 /** @category models */
 export interface Options<R = never> {
   /**
-   * The absolute URL of the API, of http or https. Default: the first of the `servers` of the operation or of the document, with the
-   * defaults of its variables.
+   * The absolute http or https URL of the API. Default: the first of the `servers` of the operation, of its path or of the document, with
+   * the default values of its variables.
    */
   readonly baseUrl?: string | undefined
   /**
-   * Further origins that operations may name as their own server, such as `https://uploads.example.com`. Other operations with a server
-   * of another origin are left out, because `request` may give them a token. Default: only the origin of `baseUrl`, or of the first
-   * server of the document.
+   * Further origins that operations may name as their own server, such as `https://uploads.example.com`. An operation with a server of any
+   * other origin is left out, because the option `request` could send a token to that server. Default: only the origin of `baseUrl`, or of
+   * the first server of the document.
    */
   readonly origins?: ReadonlyArray<string> | undefined
   /**
-   * Gives the tool of an operation its name; `undefined` leaves the operation out. Characters that models do not accept are replaced,
-   * and a name that another tool has gets a number. Default: the `operationId`, else method and path.
+   * Gives the name of the tool of an operation. When the result is `undefined`, the operation is left out. Characters that models do not
+   * accept are replaced, and a name that another tool already has gets a number. Default: the `operationId`, or without one the method and
+   * the path.
    */
   readonly name?: ((operation: Operation) => string | undefined) | undefined
-  /** Operations without any of these tags are left out. Default: no operation is left out. */
+  /** An operation becomes a tool only if it has one of these tags. Default: no operation is left out. */
   readonly tags?: ReadonlyArray<string> | undefined
-  /** Replaces what a tool advertises: its description, title and hints. */
+  /** Gives the description, the title and the hints of a tool, in place of those from the document. Default: those from the document. */
   readonly describe?: ((operation: Operation) => Tool.Description) | undefined
   /**
-   * Takes a parameter, or the body, from the model: the tool has no such argument, and each call gets the value of the effect instead, as
-   * the API wants it before it is written as text. `undefined` as value leaves the parameter out of the request; `undefined` in place of
-   * an effect leaves the parameter to the model. The effect may use `ServerSession` and `RequestContext`, for example to give the tenant
-   * of the user. When it fails, the call fails as for the option `request`. Default: all parameters are arguments.
+   * Decides about each parameter and about the body. When the function gives an effect, the tool has no such argument, and each call uses
+   * the value of the effect. This value is the JSON value of the parameter, before it is written as text; with the value `undefined` the
+   * request does not have the parameter. When the function gives `undefined` instead of an effect, the parameter is an argument that the
+   * model gives. The effect may use `ServerSession` and `RequestContext`, for example to give the tenant of the user. When the effect
+   * fails, the call fails as for the option `request`. Default: all parameters are arguments.
    */
   readonly parameter?:
     | ((parameter: Parameter, operation: Operation) => Effect.Effect<unknown, Error, R> | undefined)
     | undefined
   /**
-   * Completes each request, for example with a token of the user: `(request) => Effect.succeed(bearerToken(request, token))`. The
-   * function may use `ServerSession` and `RequestContext`. When it fails with an `McpError`, the model reads the message of the error.
-   * Any other error is logged, and the model reads that the request could not be sent.
+   * Changes each request before it is sent, for example adds a token of the user: `(request) => Effect.succeed(bearerToken(request,
+   * token))`. The function may use `ServerSession` and `RequestContext`. When the function fails with an `McpError`, the model reads the
+   * message of the error. Any other error is logged, and the model reads that the request could not be sent. Default: requests are sent
+   * unchanged.
    */
   readonly request?:
     | ((request: HttpClientRequest, operation: Operation) => Effect.Effect<HttpClientRequest, Error, R>)
     | undefined
   /**
-   * Whether tools advertise an output schema, where the document has a JSON schema for every successful answer. An answer that does not
-   * conform to the schema is a failure, with the answer as text: use false for an API that deviates from its document. A tool advertises no
-   * output schema when the schema would have more than 262,144 characters, when it refers to what is not in the document, and when the
-   * schemas of earlier tools of the document have 8,388,608 characters together. Default: true.
+   * Whether a tool advertises an output schema when the document has a JSON schema for every successful answer. An answer that does not
+   * conform to the schema becomes an error result with the answer as text, so use false for an API that deviates from its document. A tool
+   * advertises no output schema when the schema would have more than 262,144 characters, when it refers to something outside the document,
+   * or when the output schemas of the document would have more than 8,388,608 characters together. Default: true.
    */
   readonly outputs?: boolean | undefined
-  /** How long an answer may take. Default: 30 seconds. */
+  /** How long the API may take to answer. Default: 30 seconds. */
   readonly timeout?: Duration.DurationInput | undefined
-  /** The most bytes of an answer. A longer text is cut; a longer answer of another kind is a failure. Default: 1 MiB. */
+  /** The most bytes of an answer. A longer text is cut; a longer answer of another type becomes an error result. Default: 1 MiB. */
   readonly maxBytes?: number | undefined
   /** The most characters of a description; a longer description is cut. Default: 2,000. */
   readonly maxDescription?: number | undefined
@@ -148,16 +152,19 @@ export interface OpenApi<R = never> {
  * @category models
  */
 export interface Skipped {
-  /** As far as the document tells: a path that cannot be read has no `method`. */
+  /** The operation. Members that could not be read are missing; when the whole path cannot be read, `method` is missing. */
   readonly operation: Pick<Operation, "path"> & { readonly [K in keyof Operation]?: Operation[K] | undefined }
-  /** Why, with the JSON pointer of the part that cannot be read, as the end of a sentence whose subject is the operation. */
+  /**
+   * Why the operation was skipped, with the JSON pointer of the part that cannot be read. The text completes a sentence whose subject is
+   * the operation.
+   */
   readonly reason: string
 }
 
 /**
- * Reads a document. An operation with a part that cannot be read is skipped: a dangling reference, a reference to another document, a
- * path without its parameter. Fails when the value is not an OpenAPI document, has another version, or has no server and no `baseUrl`
- * is given; the error has the JSON pointer of the part.
+ * Reads a document. An operation with a part that cannot be read is skipped, for example a dangling reference, a reference to another
+ * document, or a path without its parameter. Fails when the value is not an OpenAPI document of a supported version, or when there is
+ * neither a server in the document nor the option `baseUrl`. The error has the JSON pointer of the part.
  *
  * @category constructors
  */
@@ -167,7 +174,7 @@ export const make = <R = never>(
 ): Effect.Effect<OpenApi<R>, OpenApiError> => Effect.suspend(() => Document.attempt("", () => read(document, options)))
 
 /**
- * The operations of a document as features of a server. Operations that cannot become tools are left out, with a warning in the log.
+ * The operations of a document as features of a server. Operations that cannot become tools are left out, and a warning is logged for each.
  *
  * @example
  * ```ts
@@ -233,14 +240,14 @@ const read = <R>(given: unknown, options: Options<R>): OpenApi<R> => {
   return { tools, skipped }
 }
 
-/** A parameter that the application has taken from the model. */
+/** A parameter whose value the option `parameter` gives, not the model. */
 interface Taken<R> {
   readonly argument: string
   readonly isRequired: boolean
   readonly value: Effect.Effect<unknown, Error, R>
 }
 
-/** Whether the model gives a parameter. A parameter that the model does not give is added to `taken`. */
+/** Whether the model gives a parameter. Adds every other parameter to `taken`. */
 const isLeftToModel =
   <R>(operation: Operation, { parameter }: Options<R>, taken: Array<Taken<R>>) =>
   ({ argument, in: place, isRequired, name }: Operations.Argument): boolean => {
@@ -249,11 +256,14 @@ const isLeftToModel =
     return value === undefined
   }
 
-/** The error of a part, as the end of a sentence whose subject is the operation that has the part. */
+/** The error of a part as a text that completes a sentence whose subject is the operation. */
 const unreadable = ({ pointer, problem }: OpenApiError): string =>
   `has a part that cannot be read: "${pointer}" ${problem}`
 
-/** Gives the URL that an operation is sent to. Throws where the option, or the server of the document, cannot be used. */
+/**
+ * Gives a function that finds the base URL of an operation. The function throws when the option `baseUrl`, or the server of the document,
+ * cannot be used.
+ */
 const bases = (document: Document.Document, given: string | undefined) => {
   const common = Either.try({
     try: () => Document.baseOf(document, given),
@@ -270,11 +280,14 @@ const originOf = (text: string): string => URL.canParse(text) ? new URL(text).or
 const foreign = (origin: string): string =>
   `has a server of another origin than the document, ${origin}: name the origin in the option \`origins\`, or give the option \`baseUrl\``
 
-/** The most characters of the schemas of all tools of a document: each schema is compiled and listed, whatever the tools share. */
+/**
+ * The most characters of the schemas of all tools of a document. Parts that several tools share count for each tool, because each schema is
+ * compiled and listed by itself.
+ */
 const MAX_INPUTS = 16 * 1024 * 1024
 const MAX_OUTPUTS = 8 * 1024 * 1024
 
-/** The operation without the schemas that `room` has no room for. */
+/** The operation, without the schemas that exceed the remaining room. Subtracts the lengths of the kept schemas from `room`. */
 const within = (room: { input: number; output: number }, one: Operations.Operation): Operations.Operation => {
   const fitting = (kind: "input" | "output", schema: JsonObject | undefined) => {
     if (schema === undefined) return undefined
@@ -299,7 +312,7 @@ const defaultName = ({ id, method, path }: Operation): string =>
 
 const MAX_NAME = 64
 
-/** A name that every known model API accepts. A name that is cut ends with a hash, so that two long names stay different. */
+/** A name that every known model API accepts. A shortened name ends with a hash, so that two long names stay different. */
 const legalName = (name: string): string => {
   const safe = name.replace(/[^A-Za-z0-9_-]/gu, "_").replace(/^(?![A-Za-z_])/, "_").replace(/^__proto__$/, "_proto_")
   if (safe.length <= MAX_NAME) return safe
@@ -307,10 +320,10 @@ const legalName = (name: string): string => {
   return safe.slice(0, MAX_NAME - end.length) + end
 }
 
-/** Gives each tool of a document a legal name. A name that another tool has gets a number. */
+/** Gives a function that makes legal names. A name that another tool already has gets a number. */
 const uniqueNames = (): (wanted: string) => string => {
   const taken = new Set<string>()
-  // The last number of each name, so that a list that repeats one name many times causes no long search.
+  // The last number of each name, so that a document that repeats one name many times causes no long search.
   const numbers = new Map<string, number>()
   return (wanted) => {
     const base = legalName(wanted)
@@ -370,7 +383,7 @@ const caller = <R>(
       const client = yield* HttpClient.HttpClient
       const init = yield* Effect.serviceOption(FetchHttpClient.RequestInit)
       const answer = yield* execute(client, request, one.method === "get" ? MAX_REDIRECTS : 0).pipe(
-        // `fetch` must not follow redirects, which would send the application's credentials to another server.
+        // `fetch` must not follow redirects itself, because it would send the credentials of the application to another server.
         Effect.provideService(FetchHttpClient.RequestInit, { ...Option.getOrUndefined(init), redirect: "manual" }),
         Effect.flatMap((response) => ApiAnswer.read(response, maxBytes)),
         TimeLimit.call(timeout, () => Effect.succeed(ApiAnswer.failure("The API did not answer in time.")))
@@ -447,8 +460,8 @@ const textOf = ({ content }: ToolResult.ToolResult): string => {
   return first?.type === "text" ? first.text : ""
 }
 
-// An error has the whole request, with the credentials of the application and the arguments, and loggers write every member of an
-// error. So the log and the model get the texts of the following functions.
+// An error of the HTTP client has the whole request, including the credentials of the application and the arguments, and loggers write
+// every member of an error. So the log and the model get only the texts of the following functions.
 
 const failureForModel = (error: HttpClientError): string =>
   error._tag === "RequestError" && error.reason === "Transport"
@@ -464,10 +477,10 @@ const failureForLog = ({ _tag, cause, reason }: HttpClientError): string =>
 
 const MAX_CAUSES = 5
 
-/** The names of causes, the outermost first, at most `left`. */
+/** The names of up to `left` nested causes, the outermost first. */
 const causes = (cause: unknown, left: number): ReadonlyArray<string> => {
   if (left === 0 || !(cause instanceof Error)) return []
-  // The message of an error with a code is about the connection. Other messages may quote secrets, such as an invalid header.
+  // The message of an error with a code is about the connection and is shown. Other messages may quote secrets, such as an invalid header.
   const isCoded = "code" in cause && typeof cause.code === "string"
   return [isCoded ? `${cause.name}: ${cause.message}` : cause.name, ...causes(cause.cause, left - 1)]
 }

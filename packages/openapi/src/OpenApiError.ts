@@ -12,9 +12,9 @@ import * as Data from "effect/Data"
  * @category errors
  */
 export class OpenApiError extends Data.TaggedError("OpenApiError")<{
-  /** The JSON pointer of the part: `/paths/~1pets/get/parameters/0`. Empty for the document itself. */
+  /** The JSON pointer of the part, for example `/paths/~1pets/get/parameters/0`. "" for the document itself. */
   readonly pointer: string
-  /** What is wrong with the part, as the end of a sentence whose subject is the part. */
+  /** What is wrong with the part. The text completes a sentence whose subject is the part. */
   readonly problem: string
 }> {
   override get message(): string {

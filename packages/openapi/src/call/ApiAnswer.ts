@@ -1,6 +1,6 @@
 /**
- * Reads the answer of an HTTP API as the result of a tool, for `OpenApi`: JSON, text, an image or audio. For a status that is not a
- * success, the result is a sentence with the meaning of the status and the text of the API. A body is read up to a limit.
+ * Turns the answer of an HTTP API into the result of a tool, for `OpenApi`: JSON, text, an image or audio. When the status is not a
+ * success, the result is an error with a sentence about the status and the text of the API. A body is read up to a limit.
  */
 import type { HttpClientError } from "@effect/platform/HttpClientError"
 import type * as HttpClientResponse from "@effect/platform/HttpClientResponse"
@@ -12,7 +12,7 @@ import * as ForeignJson from "../document/ForeignJson.js"
 import { isJson } from "../document/Operations.js"
 import * as ErrorMessage from "./ErrorMessage.js"
 
-/** A JSON value with its text, or content of a result. */
+/** A JSON value with its text, or a finished result. */
 export type Answer = { readonly value: unknown; readonly text: string } | ToolResult.ToolResult
 
 const MAX_DETAIL = 2_000
@@ -55,7 +55,7 @@ export const read = (
 
 export const failure = (text: string): ToolResult.ToolResult => ToolResult.asError(ToolResult.text(text))
 
-/** The failure for an answer that does not conform to the document. The model reads the text of the answer. */
+/** The error result for an answer that does not conform to the document. It contains the text of the answer for the model. */
 export const unexpected = (problem: string, text: string): ToolResult.ToolResult =>
   failure(`The answer of the API does not have the form that its document describes: ${problem}\n\n${text}`)
 
@@ -64,7 +64,7 @@ const bytesOf = (response: HttpClientResponse.HttpClientResponse, maxBytes: numb
     let bytes = new Uint8Array(0)
     let size = 0
     let isCut = false
-    // The bytes of pieces are copied, because a piece of one byte takes a hundred bytes as an object.
+    // The bytes are copied to one array, because a piece of one byte takes about a hundred bytes as an object.
     const add = (piece: Uint8Array): boolean => {
       const end = Math.min(size + piece.length, maxBytes)
       isCut = end < size + piece.length
@@ -119,8 +119,8 @@ const reasons: Readonly<Record<number, string>> = {
 }
 
 /**
- * The text of a body that is not a success, after the `message` of the error where the body does not have it. Pages for browsers are left
- * out.
+ * The details for the model when the status is not a success: the `message` of the error if the body does not contain it, then the text of
+ * the body. HTML pages are left out.
  */
 const detailOf = (mediaType: string, bytes: Uint8Array, message: string | undefined): string => {
   const { detail, words } = textOf(mediaType, bytes)

@@ -1,6 +1,6 @@
 /**
- * The message of the error with which an API in this process has failed a request. `HttpApiTools` notices the message, because the schema
- * of an error does not encode it, and `ApiAnswer` shows it to the model.
+ * Passes the message of an error from an API in this process to the model. The schema of an error does not encode its `message`. So
+ * `HttpApiTools` keeps the message when a request fails, and `ApiAnswer` shows it to the model.
  */
 import * as OwnMessage from "@effect-mcp/core/unstable/definition/OwnMessage"
 import * as Context from "effect/Context"
@@ -13,11 +13,11 @@ class ErrorMessage extends Context.Tag("@effect-mcp/openapi/call/ErrorMessage")<
   Ref.Ref<string | undefined>
 >() {}
 
-/** Provides the place for the message of one call. */
+/** Provides the service that keeps the message of one call. */
 export const keeping = <A, E, R>(call: Effect.Effect<A, E, R>): Effect.Effect<A, E, Exclude<R, ErrorMessage>> =>
   Effect.provideServiceEffect(call, ErrorMessage, Ref.make<string | undefined>(undefined))
 
-/** Keeps the message that the author of the error gave it. */
+/** Keeps the message of an error when the app fails, if the author of the error has defined a message. */
 export const noticing = <A, E, R>(app: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   Effect.tapError(
     app,
@@ -26,7 +26,7 @@ export const noticing = <A, E, R>(app: Effect.Effect<A, E, R>): Effect.Effect<A,
         Option.isSome(place) ? Ref.set(place.value, OwnMessage.of(error)) : Effect.void)
   )
 
-/** The message that was kept last. */
+/** The message that was kept last; `undefined` when there is none. */
 export const current: Effect.Effect<string | undefined> = Effect.flatMap(
   Effect.serviceOption(ErrorMessage),
   (place) => Option.isSome(place) ? Ref.get(place.value) : Effect.succeed(undefined)

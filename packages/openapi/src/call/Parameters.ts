@@ -1,13 +1,13 @@
 /**
- * Writes the values of parameters as text, in the styles of OpenAPI. Every value is percent-encoded, so that a "/" in a path parameter
- * begins no segment, and an "&" in a query parameter begins no parameter. `Request` puts the texts together.
+ * Writes the values of parameters as text, in the styles of OpenAPI. Values in a path, a query or a cookie are percent-encoded, so that a
+ * "/" in a path parameter does not begin a segment, and an "&" in a query parameter does not begin a parameter. `Request` joins the texts.
  *
  * @see https://spec.openapis.org/oas/v3.1.1.html#style-values
  */
 import * as ForeignJson from "../document/ForeignJson.js"
 import type { Parameter } from "../document/Operations.js"
 
-/** Percent-encodes a text. A model may write half of a character, which cannot be encoded and is replaced. */
+/** Percent-encodes a text. A model may write a lone surrogate, which cannot be encoded and is replaced. */
 export const encode = (text: string): string =>
   encodeURIComponent(ForeignJson.wellFormed(text)).replace(
     /[!'()*]/g,
@@ -43,7 +43,7 @@ export const path = ({ explode, isJson, name, style }: Parameter, value: unknown
   return style === "matrix" && !explode ? `;${encode(name)}=${joined}` : prefix + joined
 }
 
-/** The parts of a query or of cookies: `name=value`, encoded. */
+/** The parts `name=value` of a query or of cookies, percent-encoded. */
 export const query = ({ explode, isJson, name, style }: Parameter, value: unknown): ReadonlyArray<string> => {
   if (isJson) return [`${encode(name)}=${encode(JSON.stringify(value))}`]
   if (typeof value !== "object" || value === null) return [`${encode(name)}=${text(value)}`]
@@ -66,7 +66,7 @@ const deep = (name: string, value: unknown): ReadonlyArray<string> =>
     ? pairs(value).flatMap(([key, inner]) => deep(`${name}[${key}]`, inner))
     : [`${encode(name)}=${text(value)}`]
 
-/** The text of a header. Only characters that a header cannot have are percent-encoded. */
+/** The text of a header. Only characters that a header cannot contain are percent-encoded. */
 export const header = ({ explode, isJson }: Parameter, value: unknown): string => {
   const flat = isJson || typeof value !== "object" || value === null
     ? isJson ? JSON.stringify(value) : scalar(value)

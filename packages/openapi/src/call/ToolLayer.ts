@@ -1,6 +1,6 @@
 /**
- * The tools of a document as features of a server, for `OpenApi` and `HttpApiTools`: `OpenApi` makes the tools, and a caller says how each
- * is called. Operations that cannot become tools are left out, with a warning in the log.
+ * Registers the tools of a document as features of a server, for `OpenApi` and `HttpApiTools`. `OpenApi` makes the tools, and the argument
+ * `call` says how a tool is called. Operations that cannot become tools are left out, and a warning is logged for each.
  */
 import type * as Feature from "@effect-mcp/core/Feature"
 import * as McpServer from "@effect-mcp/core/McpServer"

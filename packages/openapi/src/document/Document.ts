@@ -1,7 +1,7 @@
 /**
- * Reads the structure of an OpenAPI document: the version, parts with their JSON pointers, local references, and the URL of the server.
- * The functions throw an `OpenApiError` for a part that cannot be read. `attempt` catches the error, so that a broken part of one
- * operation costs that operation only. `Operations` and `Schemas` read what the parts mean.
+ * Reads the structure of an OpenAPI document: the version, parts with their JSON pointers, local references, and the URL of the server. The
+ * functions throw an `OpenApiError` for a part that cannot be read. `attempt` catches this error, so that a broken part affects only its
+ * operation. `Operations` and `Schemas` interpret the parts.
  */
 import type { JsonObject } from "@effect-mcp/core/protocol/Json"
 import * as Either from "effect/Either"
@@ -10,7 +10,7 @@ import * as ForeignJson from "./ForeignJson.js"
 
 export interface Document {
   readonly root: JsonObject
-  /** Whether the version is 3.0, whose schemas are a dialect; from 3.1 on schemas are JSON Schema. */
+  /** Whether the version is 3.0. Its schemas are a dialect of JSON Schema; from version 3.1 on they are JSON Schema. */
   readonly isOld: boolean
 }
 
@@ -24,13 +24,13 @@ export const refuse = (pointer: string, problem: string): never => {
   throw new OpenApiError({ pointer, problem })
 }
 
-/** What a function that reads a part gives, or the error of the part. Another error than an `OpenApiError` is thrown on. */
+/** The result of a function that reads a part, or its `OpenApiError`. Any other error is thrown again. */
 export const attempt = <A>(pointer: string, read: () => A): Either.Either<A, OpenApiError> =>
   Either.try({
     try: read,
     catch: (cause) => {
       if (cause instanceof OpenApiError) return cause
-      // Reading recurses into the document, which is nested too deeply for the stack.
+      // The functions are recursive, and the document is nested too deeply for the stack.
       if (cause instanceof RangeError && /call stack/.test(cause.message)) {
         return new OpenApiError({ pointer, problem: "is nested too deeply" })
       }
@@ -49,7 +49,7 @@ export const make = (root: unknown): Document => {
         "`npx swagger2openapi swagger.json --outfile openapi.json`"
     )
   }
-  // In YAML, a version without quotes and without its third number is a number.
+  // In YAML, a version such as 3.1 without quotes is a number.
   const version = typeof root.openapi === "number" ? String(root.openapi) : root.openapi
   if (typeof version !== "string") return refuse("", "has no \"openapi\" with its version")
   if (!/^3(\.[012](\.|$)|$)/.test(version)) {
@@ -60,7 +60,7 @@ export const make = (root: unknown): Document => {
 
 export const key = (name: string | number): string => String(name).replaceAll("~", "~0").replaceAll("/", "~1")
 
-/** A member of a part. Throws when the member is not an object. */
+/** A member of a part; `undefined` when it is missing. Throws when the member is not an object. */
 export const member = ({ pointer, value }: Part, name: string): Part | undefined => {
   const inner = value[name]
   if (inner === undefined) return undefined
@@ -74,7 +74,7 @@ export const members = (at: Part | undefined): ReadonlyArray<readonly [string, P
     ? []
     : Object.keys(at.value).filter((name) => !name.startsWith("x-")).map((name) => [name, member(at, name)!])
 
-/** The elements of a list in a part. Throws when an element is not an object. */
+/** The elements of a list in a part; an empty list when the list is missing. Throws when an element is not an object. */
 export const elements = ({ pointer, value }: Part, name: string): ReadonlyArray<Part> => {
   const list = value[name]
   if (list === undefined) return []
@@ -90,7 +90,7 @@ export const elements = ({ pointer, value }: Part, name: string): ReadonlyArray<
 
 const MAX_REFERENCES = 100
 
-/** Follows the reference of a part, if the part is a reference. */
+/** The part itself, or the part to which its references lead. Throws after `MAX_REFERENCES` references. */
 export const resolve = (document: Document, at: Part): Part => {
   let found = at
   for (let count = 0; found.value.$ref !== undefined; count++) {

@@ -1,7 +1,7 @@
 /**
- * Reads the operations of an OpenAPI document: parameters, request body, schema of the answer, description and hints, with a name of an
- * argument for each parameter and body (`Parameters` and `Request` write these, `ApiAnswer` reads the answer). `Schemas` converts schemas,
- * `Request` makes the requests, `OpenApi` makes the tools.
+ * Reads the operations of an OpenAPI document: their parameters, request bodies, schemas of answers, descriptions and hints. Each parameter
+ * and each body gets a name as an argument of the tool. `Schemas` converts schemas, `Parameters` and `Request` make the requests,
+ * `ApiAnswer` reads the answers, and `OpenApi` makes the tools.
  */
 import type { JsonObject } from "@effect-mcp/core/protocol/Json"
 import type { ToolAnnotations } from "@effect-mcp/core/protocol/Tools"
@@ -38,7 +38,7 @@ export interface Body {
   readonly kind: BodyKind
 }
 
-/** The members of an operation that applications choose operations by, and the parts that `reader` reads. */
+/** The members by which applications choose operations, and the parts that `reader` reads. */
 export interface OperationObject {
   readonly method: Method
   readonly path: string
@@ -49,7 +49,7 @@ export interface OperationObject {
   readonly at: Document.Part
 }
 
-/** A parameter or the body of a request, as the application decides about it. */
+/** A parameter or the body, as the option `parameter` of `OpenApi` gets it. */
 export interface Argument {
   /** The name of the tool's argument. */
   readonly argument: string
@@ -63,7 +63,7 @@ export interface Operation {
   readonly method: Method
   /** The path in the document. */
   readonly path: string
-  /** The server of the operation or of its path; `undefined` where the server of the document is used. */
+  /** The server of the operation or of its path; `undefined` when the operation uses the server of the document. */
   readonly server: Document.Part | undefined
   readonly description: string | undefined
   readonly annotations: ToolAnnotations
@@ -78,12 +78,12 @@ export interface Operation {
 /** A path, or a method of a path, that cannot be read. */
 export interface Broken {
   readonly path: string
-  /** `undefined` where the whole path cannot be read. */
+  /** `undefined` when the whole path cannot be read. */
   readonly method: Method | undefined
   readonly error: OpenApiError
 }
 
-/** The operations of a document, in order, with broken operations in their places. */
+/** The operations of a document in order; `Left` for a path or an operation that cannot be read. */
 export const find = (document: Document.Document): ReadonlyArray<Either.Either<OperationObject, Broken>> => {
   const paths = Document.member({ value: document.root, pointer: "" }, "paths")
   if (paths === undefined) return Document.refuse("", "has no \"paths\"")
@@ -120,9 +120,8 @@ const operationOf = (item: Document.Part, path: string, method: Method): Operati
 }
 
 /**
- * Gives a function that reads operations of a document, each by itself. An argument that `isShown` refuses has no place in the
- * `inputSchema`. Without `outputs`, operations have no `outputSchema`; neither has an operation whose answers have a schema that cannot
- * be read.
+ * Gives a function that reads one operation of a document. When `isShown` gives `false` for an argument, the argument is not in the
+ * `inputSchema`. An operation has no `outputSchema` when `outputs` is `false`, or when a schema of its answers cannot be read.
  */
 export const reader = (
   document: Document.Document,
@@ -193,7 +192,10 @@ const read = (
   }
 }
 
-/** The document's schema does not describe how a model writes bytes and text. */
+/**
+ * The schema of the body as an argument. For bytes and text the schema of the document is not used, because it does not describe how a
+ * model writes these values.
+ */
 const bodySchema = ({ kind, mediaType, schema }: ReturnType<typeof bodyOf>, schemas: Schemas.Schemas): JsonObject => {
   switch (kind) {
     case "bytes":
@@ -219,7 +221,10 @@ const annotations = (method: Method): ToolAnnotations =>
     ? { readOnlyHint: true }
     : { readOnlyHint: false, ...(method === "put" || method === "delete" ? { idempotentHint: true } : undefined) }
 
-/** The parameters of the operation, and the parameters of its path that the operation does not replace. Headers of HTTP are left out. */
+/**
+ * The parameters of the operation, and the parameters of its path that the operation does not replace. Headers that belong to HTTP itself
+ * are left out.
+ */
 const parametersOf = (
   document: Document.Document,
   item: Document.Part,
@@ -236,7 +241,10 @@ const parametersOf = (
   return [...byKey.values()]
 }
 
-/** Headers that are not parameters: the specification ignores the first three, and the others belong to the connection. */
+/**
+ * Headers that are never parameters. The specification of OpenAPI says that the first three are ignored; the others belong to the
+ * connection.
+ */
 const ofHttp =
   /^(accept|content-type|authorization|host|cookie|connection|content-length|transfer-encoding|te|trailer|upgrade|proxy-.*)$/i
 
@@ -272,7 +280,10 @@ const details = (at: Document.Part) => {
   }
 }
 
-/** A name of an argument: letters, digits and "_". A name that is taken gets the place of the parameter as prefix, then a number. */
+/**
+ * A free name for an argument, of letters, digits and "_". When the name is taken, the location of the parameter becomes its prefix; when
+ * that is taken, the name gets a number.
+ */
 const freeName = (name: string, place: string, taken: Set<string>): string => {
   const safe = name.replace(/[^A-Za-z0-9]+/g, "_").replace(/^_+|_+$/g, "").slice(0, 56) || place
   const base = /^[0-9]/.test(safe) ? `_${safe}` : safe
@@ -340,7 +351,10 @@ const outputOf = (document: Document.Document, at: Document.Part, schemas: Schem
   }
 }
 
-/** The schema, with the type at its root where values are objects: clients up to 2025-11-25 know only such output schemas. */
+/**
+ * The schema, with `type: "object"` at its root when its values are objects. Clients of revision 2025-11-25 or earlier accept only such
+ * output schemas.
+ */
 const rooted = (schema: JsonObject, $defs: unknown): JsonObject => {
   const found = ForeignJson.target({ $defs }, schema.$ref)
   return schema.type === undefined && found?.type === "object" ? { type: "object", ...schema } : schema

@@ -1,6 +1,6 @@
 /**
- * Converts schemas of an OpenAPI document to JSON Schema of draft 2020-12, for `Operations`. This module translates the dialect of 3.0,
- * and puts every schema that a reference names into `$defs`, so that a schema may contain itself. `Document` follows the references.
+ * Converts schemas of an OpenAPI document to JSON Schema of draft 2020-12, for `Operations`. It translates the dialect of OpenAPI 3.0, and
+ * puts every schema that a reference names into `$defs`, so that a schema may contain itself. `Document` follows the references.
  */
 import type { JsonObject } from "@effect-mcp/core/protocol/Json"
 import * as RawTool from "@effect-mcp/core/RawTool"
@@ -10,10 +10,13 @@ import type { OpenApiError } from "../OpenApiError.js"
 import * as Document from "./Document.js"
 import * as ForeignJson from "./ForeignJson.js"
 
-/** Schemas of requests have no read-only properties, and schemas of responses no write-only properties. */
+/**
+ * Whether schemas are for requests or for responses. Schemas of requests have no read-only properties; schemas of responses have no
+ * write-only properties.
+ */
 export type Direction = "request" | "response"
 
-/** Keywords that are left out: JSON Schema does not have them, or validators and models do not need them. */
+/** Keywords that are left out, because JSON Schema does not have them, or because validators and models do not need them. */
 const dropped = [
   "example",
   "examples",
@@ -32,22 +35,22 @@ const many = ["anyOf", "oneOf", "allOf", "prefixItems"]
 const byName = ["properties", "patternProperties", "dependentSchemas", "$defs"]
 
 export interface Schemas {
-  /** Converts the schema of a part. Its references lead into `definitions`. */
+  /** Converts the schema of a part. The references of the result name schemas in `definitions`. */
   readonly convert: (at: Document.Part) => JsonObject
   /**
-   * `$defs` with the schemas that the converted schemas refer to; `undefined` when these schemas have more than `MAX_LENGTH` characters.
-   * Then nothing is put together, so that many operations that refer to most of a large document cost little. Throws where one of these
-   * schemas cannot be read.
+   * `$defs` with the schemas to which the converted schemas refer; `undefined` when these schemas have more than `MAX_LENGTH` characters
+   * together. The lengths are added first, so that many operations that refer to most of a large document cost little. Throws when one of
+   * these schemas cannot be read.
    */
   readonly definitions: () => JsonObject | undefined
 }
 
-/** The most characters of the schema of a tool, which is the limit of `RawTool`. */
+/** The most characters of the schema of a tool. `RawTool` has the same limit. */
 export const MAX_LENGTH = 262_144
 
 /**
  * The converted schemas that references name, or the errors of schemas that cannot be read. Each schema is converted once for all
- * operations, so that a broken schema costs only the operations that lead to the schema.
+ * operations. A schema that cannot be read only affects the operations that refer to it.
  */
 export interface Store {
   readonly document: Document.Document
@@ -75,7 +78,7 @@ export const store = (document: Document.Document, direction: Direction): Store 
 export const make = ({ direction, document, made, names, taken }: Store): Schemas => {
   const used = new Set<string>()
   const waiting: Array<{ readonly name: string; readonly at: Document.Part }> = []
-  /** The names that the schema being converted refers to. */
+  /** The names to which the schema that is being converted refers. */
   let refers = used
 
   const reference = (at: Document.Part): JsonObject => {
@@ -85,7 +88,7 @@ export const make = ({ direction, document, made, names, taken }: Store): Schema
     return { $ref: `#/$defs/${known}` }
   }
 
-  /** Gives a schema its name. The schema is converted later, because a long chain of references would need a deep stack. */
+  /** Gives a name to a schema. The schema is converted later, because a long chain of references would otherwise need a deep stack. */
   const named = (found: Document.Part): string => {
     const last = found.pointer.split("/").at(-1)!.replace(/[^A-Za-z0-9_.-]/g, "_") || "Root"
     let name = last
@@ -143,7 +146,7 @@ export const make = ({ direction, document, made, names, taken }: Store): Schema
   const convert = (at: Document.Part): JsonObject => {
     const { pointer, value } = at
     const referred = value.$ref === undefined ? undefined : reference(at)
-    // 3.0 ignores keywords beside a reference.
+    // OpenAPI 3.0 ignores keywords beside a reference.
     if (referred !== undefined && document.isOld) return referred
     const own = ForeignJson.fromEntries(
       Object.entries(visible(document, pointer, value, direction))
@@ -158,7 +161,7 @@ export const make = ({ direction, document, made, names, taken }: Store): Schema
   return { convert: convertAll, definitions }
 }
 
-/** The characters of the JSON of a schema. */
+/** How many characters a schema has as JSON. */
 export const lengthOf = (schema: JsonObject): number => JSON.stringify(schema).length
 
 /** The schema, without read-only properties in requests and write-only properties in responses. */
@@ -186,8 +189,8 @@ const visible = (
 }
 
 /**
- * The schema, without a pattern that has no linear run (of another language, or with a lookaround), and without an empty
- * enumeration, which would make the tool unusable. The API still checks values.
+ * The schema, without a pattern that cannot be matched in linear time (a pattern of another language, or with a lookaround), and without an
+ * empty enumeration. Both would make the tool unusable. The API still checks the values.
  */
 const usable = (schema: JsonObject): JsonObject => {
   const { pattern } = schema
@@ -209,7 +212,7 @@ const withBase64 = (schema: JsonObject): JsonObject =>
     ? { ...ForeignJson.omit(schema, "format"), contentEncoding: "base64" }
     : schema
 
-/** The schema, with exclusive bounds as numbers. In 3.0 `exclusiveMinimum` is a boolean that belongs to `minimum`. */
+/** The schema, with exclusive bounds as numbers. In OpenAPI 3.0 `exclusiveMinimum` is a boolean that belongs to `minimum`. */
 const withBounds = (schema: JsonObject): JsonObject => {
   const bound = (limit: "minimum" | "maximum", exclusive: "exclusiveMinimum" | "exclusiveMaximum") =>
     schema[exclusive] === true && typeof schema[limit] === "number"
