@@ -1,6 +1,6 @@
 /**
- * Declares a view of MCP Apps: the resource of an HTML document that hosts show with the results of a tool. `meta` makes the metadata by
- * which a tool names its view. `AppsServer` serves views and their tools, `AppsClient` reads views.
+ * Declares a view of MCP Apps. A view is a resource: an HTML document that hosts show with the results of a tool. `meta` makes the metadata
+ * by which a tool names its view. `AppsServer` serves views and their tools, `AppsClient` reads views.
  *
  * @since 0.1.0
  */
@@ -31,8 +31,9 @@ export interface Options extends Omit<Resource.Options, "contentMeta" | "mimeTyp
 }
 
 /**
- * Declares a view. The URI begins with `ui://`, and the media type is the media type of views. `McpServer.resource` serves a view with a
- * handler that gives the document, as text or bytes. Throws as `Resource.make` does, and when `csp` contains a text that is not an origin.
+ * Declares a view. The URI must begin with `ui://`; the media type is always the media type of views. `McpServer.resource` serves a view
+ * with a handler that gives the document as text or bytes. Throws when `Resource.make` throws, when the URI does not begin with `ui://`,
+ * and when `csp` contains a text that is not an origin.
  *
  * @example
  * ```ts
@@ -78,14 +79,14 @@ const quoted = (text: string): string => `"${text.length > 100 ? `${text.slice(0
 const decode = Schema.decodeUnknownEither(Apps.ViewUi)
 
 /**
- * The `meta` of a tool: the view that shows the results, and the sides that may call the tool.
+ * The option `meta` of a tool that has a view. It names the view that shows the results, and who may call the tool.
  *
  * @category utils
  */
 export const meta = (
   view: AppView.Any | Apps.ViewUri,
   options: {
-    /** A tool for `["app"]` is for views only. Default: the model and the views of the server. */
+    /** Who may call the tool. With `["app"]` only views may call it. Default: the model and the views of the server. */
     readonly visibility?: ReadonlyArray<Apps.Visibility> | undefined
   } = {}
 ): { readonly ui: Apps.ToolUi } => ({

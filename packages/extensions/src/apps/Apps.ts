@@ -2,7 +2,7 @@
  * The vocabulary of the extension `io.modelcontextprotocol/ui` (MCP Apps): a tool names a view, which is an HTML document that hosts show
  * with the results of the tool. This module has the schemas of `_meta.ui` in tools and views, and reads `_meta.ui` of servers.
  *
- * `AppView` declares views, `AppsServer` serves views, and `AppsClient` reads views: import the half that the program needs. The
+ * `AppView` declares views, `AppsServer` serves views, and `AppsClient` reads views. Import the modules that the program needs. The
  * messages between a view and its host are not part of this library.
  *
  * @see https://github.com/modelcontextprotocol/ext-apps/blob/main/specification/2026-01-26/apps.mdx
@@ -21,7 +21,7 @@ import * as Schema from "effect/Schema"
 export const MEDIA_TYPE = "text/html;profile=mcp-app"
 
 /**
- * Whether a media type is the media type of views, in any spelling.
+ * Whether a media type is the media type of views. Case, spaces and quotes do not matter.
  *
  * @category guards
  */
@@ -45,7 +45,7 @@ export const ViewUri: Schema.Schema<ViewUri> = Schema.typeSchema(
 )
 
 /**
- * Which side may call a tool: the model, or the views of the same server.
+ * Who may call a tool: "model" is the model, "app" is a view of the same server.
  *
  * @category models
  */
@@ -62,7 +62,7 @@ export interface ToolUi extends Schema.Schema.Type<typeof ToolUi> {}
 export const ToolUi = Schema.Struct({
   /** The view that shows the results of the tool. */
   resourceUri: Schema.optional(ViewUri),
-  /** Default: both. */
+  /** Who may call the tool. Default: the model and the views. */
   visibility: Schema.optional(Schema.Array(Schema.Literal("model", "app")))
 })
 
@@ -71,7 +71,7 @@ const ORIGIN = /^(?:https?|wss?):\/\/(\*\.(?=[\w-]+\.))?(?:[a-z\d_.-]{1,253}|\[[
 
 const MAX_ORIGIN = 300
 
-/** The URL of the host of a source; `undefined` when the text is not a source. */
+/** The URL of a source without its wildcard; `undefined` when the text is not a source. */
 const urlOf = (source: string): URL | undefined => {
   if (source.length > MAX_ORIGIN || !ORIGIN.test(source)) return undefined
   const host = source.replace("*.", "")
@@ -79,8 +79,8 @@ const urlOf = (source: string): URL | undefined => {
 }
 
 /**
- * Whether a source is encrypted, and its host does not belong to the machine of the user or to a private network. Hosts leave other
- * sources out, unless an option allows them.
+ * Whether a source is encrypted (https or wss), and its host is neither the user's machine nor in a private network. Other sources are left
+ * out, unless the option `allowPrivateOrigins` allows them.
  *
  * @category guards
  */
@@ -115,7 +115,7 @@ export interface Csp extends Schema.Schema.Type<typeof Csp> {}
 
 /** @category schemas */
 export const Csp = Schema.Struct({
-  /** For requests: `fetch`, `WebSocket`. */
+  /** For requests with `fetch` and `WebSocket`. */
   connectDomains: sources,
   /** For scripts, styles, images, fonts and media. */
   resourceDomains: sources,
@@ -155,14 +155,15 @@ export interface ViewUi extends Schema.Schema.Type<typeof ViewUi> {}
 export const ViewUi = Schema.Struct({
   csp: Schema.optional(Csp),
   permissions: Schema.optional(Permissions),
-  /** A dedicated origin for the view. Each host has its own format. */
+  /** A dedicated origin for the view, in the format of the host. */
   domain: Schema.optional(Domain),
   /** Whether the host should draw a border and a background. */
   prefersBorder: Schema.optional(Schema.Boolean)
 })
 
 /**
- * The extension. A client with this extension declares that it shows views. Tools have `_meta` from 2025-06-18 on.
+ * The extension. A client with this extension declares that it shows views. The extension needs revision 2025-06-18 or later, because
+ * earlier tools have no `_meta`.
  *
  * @category utils
  */
@@ -178,11 +179,11 @@ export const extension = Extension.declare(
   { client: { mimeTypes: [MEDIA_TYPE] } }
 )
 
-/** The key of the view's URI in earlier drafts, which servers still send beside `ui`. */
+/** The key for the URI of the view in earlier drafts. Servers still send it beside `ui`. */
 const FLAT_KEY = "ui/resourceUri"
 
 /**
- * The URI of the view of a tool, as the server wrote it: any value.
+ * The URI of the view of a tool as the server has sent it. It may be any value; `undefined` when the tool names no view.
  *
  * @category utils
  */
@@ -210,7 +211,7 @@ export const ofTool = (tool: Pick<Tool, "_meta">): ToolUi & { readonly visibilit
 }
 
 /**
- * Whether a model may get the tool. A host MUST NOT give a model other tools.
+ * Whether a model may get a tool. A host MUST NOT give other tools to a model.
  *
  * @category guards
  */
@@ -223,7 +224,7 @@ export const isForModel = (tool: Pick<Tool, "_meta">): boolean => ofTool(tool).v
  */
 export const isForApp = (tool: Pick<Tool, "_meta">): boolean => ofTool(tool).visibility.includes("app")
 
-/** Reads the valid parts of a value; `undefined` when no part is valid. Calls `leave` for each part that is not valid. */
+/** Reads the valid parts of a value. Gives `undefined` when no part is valid. Calls `leave` for each part that is not valid. */
 type Read = (value: unknown, path: string, leave: Leave) => unknown
 
 type Leave = (path: string, why: () => string) => undefined
@@ -277,8 +278,8 @@ const MAX_LEFT_OUT = 10
 /** @category models */
 export interface ViewOptions {
   /**
-   * Whether a view may reach the machine of the user, private networks and origins without encryption, such as `http://localhost:3000`:
-   * for servers that the user develops or trusts. Default: false.
+   * Whether a view may reach the user's machine, private networks and origins without encryption, such as `http://localhost:3000`. Use this
+   * only for servers that the user develops or trusts. Default: false.
    */
   readonly allowPrivateOrigins?: boolean | undefined
 }

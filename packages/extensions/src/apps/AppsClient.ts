@@ -1,6 +1,6 @@
 /**
- * MCP Apps for hosts. The module says which tools models and views may call, reads views, calls tools for views, and says what the
- * sandbox of a view must allow. The media type, the size and the metadata of a view are checked. The host itself shows the view.
+ * MCP Apps for hosts. This module tells which tools models and views may call, reads views, calls tools for views, and tells what the
+ * sandbox of a view must allow. It checks the media type, the size and the metadata of a view. The host itself shows the view.
  *
  * A client that shows views needs `extension` among its `extensions`.
  *
@@ -29,7 +29,7 @@ import * as Apps from "./Apps.js"
 export const extension: typeof Apps.extension = Apps.extension
 
 /**
- * Whether a model may get the tool. A host MUST NOT give a model other tools.
+ * Whether a model may get a tool. A host MUST NOT give other tools to a model.
  *
  * @category guards
  */
@@ -43,7 +43,8 @@ export const isForModel: (tool: Tools.Tool) => boolean = Apps.isForModel
 export const isForApp: (tool: Tools.Tool) => boolean = Apps.isForApp
 
 /**
- * A view that the client has read and checked. The origins and permissions are what the server requests; the host decides about them.
+ * A view that the client has read and checked. Its origins and permissions are requests of the server; the host decides whether to grant
+ * them.
  *
  * @category models
  */
@@ -62,9 +63,9 @@ export interface ViewOptions extends CallOptions, Apps.ViewOptions {
 }
 
 /**
- * Reads the view of a tool in the session with the server of the tool; `None` for a tool without a view. Fails with the reason `Decode`
- * when the tool names no URI of a view, and when the server gives no document of the media type of views. The metadata comes from the
- * document, or from the list of resources when the document has none.
+ * Reads the view of a tool. `session` must be the session with the server of the tool. Gives `None` for a tool without a view. Fails with
+ * reason `Decode` when the URI that the tool names is not the URI of a view, or when the server gives no document with the media type of
+ * views. The metadata come from the document, or from the list of resources when the document has no metadata.
  *
  * @category utils
  */
@@ -108,7 +109,7 @@ export const read = (
     return { ...ui, uri, html: html.right, leftOut }
   })
 
-// Four characters of base64 are three bytes.
+// Four characters of base64 stand for three bytes.
 const lengthOf = (content: ResourceContents): number =>
   "text" in content ? content.text.length : Math.floor(content.blob.length * 3 / 4)
 
@@ -143,8 +144,8 @@ export const callTool = (
 const isSource = Schema.is(Apps.Source)
 
 /**
- * The header `Content-Security-Policy` for the document of a view. It allows the origins in the metadata, and no other origin.
- * What is not an origin is left out.
+ * The header `Content-Security-Policy` for the document of a view. It allows only the origins in the metadata. Texts that are not origins
+ * are left out.
  *
  * @category utils
  */

@@ -1,9 +1,9 @@
 /**
- * Serves the tools and views of MCP Apps: a host shows the results of a tool in a view, an HTML document of the server. Clients that
- * show no views get the same results as text.
+ * Serves the tools and views of MCP Apps. A view is an HTML document of the server, in which a host shows the results of a tool. Clients
+ * that show no views get the same results as text.
  *
- * The server needs `extension` among its `extensions`. `McpServer.resource` and `McpServer.implement` serve views, too; `AppView`
- * declares them.
+ * The server needs `extension` among its `extensions`. `AppView` declares views; `McpServer.resource` and `McpServer.implement` can also
+ * serve views.
  *
  * @since 0.1.0
  */
@@ -26,8 +26,8 @@ import * as AppView from "./AppView.js"
 export const extension: typeof Apps.extension = Apps.extension
 
 /**
- * Whether the client of the request shows views: the client has declared the extension with the media type of views, and the server
- * has the extension.
+ * Whether the client of the request shows views. The client must have declared the extension with the media type of views, and the server
+ * must have the extension.
  *
  * @category guards
  */
@@ -41,7 +41,7 @@ export const isSupported: Effect.Effect<boolean, never, RequestContext> = Effect
     })
 )
 
-// Without a session, a server up to 2025-11-25 does not know what the client has declared.
+// With revision 2025-11-25 or earlier and without a session, the server does not know what the client has declared.
 const maySupport = Effect.zipWith(
   isSupported,
   RequestContext,
@@ -53,19 +53,19 @@ const maySupport = Effect.zipWith(
 export interface Options<E = never, R = never> {
   /** The view that shows the results of the tool. */
   readonly view: AppView.AppView.Any
-  /** The document of the view, which the server then serves. Leave it out where another feature serves the view. */
+  /** The HTML document of the view, which the server then serves. Default: another feature serves the view. */
   readonly html?: string | Effect.Effect<string | Uint8Array, E, R> & Feature.Declared<E> | undefined
   /**
-   * The sides that may call the tool. A tool for `["app"]` exists only for clients that show views, because other clients could give
-   * the tool to their model. An endpoint without sessions does not know what clients up to 2025-11-25 show: for them the tool always
-   * exists. Default: the model and the views of the server.
+   * Who may call the tool: the model, the views of the server, or both. A tool for `["app"]` is visible only to clients that show views,
+   * because other clients could give the tool to their model. An endpoint without sessions does not know whether a client of revision
+   * 2025-11-25 or earlier shows views, so such a tool is always visible to these clients. Default: the model and the views of the server.
    */
   readonly visibility?: ReadonlyArray<Apps.Visibility> | undefined
 }
 
 /**
- * A tool, and the view that shows the results. The handler is a handler of `McpServer.tool`. A result should have text that a model can
- * read, whether or not the client shows views.
+ * A tool with a view that shows its results. `handler` is a handler as for `McpServer.tool`. A result should always have text that a model
+ * can read, even if the client shows views.
  *
  * @example
  * ```ts
@@ -116,7 +116,7 @@ export const tool = <
     visibility === undefined || visibility.includes("model") ? own : Feature.visible(maySupport)(own)
   )
   if (html === undefined) return seen
-  // The type `Declared` excludes failures that a resource may not have.
+  // The type `Declared` excludes failures that a resource must not have.
   const document = typeof html === "string"
     ? Effect.succeed(html)
     : html as Effect.Effect<string | Uint8Array, never, HR>

@@ -1,5 +1,5 @@
 /**
- * A skill as a value, as a server has it: the front matter, and the files with their digests and sizes. Also the errors of making a
+ * A skill as a value of a server: the front matter, and the files with their digests and sizes. This module also has the errors of making a
  * skill and of reading a file. `SkillsServer` makes and serves skills; `Skills` has the entries that clients get.
  *
  * @see https://agentskills.io/specification
@@ -28,20 +28,20 @@ export interface Skill<out R = never> {
   /** The URI of its `SKILL.md`. */
   readonly uri: string
   readonly frontmatter: Frontmatter
-  /** The files of the skill, without the files of skills in directories below. The entry of the skill has both. */
+  /** The files of the skill, without the files of skills in directories below it. The entry that clients get has the files of both. */
   readonly files: ReadonlyArray<SkillFile<R>>
   /** The URIs of directories of the skill that contain no file. */
   readonly emptyDirectories: ReadonlyArray<string>
 }
 
 /**
- * A skill cannot be served. The message names the file, and the line in the file where it is known.
+ * A skill cannot be served. The message names the file, and the line in the file if the line is known.
  *
  * @category errors
  */
 export class SkillError extends Data.TaggedError("SkillError")<{
   readonly file: string
-  /** Counted from 1. */
+  /** The line in the file, counted from 1; `undefined` when it is not known. */
   readonly line?: number | undefined
   readonly problem: string
 }> {

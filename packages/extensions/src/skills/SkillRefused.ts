@@ -1,7 +1,6 @@
 /**
- * The error of a client that refuses a skill or a file of a skill, before the application gets the content that was refused: the entry
- * breaks a rule, exceeds a limit or has no digests, the content or the front matter differs from the entry, or the server lists a file
- * that the skill does not have. `SkillsClient` and `SkillCheck` make the error.
+ * The error with which a client refuses a skill or a file of a skill. The application does not get the refused content. `SkillsClient` and
+ * `SkillCheck` make this error; `Reason` lists the reasons.
  *
  * @see https://modelcontextprotocol.io/seps/2640-skills-extension#integrity-and-verification
  * @since 0.1.0
@@ -16,7 +15,7 @@ import * as Data from "effect/Data"
  * - `Content`: the server did not answer with exactly the file that was requested.
  * - `Size`, `Digest`: the content has another size or digest than the entry.
  * - `FrontMatter`: the front matter of `SKILL.md` is not valid, or differs from the entry.
- * - `Directory`: the server listed a resource that is not in the directory.
+ * - `Directory`: the answer of `readDirectory` has a resource that is not in the directory.
  *
  * @category models
  */

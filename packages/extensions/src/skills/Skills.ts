@@ -1,9 +1,8 @@
 /**
  * The vocabulary of the extension `io.modelcontextprotocol/skills`. A skill is a directory with instructions and files for a model. A
- * server lists entries of skills, and a client reads the files as resources. The entry of a skill has the digest and the size of
- * each file.
+ * server lists entries of skills, and a client reads the files as resources. The entry of a skill has the digest and the size of each file.
  *
- * `SkillsServer` serves skills, `SkillsClient` reads and verifies them: import the half that the program needs.
+ * `SkillsServer` serves skills; `SkillsClient` reads and verifies skills. Import the one that the program needs.
  *
  * @see https://modelcontextprotocol.io/seps/2640-skills-extension
  * @since 0.1.0
@@ -27,7 +26,7 @@ export interface SkillResource extends Schema.Schema.Type<typeof SkillResource> 
  */
 export const SkillResource = Schema.Struct({
   uri: Uri,
-  /** Of the bytes of the file: `sha256:` and 64 lowercase hexadecimal digits. */
+  /** The digest of the bytes of the file: `sha256:` and 64 lowercase hexadecimal digits. */
   digest: Schema.String,
   /** In bytes. */
   size: Integer
@@ -62,7 +61,7 @@ export const Skill = Schema.Struct({
   resources: Schema.Union(Schema.Array(SkillResource), Schema.Literal("dynamic"))
 })
 
-/** The hints for caches that results have from 2026-07-28 on. */
+/** The hints for caches in results of revision 2026-07-28 or later. */
 const hintFields = {
   ttlMs: Schema.optional(Schema.Finite),
   cacheScope: Schema.optional(Schema.Literal("public", "private"))

@@ -1,10 +1,10 @@
 /**
- * Lists the skills of a server, loads a skill, and reads its files. A content is compared with the digest and the size in the entry of the
- * skill before the application gets the content (`SkillCheck`, `SkillRefused`). The client reads only what the application requests, and
- * only from the server of the session, whatever a URI looks like.
+ * Lists the skills of a server, loads a skill, and reads the files of the skill. Before the application gets a content, this module
+ * compares it with the digest and the size in the entry of the skill (`SkillCheck`, `SkillRefused`). The client reads only files that the
+ * application requests, and always from the server of the session, whatever their URIs are.
  *
- * A digest shows that a content belongs to an entry. A digest does not show that the server can be trusted: the text of a skill comes from
- * the server, not from the application.
+ * A digest shows that a content belongs to an entry. It does not show that the server can be trusted: the text of a skill comes from the
+ * server, not from the application.
  *
  * @see https://modelcontextprotocol.io/seps/2640-skills-extension
  * @since 0.1.0
@@ -46,8 +46,8 @@ export interface Options {
   /** How many characters the front matter of a `SKILL.md` may have. Default: 16,384. */
   readonly maxFrontMatter?: number | undefined
   /**
-   * Whether skills with generated content are loaded; the client can verify their front matter only. Default: false, `load` fails
-   * with the reason `Dynamic`.
+   * Whether `load` accepts skills with generated content. The client can verify only the front matter of such a skill. With `false`, `load`
+   * fails with reason `Dynamic`. Default: false.
    */
   readonly allowDynamic?: boolean | undefined
 }
@@ -58,7 +58,7 @@ export interface Options {
  * @category models
  */
 export interface SkillFile {
-  /** The path in the directory of the skill. */
+  /** The path relative to the directory of the skill. */
   readonly path: string
   readonly uri: string
   /** In bytes. */
@@ -68,7 +68,7 @@ export interface SkillFile {
 /** @category models */
 export interface SkillContent {
   readonly uri: string
-  /** As the server said. */
+  /** The media type that the server has sent; `undefined` when it sent none. */
   readonly mimeType: string | undefined
   readonly bytes: Uint8Array
   /** `None` when the bytes are not UTF-8. */
@@ -76,7 +76,7 @@ export interface SkillContent {
 }
 
 /**
- * A skill whose `SKILL.md` was read and verified. The files are the files of the entry that was loaded.
+ * A skill whose `SKILL.md` was read and verified. `files` are the files in the entry that was passed to `load`.
  *
  * @category models
  */
@@ -87,8 +87,9 @@ export interface LoadedSkill {
   /** Empty when the content of the skill is generated. */
   readonly files: ReadonlyArray<SkillFile>
   /**
-   * Reads a file by its path in the skill, as the instructions of the skill name the file. Fails with `SkillRefused` when the entry
-   * does not have the file, and when the content differs from the entry: then `get` gives the present entry.
+   * Reads a file by its path relative to the skill, as the instructions of the skill name the file. Fails with `SkillRefused` when the
+   * entry does not have the file, or when the content differs from the entry. In the second case the file may have changed, and `get` gives
+   * the present entry.
    */
   readonly read: (path: string, options?: CallOptions) => Effect.Effect<SkillContent, ClientError | SkillRefused>
 }
@@ -96,11 +97,11 @@ export interface LoadedSkill {
 /** @category models */
 export interface SkillsService {
   /**
-   * The skills that the server lists, page after page; a server may have further skills. Entries that break a rule of the extension
-   * are left out, with a warning in the log. `get` fails with the reason for one entry.
+   * The skills that the server lists, page after page. A server may have more skills than it lists. Entries that break a rule of the
+   * extension are left out, and a warning is logged. `get` fails with the reason for one entry.
    */
   readonly list: Stream.Stream<Skills.Skill, ClientError>
-  /** The present entry of a skill, by the URI of its `SKILL.md`. */
+  /** Gets the present entry of a skill, by the URI of its `SKILL.md`. */
   readonly get: (uri: string, options?: CallOptions) => Effect.Effect<Skills.Skill, ClientError | SkillRefused>
   /** Reads the `SKILL.md` of a skill, and verifies its content and its front matter. */
   readonly load: (
@@ -108,16 +109,17 @@ export interface SkillsService {
     options?: CallOptions
   ) => Effect.Effect<LoadedSkill, ClientError | SkillRefused>
   /**
-   * The present children of a directory, by the URI of the directory without a slash at the end. A child that the entry of a skill does not
-   * have is not a file of the skill. Fails with `NotNegotiated` when the server does not list directories.
+   * Lists the files and directories that are directly in a directory now. `uri` is the URI of the directory, without a slash at the end.
+   * Not every listed file belongs to a skill: only a file in the entry of a skill is a file of this skill. Fails with `NotNegotiated` when
+   * the server does not list directories, and with `SkillRefused` when the server lists a resource that is not in the directory.
    */
   readonly readDirectory: (uri: string) => Stream.Stream<Resources.Resource, ClientError | SkillRefused>
 }
 
 /**
- * Identifies the content of a skill, so that an application can bind an approval of the user to the content. The id changes when a
- * file is added, removed or changed. Store the id with the name that the application gives the server. `None` for a skill with
- * generated content, to which no approval can be bound.
+ * An id of the content of a skill. With this id an application can remember that the user has approved exactly this content: the id changes
+ * when a file is added, removed or changed. Store the id together with the name that the application gives to the server. `None` for a
+ * skill with generated content, because such content cannot be approved in advance.
  *
  * @category utils
  */
@@ -136,7 +138,7 @@ interface Self {
 }
 
 /**
- * The skills of the server of a session. The client must have been given `extension`.
+ * The skills of the server of a session. The client needs `extension` among its `extensions`.
  *
  * @example
  * ```ts
@@ -192,7 +194,7 @@ const list = (self: Self): Stream.Stream<Skills.Skill, ClientError> =>
 
 const page = ({ session }: Self, cursor: string | undefined) =>
   Effect.flatMap(
-    // Requested by the name of the method, without a schema, so that one entry that is not valid does not spoil the page.
+    // The method is requested by its name, without a schema, so that one invalid entry does not make the whole page invalid.
     session.request(methods.list.name, cursor === undefined ? {} : { cursor }),
     ({ nextCursor, skills }): Effect.Effect<Page, ClientError> =>
       Array.isArray(skills) && (nextCursor === undefined || typeof nextCursor === "string")
@@ -224,7 +226,7 @@ const entryOf = ({ limits }: Self, uri: string, given: unknown): Either.Either<S
     }
   })
 
-/** A skill while its files can be read. */
+/** A loaded skill, whose files can be read. */
 interface Loaded extends Self {
   readonly root: string
   /** The files of the entry, by their URIs; `undefined` when the content is generated. */
@@ -259,7 +261,7 @@ const load = Effect.fnUntraced(function*(self: Self, entry: Skills.Skill, call: 
   } satisfies LoadedSkill
 })
 
-/** Reads `SKILL.md`, compares its front matter with the entry, and gives the rest. */
+/** Reads `SKILL.md`, compares its front matter with the entry, and gives the text below the front matter. */
 const instructionsOf = Effect.fnUntraced(function*(
   skill: Loaded,
   { frontmatter, uri }: Skills.Skill,

@@ -45,28 +45,31 @@ export const extension: typeof Skills.extension = Extension.declare(Skills.exten
  * @category models
  */
 export interface Limits {
-  /** How many files a skill may have, with the files of skills in directories below. Default: 512. */
+  /** How many files a skill may have, including the files of skills in directories below it. Default: 512. */
   readonly maxFiles?: number | undefined
   /** How many bytes the files of a skill may have together. Default: 16 MiB. */
   readonly maxBytes?: number | undefined
-  /** How many skills there may be. Default: 1,000. */
+  /** How many skills one call may find. Default: 1,000. */
   readonly maxSkills?: number | undefined
 }
 
 /** @category models */
 export interface FilesOptions extends Limits {
-  /** The beginning of all paths in URIs: with `acme/billing`, `refunds` has `skill://acme/billing/refunds/SKILL.md`. */
+  /**
+   * The beginning of the paths in all URIs. With the prefix `acme/billing`, the skill `refunds` has the URI
+   * `skill://acme/billing/refunds/SKILL.md`. Default: no prefix.
+   */
   readonly prefix?: string | undefined
 }
 
 /** @category models */
 export interface DirectoryOptions extends FilesOptions {
   /**
-   * Whether files such as `.gitignore` are served. Other names with a dot at the beginning never are: programs trust them. Default:
-   * false.
+   * Whether harmless files such as `.gitignore` are served. Other files whose names begin with a dot are never served, because programs
+   * trust such files. Default: false.
    */
   readonly dotfiles?: boolean | undefined
-  /** How many files and directories there may be, also files and directories that belong to no skill. Default: 10,000. */
+  /** How many files and directories there may be, including those that belong to no skill. Default: 10,000. */
   readonly maxEntries?: number | undefined
 }
 
@@ -90,7 +93,7 @@ const build = <R>(
   )
 }
 
-/** The skills that can be served. The log says what is wrong with each other skill. */
+/** The skills that can be served. For each other skill a warning is logged. */
 const servable = (
   found: ReadonlyArray<Either.Either<Skill, SkillError>>
 ): Effect.Effect<ReadonlyArray<Skill>> =>
@@ -103,14 +106,15 @@ const servable = (
   )
 
 /**
- * The skills in a directory. Each directory below with a `SKILL.md`, however deep, is a skill; or the directory itself is. The names
- * of the directories become the URI of the skill, and the last name must be the `name` in the front matter.
+ * Reads the skills in a directory. Each directory at any depth below it that contains a `SKILL.md` is a skill. The given directory itself
+ * may also be a skill. The names of the directories become the path in the URI of the skill, and the last name must be the `name` in the
+ * front matter.
  *
- * Links are not followed: targets of links, special files, and files outside of skills are not served. A file is read again for each
- * client, and compared with the digest in the entry of its skill.
+ * Targets of links, special files, and files outside of skills are not served. A file is read again for each client, and its content is
+ * compared with the digest in the entry of the skill.
  *
- * A skill that clients would refuse is left out: a warning in the log names its file, the line in the front matter, and the reason. Fails
- * with a `SkillError` when the directory cannot be read, or has too many entries or skills.
+ * A skill that clients would refuse is left out. A logged warning names the file, the line in the front matter, and the reason. The effect
+ * fails with a `SkillError` when the directory cannot be read, or has too many entries or skills.
  *
  * @category constructors
  */
@@ -140,8 +144,9 @@ export const fromDirectory = (
   )
 
 /**
- * The skills among files that are part of the program, for example because a bundler has included them. `files` has the contents by
- * path: `refunds/SKILL.md`. Leaves out skills, and fails, as `fromDirectory` does.
+ * Makes skills from files that are part of the program, for example because a bundler has included them. The keys of `files` are paths such
+ * as `refunds/SKILL.md`, the values are contents. As with `fromDirectory`, skills that clients would refuse are left out, and the effect
+ * may fail.
  *
  * @category constructors
  */
@@ -177,17 +182,18 @@ export interface Options<
   readonly description: string
   /** The Markdown that the model reads when it uses the skill. */
   readonly instructions: Instructions
-  /** The other fields of the front matter, `license` for example. */
+  /** The other fields of the front matter, for example `license`. Default: none. */
   readonly frontmatter?: { readonly [field: string]: unknown } | undefined
-  /** The other files of the skill, by their paths in the skill. */
+  /** The other files of the skill, by their paths relative to the skill. Default: none. */
   readonly files?: Files | undefined
 }
 
 /**
- * A skill that is defined in code. `path` ends with the name of the skill; names before it group skills: `acme/billing/refunds`.
+ * Makes a skill that is defined in code. The last name in `path` is the name of the skill; the names before it group skills, as in
+ * `acme/billing/refunds`.
  *
- * Where a content is an effect, the entry of the skill has no digests, and many clients refuse the skill. The effect may require the
- * services that handlers of resources may require.
+ * When a content is an effect, the entry of the skill has no digests, and many clients refuse such a skill. The effect may require the same
+ * services as a handler of a resource.
  *
  * @example
  * ```ts
@@ -259,8 +265,8 @@ const generated = <R>(
 })
 
 /**
- * What changes in a directory, as the option `reload` of `layer` takes it. `debounce` is how long nothing must change before the
- * skills are read again; default: 200 milliseconds. Ends, with a warning in the log, when the directory cannot be watched.
+ * A stream with an element after changes in a directory, for the option `reload` of `layer`. `debounce` is how long nothing must change
+ * before the element comes; the default is 200 milliseconds. When the directory cannot be watched, a warning is logged and the stream ends.
  *
  * @category utils
  */
@@ -277,14 +283,14 @@ export const watch = (
 
 /** @category models */
 export interface LayerOptions<out R = never> {
-  /** For how long clients may cache entries and files, from 2026-07-28 on. Default: as the server's `cache` says. */
+  /** How long clients of revision 2026-07-28 or later may cache entries and files. Default: the option `cache` of the server. */
   readonly cache?: CacheHints.CacheOptions | undefined
-  /** How many entries a page of `skills/list` has; an entry can have 512 files. Default: 100. */
+  /** How many entries a page of `skills/list` has. One entry can have 512 files, so a page can be large. Default: 100. */
   readonly pageSize?: number | undefined
   /**
-   * The skills are read again after each element of this stream, and clients are notified when resources have changed. When reading fails,
-   * the server logs the error and keeps the skills that it has. Default: the skills are read again only when a client reads a file that has
-   * changed.
+   * After each element of this stream the server reads the skills again, and notifies clients when resources have changed. When the reading
+   * fails, the server logs the error and keeps the present skills. Default: the skills are read again only when a client reads a file that
+   * has changed.
    */
   readonly reload?: Stream.Stream<unknown, never, R> | undefined
 }
@@ -309,7 +315,7 @@ export const layer = <R = never, E = never, SR = never, RR = never>(
     const registry = yield* Registry
     const context = yield* Effect.context<any>()
     const hints = CacheHints.toHints(options.cache)
-    // At most one notice waits while the skills are read, because one more reading is enough.
+    // At most one notice waits while the skills are being read, because one further reading is enough.
     const noticed = yield* Queue.sliding<void>(1)
     const replace = yield* SkillRegistration.make({
       registry,
@@ -331,5 +337,5 @@ export const layer = <R = never, E = never, SR = never, RR = never>(
     return SkillRequests.layer(registry, { hints, pageSize: options.pageSize ?? 100 })
   })) as Layer.Layer<never, E, any>
 
-/** The pause after an attempt to read the skills that has failed. */
+/** The pause after a failed attempt to read the skills. */
 const RELOAD_PAUSE = "1 second"

@@ -1,6 +1,7 @@
 /**
- * The checks of a client before it uses a skill: the entry of the skill keeps the rules of the extension, and the answer to
- * `resources/read` has the file that was requested and nothing else. `SkillsClient` calls these checks, and compares digests itself.
+ * The checks of a client before it uses a skill. `refusal` checks that the entry of a skill follows the rules of the extension. `content`
+ * checks that the answer to `resources/read` contains only the requested file. `SkillsClient` calls these functions, and compares digests
+ * itself.
  *
  * @see https://modelcontextprotocol.io/seps/2640-skills-extension#skill-entries
  */
@@ -21,7 +22,7 @@ export interface Limits {
 const refuser = (uri: string) => (problem: string, reason: "Entry" | "TooLarge" = "Entry") =>
   new SkillRefused({ reason, uri, problem })
 
-/** The rule that an entry breaks; `undefined` when the entry keeps all rules. */
+/** Why an entry is refused; `undefined` when the entry follows all rules. */
 export const refusal = ({ frontmatter, resources, uri }: Skills.Skill, limits: Limits): SkillRefused | undefined => {
   const refuse = refuser(uri)
   const root = SkillUri.root(uri)

@@ -1,7 +1,7 @@
 /**
- * The bytes of a file, for both sides: joining pieces, the text, and the digest as entries of skills write digests. `SkillsClient` and
- * `SkillCheck` read files with these functions, `SkillDirectory`, `SkillFiles` and `SkillRegistration` serve files with them. A digest
- * shows that a content belongs to an entry, not that the content can be trusted.
+ * Functions for the bytes of a file: they join pieces, decode the text, and compute the digest in the form that entries of skills have.
+ * `SkillsClient` and `SkillCheck` use them to read files; `SkillDirectory`, `SkillFiles` and `SkillRegistration` use them to serve files. A
+ * digest shows that a content belongs to an entry. It does not show that the content can be trusted.
  */
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
@@ -18,7 +18,7 @@ export const concat = (pieces: ReadonlyArray<Uint8Array>): Uint8Array => {
   return all
 }
 
-/** `sha256:` and 64 lowercase hexadecimal digits. */
+/** The digest of bytes: `sha256:` and 64 lowercase hexadecimal digits. */
 export const sha256 = (bytes: Uint8Array): Effect.Effect<string> =>
   Effect.map(
     // The bytes of a file are never in shared memory.
@@ -28,7 +28,7 @@ export const sha256 = (bytes: Uint8Array): Effect.Effect<string> =>
 
 export const isDigest = (text: string): boolean => /^sha256:[0-9a-f]{64}$/.test(text)
 
-/** The text of bytes. Encoding the text gives the same bytes. Left: the bytes are not UTF-8. */
+/** The text of bytes; `Left` when the bytes are not UTF-8. Encoding the text gives the same bytes again. */
 export const text = (bytes: Uint8Array): Either.Either<string, unknown> => Either.try(() => decoder.decode(bytes))
 
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })

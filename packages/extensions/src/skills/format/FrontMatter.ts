@@ -1,7 +1,7 @@
 /**
- * Reads the front matter of a `SKILL.md`, for `SkillsClient` and `SkillFiles`: the YAML between two lines `---` at the beginning of the
- * file. The result is JSON, so tags, keys that are not text, and values that contain themselves are refused. A field may have an unquoted
- * text with a colon, which YAML does not allow and many hosts read. The YAML parser is loaded when it is first needed.
+ * Reads the front matter of a `SKILL.md`, for `SkillsClient` and `SkillFiles`. The front matter is the YAML between two lines `---` at the
+ * beginning of the file. The result is JSON, so tags, keys that are not texts, and values that contain themselves are refused. A field may
+ * have an unquoted text with a colon: YAML does not allow this, but many hosts read it. The YAML parser is loaded when it is first needed.
  *
  * @see https://agentskills.io/specification#frontmatter
  */
@@ -11,7 +11,7 @@ import * as Predicate from "effect/Predicate"
 import type * as Yaml from "yaml"
 import type { Frontmatter } from "../Skills.js"
 
-/** The reason why the front matter of a text cannot be used, and the line of the text, counted from 1. */
+/** Why the front matter of a text cannot be used, and the line in the text, counted from 1. */
 export class Malformed {
   readonly _tag = "Malformed"
   constructor(readonly line: number, readonly problem: string) {}
@@ -21,14 +21,14 @@ export interface FrontMatter {
   readonly fields: Frontmatter
   /** The text below the front matter. */
   readonly body: string
-  /** The line at which a field stands. */
+  /** The line of a field in the file, counted from 1. */
   readonly lineOf: (field: string) => number
 }
 
 /** The most characters of front matter that are parsed. */
 export const MAX_LENGTH = 16_384
 
-/** The front matter at the beginning of a text. It needs a `name` and a `description`. */
+/** The front matter at the beginning of a text. Fails when it has no `name` or no `description`. */
 export const read = (text: string, maxLength: number = MAX_LENGTH): Effect.Effect<FrontMatter, Malformed> => {
   const found = split(text, maxLength)
   return found instanceof Malformed
@@ -64,7 +64,7 @@ const parse = (yaml: typeof Yaml, { body, source }: Parts): Effect.Effect<FrontM
     const lines = new yaml.LineCounter()
     const strict = parsed(yaml, source, lines)
     const quoted = strict instanceof Malformed ? parsed(yaml, withQuotes(source), new yaml.LineCounter()) : strict
-    // What is wrong is said of the text that the author wrote.
+    // An error is about the text that the author has written, not about the text with quotes.
     const document = quoted instanceof Malformed ? strict : quoted
     if (document instanceof Malformed) return Effect.fail(document)
     const { value } = document
@@ -98,13 +98,13 @@ const parse = (yaml: typeof Yaml, { body, source }: Parts): Effect.Effect<FrontM
     return Effect.succeed({ fields: value as Frontmatter, body, lineOf })
   })
 
-/** The fields whose texts have a colon before a space, or at the end, with these texts in quotes. Indented lines below go on with a text. */
+/** The YAML, with quotes around each text that has a colon before a space or at its end. Indented lines below a field continue its text. */
 const withQuotes = (source: string): string =>
   source.split(/\n(?![ \t])/).map((line) => {
     const [, field, text] = unquoted.exec(line) ?? []
     if (text === undefined || !/:(?:\s|$)/.test(text)) return line
     const lines = text.split("\n")
-    // Empty lines in place of the lines below: the fields after them keep their numbers.
+    // Empty lines replace the continued lines, so that the following fields keep their line numbers.
     return `${field}: ${JSON.stringify(lines.map((one) => one.trim()).join(" "))}${"\n".repeat(lines.length - 1)}`
   }).join("\n")
 
@@ -133,11 +133,11 @@ const parsed = (
           `the front matter is not YAML: ${flaw.message.slice(0, 200)}`
         )
     }),
-    // The parser throws for too many aliases, and when it needs more stack than there is.
+    // The parser throws for too many aliases, and when the nesting overflows the stack.
     () => new Malformed(2, "the YAML is nested too deeply, or repeats too much by aliases")
   )
 
-/** A message may have at most 64 levels, and an entry is some levels deep in a message. */
+/** The most levels of a field. A message may have at most 64 levels, and an entry is some levels deep in its message. */
 const MAX_DEPTH = 32
 
 const isJson = (value: unknown, depth: number): boolean => {
@@ -149,7 +149,7 @@ const isJson = (value: unknown, depth: number): boolean => {
     Object.keys(value).every((key) => key !== "__proto__" && isJson(value[key], depth - 1))
 }
 
-/** Whether two JSON values have the same content, whatever the order of their members. */
+/** Whether two JSON values are equal. The order of members does not matter. */
 export const isEqual = (one: unknown, other: unknown): boolean =>
   Predicate.isRecord(one) && Predicate.isRecord(other)
     ? Object.keys(one).length === Object.keys(other).length &&

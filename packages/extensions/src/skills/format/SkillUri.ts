@@ -1,15 +1,14 @@
 /**
- * The URIs of skills, of their files and of their directories, for both sides: `SkillsClient` and `SkillCheck` read such URIs,
- * `SkillFiles` and `SkillRegistration` name files and directories by them, and `SkillIndex` makes the tree of directories. A URI that can
- * be understood in two ways names no file of a skill: for example with an empty name, `..`, an encoded slash, or a query.
- * A host may write the files of a skill to a disk, so a name also means itself on every system: it is not the name of a device, and
- * no program reads it as an instruction.
+ * The URIs of skills, of their files and of their directories. `SkillsClient` and `SkillCheck` read such URIs, `SkillFiles` and
+ * `SkillRegistration` make them, and `SkillIndex` makes the tree of directories from them. A URI that can be understood in two ways is
+ * refused, for example a URI with an empty name, `..`, an encoded slash, or a query. A host may write the files of a skill to a disk. So a
+ * name must also be safe on every system: it must not name a device, and no program may treat it specially.
  */
 import * as Either from "effect/Either"
 import * as Encoding from "effect/Encoding"
 import { FILE } from "../Skills.js"
 
-/** The URI of a path below `skill://`. `undefined` for a path with an unsafe name. */
+/** The URI of a path below `skill://`; `undefined` when the path has an unsafe name. */
 export const fromPath = (path: string): string | undefined => {
   const names = path.split("/")
   return names.every(isSafe) ? `skill://${names.map(encode).join("/")}` : undefined
@@ -20,22 +19,23 @@ const isSafe = (name: string): boolean =>
   name !== "" && name.length <= LONGEST_NAME && !UNSAFE.test(name) && !DEVICE.test(name) &&
   (!name.startsWith(".") || isHarmless(name))
 
-/** Whether no program trusts a file of this name, which begins with a dot. */
+/** Whether a name that begins with a dot is safe, because no program trusts a file of this name. */
 export const isHarmless = (name: string): boolean => HARMLESS.has(name.toLowerCase())
 
-/** File systems have names of at most 255 bytes. */
+/** Most file systems limit a name to 255 bytes. */
 const LONGEST_NAME = 255
 
 /**
- * A separator; a drive or a stream of Windows; a wildcard; a hidden character; what a shell expands or reads as an option; a dot or a space
- * that Windows drops; a short name such as `GIT~1`.
+ * Finds an unsafe name. It contains a separator, a drive or a stream of Windows, a wildcard, or a hidden character. Or it begins with a
+ * character that a shell expands or reads as an option, ends with a dot or a space, which Windows drops, or is a short name such as
+ * `GIT~1`.
  */
 const UNSAFE = /[/\\:*?"<>|\p{Cc}\p{Cs}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]|^[~$%\s-]|[.\s]$|~\d/u
 
-/** A name of a device of Windows, which has every extension. */
+/** The name of a device of Windows, with any extension. */
 const DEVICE = /^(?:con|prn|aux|nul|conin\$|conout\$|clock\$|com[\d¹²³]|lpt[\d¹²³])\s*(?:\.|$)/i
 
-/** Programs trust other names with a dot: `.git/config`, `.ssh`, `.bashrc`, `.env`. */
+/** The names with a dot that are safe. Programs trust other such names, for example `.git/config`, `.ssh`, `.bashrc` and `.env`. */
 const HARMLESS: ReadonlySet<string> = new Set([
   ...[
     ".gitignore",
@@ -51,10 +51,10 @@ const HARMLESS: ReadonlySet<string> = new Set([
   ...[".python-version", ".node-version", ".nvmrc"]
 ])
 
-/** The same text for two names that one file of some systems has. */
+/** A form of a path that is equal for two names which are the same file on some systems. */
 export const folded = (path: string): string => path.normalize("NFKC").toLowerCase()
 
-// Leaves only the characters of RFC 3986 that are allowed in a host name and in a path.
+// Encodes all characters except those that RFC 3986 allows both in a host name and in a path.
 const encode = (name: string): string =>
   encodeURIComponent(name).replace(/[!'()*]/g, (one) => `%${one.charCodeAt(0).toString(16).toUpperCase()}`)
 
@@ -64,7 +64,7 @@ export const root = (uri: string): string | undefined => {
   return directory !== undefined && namesOf(directory) !== undefined ? directory : undefined
 }
 
-/** The last name in the URI of a directory. */
+/** The last name in a path or a URI. */
 export const nameOf = (directory: string): string => directory.slice(directory.lastIndexOf("/") + 1)
 
 /** The directories that contain a path or a URI of a skill, the innermost first. */
@@ -86,7 +86,7 @@ const LONGEST = 8192
 
 const namesOf = (uri: string): ReadonlyArray<string> | undefined => {
   const scheme = /^[A-Za-z][A-Za-z0-9+.-]*:\/\//.exec(uri)
-  // The name of a server may have a port.
+  // The first name may be a host with a port.
   return scheme === null
     ? undefined
     : decoded(uri.slice(scheme[0].length).replace(/^([\w.-]{1,255}):\d{1,5}(?=\/)/, "$1"))

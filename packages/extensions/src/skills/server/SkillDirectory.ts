@@ -1,7 +1,7 @@
 /**
- * Finds the files below a directory of the disk, for `SkillsServer`. Links are not followed, so that nothing outside of the directory is
- * served; names that begin with a dot are left out by default. A file that is read for a client is compared with the digest in the entry
- * of its skill. `SkillFiles` makes skills of the files.
+ * Finds the files below a directory on the disk, for `SkillsServer`. It does not follow links, so that no file outside the directory is
+ * served. By default it leaves out names that begin with a dot. When a file is read for a client, its content is compared with the digest
+ * in the entry of the skill. `SkillFiles` makes skills from the files.
  */
 import type { PlatformError } from "@effect/platform/Error"
 import * as FileSystem from "@effect/platform/FileSystem"
@@ -20,7 +20,7 @@ export interface Options {
 }
 
 export interface Found {
-  /** The files by their paths below the directory, with `/` between the names. */
+  /** The files, by their paths relative to the directory, with `/` between the names. */
   readonly files: ReadonlyMap<string, Source>
   readonly directories: ReadonlyArray<string>
   /** The name of the directory itself. */
@@ -80,7 +80,9 @@ export const find = (
   })
 
 const sourceOf = (fs: FileSystem.FileSystem, own: string, label: string, maxBytes: number): Source => {
-  /** The bytes of the file; `undefined` when it has become a link or has more than `max` bytes. Reads at most `max` + 1 bytes. */
+  /**
+   * The bytes of the file; `undefined` when the file has become a link or has more than `max` bytes. This reads at most `max` + 1 bytes.
+   */
   const bytes = (max: number): Effect.Effect<Uint8Array | undefined, PlatformError> =>
     Effect.gen(function*() {
       if ((yield* fs.realPath(own)) !== own) return undefined

@@ -1,7 +1,7 @@
 /**
- * Makes skills of files: each directory that contains a `SKILL.md` is a skill. This module reads the front matter, computes digests, and
- * gives the reason in place of a skill that clients would refuse. `SkillsServer` calls `build`, with files in memory or with the files that `SkillDirectory`
- * finds on the disk; `SkillRegistration` registers the skills.
+ * Makes skills from files. Each directory that contains a `SKILL.md` is a skill. This module reads the front matter and computes digests.
+ * When clients would refuse a skill, it gives the reason instead of the skill. `SkillsServer` calls `build`, either with files in memory or
+ * with the files that `SkillDirectory` finds on the disk. `SkillRegistration` registers the skills.
  */
 import type { Fails } from "@effect-mcp/core/Feature"
 import * as Effect from "effect/Effect"
@@ -16,9 +16,9 @@ import * as Skills from "../Skills.js"
 export interface Source<out R = never> {
   /** The name of the file in error messages. */
   readonly label: string
-  /** Reads the file when the skill is made. For a generated `SKILL.md`, gives the front matter only. */
+  /** Reads the file when the skill is made. For a generated `SKILL.md`, this gives only the front matter. */
   readonly load: Effect.Effect<Uint8Array, SkillError>
-  /** Reads the file for a client. Default: a client gets the bytes of `load`, which stay in memory. */
+  /** Reads the file for a client. Default: the client gets the bytes of `load`, which stay in memory. */
   readonly read?:
     | ((uri: string, stored: { readonly digest: string; readonly size: number }) => Effect.Effect<
       Uint8Array,
@@ -26,7 +26,7 @@ export interface Source<out R = never> {
       R
     >)
     | undefined
-  /** Whether the content is generated for each client, so that the file has no digest. */
+  /** Whether the content is generated for each client. Such a file has no digest. Default: false. */
   readonly isDynamic?: boolean | undefined
 }
 
@@ -42,15 +42,15 @@ interface Self<R> {
   /** The directories of skills. */
   readonly roots: ReadonlySet<string>
   /**
-   * For each directory: how many files it and the directories below it have, and how many bytes of these files have been read. `countFiles`
-   * counts the files, `load` the bytes.
+   * For each directory: how many files there are in it and below it, and how many bytes of these files have been read. `countFiles` counts
+   * the files, `load` counts the bytes.
    */
   readonly counts: Map<string, { files: number; bytes: number }>
 }
 
 /**
- * The skills among files, given by their paths, each with the reason in its place when it cannot be served. `directories` may contain no
- * file, and then are empty directories of skills. Fails when there are too many skills, or when a skill has no directory.
+ * The skills among the files `sources`, whose keys are paths. `Left` is the reason why a skill cannot be served. A path in `directories`
+ * without files is an empty directory of its skill. Fails when there are too many skills, or when a `SKILL.md` is not in a directory.
  */
 export const build = <R = never>(
   sources: ReadonlyMap<string, Source<R>>,
@@ -74,14 +74,14 @@ export const build = <R = never>(
         Effect.either(skillOf(self, root, files, empty.filter((directory) => rootOf(self, directory) === root))),
         (skill) => [root, skill] as const
       ))
-    // The files of skills in directories below count, too, and may have been read later.
+    // The bytes are checked again here, because files of skills in directories below also count, and may have been read later.
     return found.map(([root, skill]) => Either.flatMap(skill, (one) => Either.map(checkBytes(self, root), () => one)))
   })
 
 const rootsOf = (paths: ReadonlyArray<string>): ReadonlySet<string> =>
   new Set(paths.flatMap((path) => path.endsWith(`/${Skills.FILE}`) ? SkillUri.directories(path).slice(0, 1) : []))
 
-/** The directory of the skill that a path belongs to. */
+/** The directory of the skill to which a path belongs; `undefined` when it belongs to no skill. */
 const rootOf = <R>({ roots }: Self<R>, path: string): string | undefined =>
   SkillUri.directories(path).find((directory) => roots.has(directory))
 
@@ -124,7 +124,7 @@ const tooMuch = (root: string, problem: string, option: string): SkillError =>
       `${problem}: clients need not accept such a skill, so make it smaller, or raise the limit with the option ${option}`
   })
 
-/** Reads a file, and fails when its skill has too many bytes. */
+/** Reads a file. Fails when the skill has too many bytes. */
 const load = <R>(self: Self<R>, root: string, path: string): Effect.Effect<Uint8Array, SkillError> =>
   Effect.tap(self.sources.get(path)!.load, ({ length }) => {
     for (const directory of SkillUri.directories(path)) self.counts.get(directory)!.bytes += length

@@ -1,8 +1,8 @@
 /**
- * The index of skills that a server has: the entries of `skills/list`, the files of each skill, and the tree of their directories. The
- * index is computed from the resources in the server's registry, and again when these change. A skill is the resource of its `SKILL.md`: a
- * request sees the skill when it sees this resource, and a file when it sees the resource of the file. `SkillRequests` answers clients
- * from this index.
+ * The index of the skills of a server: the entries of `skills/list`, the files of each skill, and the tree of the directories. This module
+ * computes the index from the resources in the registry of the server, and again when the resources change. The resource of the `SKILL.md`
+ * stands for the skill: a request sees a skill when it sees this resource, and sees a file when it sees the resource of the file.
+ * `SkillRequests` answers clients from this index.
  */
 import * as Feature from "@effect-mcp/core/Feature"
 import type * as Resources from "@effect-mcp/core/protocol/Resources"
@@ -29,10 +29,10 @@ export interface Index {
   readonly revision: number
   /** All files, by URI. */
   readonly files: ReadonlyArray<[uri: string, file: FileResource]>
-  /** In the order of their URIs. */
+  /** The skills, in the order of their URIs. */
   readonly skills: ReadonlyArray<readonly [uri: string, skill: FileResource]>
   readonly entryOf: (skill: FileResource) => Skills.Skill
-  /** Whether some requests may not see all files. */
+  /** Whether there are files that some requests must not see. */
   readonly isFiltered: boolean
   readonly directories: Directories
 }
@@ -40,7 +40,7 @@ export interface Index {
 /** The children of each directory, by the URI of the directory and by the URI of the child. */
 export type Directories = ReadonlyMap<string, ReadonlyMap<string, Resources.Resource>>
 
-/** The index of a registry. The same object comes back until a resource is added or removed. */
+/** Gives a function that gives the index of a registry. The function gives the same object until a resource is added or removed. */
 export const make = ({ resources }: RegistryService): () => Index => {
   let known: Index | undefined
   return () => known?.revision === resources.revision ? known : known = compute(resources.revision, [...resources])
@@ -55,7 +55,8 @@ const compute = (revision: number, all: ReadonlyArray<readonly [string, Register
   for (const [uri, file] of files) {
     for (const directory of SkillUri.directories(uri)) {
       const around = byRoot.get(directory)
-      // A file of a skill below another skill may be hidden from a request that sees the other skill.
+      // A skill may be inside the directory of another skill. Its file may be hidden from a request that sees the outer skill, and then the
+      // entry of the outer skill must not contain this file.
       if (around !== undefined && (!Feature.mayBeHidden(file) || file.around === around.skill.around)) {
         around.files.push(file)
       }
@@ -90,7 +91,7 @@ const entryOf = ({ frontmatter, uri }: Skill<any>, files: ReadonlyArray<FileReso
   }
 }
 
-/** All directories of these files, up to the roots of their skills and above. */
+/** The children of all directories that contain these files, including the directories above the skills. */
 export const directoriesOf = (files: ReadonlyArray<readonly [string, FileResource]>): Directories => {
   const directories = new Map<string, Map<string, Resources.Resource>>()
   const add = (directory: string, child: Resources.Resource): void => {

@@ -1,6 +1,6 @@
 /**
- * Registers the files of skills as resources, for `SkillsServer`, and replaces the skills that have changed when the skills are read
- * again. A request sees either the old or the new version of a skill, because no other fiber runs between the removal and the
+ * Registers the files of skills as resources, for `SkillsServer`. When the skills are read again, it replaces only the skills that have
+ * changed. A request sees either the old or the new version of a skill, because no other fiber runs between the removal and the
  * registration. `SkillIndex` finds the files among the resources.
  */
 import type { Hints } from "@effect-mcp/core/CacheHints"
@@ -28,10 +28,10 @@ export interface Options {
   readonly onChanged: Effect.Effect<void>
 }
 
-/** Makes `skills` the skills of the feature. Dies when another feature has a resource of the same URI. */
+/** Replaces the skills of the feature by `skills`. Dies when another feature has a resource with the same URI. */
 export type Replace = (skills: ReadonlyArray<Skill<any>>) => Effect.Effect<void>
 
-/** Begins without skills. All skills are removed when the scope closes. */
+/** Gives a `Replace`. At first there are no skills; all skills are removed when the scope closes. */
 export const make = (options: Options): Effect.Effect<Replace, never, Scope.Scope> =>
   Effect.map(Effect.scope, (scope) => {
     let registered: ReadonlyMap<string, Registered> = new Map()
@@ -104,7 +104,7 @@ const register = (
       ...(isMain ? { name, description } : { name: decodeURIComponent(SkillUri.nameOf(uri)) }),
       ...(stored === undefined ? undefined : { size: stored.size })
     },
-    // Clients find the other files by the entry or the directories of the skill.
+    // Only `SKILL.md` is listed among the resources. Clients find the other files in the entry or in the directories of the skill.
     isListed: isMain,
     context,
     hints,

@@ -1,7 +1,7 @@
 /**
- * Answers the requests of the extension: `skills/list`, `skills/get` and `resources/directory/read`, from the `SkillIndex`;
- * `SkillsServer` registers the handlers. An answer contains only skills and files that are visible to the request. Clients read the files
- * by `resources/read`, which the server answers.
+ * Answers the requests of the extension from the `SkillIndex`: `skills/list`, `skills/get` and `resources/directory/read`. `SkillsServer`
+ * registers these handlers. An answer contains only skills and files that are visible to the request. Clients read the files with
+ * `resources/read`, which the server itself answers.
  *
  * @see https://modelcontextprotocol.io/seps/2640-skills-extension
  */
@@ -31,7 +31,10 @@ export const layer = (
   const { get, list, readDirectory } = Skills.extension.requests
   const index = SkillIndex.make(registry)
 
-  /** Adds the hints for caches to a result of the modern era. The server adds the hints that are missing. */
+  /**
+   * Adds the hints for caches to a result, if the request has revision 2026-07-28 or later (modern). The server adds the hints that are
+   * still missing.
+   */
   const hinted = <A extends object>(isPrivate: boolean, result: A) =>
     Effect.map(RequestContext, ({ version }): A & Hints =>
       Version.isModern(version)
