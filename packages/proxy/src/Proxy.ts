@@ -1,11 +1,10 @@
 /**
- * Passes an upstream MCP server on as features of a server: tools, resources, prompts and completions, progress and log messages, and
- * questions to the client. The client and the upstream may speak any revision.
+ * Serves the features of another MCP server, the upstream, as features of a server: tools, resources, prompts and completions. Progress,
+ * log messages and questions to the client are passed on as well. The client and the upstream may use different protocol revisions.
  *
- * An application may have features of its own and further proxies beside a proxy. Where names are equal, clients get the entry of the
- * application, and among proxies the entry of the proxy that has listed the name first. A fault of the upstream costs the calls of its own
- * entries and nothing else. `upstream/Sessions` has the sessions with the upstream, `entries/Mirror` the entries, and `calls/Forward`
- * sends the calls.
+ * A server may have its own features and several proxies. When names are equal, clients get the entry of the server itself; among proxies
+ * they get the entry of the proxy that has listed the name first. When the upstream fails, only calls of its own entries fail.
+ * `upstream/Sessions` has the sessions with the upstream, `entries/Mirror` has the entries, and `calls/Forward` sends the calls.
  *
  * @since 0.1.0
  */
@@ -48,62 +47,64 @@ import * as UpstreamQuestions from "./upstream/UpstreamQuestions.js"
 
 /** @category models */
 export interface Options {
-  /** The name of the upstream in errors and logs; clients see this name. Default: the name of the connector, without a query. */
+  /** The name of the upstream in logs and in the errors that clients get. Default: the name of the connector, without a query. */
   readonly name?: string | undefined
-  /** The beginning of the names that tools and prompts have for clients. Default: none. */
+  /** A prefix for the names of tools and prompts that clients see. Default: none. */
   readonly prefix?: string | undefined
   /**
-   * Gives an entry its name for clients, in place of `prefix` and the upstream's name. A renamed resource template must keep its variables.
-   * When two entries have the same name, clients get the first.
+   * Gives the name of an entry that clients see, in place of `prefix` and the name of the upstream. For a resource this is the URI, for a
+   * template the URI template, which must keep its variables. When two entries get the same name, clients get the first entry. Default: the
+   * prefix and the name.
    */
   readonly rename?: ((entry: ProxyEntry) => string) | undefined
   /**
-   * Whether clients get an entry. With a filter, or with `rename`, clients read only resources that are listed or match a
-   * template; otherwise every resource that the upstream serves. Default: every entry.
+   * Whether clients get an entry. With this option or `rename`, clients can read only resources that are listed or match a template;
+   * without both options, every resource that the upstream serves. Default: every entry.
    */
   readonly filter?: ((entry: ProxyEntry) => boolean) | undefined
   /**
-   * Notices tools of the upstream that change. Clients do not get a tool that the fingerprints refuse, and a call of the tool gives a result
-   * that says why. The upstream has the `name` of the proxy there. Default: none.
+   * Detects tools of the upstream that have changed. Clients do not see a tool that the fingerprints refuse, and a call of this tool gives
+   * a result that says why. In the fingerprints the upstream has the name in the option `name`. Default: none.
    */
   readonly fingerprints?: ToolFingerprints | undefined
   /**
-   * Whether each client has a session with the upstream of its own, or all clients share a session. An upstream that keeps state
-   * for a session, or asks its client, needs `each`; in a shared session over a pipe a question reaches a client only while no other
-   * client's call runs. Anonymous clients of 2026-07-28 over HTTP cannot be told apart: with `each` they share a session when the server
-   * listens on loopback only, else each of their requests has its own. Default: `each` for an upstream up to 2025-11-25, `shared`
-   * for an upstream of 2026-07-28, which asks in the call itself.
+   * Whether each client has its own session with the upstream (`each`), or all clients share one session (`shared`). An upstream that keeps
+   * state for a session, or asks its client, needs `each`: in a shared session over a pipe, a question reaches a client only while no other
+   * client's call runs. Anonymous clients of revision 2026-07-28 over HTTP cannot be told apart. With `each` they share a session if the
+   * server listens only on loopback; otherwise each of their requests opens a session. Default: `each` for an upstream of revision
+   * 2025-11-25 or earlier, `shared` for an upstream of revision 2026-07-28, whose questions are part of the result of a call.
    */
   readonly sessions?: "each" | "shared" | undefined
-  /** How many clients may have a session with the upstream; the calls of further clients fail. Default: 1,000. */
+  /** How many clients may have their own session with the upstream. The calls of further clients fail. Default: 1,000. */
   readonly maxSessions?: number | undefined
-  /** How long the session of a client of 2026-07-28 stays open without requests. Default: 1 minute. */
+  /** How long the session for a client of revision 2026-07-28 stays open without requests. Default: 1 minute. */
   readonly idleSession?: Duration.DurationInput | undefined
-  /** Whether the server's instructions include the instructions of the upstream. Default: true. */
+  /** Whether the instructions of the server contain the instructions of the upstream. Default: true. */
   readonly instructions?: boolean | undefined
-  /** The most entries that clients get; further entries of the upstream are left out, with a warning. Default: 10,000. */
+  /** How many entries of the upstream clients get at most. Further entries are left out, and a warning is logged. Default: 10,000. */
   readonly maxEntries?: number | undefined
   /**
-   * How long connecting may take, and how long the server and its clients wait for the connection. Default: they wait for 10 seconds,
-   * and connecting goes on for up to 3 minutes.
+   * How long an attempt to connect may take, and how long the server and its clients wait for the connection. Default: an attempt may take
+   * 3 minutes, and the server and its clients wait for 10 seconds.
    */
   readonly connectTimeout?: Duration.DurationInput | undefined
   /**
-   * When to connect again after the connection has ended or failed. The schedule begins anew after a connection of one minute.
-   * Default: after half a second, then each time after twice the time, at most 30 seconds.
+   * When the proxy connects again after the connection has ended or an attempt has failed. After a connection of at least 1 minute the
+   * schedule starts from its beginning. Default: after half a second, then after twice the time of the last wait, at most 30 seconds.
    */
   readonly reconnect?: Schedule.Schedule<unknown, unknown> | undefined
   /**
-   * How many calls may wait for the answers of clients of 2026-07-28 to questions of an upstream up to 2025-11-25, and for how
-   * long. Default: 1,000 for 10 minutes.
+   * Calls at an upstream of revision 2025-11-25 or earlier may wait until clients of revision 2026-07-28 answer questions. `max` is how
+   * many calls may wait, `ttl` is how long a call waits. Default: 1,000 for 10 minutes.
    */
   readonly waiting?: {
     readonly max?: number | undefined
     readonly ttl?: Duration.DurationInput | undefined
   } | undefined
   /**
-   * The options of the clients that call the upstream. `timeout` is 5 minutes by default, and each progress restarts it; a list
-   * has one minute. The proxy passes on the extensions in `extensions`: tasks, and the requests and notifications of clients.
+   * The options of the client that calls the upstream. Its `timeout` is 5 minutes by default, and each progress notification restarts it;
+   * requests for lists have 1 minute. The proxy passes on the extensions in `extensions`: tasks, and the requests and notifications that
+   * clients send.
    */
   readonly client?:
     | Omit<Client.Options, "checkOutputs" | "features" | "onCacheHints" | "onNotification" | "prior">
@@ -111,8 +112,8 @@ export interface Options {
 }
 
 /**
- * The features of an upstream. The server starts when the upstream has listed its entries, or when the upstream could not be reached
- * in time. In the second case the proxy goes on connecting, and the server notifies clients when the entries come.
+ * The features of an upstream. The server starts when the upstream has listed its entries, or when it could not be reached within
+ * `connectTimeout`. In the second case the proxy continues to connect, and the server notifies clients when the entries arrive.
  *
  * @example
  * ```ts
@@ -138,8 +139,7 @@ export const layer = <R = never>(
   ))
 
 /**
- * The features of an upstream, as `layer` has them. Waits for the lists of the upstream, and fails when the upstream cannot be
- * reached at the start.
+ * Like `layer`, but it waits until the upstream has listed its entries, and fails when the upstream cannot be reached at the start.
  *
  * @category layers
  */
@@ -156,7 +156,7 @@ export const layerConnected = <R = never>(
 
 const defaults = {
   connectTimeout: "10 seconds",
-  // A launcher such as npx may download the upstream first, and a client may connect twice.
+  // A launcher such as `npx` may download the upstream first, and a client may connect twice.
   attempt: "3 minutes",
   reconnect: Schedule.union(Schedule.jittered(Schedule.exponential("500 millis")), Schedule.spaced("30 seconds")),
   timeouts: {
@@ -168,7 +168,7 @@ const defaults = {
   }
 } as const
 
-/** The options of an application, and what follows from them. */
+/** The options of the application, with defaults filled in. */
 interface Settings {
   readonly options: Options
   readonly name: string
@@ -191,7 +191,7 @@ interface Upstream {
   readonly closing: Scope.Scope
 }
 
-/** What the entries and the calls of the proxy need. */
+/** The state that the entries and the calls of the proxy need. */
 interface Base extends Settings, Upstream {
   readonly registry: RegistryService
   /** Runs an effect for which no client waits. */
@@ -209,7 +209,7 @@ const make = Effect.fnUntraced(function*(connector: Connector, options: Options)
   const settings = settingsOf(connector, options)
   const fork = yield* FiberSet.makeRuntime<never, void, never>()
   const describe = yield* describing(registry, options.instructions !== false)
-  // No session with the upstream opens before `self` has a value: the proxy connects last.
+  // `self` has a value before a session with the upstream opens, because the proxy connects last.
   const upstream = yield* upstreamOf(settings, (link, session, listed) => onOpen(self, link, session, listed))
   const base: Base = { ...settings, ...upstream, registry, fork }
   const forward = yield* forwardOf(base)
@@ -253,7 +253,7 @@ const upstreamOf = Effect.fnUntraced(function*(settings: Settings, onOpen: Links
     Effect.flatMap(Effect.scope, (scope) => EffectInternals.childOf(scope, "parallel")),
     (closing, exit) => Scope.close(closing, exit)
   )
-  // A call of any client may change what the upstream lists to all.
+  // The listing link counts the calls of all clients, because any call may change what the upstream lists.
   const calls = new OwnCalls()
   const listingLink = yield* ListingLink.make({
     name,
@@ -327,8 +327,8 @@ const onOpen = Effect.fnUntraced(function*(
 })
 
 /**
- * Opens the session of a subscribed client again, after the first wait of the schedule. The client may only listen, so no request
- * of the client would open the session.
+ * Opens the session of a client with subscriptions again, after the first wait of the schedule. Such a client may only listen, so that no
+ * request of the client would open the session.
  */
 const openAgain = ({ reconnect, sessions, subscriptions }: Self, client: ServerSessionService): Effect.Effect<void> =>
   Effect.suspend(() => {
@@ -397,7 +397,7 @@ const mirrorOf = (
   })
 }
 
-/** Passes the requests and notifications of extensions on; tasks are the proxy's own. */
+/** Passes on the requests and notifications of extensions, except for tasks, which the server of the proxy handles. */
 const passExtensions = ({ extensions, forward, registry, sessions }: Self) =>
   Layer.build(Layer.provide(
     Forward.extensionRequests(
@@ -411,7 +411,7 @@ const passExtensions = ({ extensions, forward, registry, sessions }: Self) =>
     Layer.succeed(Registry, registry)
   ))
 
-/** Follows what clients do outside of calls. */
+/** Reacts to what clients do outside of calls. */
 const observe = (self: Self): Effect.Effect<void, never, Scope.Scope> => {
   const { fork, links, registry, sessions } = self
   return registry.observe({
@@ -419,7 +419,7 @@ const observe = (self: Self): Effect.Effect<void, never, Scope.Scope> => {
     onInitialized: (session) =>
       Effect.sync(() => {
         links.begin(session)
-        // An upstream may ask for the roots of the client before the client calls anything.
+        // The session is opened now, because an upstream may ask for the roots of the client before its first call.
         fork(Effect.ignore(sessions.ownLinkOf(session)))
       }),
     onRootsChanged: (session) => links.existing(session)?.rootsChanged ?? Effect.void,
@@ -435,7 +435,7 @@ const observe = (self: Self): Effect.Effect<void, never, Scope.Scope> => {
   })
 }
 
-/** Runs in the background, when the upstream is connected. */
+/** Runs an effect on a separate fiber, when the upstream is connected. */
 const whenLinked = (
   { fork, listingLink }: Self,
   use: (shared: Link.Link) => Effect.Effect<void, unknown> | undefined
@@ -448,9 +448,9 @@ const OFFERS = ["tools", "resources", "prompts", "completions"] as const
 const MAX_INSTRUCTIONS = 65_536
 
 /**
- * Adds capabilities and instructions of the upstream to the description of the server, until the scope closes. Before the upstream was
- * reached, the server offers all four kinds of entries: a client keeps the capabilities of its handshake, and must be able to use what
- * the upstream turns out to have. The effect that this gives sets what a session with the upstream declares.
+ * Adds the capabilities and instructions of the upstream to the description of the server, until the scope closes. Before the upstream was
+ * reached, the server offers all four kinds of entries, because a client keeps the capabilities of its handshake. The function that this
+ * gives replaces the description by what a session with the upstream declares.
  */
 const describing = (
   registry: RegistryService,
@@ -473,7 +473,7 @@ const describing = (
       })
   })
 
-/** The connector, with the services that it requires from the context of the layer. */
+/** The connector, with its required services from the context of the layer. */
 const provided = <R>(connector: Connector<R>): Effect.Effect<Connector, never, Exclude<R, Scope.Scope>> =>
   Effect.map(Effect.context<Exclude<R, Scope.Scope>>(), (context) => ({
     ...connector,

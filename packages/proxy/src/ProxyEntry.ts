@@ -1,6 +1,6 @@
 /**
- * An entry of an upstream's lists: a tool, a prompt, a resource or a resource template. The options `rename` and `filter` of a proxy
- * get entries; the options of `Proxy` have these functions.
+ * An entry in the lists of an upstream: a tool, a prompt, a resource or a resource template. The functions `rename` and `filter` in the
+ * options of `Proxy` get such entries.
  *
  * @since 0.1.0
  */
@@ -9,7 +9,8 @@ import type { Resource, ResourceTemplate } from "@effect-mcp/core/protocol/Resou
 import type { Tool } from "@effect-mcp/core/protocol/Tools"
 
 /**
- * `name` is the name of a tool or prompt, the URI of a resource, the URI template of a resource template.
+ * `name` is the name of a tool or prompt, the URI of a resource, or the URI template of a resource template. `listed` is the entry as the
+ * upstream lists it.
  *
  * @category models
  */

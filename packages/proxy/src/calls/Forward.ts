@@ -1,11 +1,11 @@
 /**
- * Sends a request of a client to the upstream, and gives the result as the upstream sent it. `Proxy` makes the `Forward`, and the handlers
- * of `EntryRegistration` call it. Parameters, `_meta` and progress are passed on; interrupting the effect cancels the request at the
- * upstream. Questions of the upstream go to the client, in the way that the eras of both sides have. Requests and notifications of
- * extensions are passed on in the same way.
+ * Sends a request of a client to the upstream, and gives the result as the upstream has sent it. `Proxy` makes the `Forward`, and the
+ * handlers of `EntryRegistration` call it. Parameters, `_meta` and progress are passed on. An interruption cancels the request at the
+ * upstream. Questions of the upstream go to the client; how depends on the revisions of both sides: 2025-11-25 or earlier (legacy), or
+ * 2026-07-28 (modern). Requests and notifications of extensions are passed on in the same way.
  *
- * `Link` chooses the client that gets a question; `WaitingCalls` keeps the calls of clients that answer with another request;
- * `UpstreamTask` waits for the tasks that calls become.
+ * `Link` chooses the client that gets a question. `WaitingCalls` keeps the calls of clients that answer with a new request. `UpstreamTask`
+ * waits for the tasks that calls become.
  */
 import type { ConnectionClosed } from "@effect-mcp/core/LocalError"
 import type { RequestId } from "@effect-mcp/core/Message"
@@ -44,15 +44,15 @@ export interface Options {
   /** The era of the upstream. */
   readonly era: Effect.Effect<Era, McpError>
   readonly waitingCalls: WaitingCalls
-  /** How long a call that was not sent waits until its link is gone. */
+  /** How long a call that could not be sent waits until its link is gone, before it tries the next link. */
   readonly connectTimeout: Duration.DurationInput
   /** The extensions that the proxy passes on. */
   readonly extensions: ReadonlyArray<Extension.Extension.Any>
 }
 
 /**
- * Sends a request to the upstream for the client of `session`. `support` is the `taskSupport` of a tool, as an upstream up to
- * 2025-11-25 lists the tool.
+ * Sends a request to the upstream for the client of `session`. `support` is the `taskSupport` of a tool, as an upstream of revision
+ * 2025-11-25 or earlier lists it.
  */
 export type Forward = (
   session: ServerSessionService,
@@ -68,25 +68,25 @@ const MAX_HOPS = 16
 
 const CREATED = tasks.results.created
 
-/** The support of a tool for tasks. */
+/** Whether a tool can or must run as a task. */
 type Support = Parameters<Forward>[3]
 
-/** How many times an upstream of 2026-07-28 may ask in one call of a client that does not see the rounds. */
+/** How often an upstream of revision 2026-07-28 may ask in one call, when the proxy itself asks the client and sends the request again. */
 const MAX_ROUNDS = 10
 
 interface Self extends Options {
   /** The extension that adds a method, by the name of the method. */
   readonly extensionOf: ReadonlyMap<string, string>
-  /** The extensions that add no requests: every request of a client declares them. */
+  /** The ids of the extensions that add no requests. Every request declares these extensions. */
   readonly always: ReadonlyArray<string>
   /** Whether the proxy passes tasks on. */
   readonly runsTasks: boolean
 }
 
-/** A request of a client, as the upstream gets it. */
+/** A request of a client, with the parameters that the upstream gets. */
 interface Request {
   readonly session: ServerSessionService
-  /** The round of the client when the request began. */
+  /** The answers and the state that the client has sent with this request; `undefined` when the client cannot get questions as a result. */
   readonly round: PassedRound | undefined
   readonly method: string
   readonly params: JsonObject
@@ -124,7 +124,7 @@ export const make = (options: Options): Forward => {
   }
 }
 
-/** The session of the link had ended before the first request of the call was sent: the upstream has not seen the call. */
+/** The session of the link had ended before the first request of the call was sent, so the upstream has not seen the call. */
 class NotSent extends Data.TaggedError("NotSent")<{
   readonly link: Link
   readonly error: ConnectionClosed
@@ -145,14 +145,15 @@ const forward = (self: Self, request: Request): Effect.Effect<JsonObject, McpErr
     (running) => inLink(self, request, (link) => legacy(self, link, request, running))
   )
   return id === undefined
-    // An upstream of 2026-07-28 keeps nothing between the rounds: its state travels in the sealed state of the client.
+    // An upstream of revision 2026-07-28 keeps nothing between the requests of a call: its state is in the encrypted state that the client
+    // sends back.
     ? Effect.flatMap(self.era, (era) => era === "modern" ? calling : keeping)
     : keeping
 }
 
 /**
- * Runs a call in the link of its client. A call that was not sent, because the session of the link had ended, runs once more, in the next
- * link. A call that was sent never runs again: the upstream may have served it.
+ * Runs a call in the link of its client. When the call could not be sent because the session of the link had ended, it runs once more in
+ * the next link. A call that was sent never runs again, because the upstream may have served it.
  */
 const inLink = (
   self: Self,
@@ -169,7 +170,7 @@ const inLink = (
   )
 }
 
-/** A call at an upstream of 2026-07-28, which asks by its result. */
+/** A call at an upstream of revision 2026-07-28, which sends its questions in a result. */
 const modern = (self: Self, link: Link, request: Request): Effect.Effect<JsonObject, McpError | NotSent> => {
   const { method, params, round, session } = request
   const { state, task } = stateOf(round)
@@ -177,7 +178,7 @@ const modern = (self: Self, link: Link, request: Request): Effect.Effect<JsonObj
     const called = task === undefined
       ? inRounds(self, link, request, marks, { ...params, ...retry(round?.responses, state) })
       : ofTask(self, link, request, task, round?.responses)
-    // A client of 2025-11-25 that wants a task has it at once, whatever the upstream does.
+    // A client of revision 2025-11-25 that wants a task gets the task at once, whatever the upstream does.
     return isLegacy(session.version)
       ? Effect.zipRight(
         Effect.catchAll(session.startTask, (error) => UpstreamError.fail(self.name, method, error)),
@@ -187,7 +188,7 @@ const modern = (self: Self, link: Link, request: Request): Effect.Effect<JsonObj
   })
 }
 
-/** Sends the request, and sends it again with the answers of the client as often as the upstream asks. */
+/** Sends the request. Each time the upstream asks, sends the request again with the answers of the client. */
 const inRounds = Effect.fnUntraced(function*(
   self: Self,
   link: Link,
@@ -217,7 +218,7 @@ const inRounds = Effect.fnUntraced(function*(
   }
 })
 
-/** A later request of a call: the upstream has seen the call, which does not run again from its beginning. */
+/** A later request of a call. The upstream has already seen the call, so the call must not start again. */
 const begun = (
   { name }: Self,
   method: string,
@@ -243,7 +244,7 @@ const asked = (
   return Effect.succeed({ questions, state: requestState })
 }
 
-/** Asks the client one question after another, and gives the answers by the keys of the questions. */
+/** Asks the client one question after another. Gives the answers by the keys of the questions. */
 const answers = (
   session: ServerSessionService,
   questions: UpstreamQuestions.Questions
@@ -257,7 +258,7 @@ const answers = (
   )
 
 /**
- * Waits for the task that a call has become at an upstream of 2026-07-28. `responses` are the client's answers to questions of the
+ * Waits for the task that a call has become at an upstream of revision 2026-07-28. `responses` are the client's answers to questions of the
  * task.
  */
 const ofTask = (
@@ -270,7 +271,7 @@ const ofTask = (
   const waiting = UpstreamTask.modern(link.session, taskId, {
     start: session.startTask,
     ask: UpstreamQuestions.ask(session),
-    // A client whose call is not a task answers with another request, which goes on with the call.
+    // A client whose call is not a task answers with a new request, which continues the call.
     pass: () => {
       const now = session.round
       return now === undefined ? undefined : (questions) => now.pass(questions, JSON.stringify({ task: taskId }))
@@ -281,7 +282,7 @@ const ofTask = (
   return Effect.map(Effect.catchAll(waiting, (error) => UpstreamError.fail(self.name, method, error)), withoutStamp)
 }
 
-/** A call at an upstream up to 2025-11-25, which asks while the call runs. */
+/** A call at an upstream of revision 2025-11-25 or earlier, which asks while the call runs. */
 const legacy = (
   self: Self,
   link: Link,
@@ -289,7 +290,7 @@ const legacy = (
   running: Running
 ): Effect.Effect<JsonObject, McpError | NotSent> => {
   const { method, params, support } = request
-  // A task has no time-out, and goes on when the connection is lost.
+  // A task has no timeout, and goes on when the connection is lost.
   const isTask = declares(link.session.serverCapabilities, "tasks.requests.tools.call") &&
     (support === "required" || (support === "optional" && running.session().taskId !== undefined))
   return link.during(
@@ -301,7 +302,7 @@ const legacy = (
   )
 }
 
-/** Has the upstream run the call as a task, and waits for the task. */
+/** Lets the upstream run the call as a task, and waits for the task. */
 const asTask = (self: Self, link: Link, { method, params }: Request, { session }: Running, marks: Marks) =>
   link.reporting(
     reportTo(session),
@@ -333,7 +334,7 @@ const send = (
 ): Effect.Effect<JsonObject, McpError | NotSent> => {
   const { client: { logLevel }, meta, version } = session()
   const isModern = link.session.era === "modern"
-  // A client of 2026-07-28 sends its log level with each request.
+  // A client of revision 2026-07-28 sends its log level with each request, and a legacy upstream needs a separate request for the level.
   const leveled = isModern || logLevel === undefined || isLegacy(version) ? Effect.void : link.setLevel(logLevel)
   const requested = Effect.catchAll(
     link.session.request(method, params, {
@@ -341,7 +342,7 @@ const send = (
         marks.requests.add(id)
         listen?.(id)
       },
-      // A legacy client that has set no level receives every message.
+      // A client of revision 2025-11-25 or earlier that has set no level gets every message.
       ...(isModern
         ? {
           capabilities: declared(self, session(), method),
@@ -362,8 +363,8 @@ const send = (
 }
 
 /**
- * The capabilities that a request declares to the upstream. The proxy declares tasks itself. It declares another extension as the
- * client does: only in the requests that the extension adds, or in every request when the extension adds no requests.
+ * The capabilities that a request declares to the upstream. The proxy declares the extension for tasks itself. Another extension is
+ * declared only if the client declares it: in the requests that the extension adds, or in every request if the extension adds no requests.
  */
 const declared = (self: Self, session: ServerSessionService, method: string): ClientCapabilities => {
   const { capabilities } = session.client
@@ -390,13 +391,16 @@ const reportTo =
   (session: () => ServerSessionService) => ({ message, progress, total }: Progress): Effect.Effect<void> =>
     Effect.suspend(() => session().progress(progress, { total, message }))
 
-/** Whether an extension consists of settings and metadata only. A proxy passes both on. */
+/** Whether an extension has only settings and metadata, which a proxy passes on. */
 const addsNothing = ({ notifications, requests, results }: Extension.Extension.Any): boolean =>
   [notifications, requests, results].every((parts) => Object.keys(parts).length === 0)
 
 const isLegacy = (version: string): boolean => version < "2026-07-28"
 
-/** The state that the proxy gave the client in the round before; `call` is the id of a call in `WaitingCalls`. */
+/**
+ * The state that the proxy has given to the client with its last questions. `call` is the id of a call in `WaitingCalls`, `state` is the
+ * state of the upstream, `task` is the id of a task at the upstream.
+ */
 const stateOf = (
   round: PassedRound | undefined
 ): { readonly call?: string; readonly state?: string; readonly task?: string } =>
@@ -408,8 +412,9 @@ const retry = (inputResponses: JsonObject | undefined, requestState: string | un
 })
 
 /**
- * `_meta` of a message without the members that belong to one connection. The upstream goes on with the trace of the proxy, which need not
- * be the trace of the client (`newTrace` of `ServerTelemetry`). Where the proxy has no span, the upstream goes on with the client's trace.
+ * The `_meta` of a message, without the members that belong to one connection. The upstream continues the trace of the proxy, which may
+ * differ from the trace of the client (`newTrace` of `ServerTelemetry`). When the proxy has no span, the upstream continues the trace of
+ * the client.
  */
 const passedMeta = (meta: JsonObject): Effect.Effect<JsonObject> =>
   Effect.map(Effect.serviceOption(Tracer.ParentSpan), (span) => {
@@ -424,30 +429,30 @@ const own = [
   keys.clientCapabilities,
   keys.clientInfo,
   keys.logLevel,
-  // `ClientTelemetry` sends what the application names.
+  // `ClientTelemetry` adds these two if the application wants that.
   keys.tracestate,
   keys.baggage,
   HOPS
 ]
 
-/** A result without the id of the upstream's task that the result comes from. */
+/** The result without the id of the task at the upstream. */
 const withoutTask = ({ _meta, ...result }: JsonObject): JsonObject => {
   const { [keys.relatedTask]: _, ...meta } = (_meta ?? {}) as JsonObject
   return Object.keys(meta).length === 0 ? result : { ...result, _meta: meta }
 }
 
-/** A result without its type and without the name of the upstream: the server writes its own. */
+/** The result without its type and without the name of the upstream, because the server of the proxy writes both itself. */
 const withoutStamp = ({ _meta, resultType: _, ...result }: JsonObject): JsonObject => {
   const { [keys.serverInfo]: __, ...meta } = (_meta ?? {}) as JsonObject
   return Object.keys(meta).length === 0 ? result : { ...result, _meta: meta }
 }
 
-/** The service of `RequestContext` is the object that implements `ServerSession`, too. */
+/** The object that `RequestContext` provides also implements `ServerSession`. */
 const requestSession = RequestContext as unknown as Effect.Effect<ServerSessionService, never, RequestContext>
 
 /**
- * Passes on the requests and notifications that extensions let clients send, for clients that have declared the extensions. Not passed on
- * are the notifications and requests that extensions let servers send, and the results that extensions add to other methods.
+ * Passes on the requests and notifications that extensions let clients send, for clients that have declared the extensions. It does not
+ * pass on the requests and notifications that extensions let servers send, or the results that extensions add to other methods.
  */
 export const extensionRequests = (
   extensions: ReadonlyArray<Extension.Extension.Any>,

@@ -1,8 +1,8 @@
 /**
- * Waits for the task that a call has become at the upstream, and gives the result of the call. Questions of the task go to the client
- * of the call. Interrupting the effect cancels the task.
+ * Waits for the task that a call has become at the upstream, and gives the result of the call. Questions of the task go to the client of
+ * the call. An interruption cancels the task.
  *
- * `Forward` decides which calls become tasks. A task that the client sees is a task of the proxy's own server, not the task here.
+ * `Forward` decides which calls become tasks. The task that the client sees is a different task: a task of the proxy's own server.
  */
 import { TooManyRounds } from "@effect-mcp/core/ClientError"
 import type { ClientSessionService } from "@effect-mcp/core/ClientSession"
@@ -26,24 +26,24 @@ import type * as Scope from "effect/Scope"
 import type { ProxyFailure } from "../upstream/UpstreamError.js"
 import * as UpstreamQuestions from "../upstream/UpstreamQuestions.js"
 
-/** How long a cancellation waits for the acknowledgement of the upstream. */
+/** How long a cancellation waits until the upstream acknowledges it. */
 const CANCEL_WAIT = "1 second"
 
-/** Waits for a task of 2025-11-25. Its questions are requests, which `Link` passes on. */
+/** Waits for a task of revision 2025-11-25. Its questions are requests, which `Link` passes to the client. */
 export const legacy = ({ tasks }: ClientSessionService, taskId: string): Effect.Effect<JsonObject, ProxyFailure> =>
   Effect.flatMap(
     tasks.attach(taskId),
     (task) => cancelling(task.result as Effect.Effect<any, ProxyFailure>, task.cancel)
   )
 
-/** What the client of a call does for a task of the extension. */
+/** The functions of a call's client that a task of revision 2026-07-28 needs. */
 export interface Client {
-  /** Runs first: makes the call a task of the proxy's server, where the client wants a task. */
+  /** Runs first. If the client wants a task, this makes the call a task of the proxy's server. */
   readonly start: Effect.Effect<void, AskError>
   readonly ask: UpstreamQuestions.Ask
   /**
-   * Ends the request of the client with the questions; the client answers with another request. `undefined` where `ask` asks the
-   * client while its request waits.
+   * Gives a function that answers the client's request with questions, so that the client answers with a new request. Gives `undefined`
+   * when `ask` must ask the client while its request waits.
    */
   readonly pass: () => ((questions: UpstreamQuestions.Questions) => Effect.Effect<never, McpError.McpError>) | undefined
   /** The answers of the client to questions that `pass` has sent. */
@@ -54,20 +54,23 @@ export interface Client {
 interface Task extends Client {
   readonly session: ClientSessionService
   readonly taskId: string
-  /** Whether `passTo` has sent questions to the client. Then an interruption does not cancel the task: the client goes on with it. */
+  /**
+   * Whether `passTo` has sent questions to the client. If so, an interruption does not cancel the task, because the client will continue
+   * it.
+   */
   readonly isPassed: Ref.Ref<boolean>
 }
 
-/** A task while the call waits for it. */
+/** A task, while the call waits for the task. */
 interface Self extends Task {
   readonly poll: TaskPoll.TaskPoll<State, ProxyFailure>
   /** The keys of the questions that the client was asked; `follow` adds keys. */
   readonly asked: Set<string>
-  /** Fails when a question got no answer; `answer` completes it. */
+  /** `answer` fails this when a question got no answer. */
   readonly failed: Deferred.Deferred<never, ProxyFailure>
 }
 
-/** Waits for a task of the extension. The client of the call answers each question of the task once. */
+/** Waits for a task of the extension `io.modelcontextprotocol/tasks`. The client of the call answers each question of the task once. */
 export const modern = (
   session: ClientSessionService,
   taskId: string,
@@ -98,7 +101,7 @@ const waiting = Effect.fnUntraced(
   Effect.scoped
 )
 
-/** Asks the client what the task asks, until the task has ended. */
+/** Asks the client the questions of the task, until the task has ended. */
 const follow = Effect.fnUntraced(function*(self: Self) {
   const { asked, pass, poll } = self
   let seen = 0
@@ -118,14 +121,14 @@ const follow = Effect.fnUntraced(function*(self: Self) {
   }
 })
 
-/** Ends the request of the client with the questions. */
+/** Answers the request of the client with the questions. */
 const passTo = (self: Self, passing: Effect.Effect<never, McpError.McpError>) =>
   Effect.onError(
     Effect.zipRight(Ref.set(self.isPassed, true), passing),
     (cause) => Cause.isInterruptedOnly(cause) ? Effect.void : cancel(self)
   )
 
-/** Asks the client in the background, and sends the answer to the upstream. */
+/** Asks the client on a separate fiber, and sends the answer to the upstream. */
 const answer = (
   self: Self,
   key: string,
@@ -184,6 +187,6 @@ const invalid = Effect.fail(
 const cancelling = <A, E>(result: Effect.Effect<A, E>, cancel: Effect.Effect<unknown, unknown>): Effect.Effect<A, E> =>
   Effect.onInterrupt(result, () => bounded(cancel))
 
-/** Waits at most `CANCEL_WAIT` for the acknowledgement. */
+/** Runs a cancellation, and waits at most `CANCEL_WAIT` for it. */
 const bounded = (cancel: Effect.Effect<unknown, unknown>): Effect.Effect<void> =>
   Effect.ignore(TimeLimit.end(cancel, CANCEL_WAIT))

@@ -1,11 +1,11 @@
 /**
- * Compares the entries that are registered with the entries that the upstream lists now: which entries are new, which have changed, and
- * which have gone. `Mirror` makes the changes.
+ * Compares the registered entries with the entries that the upstream lists now. It finds the entries that are new, that have changed and
+ * that are gone. `Mirror` makes the changes.
  */
 
-/** What an entry was registered with. The entry need not be registered anew as long as both texts are equal. */
+/** What an entry was registered with. As long as both texts are equal, the entry need not be registered again. */
 export interface Version {
-  /** How the entry is registered: the name at the upstream, and what holds for all entries. */
+  /** The name at the upstream, and the settings that hold for all entries. */
   readonly settings: string
   /** What the upstream lists for the entry, as JSON. */
   readonly text: string
@@ -19,7 +19,7 @@ export interface Change {
   readonly key: string
 }
 
-/** The changes from `before` to `after`: what is new or different, in the order of `after`, and then what has gone. */
+/** The changes from `before` to `after`: first the new and changed entries in the order of `after`, then the entries that are gone. */
 export const changes = (before: Entries, after: Entries): ReadonlyArray<Change> => {
   const found: Array<Change> = []
   for (const [key, { settings, text }] of after) {

@@ -1,7 +1,7 @@
 /**
- * Registers one entry of an upstream with the server: what the server lists for the entry, and a handler that sends the calls of clients
- * to the upstream and checks the results. The module also registers handlers for the tools and resources that the upstream serves but does
- * not list. `Mirror` decides which entries are registered, and until when; `Forward` sends the calls.
+ * Registers one entry of an upstream with the server: what the server lists for the entry, and a handler. The handler sends the calls of
+ * clients to the upstream and checks the results. This module also registers handlers for tools and resources that the upstream serves but
+ * does not list. `Mirror` decides which entries are registered and how long; `Forward` sends the calls.
  */
 import type { Hints } from "@effect-mcp/core/CacheHints"
 import { ToolRefused } from "@effect-mcp/core/GroupError"
@@ -39,23 +39,23 @@ export interface Options extends Pick<Naming.Options, "rename"> {
   readonly forward: Forward
   /** The extensions that the proxy passes on. */
   readonly extensions: ReadonlyArray<Extension.Extension.Any>
-  /** Whether clients have sessions of their own. */
+  /** Whether each client has its own session with the upstream. */
   readonly isEach: () => boolean
   /** Whether the upstream completes arguments. */
   readonly completes: () => boolean
-  /** How calls of a tool become tasks where the upstream decides for each call; `undefined` where the upstream runs no such tasks. */
+  /** How calls of a tool become tasks when the upstream decides about each call; `undefined` when the upstream runs no such tasks. */
   readonly startsTasks: () => RegisteredTool["task"]
   /** Begins a subscription to a resource of the upstream. */
   readonly subscribe: (uri: string) => NonNullable<Subscribable["subscribe"]>
-  /** Notices tools that change. */
+  /** The option `fingerprints` of the proxy. */
   readonly fingerprints?: ToolFingerprints | undefined
 }
 
 /** The state of all entries of the upstream. `Mirror` changes the state. */
 export interface State {
-  /** Whether lists include the entries. */
+  /** Whether the server lists the entries. */
   isListed: boolean
-  /** The URIs of the resources and templates that are registered. */
+  /** Converts the URIs of the registered resources and templates. */
   uris: Uris.Uris
   /** The fingerprints of the tools that the upstream lists, by name. */
   fingerprints: ReadonlyMap<string, string>
@@ -64,15 +64,21 @@ export interface State {
 /** Each member registers features until the scope closes. */
 export interface EntryRegistration {
   readonly register: (named: Naming.Named) => Effect.Effect<void, never, Scope.Scope>
-  /** For resources that the upstream serves and does not list, where clients may read everything that the upstream serves. */
+  /**
+   * Registers a template for resources that the upstream serves but does not list. It is used when clients may read everything that the
+   * upstream serves.
+   */
   readonly unlistedResources: Effect.Effect<void, never, Scope.Scope>
-  /** For tools that the upstream does not list. The upstream may have the tool; otherwise its error goes to the client. */
+  /**
+   * Registers a tool for the names that the upstream does not list. The upstream may have such a tool; otherwise the client gets the error
+   * of the upstream.
+   */
   readonly unlistedTools: Effect.Effect<void, never, Scope.Scope>
 }
 
 type Entry<Kind extends ProxyEntry["kind"]> = Extract<ProxyEntry, { readonly kind: Kind }>
 
-/** What the lists of the upstream say. */
+/** Information from the lists of the upstream. */
 export interface Listed {
   /** Whether the upstream lists an entry to the client of a request. */
   readonly isVisible: (entry: ProxyEntry) => Effect.Effect<boolean, never, ServerSession>
@@ -111,7 +117,7 @@ export const make = (options: Options, state: State, { isVisible, listHints }: L
 /** No handler of a proxy needs services. */
 const context = Context.empty()
 
-/** The registration of a long list lets other fibers run. */
+/** While a long list is registered, other fibers can run. */
 const yields = { yields: true }
 
 const register = (self: Self, { entry, own }: Naming.Named): Effect.Effect<void, never, Scope.Scope> => {
@@ -127,7 +133,7 @@ const register = (self: Self, { entry, own }: Naming.Named): Effect.Effect<void,
   }
 }
 
-/** Why calls of a tool of the upstream are refused; `undefined` when they are not. */
+/** Why calls of a tool of the upstream are refused; `undefined` when the calls are not refused. */
 export const refusalOf = (
   { fingerprints, name, state }: Pick<Options, "fingerprints" | "name"> & { readonly state: State },
   tool: string
@@ -144,7 +150,7 @@ const tool = (self: Self, entry: Entry<"tool">, own: string) => {
     listHints: self.listHints.tool,
     around: check === undefined ? around : [visible(check), ...around ?? []],
     context,
-    // A client without tasks can call the tool, because the proxy waits for the task of the upstream.
+    // A client without tasks can also call a tool that requires tasks, because the proxy waits for the task of the upstream.
     advertised: {
       ...HiddenCharacters.removedFrom(listed),
       name: own,
@@ -236,10 +242,10 @@ const unlistedTools = (self: Self) =>
     call: (args, tool) => callTool(self, tool, args)
   }, yields)
 
-/** The check that hides an entry from clients to whose sessions the upstream does not list it. */
+/** The check that hides an entry from a client when the upstream does not list it in the session of this client. */
 const seenBy = ({ isEach, isVisible }: Self, entry: ProxyEntry) => isEach() ? [visible(isVisible(entry))] : undefined
 
-/** A check of visibility. The server runs the check with the services of the request. */
+/** A check for visibility. The server runs the check with the services of the request. */
 const visible = (check: Effect.Effect<boolean, never, ServerSession | RequestContext>) => ({
   _tag: "Visibility" as const,
   check: () => check as Effect.Effect<boolean>
@@ -250,7 +256,7 @@ const withArguments = (name: string, args: unknown): JsonObject => ({
   ...(args === undefined ? undefined : { arguments: args })
 })
 
-/** Calls a tool of the upstream. A refusal is a result, because hosts show models only results. */
+/** Calls a tool of the upstream. A refusal is given as a result, because hosts show only results to models. */
 const callTool = (self: Self, tool: string, args: unknown, support?: "optional" | "required") =>
   Effect.suspend(() => {
     const reason = refusalOf(self, tool)
@@ -310,8 +316,8 @@ const checks: Readonly<Record<CheckedMethod, (value: unknown) => boolean>> = {
 }
 
 /**
- * The result to pass on; `undefined` when the value is not a result of the method. A result with kinds of content that this library does
- * not know is passed on unchanged, because the client may know the kinds.
+ * The result that is passed on; `undefined` when the value is not a valid result of the method. Content of a kind that this library does
+ * not know is passed on unchanged, because the client may know it.
  */
 const validResult = (method: CheckedMethod, result: JsonObject): JsonObject | undefined => {
   const conforms = checks[method]
@@ -321,7 +327,7 @@ const validResult = (method: CheckedMethod, result: JsonObject): JsonObject | un
 /** The result with an empty text in place of each content of an unknown kind. */
 const readable = (method: CheckedMethod, result: JsonObject): unknown => {
   if (method === "tools/call") {
-    // Clients accept a result that has structured content and no `content`, so the proxy does, too.
+    // Clients accept a result with structured content and without `content`, so the proxy accepts it, too.
     return { ...result, content: Array.isArray(result.content) ? result.content.map(known) : result.content ?? [] }
   }
   if (method === "prompts/get" && Array.isArray(result.messages)) {
@@ -341,8 +347,8 @@ const known = (content: unknown): unknown =>
     : content
 
 /**
- * The check of visibility of a tool, for a proxy with these extensions; `undefined` for a tool that every client may get. A client
- * that has not declared MCP Apps does not get tools that are for views only, because the client could give them to its model.
+ * The check for the visibility of a tool, in a proxy with these extensions; `undefined` for a tool that every client may get. A client that
+ * has not declared MCP Apps does not get tools that are only for views, because this client could give them to its model.
  */
 const visibilityOf = (
   tool: Tool,
@@ -350,7 +356,7 @@ const visibilityOf = (
 ): Effect.Effect<boolean, never, RequestContext> | undefined =>
   Apps.isForModel(tool) || !extensions.some(({ id }) => id === Apps.extension.id) ? undefined : mayShowViews
 
-// Without sessions, a server up to 2025-11-25 does not know what its clients have declared.
+// With revision 2025-11-25 or earlier and without a session, the server does not know what the client has declared.
 const mayShowViews = Effect.map(
   RequestContext,
   ({ client: { capabilities, requestedVersion }, version }) =>

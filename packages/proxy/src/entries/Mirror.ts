@@ -1,11 +1,11 @@
 /**
- * Keeps the entries that are registered with the server equal to the lists of an upstream; `Proxy` gives it the lists. The mirror adds new
- * entries, removes entries that have gone, and replaces entries that have changed; the server notifies its clients. While the upstream
- * cannot be reached, the server does not list the entries, but a client that calls an entry gets an error with the name of the upstream.
+ * Keeps the entries that are registered with the server equal to the lists of an upstream, which `Proxy` passes to it. The mirror adds new
+ * entries, removes entries that are gone, and replaces entries that have changed; the server notifies its clients. While the upstream
+ * cannot be reached, the server does not list the entries, and a client that calls an entry gets an error with the name of the upstream.
  *
- * The lists may differ from session to session. The entries of all sessions are registered, and a client with a session of its own sees
- * the entries of its session. `Naming` chooses and names the entries, `EntryChanges` compares them with the registered entries, and
- * `EntryRegistration` registers each.
+ * The lists may differ from session to session. The entries of all sessions are registered; a client with its own session sees only the
+ * entries of this session. `Naming` chooses and names the entries, `EntryChanges` compares them with the registered entries, and
+ * `EntryRegistration` registers each entry.
  */
 import * as Registry from "@effect-mcp/core/Registry"
 import { ServerSession, type ServerSessionService } from "@effect-mcp/core/ServerSession"
@@ -29,7 +29,7 @@ import * as Uris from "./Uris.js"
 
 export interface Options extends EntryRegistration.Options, Naming.Options {
   readonly maxEntries: number
-  /** The owner, as `setOwn` knows it, of the session of a client. Waits until the lists of the owner are set. */
+  /** The owner of the session of a client, as it was passed to `setOwn`. Waits until the lists of the owner are set. */
   readonly ownerOf: (session: ServerSessionService) => Effect.Effect<object | undefined>
   /** Whether the upstream has resources, listed or not. */
   readonly hasResources: () => boolean
@@ -37,11 +37,11 @@ export interface Options extends EntryRegistration.Options, Naming.Options {
 
 export interface Mirror {
   /**
-   * Sets what the upstream lists in the session of all clients; `undefined` while the upstream cannot be reached. `reported` are the
-   * changes that the upstream has notified.
+   * Sets the lists of the shared session; `undefined` while the upstream cannot be reached. `reported` are the kinds of lists for which the
+   * upstream has sent a notification.
    */
   readonly set: (lists: UpstreamLists | undefined, reported: ReadonlyArray<Registry.Kind>) => Effect.Effect<void>
-  /** As `set`, for the session of one client; `undefined` when the session has ended. */
+  /** Like `set`, for the session of one client; `undefined` when this session has ended. */
   readonly setOwn: (
     owner: object,
     lists: UpstreamLists | undefined,
@@ -49,7 +49,7 @@ export interface Mirror {
   ) => Effect.Effect<void>
   /** The URI that clients know for a URI of the upstream. */
   readonly toOwn: (uri: string) => string
-  /** Registers the entries again, because the application has agreed to a tool. */
+  /** Registers the entries again, after the application has accepted a changed tool. */
   readonly renew: Effect.Effect<void>
 }
 
@@ -65,17 +65,17 @@ interface Wanted extends Version {
 
 interface Self extends Options {
   readonly scope: Scope.Scope
-  /** One update at a time. */
+  /** Lets one update run at a time. */
   readonly lock: Semaphore.Semaphore
   readonly registration: EntryRegistration.EntryRegistration
-  /** By kind and name; `add` and `remove` write it. */
+  /** The registered entries, by kind and name. `add` and `remove` change it. */
   readonly registered: Map<string, Registered>
   /** The lists of each session with the upstream, by the owner of the session; `put` writes them. */
   readonly sources: Map<object, UpstreamLists>
   readonly report: ListReport.ListReport
-  /** `isListed` changes in `set`, `uris` and `fingerprints` in `update`. */
+  /** `set` changes `isListed`; `update` changes `uris` and `fingerprints`. */
   readonly state: EntryRegistration.State
-  /** What the upstream lists for entries that were left out because a function of the application threw; `reportFailed` writes it. */
+  /** The listed texts of the entries that were left out because a function of the application has thrown. `reportFailed` writes it. */
   failing: ReadonlyMap<string, string>
 }
 
@@ -124,7 +124,7 @@ const put = (
   if (lists === undefined) sources.delete(owner)
   else sources.set(owner, lists)
   const before = reported.map((kind) => revisionOf(self, kind))
-  // The upstream has notified a change, but the lists are the same again: clients are notified in any case.
+  // The upstream has sent a notification, but the lists are unchanged. Clients are notified nevertheless.
   const silent = Effect.suspend(() =>
     Effect.forEach(
       reported.filter((kind, i) => revisionOf(self, kind) === before[i]),
@@ -161,7 +161,7 @@ const update = Effect.fnUntraced(function*(self: Self) {
   }
   yield* reportFailed(self, failed)
   yield* self.report.report(listings(name, entries))
-  // An upstream that cannot be reached lists nothing, which is not a change.
+  // Without any lists the upstream cannot be reached, which is not a change of its tools.
   if (fingerprints !== undefined && sources.size > 0) state.fingerprints = yield* fingerprints.see(name, lists.tools)
   if (self.rename !== undefined) state.uris = urisOf(entries)
   const wanted = wantedOf(self, entries)
@@ -184,7 +184,7 @@ const remove = ({ registered }: Self, key: string): Effect.Effect<void> =>
     return ScopeEnd.close(scope, Exit.void)
   })
 
-/** What has to be registered for the entries, and for what the upstream serves and does not list. */
+/** Everything that has to be registered: the entries, and the handlers for what the upstream serves but does not list. */
 const wantedOf = (self: Self, entries: ReadonlyArray<Naming.Named>): ReadonlyMap<string, Wanted> => {
   const { register, unlistedResources, unlistedTools } = self.registration
   const startsTasks = self.startsTasks() !== undefined
@@ -225,7 +225,7 @@ const urisOf = (entries: ReadonlyArray<Naming.Named>): Uris.Uris => {
   return Uris.make(of("resource"), of("template"))
 }
 
-/** Logs each entry that is left out because a function of the application threw, once for each change of the entry. */
+/** Logs each entry that is left out because a function of the application has thrown. Each version of an entry is logged once. */
 const reportFailed = (self: Self, failed: ReadonlyArray<Naming.Failed>): Effect.Effect<void> => {
   const before = self.failing
   self.failing = new Map(failed.map(({ entry }) => [`${entry.kind} ${entry.name}`, textOf(entry.listed)]))
@@ -236,10 +236,10 @@ const reportFailed = (self: Self, failed: ReadonlyArray<Naming.Failed>): Effect.
   }, { discard: true })
 }
 
-/** The owner of the lists for clients without a session of their own. */
+/** The owner of the lists for clients without their own session. */
 const everyone = {}
 
-/** The entries of all lists. Of entries with the same name, the first. */
+/** The entries of all lists. Of several entries with the same name, the first is used. */
 const union = (all: ReadonlyArray<ServerLists>): ServerLists => ({
   tools: joined(all.map(({ tools }) => tools), ({ name }) => name),
   prompts: joined(all.map(({ prompts }) => prompts), ({ name }) => name),
@@ -260,7 +260,7 @@ const joined = <A>(lists: ReadonlyArray<ReadonlyArray<A>>, keyOf: (one: A) => st
 
 const texts = new WeakMap<object, string>()
 
-/** The JSON text of an entry. Each entry is written once, however often the lists of clients change. */
+/** The JSON text of an entry, which is computed only once for each entry. */
 const textOf = (listed: object): string => {
   let text = texts.get(listed)
   if (text === undefined) texts.set(listed, text = JSON.stringify(listed))

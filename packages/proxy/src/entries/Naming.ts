@@ -1,8 +1,7 @@
 /**
- * Chooses the entries of an upstream that clients get, and the names that clients know, for `Mirror`. A name of a tool or prompt has no
- * characters that people do not see. When `rename` gives two entries the
- * same name, clients get the first entry. An entry for which `filter` or `rename` throws is left out. `Uris` changes the URIs in requests
- * and results accordingly.
+ * Chooses the entries of an upstream that clients get, and the names that clients see, for `Mirror`. Invisible characters are removed from
+ * the names of tools and prompts. When `rename` gives the same name to two entries, clients get the first entry. An entry for which
+ * `filter` or `rename` throws is left out. `Uris` converts the URIs in requests and results to these names.
  */
 import type { ServerLists } from "@effect-mcp/core/unstable/client/Entries"
 import * as HiddenCharacters from "@effect-mcp/core/unstable/protocol/HiddenCharacters"
@@ -15,7 +14,7 @@ export interface Options {
   readonly filter?: ((entry: ProxyEntry) => boolean) | undefined
 }
 
-/** An entry with the name that clients know. */
+/** An entry with the name that clients see. */
 export interface Named {
   readonly own: string
   readonly entry: ProxyEntry
@@ -27,7 +26,7 @@ export interface Failed {
   readonly error: unknown
 }
 
-/** The entries that clients get, at most `max`; `left` counts the entries beyond `max`. */
+/** The entries that clients get, at most `max`. `left` is how many further entries there are. */
 export const named = (
   lists: ServerLists,
   options: Options,

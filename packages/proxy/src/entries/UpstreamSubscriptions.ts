@@ -1,10 +1,10 @@
 /**
- * The subscriptions of clients to resources of the upstream, for `Proxy`. A client with a session of its own subscribes in that session;
- * all other clients share one subscription of each resource. When a session with the upstream is opened again, this module subscribes
- * again and notifies the clients, because the upstream could report no change meanwhile.
+ * The subscriptions of clients to resources of the upstream, for `Proxy`. A client with its own session subscribes in this session. All
+ * other clients share one subscription for each resource. When a session with the upstream is opened again, this module subscribes again
+ * and notifies the clients, because they may have missed a change.
  *
- * A session that the transport replaces by itself, as over HTTP up to 2025-11-25, is not noticed: the subscriptions of the old session
- * are lost.
+ * When the transport itself replaces a session, as over HTTP with revision 2025-11-25 or earlier, this module does not notice it, and the
+ * subscriptions of the old session are lost.
  */
 import type { ClientSessionService } from "@effect-mcp/core/ClientSession"
 import type { McpError } from "@effect-mcp/core/protocol/McpError"
@@ -16,22 +16,22 @@ import type * as Scope from "effect/Scope"
 import type { Link } from "../upstream/Link.js"
 import * as UpstreamError from "../upstream/UpstreamError.js"
 
-/** The resources that one session with the upstream subscribes to. */
+/** The resources to which one session with the upstream subscribes, by URI. */
 type Wanted = Map<string, Resource>
 
 interface Resource {
-  /** How many clients want it. */
+  /** How many clients are subscribed to the resource. */
   clients: number
   isSubscribed: boolean
-  /** The subscription that is being made. Every client that wants the resource waits for it, and learns what the upstream answers. */
+  /** The request for the subscription. Every client that subscribes meanwhile waits for this request, and gets its result. */
   readonly subscribing: SingleFlight.SingleFlight<void, McpError>
 }
 
 export interface Options {
   readonly name: string
-  /** The link that the client owns; `undefined` for a client that shares the link of all. */
+  /** The link that only this client has; `undefined` for a client that uses the shared link. */
   readonly own: (session: ServerSessionService) => Effect.Effect<Link | undefined, McpError>
-  /** The open session of a client that owns a link. */
+  /** The open session of a client with its own link. */
   readonly ownNow: (session: ServerSessionService) => ClientSessionService | undefined
   /** The link that all other clients share. */
   readonly shared: Effect.Effect<Link, McpError>
@@ -39,7 +39,7 @@ export interface Options {
   /** Runs an effect for which no client waits. */
   readonly run: (effect: Effect.Effect<void>) => void
   readonly toOwn: (uri: string) => string
-  /** Notifies all clients of a change. */
+  /** Notifies all subscribed clients of a change. */
   readonly updated: (uri: string) => Effect.Effect<void>
 }
 
@@ -49,14 +49,14 @@ export interface Subscriptions {
   readonly follow: (link: Link) => Effect.Effect<void, never, Scope.Scope>
   /** Subscribes again in the link of a client, which was just opened, and passes its updates on. */
   readonly followOwn: (link: Link, client: ServerSessionService) => Effect.Effect<void, never, Scope.Scope>
-  /** Whether the client is subscribed in a session of its own. */
+  /** Whether the client has subscriptions in its own session. */
   readonly wantsOwn: (client: ServerSessionService) => boolean
 }
 
 interface Self extends Options {
-  /** What the clients want that share the link of all; `add` and `remove` count. */
+  /** The resources of the clients that use the shared link. `add` and `remove` change the counts. */
   readonly sharedWanted: Wanted
-  /** What each client wants that owns a link, by the keys of the clients; `wantedOf` adds clients. */
+  /** The resources of each client with its own link, by the key of the client. `wantedOf` adds clients. */
   readonly wantedBy: WeakMap<object, Wanted>
 }
 
@@ -85,7 +85,7 @@ const begin = (self: Self, uri: string, session: ServerSessionService): Effect.E
       ? add(self, self.sharedWanted, uri, self.shared, self.sharedNow)
       : add(self, wantedOf(self, session), uri, Effect.succeed(link), () => self.ownNow(session)))
 
-/** Counts one client more, until the scope closes. The first client subscribes at the upstream, and the last one unsubscribes. */
+/** Counts one more client, until the scope closes. The first client subscribes at the upstream, and the last client unsubscribes. */
 const add = (
   { name, run }: Self,
   wanted: Wanted,
@@ -118,7 +118,7 @@ const add = (
       )
   })
 
-/** Passes the updates of a session with the upstream on, and subscribes again to what the clients of the session want. */
+/** Passes on the updates of a session with the upstream, and subscribes again to the resources of its clients. */
 const following = Effect.fnUntraced(function*(
   { name, toOwn }: Self,
   session: ClientSessionService,
@@ -135,7 +135,7 @@ const following = Effect.fnUntraced(function*(
   yield* Effect.forkScoped(Effect.interruptible(again))
 })
 
-/** Counts one client less; `true` when no client wants the resource any more. */
+/** Counts one client less. Gives `true` when no client is subscribed to the resource any more. */
 const remove = (wanted: Wanted, uri: string, resource: Resource): boolean => {
   resource.clients--
   const isLast = resource.clients === 0

@@ -1,7 +1,7 @@
 /**
- * Converts URIs of resources between the upstream and the clients of a proxy that renames resources. A renamed template keeps its
- * variables: a URI that matches the template of one side is converted by the values of its variables. `Naming` gives the names, `Mirror`
- * makes the conversion of the current entries, and `EntryRegistration` converts.
+ * Converts URIs of resources between the upstream and the clients, for a proxy that renames resources. A renamed template keeps its
+ * variables. So a URI that matches the template of one side is converted with the values of its variables. `Naming` gives the names,
+ * `Mirror` makes the `Uris` of the present entries, and `EntryRegistration` converts URIs.
  */
 import type { JsonObject } from "@effect-mcp/core/protocol/Json"
 import * as UriKey from "@effect-mcp/core/unstable/protocol/UriKey"
@@ -19,13 +19,13 @@ export interface Renamed {
 export interface Uris {
   /** The URI that clients know for a URI of the upstream. */
   readonly toOwn: (uri: string) => string
-  /** Converts URIs that clients read through a template to URIs of the upstream. */
+  /** Gives a function that converts the URIs of a template that clients read to URIs of the upstream. */
   readonly toUpstream: (template: Renamed) => (uri: string) => string
-  /** The result of the upstream, with the URIs that clients know in the place of the upstream's. */
+  /** The result of the upstream, in which the URIs of the upstream are replaced by the URIs that clients know. */
   readonly inResult: (result: JsonObject) => JsonObject
 }
 
-/** For a proxy that renames no resources. */
+/** The `Uris` of a proxy that renames no resources. */
 export const same: Uris = { toOwn: (uri) => uri, toUpstream: () => (uri) => uri, inResult: (result) => result }
 
 export const make = (resources: ReadonlyArray<Renamed>, templates: ReadonlyArray<Renamed>): Uris => {
@@ -56,7 +56,7 @@ const converter = (from: string, to: string): (uri: string) => string | undefine
     onLeft: () => () => undefined,
     onRight: ([source, target]) => (uri) =>
       Option.getOrUndefined(Option.map(UriTemplate.match(source, uri), (values) =>
-        // Where the templates differ by a prefix, the rest of the URI stays as the client or the upstream wrote it.
+        // When the templates differ only by a prefix, the rest of the URI stays unchanged.
         from.endsWith(to) && uri.startsWith(from.slice(0, from.length - to.length))
           ? uri.slice(from.length - to.length)
           : to.endsWith(from)
@@ -64,7 +64,7 @@ const converter = (from: string, to: string): (uri: string) => string | undefine
           : UriTemplate.expand(target, values)))
   })
 
-/** Converts the URIs of contents, of embedded resources, and of resource links. */
+/** Converts the URIs of contents, embedded resources and resource links in a result. */
 const inResult = (result: JsonObject, convert: (uri: string) => string): JsonObject => {
   const content = (one: unknown): unknown => {
     if (!Predicate.isRecord(one)) return one

@@ -1,20 +1,21 @@
 /**
- * Says which call of a client a message of the upstream belongs to. `Link` asks. Nothing here has effects.
+ * Finds the call of a client to which a message of the upstream belongs, for `Link`. The functions have no effects.
  *
- * - Does the message name a task? Then it belongs to the call that became the task.
- * - Did the message come on the stream of a request, as over HTTP? Then it belongs to the call that sent the request.
- * - Is the task or the request of no call that is known? Then the message may belong to any call that runs as a task: other requests read
- *   its task, and the task may ask before the call knows it.
- * - A message that names neither may belong to any call that runs: with one call it belongs to this call.
+ * - A message that names a task belongs to the call that has become this task.
+ * - A message on the stream of a request, as over HTTP, belongs to the call that has sent this request.
+ * - When no call has this task or this request, the message may belong to any call that runs as a task. Such a call may not know its task
+ *   yet, and other requests read its task.
+ * - A message that names neither a task nor a request may belong to any running call. If only one call runs, the message belongs to this
+ *   call.
  */
 import type { RequestId } from "@effect-mcp/core/Message"
 import type { JsonObject } from "@effect-mcp/core/protocol/Json"
 import { keys } from "@effect-mcp/core/protocol/Meta"
 
-/** What the messages of the upstream name a call by. The call adds its requests, and writes what it knows of its task. */
+/** The ids by which messages of the upstream name a call. The call adds the ids of its requests and sets its task. */
 export interface Marks {
   readonly requests: Set<RequestId>
-  /** The task that the call has become; `true` while the call waits for the id, and `undefined` for a call that is not a task. */
+  /** The id of the task that the call has become. `true` while the call waits for this id; `undefined` when the call is not a task. */
   task: string | true | undefined
   /** How many questions of the call wait for an answer of its client; `Link` counts them. */
   questions: number
@@ -22,7 +23,7 @@ export interface Marks {
 
 export const marks = (): Marks => ({ requests: new Set(), task: undefined, questions: 0 })
 
-/** What a message says of its call. */
+/** What a message says about its call. */
 export interface Named {
   /** The request on whose stream the message came. */
   readonly call?: RequestId | undefined
@@ -33,7 +34,7 @@ export type Found<Running> =
   | { readonly _tag: "Call"; readonly running: Running }
   /** The message belongs to no call. */
   | { readonly _tag: "Outside" }
-  /** Each of these calls may be the one. */
+  /** The message may belong to any of these calls. */
   | { readonly _tag: "Several"; readonly calls: ReadonlyArray<Running> }
 
 export const of = <Running>(running: ReadonlyMap<Running, Marks>, { call, meta }: Named): Found<Running> => {

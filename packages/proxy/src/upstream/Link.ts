@@ -1,10 +1,10 @@
 /**
- * A link is one session with the upstream and the calls of clients that run in the session. The link passes a question or a log message of
- * the upstream to the client whose call runs. `CallOfMessage` says which call a message belongs to. When that cannot be told, the message
- * reaches no client: what belongs to one client must not reach another.
+ * A link is one session with the upstream, together with the calls of clients that run in this session. The link passes each question and
+ * each log message of the upstream to the client of the call that it belongs to. `CallOfMessage` finds this call. When the call cannot be
+ * found, no client gets the message, because a message for one client must not reach another client.
  *
- * `Links` has the links of clients, and `ListingLink` the link that lists the entries. `Sessions` chooses the link of a client, and
- * `Forward` runs calls in links.
+ * `Links` has the links of single clients, and `ListingLink` has the link that lists the entries. `Sessions` chooses the link of a client,
+ * and `Forward` runs calls in links.
  */
 import * as Client from "@effect-mcp/core/Client"
 import type { ConnectError } from "@effect-mcp/core/ClientError"
@@ -43,29 +43,31 @@ export interface Running {
 
 export interface Link {
   readonly session: ClientSessionService
-  /** Completes when the session has ended and no request gets the link any more. `ListingLink` and `Links` complete it. */
+  /** `ListingLink` and `Links` complete this when the session has ended and no new request gets the link. */
   readonly gone: Deferred.Deferred<void>
-  /** The calls that run in the link; where the link follows the lists of all clients, the calls of all clients. */
+  /** Counts the calls that run in the link. The link that follows the lists for all clients counts the calls of all clients. */
   readonly calls: OwnCalls
   /** Collects the caching hints of the lists that are read in the link. */
   readonly hints: HintsRead
   /**
-   * Runs a call. While the call runs, its client gets the questions and log messages of the upstream. The call tells `marks` by what the
-   * messages of the upstream name it.
+   * Runs a call. While the call runs, its client gets the questions and log messages of the upstream for this call. The call writes to
+   * `marks` the ids by which messages of the upstream name it.
    */
   readonly during: <A, E>(
     running: Running,
     call: (marks: CallOfMessage.Marks) => Effect.Effect<A, E>
   ) => Effect.Effect<A, E>
   /**
-   * Runs a call, and reports the progress of the token that the call passes to `listen`. All progress is reported before the call
-   * ends.
+   * Runs a call, and passes the progress for the token that the call gives to `listen` to `report`. All progress is reported before the
+   * call ends.
    */
   readonly reporting: <A, E>(
     report: (progress: Progress.Progress) => Effect.Effect<void>,
     call: (listen: (token: RequestId) => void) => Effect.Effect<A, E>
   ) => Effect.Effect<A, E>
-  /** Sets the level from which the upstream sends log messages; in a shared link, the lowest level that was set. */
+  /**
+   * Sets the lowest level of the log messages that the upstream sends. In a shared link, the lowest level that any client has set holds.
+   */
   readonly setLevel: (level: LoggingLevel) => Effect.Effect<void>
   /** Notifies the upstream that the roots of the client have changed. */
   readonly rootsChanged: Effect.Effect<void>
@@ -76,23 +78,23 @@ export interface Options {
   readonly connector: Connector
   readonly client: Client.Options
   readonly capabilities: ClientCapabilities
-  /** An earlier session with the upstream, whose era and revision the new session uses. */
+  /** An earlier session with the upstream. The new session uses the same protocol revision. */
   readonly prior?: ClientSessionService | undefined
-  /** What counts the calls of the link: first the link's own. */
+  /** The counters of calls. The first is the counter of this link. */
   readonly calls: readonly [OwnCalls, ...ReadonlyArray<OwnCalls>]
   /** Whether clients share the link. */
   readonly isShared: boolean
-  /** The client that owns the link, for messages outside of any call; `undefined` when clients share the link. */
+  /** The session of the client that owns the link, for messages that belong to no call; `undefined` when clients share the link. */
   readonly standalone: () => ServerSessionService | undefined
 }
 
 interface Self {
   readonly options: Options
   readonly session: ClientSessionService
-  /** The calls that run, each with its marks; `during` writes it. */
+  /** The running calls, each with its marks. `during` adds and removes calls. */
   readonly running: Map<Running, CallOfMessage.Marks>
   readonly logs: Logs
-  /** The level that was sent last, and the level that the upstream has acknowledged last; `setLevel` writes both. */
+  /** The level that was sent last, and the level that the upstream has acknowledged last. `setLevel` writes both. */
   readonly level: { sent: LoggingLevel | undefined; acknowledged: LoggingLevel | undefined }
 }
 
@@ -130,7 +132,7 @@ export const open = Effect.fnUntraced(function*(options: Options): Effect.fn.Ret
   }
 })
 
-/** The client that gets a notification of the upstream; `undefined` when the client cannot be told. */
+/** The client that gets a notification of the upstream; `undefined` when it cannot be determined. */
 const notified = (
   options: Options,
   running: Self["running"],
@@ -143,14 +145,17 @@ const notified = (
     case "Outside":
       return options.standalone()
     case "Several":
-      // It does not matter in which of its calls a client gets a notification.
+      // All calls are of one client, so it does not matter in which call the client gets the notification.
       return areOfOneClient(found.calls) ? found.calls.at(-1)?.session() : undefined
   }
 }
 
-/** Asks the client of the call that a question belongs to. The client that owns the link is asked outside of its calls, if need be. */
+/**
+ * Asks the client of the call to which a question belongs. When no call is found and a client owns the link, this client is asked outside
+ * of its calls.
+ */
 const asking = (options: Options, running: Self["running"]) => (question: UpstreamQuestions.Question) =>
-  // An answer that came just before, and names a task, reaches its call first.
+  // When an answer that names a task has arrived just before, its call must see the answer first.
   Effect.flatMap(Effect.zipLeft(FeatureContext, Effect.yieldNow()), ({ call, meta }) => {
     const found = CallOfMessage.of(running, { call, meta })
     const asks = found._tag === "Call"
@@ -169,7 +174,10 @@ const asking = (options: Options, running: Self["running"]) => (question: Upstre
       : UpstreamQuestions.ask(owner)(question)
   })
 
-/** The only one of a client's calls that does not wait for an answer of the client. */
+/**
+ * Of several calls of one client, the only call that does not wait for an answer of the client; `undefined` when there is not exactly one
+ * such call.
+ */
 const onlyBusy = (running: Self["running"], calls: ReadonlyArray<Running>): Running | undefined => {
   const busy = areOfOneClient(calls) ? calls.filter((one) => running.get(one)?.questions === 0) : []
   return busy.length === 1 ? busy[0] : undefined
@@ -185,7 +193,7 @@ const unknown = (method: string, found: CallOfMessage.Found<Running>): string =>
     ? "no call runs that it belongs to"
     : `${found.calls.length} calls run, and the upstream does not say which of them asks; call one after another`)
 
-/** Passes on what the session reports outside of answers and log messages, until the scope closes. */
+/** Passes completed elicitations to clients, and logs diagnostics of the session, until the scope closes. */
 const listen = Effect.fnUntraced(function*({ options, running, session }: Self) {
   yield* Listening.fork(
     session.elicitationsCompleted,
@@ -206,7 +214,7 @@ const during = <A, E>(
       for (const calls of options.calls) calls.mark()
       return marks
     }),
-    // Sends log messages before the answer: some clients receive no log message of a call after its answer.
+    // Log messages are sent before the answer, because some clients ignore log messages of a call after its answer.
     (marks) =>
       Effect.tap(call(marks), () => logs.isIdle() ? Effect.void : raceFirst(logs.flush, Effect.ignore(session.ended))),
     () =>
@@ -221,7 +229,7 @@ const setLevel = ({ level, options, session }: Self, wanted: LoggingLevel): Effe
     const { sent } = level
     const isSet = sent !== undefined && (options.isShared ? isAtLeast(wanted, sent) : wanted === sent)
     if (isSet || session.serverCapabilities.logging === undefined) return Effect.void
-    // The level counts as set, unless the upstream does not acknowledge it.
+    // The level counts as set until the upstream refuses it.
     level.sent = wanted
     return session.setLoggingLevel(wanted).pipe(
       Effect.onExit((exit) =>
@@ -238,7 +246,7 @@ interface Logs {
   readonly receive: (notification: Notification) => void
   /** Whether no message waits. */
   readonly isIdle: () => boolean
-  /** Waits until the messages that have arrived are sent. */
+  /** Waits until all messages that have arrived are sent. */
   readonly flush: Effect.Effect<void>
 }
 
@@ -246,8 +254,8 @@ interface Logs {
 export const MAX_LOGS = 256
 
 /**
- * Passes the log messages of one session on, in their order. `target` gives the client of a message when the message arrives. While a
- * client reads slowly, `MAX_LOGS` messages wait, and later messages are dropped.
+ * Passes the log messages of one session to clients, in their order. `target` gives the client of a message. While a client reads slowly,
+ * up to `MAX_LOGS` messages wait, and further messages are dropped.
  */
 export const passLogs = (
   target: (message: CallOfMessage.Named) => ServerSessionService | undefined
@@ -275,7 +283,7 @@ export const passLogs = (
 
 const isLogMessage = SchemaCheck.compile(LoggingMessage)
 
-/** How many progress notifications of a call wait for a slow client, before the oldest is dropped. */
+/** How many progress notifications of a call wait for a slow client. When there are more, the oldest is dropped. */
 const MAX_PROGRESS = 256
 
 interface TaskProgress extends Pick<Link, "reporting"> {
@@ -283,8 +291,8 @@ interface TaskProgress extends Pick<Link, "reporting"> {
 }
 
 /**
- * Reports the progress of calls that have become tasks at an upstream up to 2025-11-25. The progress arrives after the call was
- * answered, so the client's own progress of a call has ended; the notifications have the token of the call.
+ * Reports the progress of calls that have become tasks at an upstream of revision 2025-11-25 or earlier. Such progress arrives after the
+ * call was answered, when the `onProgress` of the request no longer gets it. The notifications still have the token of the call.
  */
 const taskProgressOf = (): TaskProgress => {
   const listeners = new Map<unknown, (progress: Progress.Progress) => void>()

@@ -1,11 +1,10 @@
 /**
- * The links of clients: a session with the upstream for each client of the proxy. The link of a client with a session closes when the
- * client disconnects. From 2026-07-28 on, the requests of one pipe or principal that declare equal capabilities share a link, which closes
- * some time after the last request. So do the requests of anonymous clients over HTTP, where only programs of this machine reach the
- * server. Where other machines reach the server, each anonymous request opens a link of its own.
+ * The links of single clients: each client of the proxy has a session with the upstream. The link of a client with a session closes when
+ * the client disconnects. Clients of revision 2026-07-28 have no session: the requests of one pipe or one principal with equal capabilities
+ * share a link, which closes some time after the last request. Requests of anonymous clients over HTTP share a link in the same way if only
+ * programs of this machine can reach the server; otherwise each anonymous request opens a new link.
  *
- * `Sessions` chooses between a link of a client and the shared link. `Link` is one session with the upstream; `ListingLink` has the link
- * that no client owns.
+ * `Sessions` chooses between such a link and the shared link. `Link` is one session with the upstream; `ListingLink` has the shared link.
  */
 import { forOperator } from "@effect-mcp/core/ClientLogger"
 import type { ClientCapabilities } from "@effect-mcp/core/protocol/Capabilities"
@@ -43,11 +42,13 @@ export interface Options {
 }
 
 export interface Links {
-  /** Warns, the first time, that requests of anonymous clients open a link each. */
+  /** Logs a warning, the first time only, that each request of an anonymous client opens a link. */
   readonly warnOfAnonymous: Effect.Effect<void>
   /** The link of the client of a request. The link stays open at least until the scope closes. */
   readonly of: (session: ServerSessionService) => Effect.Effect<Link, McpError, Scope.Scope>
-  /** Remembers the session of a client that has completed the handshake, which reaches the client outside of its requests. */
+  /**
+   * Remembers the session of a client that has completed the handshake. Through this session the client is reached outside of its requests.
+   */
   readonly begin: (session: ServerSessionService) => void
   /** The open link of a client; `undefined` when none is open. */
   readonly existing: (session: ServerSessionService) => Link | undefined
@@ -57,21 +58,21 @@ export interface Links {
   readonly listed: (session: ServerSessionService) => Effect.Effect<Link, McpError>
 }
 
-/** Stands in a `Key` for all clients without a session and a user, at a server that only programs of this machine reach. */
+/** The `client` in the `Key` of all clients without a session and a user, at a server that only programs of this machine can reach. */
 const anonymousOfMachine = {}
 
 class Key implements Equal.Equal {
   readonly text: string
 
   constructor(readonly client: object | string, readonly session: ServerSessionService) {
-    // A session declares its capabilities once, and each request of the modern era declares its own. Only the capabilities that the
-    // upstream sees distinguish links.
+    // A session declares its capabilities once, but each request of revision 2026-07-28 declares capabilities. Only the capabilities that
+    // the upstream sees distinguish links.
     this.text = session.client.sessionScope === undefined
       ? JSON.stringify(UpstreamQuestions.passed(session.client.capabilities))
       : ""
   }
 
-  // A client declares few different capabilities.
+  // The capabilities are not hashed, because a client has only a few different capabilities.
   [Hash.symbol](): number {
     return Hash.hash(this.client)
   }
@@ -159,7 +160,7 @@ const openedBy = ({ opened }: Self, { client: { key } }: ServerSessionService) =
   typeof key === "object" ? opened.get(key) : undefined
 
 const opening = Effect.fnUntraced(function*(self: Self, { client, session }: Key, end: Effect.Effect<void>) {
-  // The client has left before its link began: the link closes with the request that opens it.
+  // The client has disconnected before its link began to open, so the link closes with the request that opens it.
   if (typeof client === "object" && self.left.has(client)) yield* end
   const link = yield* self.open(session.client.capabilities, () => standaloneOf(self, session))
   self.run(ended(link, end))
@@ -171,7 +172,7 @@ const opening = Effect.fnUntraced(function*(self: Self, { client, session }: Key
   return link
 })
 
-/** Waits until the session has ended, and runs what takes the link away from later requests. */
+/** Waits until the session has ended. Then runs `takeAway`, so that no later request gets the link. */
 const ended = ({ gone, session }: Link, takeAway: Effect.Effect<void>): Effect.Effect<void> =>
   Effect.ensuring(
     Effect.zipRight(Effect.ignore(session.ended), takeAway),
@@ -181,12 +182,12 @@ const ended = ({ gone, session }: Link, takeAway: Effect.Effect<void>): Effect.E
 const get = Effect.fnUntraced(function*(self: Self, key: Key) {
   const { all } = self
   if (!all.has(key)) yield* refuseTooMany(self)
-  // No link begins without its end.
+  // This is uninterruptible, so that each link that opens will also be closed.
   const link = Effect.uninterruptibleMask((restore) =>
     Effect.zipRight(endWithSession(self, key), restore(all.get(key)))
   )
   return yield* Effect.catchAllCause(link, (cause) =>
-    // The proxy closes, and no link opens any more. A request that is interrupted itself does not go on here.
+    // The link was interrupted because the proxy closes. (An interrupted request would not reach this line.)
     Cause.isInterruptedOnly(cause) ? UpstreamError.of(self.name, "is not connected") : Effect.failCause(cause))
 })
 

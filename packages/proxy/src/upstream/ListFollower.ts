@@ -1,7 +1,7 @@
 /**
- * Follows the lists of one session with the upstream, for `ListingLink`, and for `Proxy` where each client has a session: reads the lists
- * once, and again after each change that the upstream reports. A list that cannot be read stays as it was, and is read again later.
- * `ServerLists` of the client reads a list and bounds how often lists are read.
+ * Follows the lists of one session with the upstream. `ListingLink` uses it, and so does `Proxy` when each client has a session. It reads
+ * the lists once, and again after each change that the upstream reports. When a list cannot be read, the old list is kept, and the list is
+ * read again later. `ServerLists` of the client reads a list, and limits how often lists are read.
  */
 import type { Change } from "@effect-mcp/core/ClientSession"
 import type * as Entries from "@effect-mcp/core/unstable/client/Entries"
@@ -18,7 +18,7 @@ export interface UpstreamLists extends Entries.ServerLists {
   readonly hints: ListedHints
 }
 
-/** How long the lists wait for the subscription that reports their changes. */
+/** How long the first read waits for the subscription that reports changes. */
 const SUBSCRIPTION_WAIT = "5 seconds"
 
 /**
@@ -39,7 +39,7 @@ export const make = (
     const refresh = Effect.suspend(() => {
       const about = [...reported]
       reported.clear()
-      // What was read before, by calls of clients, is not part of these lists.
+      // Hints that came before, from calls of clients, do not belong to these lists.
       hints.take()
       return Effect.flatMap(ServerLists.read(session, lists), (read) => {
         lists = read.lists

@@ -1,10 +1,10 @@
 /**
- * The one connection to the upstream on which the proxy follows the upstream's lists of tools, prompts and resources. `Proxy` starts the
- * link once, and `Sessions` gives it to clients. The link follows the lists until the session ends, and connects again as the schedule
- * `reconnect` says. Calls of clients that share this connection wait while it is being opened, and fail at once after the last attempt has
- * failed. A defect ends all attempts and is logged.
+ * The connection on which the proxy follows the upstream's lists of tools, prompts and resources. There is one such connection: `Proxy`
+ * starts it, and `Sessions` gives it to clients that share it. When the session ends, the proxy connects again by the schedule `reconnect`.
+ * Calls of clients that share the connection wait while it is being opened; after the last attempt has failed, these calls fail at once. A
+ * defect is logged and ends all attempts.
  *
- * `ListFollower` reads the lists. `Links` opens the connections to the upstream that belong to one client each.
+ * `ListFollower` reads the lists. `Links` opens the connections that belong to one client each.
  */
 import type { ConnectError } from "@effect-mcp/core/ClientError"
 import type { Change, ClientSessionService } from "@effect-mcp/core/ClientSession"
@@ -25,7 +25,7 @@ import * as UpstreamError from "./UpstreamError.js"
 export interface Options {
   readonly name: string
   readonly open: Effect.Effect<Link, ConnectError, Scope.Scope>
-  /** How long a call waits for a link that is being opened. */
+  /** How long a call waits while the link is being opened. */
   readonly connectTimeout: Duration.DurationInput
   readonly reconnect: Schedule.Schedule<unknown, unknown>
 }
@@ -33,7 +33,7 @@ export interface Options {
 export interface Follower {
   /** Runs when a link is open, before its lists are read. */
   readonly onOpen: (link: Link) => Effect.Effect<void, never, Scope.Scope>
-  /** What the upstream lists now; `undefined` while the upstream cannot be reached. */
+  /** Gets the present lists of the upstream; `undefined` while the upstream cannot be reached. */
   readonly onLists: (
     lists: ListFollower.UpstreamLists | undefined,
     reported: ReadonlyArray<Change>
@@ -41,7 +41,7 @@ export interface Follower {
 }
 
 export interface ListingLink {
-  /** The open link. Waits while the upstream is being connected. */
+  /** The open link. Waits while the link is being opened. */
   readonly link: Effect.Effect<Link, McpError>
   /** The session of the open link; `undefined` while no link is open. */
   readonly session: () => ClientSessionService | undefined
@@ -56,14 +56,16 @@ type State =
   | { readonly _tag: "Open"; readonly link: Link }
   | { readonly _tag: "Down"; readonly why: McpError }
 
-/** How long clients keep the entries of an upstream after its session has ended: an upstream that restarts loses no entry. */
+/**
+ * How long clients keep the entries after the session with the upstream has ended. So clients lose no entries when the upstream restarts.
+ */
 const KEPT = "5 seconds"
 
-/** After a session of this length, the schedule `reconnect` begins anew. */
+/** After a session of this length, the schedule `reconnect` starts from its beginning. */
 const RESET_AFTER = Duration.minutes(1)
 
 interface Self extends Options {
-  /** Changes in `become`; and at the end of a connection, which opens the next connection. */
+  /** `become` changes the state; the end of a connection sets it to `Opening`. */
   state: State
   readonly started: Deferred.Deferred<void, ConnectError>
   readonly unconnected: McpError
@@ -100,7 +102,7 @@ const linkOf = ({ connectTimeout, state, unconnected }: Self): Effect.Effect<Lin
   }
 }
 
-/** Changes the state. Calls that wait for the link get the outcome. */
+/** Changes the state. Calls that wait for the link get `outcome`. */
 const become = (self: Self, next: State, outcome: Effect.Effect<Link, McpError>): Effect.Effect<void> =>
   Effect.suspend(() => {
     const before = self.state
@@ -128,7 +130,7 @@ const run = (self: Self, follower: Follower): Effect.Effect<void, never, Scope.S
   )
 }
 
-/** One connection, or one attempt to connect, and how long the connection lasted. */
+/** Runs one connection or one failed attempt, and gives how long the connection lasted. */
 const lasted = (self: Self, follower: Follower) =>
   Effect.matchEffect(Effect.timed(connection(self, follower)), {
     onFailure: Effect.fnUntraced(function*(error) {
@@ -141,7 +143,7 @@ const lasted = (self: Self, follower: Follower) =>
     onSuccess: ([duration]) => Effect.as(Effect.forkScoped(gone(self, follower)), duration)
   })
 
-/** One connection, from its beginning to its end. */
+/** Runs one connection from its beginning to its end. */
 const connection = Effect.fnUntraced(
   function*(self: Self, { onLists, onOpen }: Follower) {
     const { name, open, started } = self
@@ -161,14 +163,14 @@ const connection = Effect.fnUntraced(
   ScopeEnd.scoped
 )
 
-/** Takes the lists away when the upstream does not come back soon. */
+/** Removes the lists when the upstream is not connected again after `KEPT`. */
 const gone = (self: Self, { onLists }: Follower) =>
   Effect.zipRight(
     Effect.sleep(KEPT),
     Effect.suspend(() => self.state._tag === "Open" ? Effect.void : onLists(undefined, []))
   )
 
-/** After a defect nothing connects again: calls fail with a message that says so, and `started` dies with the defect. */
+/** Handles a defect: the proxy does not connect again, calls fail with a message that says so, and `started` dies with the defect. */
 const broken = (self: Self, { onLists }: Follower, cause: Cause.Cause<never>) => {
   const { failed, name, started } = self
   return Effect.logError(`The proxy of the upstream "${name}" has failed, and does not connect again`, cause).pipe(

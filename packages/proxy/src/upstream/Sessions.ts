@@ -1,8 +1,9 @@
 /**
- * Says in which session with the upstream a client's calls run: in the session that all clients share, or in a session of the client's
- * own. The option `sessions` of `Proxy` decides, or the era of the upstream where the option is not set.
+ * Decides in which session with the upstream the calls of a client run: in the session that all clients share, or in a session that only
+ * this client has. The option `sessions` of `Proxy` decides this. Without the option, the revision of the upstream decides: 2025-11-25 or
+ * earlier (legacy) or 2026-07-28 (modern).
  *
- * `ListingLink` has the session that all clients share, `Links` the sessions that belong to one client each.
+ * `ListingLink` has the session that all clients share; `Links` has the sessions that belong to one client each.
  */
 import type { ClientSessionService } from "@effect-mcp/core/ClientSession"
 import type { McpError } from "@effect-mcp/core/protocol/McpError"
@@ -17,36 +18,36 @@ import type { Links } from "./Links.js"
 import type { ListingLink } from "./ListingLink.js"
 
 export interface Options {
-  /** The option of the proxy. */
+  /** The option `sessions` of the proxy. */
   readonly sessions: "each" | "shared" | undefined
   readonly listingLink: ListingLink
   readonly links: Links
-  /** How long a client waits for the lists of its own session. */
+  /** How long a client with its own session waits for the lists of this session. */
   readonly connectTimeout: Duration.DurationInput
 }
 
 export interface Sessions {
-  /** Whether each client has a session of its own, at an upstream with this session. */
+  /** Whether each client gets its own session. `shared` is the shared session with the upstream. */
   readonly isEach: (shared: ClientSessionService) => boolean
-  /** As `isEach`, for the upstream as it is now; while the upstream is not connected, as it was before. */
+  /** Like `isEach`, for the present shared session. While the upstream is not connected, gives the last result. */
   readonly isEachNow: () => boolean
   /** The link for a request of a client. The link stays open at least until the scope closes. */
   readonly linkOf: (session: ServerSessionService) => Effect.Effect<Link, McpError, Scope.Scope>
-  /** The link that a client owns; `undefined` for a client that shares the link of all. */
+  /** The link that only this client has; `undefined` for a client that uses the shared link. */
   readonly ownLinkOf: (session: ServerSessionService) => Effect.Effect<Link | undefined, McpError>
   /**
-   * The link whose lists a client sees; `undefined` for a client that sees the lists of all. Waits until the lists were read, but not
-   * longer than `connectTimeout`.
+   * The client's own link, whose lists the client sees; `undefined` for a client that sees the entries of all sessions. Waits until the
+   * lists of this link were read, at most for `connectTimeout`.
    */
   readonly ownerOf: (session: ServerSessionService) => Effect.Effect<Link | undefined>
 }
 
 interface Self extends Options {
-  /** What `isEachNow` has said last; only `isEachNow` writes it. */
+  /** The last result of `isEachNow`, which alone writes it. */
   wasEach: boolean
   /**
-   * The keys of clients whose own session did not list in time: until it does, these clients see the entries of all sessions. `ownerOf`
-   * adds keys.
+   * The keys of clients whose own session did not list its entries in time. Until the session has listed them, these clients see the
+   * entries of all sessions. `ownerOf` adds keys.
    */
   readonly slow: WeakSet<object>
 }

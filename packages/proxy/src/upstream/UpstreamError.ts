@@ -1,8 +1,8 @@
 /**
- * The errors that a client gets when its request failed at the upstream (`Forward`, `UpstreamTask`, `WaitingCalls`) or no link could be
- * opened (`Links`, `ListingLink`). An error that the upstream sent is passed on unchanged. When the request or the answer was lost on the
- * way, the client learns the name of the upstream and what happened; only the log has the cause, because the text of a transport may
- * contain secrets.
+ * The errors that a client gets when its request has failed at the upstream (`Forward`, `UpstreamTask`, `WaitingCalls`), or when no link
+ * could be opened (`Links`, `ListingLink`). An error that the upstream has sent is passed to the client unchanged. When the request or the
+ * answer was lost, the error has the name of the upstream and says what happened. The cause is only in the log, because the text of a
+ * transport may contain secrets.
  */
 import type { ClientError, ConnectError } from "@effect-mcp/core/ClientError"
 import { forOperator } from "@effect-mcp/core/ClientLogger"
@@ -10,12 +10,12 @@ import { InternalError, isMcpError, type McpError, MethodNotFound } from "@effec
 import type { AskError } from "@effect-mcp/core/ServerSession"
 import * as Effect from "effect/Effect"
 
-/** The failures of a request to the upstream, and of the questions to the client that the request causes. */
+/** The failures of a request to the upstream, including the failures of questions to the client that the request has caused. */
 export type ProxyFailure = ClientError | AskError
 
 /** Fails with the error for the client, and logs the cause that the error leaves out. */
 export const fail = (upstream: string, method: string, error: ProxyFailure): Effect.Effect<never, McpError> => {
-  // Many servers that shut down answer with this error.
+  // Many servers answer with this error when they shut down.
   if (isMcpError(error) && error.message === "Connection closed") {
     return Effect.fail(of(upstream, sentences.ConnectionClosed(method)))
   }
@@ -55,11 +55,13 @@ const sentences = {
   TransportError: (method: string) => `sent no valid answer to "${method}", or no answer. ${MAY_HAVE}`
 } as const
 
-/** The error for a client. `does` is the end of a sentence whose subject is the upstream. */
+/** The error for a client. `does` completes a sentence whose subject is the upstream. */
 export const of = (upstream: string, does: string): InternalError =>
   new InternalError({ message: `The upstream "${upstream}" ${does}` })
 
-/** Fails with the error of a request that could not be sent because the upstream could not be connected; logs the cause. */
+/**
+ * Fails with the error for a client whose request could not be sent, because no connection to the upstream could be opened. Logs the cause.
+ */
 export const unconnected = (upstream: string, error: ConnectError): Effect.Effect<never, McpError> =>
   Effect.zipRight(
     forOperator(Effect.logWarning(`The upstream "${upstream}" could not be connected: ${error.message}`)),

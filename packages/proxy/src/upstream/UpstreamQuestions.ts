@@ -1,8 +1,8 @@
 /**
- * Passes questions of the upstream (elicitation, sampling, roots) on to a client of the proxy: `Link` the questions of a session,
- * `Forward`, `UpstreamTask` and `WaitingCalls` the questions of a call. The parameters and the answer are not changed. `ServerSession`
- * checks that the client has declared the capability that a question needs. The module also says which capabilities of a client the
- * upstream sees, and makes the features of the client that calls the upstream.
+ * Passes questions of the upstream (elicitation, sampling, roots) to a client of the proxy, without changes to the parameters and the
+ * answer. `Link` uses it for the questions of a session; `Forward`, `UpstreamTask` and `WaitingCalls` use it for the questions of a call.
+ * `ServerSession` checks that the client has declared the capability for a question. This module also decides which capabilities of a
+ * client the upstream sees, and makes the features of the client that calls the upstream.
  */
 import type { Question as ServerQuestion } from "@effect-mcp/core/Ask"
 import * as ClientFeatures from "@effect-mcp/core/ClientFeatures"
@@ -25,7 +25,7 @@ export interface Questions {
   readonly [key: string]: Question
 }
 
-/** How many questions a result or a task may have at once. A client answers as many. */
+/** How many questions a result or a task may have at once. */
 export const MAX = 1000
 
 export type Ask = (question: Question) => Effect.Effect<JsonObject, AskError>
@@ -71,14 +71,14 @@ export const of = (requests: unknown): Questions | undefined => {
   return Object.values(requests).every(isQuestion) ? requests as Questions : undefined
 }
 
-/** Everything that an upstream may ask of a client. */
+/** The capabilities of a client that answers all questions. */
 export const all: ClientCapabilities = {
   sampling: { tools: {}, context: {} },
   elicitation: { form: {}, url: {} },
   roots: { listChanged: true }
 }
 
-/** The capabilities of a client that a proxy declares to the upstream. */
+/** The capabilities that the proxy declares to the upstream for a client that has declared `declared`. */
 export const passed = (declared: ClientCapabilities): ClientCapabilities => ({
   ...(declares(declared, "sampling")
     ? {
@@ -97,7 +97,10 @@ export const passed = (declared: ClientCapabilities): ClientCapabilities => ({
   ...(declared.roots === undefined ? undefined : { roots: {} })
 })
 
-/** Features of a client that pass each question of the upstream to `ask`. `rootsChanges` has a value for each change of the roots. */
+/**
+ * Client features that pass each question of the upstream to `ask`. `rootsChanges` has a stream with an element for each change of the
+ * client's roots.
+ */
 export const features = (
   declared: ClientCapabilities,
   ask: (question: Question) => Effect.Effect<JsonObject, AskError, FeatureContext>,
