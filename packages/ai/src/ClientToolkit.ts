@@ -1,10 +1,9 @@
 /**
- * Makes a toolkit of `@effect/ai` of the tools of MCP servers: a language model calls the tools as it calls the application's own.
- * The tools come from a tool list, which is known when the program runs, or from a definition, which has parameters and results by
- * type.
+ * Makes a toolkit of `@effect/ai` from the tools of MCP servers, so that a language model calls these tools like the application's own
+ * tools. The tools come from a tool list, which is known only at run time, or from a definition, which has typed parameters and results.
  *
- * The model gets a failure as a result (`failureMode: "return"`), so that it can react and the conversation goes on. `ToolList` is for
- * programs that call a model's API themselves.
+ * The model gets a failure as a result (`failureMode: "return"`), so that the model can react and the conversation goes on. `ToolList` is
+ * for programs that call the API of a model themselves.
  *
  * @since 0.1.0
  */
@@ -40,7 +39,7 @@ export class ToolFailure extends Schema.TaggedError<ToolFailure>("@effect-mcp/ai
 }) {}
 
 /**
- * The schema of parameters that are an object, as `@effect/ai` requires it.
+ * The schema of parameters that are an object, in the form that `@effect/ai` requires.
  *
  * @category models
  */
@@ -50,7 +49,7 @@ export interface ParametersSchema<A> extends Schema.Schema<A, any> {
 }
 
 /**
- * A tool that a server lists. The server checks the arguments. The success is structured content, or text.
+ * A tool that a server lists. The server checks the arguments. The success is the structured content, or the text.
  *
  * @category models
  */
@@ -72,15 +71,15 @@ export interface RemoteTools extends Record<string, RemoteTool> {}
 
 /** @category models */
 export interface Options {
-  /** The options of the calls of a tool: the timeout, and the handler of progress. */
+  /** Gives the options for calls of the tool with this name, such as the timeout and the handler of progress. Default: no options. */
   readonly call?: ((name: string) => CallToolOptions) | undefined
 }
 
 /**
- * The toolkit of a tool list, with its handlers. For a list that follows its servers, make the toolkit anew for each generation:
+ * The toolkit of a tool list, with its handlers. For a list that follows its servers, make a new toolkit for each generation of the model:
  * `Effect.flatMap(following.current, ClientToolkit.fromList)`.
  *
- * Results of `@effect/ai` are JSON values, so a text names the images of a result; `ToolList` has the images.
+ * Results of `@effect/ai` are JSON values, so images of a result are only named in a text. `ToolList` gives the images.
  *
  * @category constructors
  */
@@ -153,9 +152,9 @@ export interface DefinitionOptions extends Options {
 }
 
 /**
- * The tools of a definition as a toolkit without handlers; `layer` and `of` have the handlers. Throws when models do not accept the
- * name of a tool (they accept at most 64 letters, digits, "_" and "-"), when the dialect cannot describe the arguments of a tool, and
- * when a tool is for views only (`AppView.meta`).
+ * The tools of a definition as a toolkit without handlers; `layer` and `of` have the handlers. Throws when models do not accept the name of
+ * a tool (they accept at most 64 letters, digits, "_" and "-"), when the dialect cannot describe the arguments of a tool, or when a tool is
+ * only for views (`AppView.meta`).
  *
  * @category constructors
  */
@@ -269,7 +268,7 @@ const handlers = (
   ]))
 }
 
-/** Fails with a declared failure as it is, and with a `ToolFailure` in place of any other error. */
+/** Fails with a declared failure unchanged. Any other error becomes a `ToolFailure`. */
 const failure = (tool: Tool.Tool.Any, error: unknown, options: ToolOutput.Options): Effect.Effect<never, unknown> =>
   Effect.flatMap(
     Failures.text(tool.name, error, options),

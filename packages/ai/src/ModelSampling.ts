@@ -1,9 +1,9 @@
 /**
- * Answers the sampling requests of servers with a `LanguageModel` of `@effect/ai`, as a feature of a client. Messages may have text,
- * images, audio, uses of tools and results of tools. The preferences of the server choose the model; a person may approve each
- * request and review each answer.
+ * A feature of a client that answers the sampling requests of servers with a `LanguageModel` of `@effect/ai`. Messages may have text,
+ * images, audio, uses of tools and results of tools. With `choosing`, the preferences of the server decide which model answers. A person
+ * may approve each request and review each answer.
  *
- * `SamplingPrompt` converts requests, `SamplingAnswer` converts answers and puts failures of the provider into words.
+ * `SamplingPrompt` converts requests; `SamplingAnswer` converts answers and describes failures of the provider.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/client/sampling
  * @since 0.1.0
@@ -26,9 +26,9 @@ import * as SamplingAnswer from "./sampling/SamplingAnswer.js"
 import * as SamplingPrompt from "./sampling/SamplingPrompt.js"
 
 /**
- * Configures one generation by the server's parameters, for example with `OpenAiLanguageModel.withConfigOverride`. Requests of
- * `@effect/ai` have no members for `maxTokens`, `temperature`, `stopSequences` and `metadata`. The client itself cuts text after a
- * stop sequence and beyond `maxTokens`.
+ * A function that configures one generation by the server's parameters, for example with `OpenAiLanguageModel.withConfigOverride`. It is
+ * needed because requests of `@effect/ai` have no members for `maxTokens`, `temperature`, `stopSequences` and `metadata`. In any case the
+ * client cuts text after a stop sequence and beyond `maxTokens`.
  *
  * @category models
  */
@@ -39,15 +39,16 @@ export type Configure = (
 /** @category models */
 export interface Options<R = never> {
   /**
-   * Shows the request to a person: true lets it through, false rejects it, and other parameters replace it. The specification
-   * says that there SHOULD always be a person who can deny a request. Default: every request goes through.
+   * Shows a request to a person. With `true` the request is sent to the model, with `false` it is rejected, and other parameters replace
+   * its parameters. The specification says that there SHOULD always be a person who can deny a request. Default: every request is sent to
+   * the model.
    */
   readonly approve?:
     | ((params: CreateMessageParams) => Effect.Effect<boolean | CreateMessageParams, McpError, R>)
     | undefined
   /**
-   * Shows an answer to a person before the server gets the answer: true lets the answer through, false rejects it, and another
-   * answer replaces it. Default: every answer goes through.
+   * Shows an answer to a person before the server gets it. With `true` the server gets the answer, with `false` the request is rejected,
+   * and another answer replaces the answer. Default: the server gets every answer.
    */
   readonly review?:
     | ((
@@ -55,16 +56,16 @@ export interface Options<R = never> {
       params: CreateMessageParams
     ) => Effect.Effect<boolean | CreateMessageResult, McpError, R>)
     | undefined
-  /** Whether the server may give the model tools, which the server runs. Default: true. */
+  /** Whether the server may give tools to the model. The server runs these tools. Default: true. */
   readonly tools?: boolean | undefined
   /**
-   * Gives the text that `includeContext` requests, of this server or of all servers of the client. The text is added to the system
-   * prompt. The specification deprecates `includeContext`. Default: no text, and the client does not declare `sampling.context`.
+   * Gives the text for `includeContext` of a request: the context of this server or of all servers of the client. The text is added to the
+   * system prompt. The specification deprecates `includeContext`. Default: no text, and the client does not declare `sampling.context`.
    */
   readonly context?: ((from: "thisServer" | "allServers") => Effect.Effect<string, McpError, R>) | undefined
-  /** The most tokens of one answer, also when a server requests more. Default: 10,000. */
+  /** The most tokens of one answer, even if a server requests more. Default: 10,000. */
   readonly maxTokens?: number | undefined
-  /** How many generations run at the same time for one client; further requests wait. Default: 4. */
+  /** How many generations run at the same time for one client. Further requests wait. Default: 4. */
   readonly concurrency?: number | undefined
   /** The subset of JSON Schema that the model accepts for the server's tools. Default: `json-schema`. */
   readonly dialect?: Dialect | undefined
@@ -76,11 +77,11 @@ export interface Options<R = never> {
  * @category models
  */
 export interface Candidate<E = never, R = never> {
-  /** The name of the model: hints of the server match it, and the server gets it unless the provider reports a name. */
+  /** The name of the model. Hints of the server are compared with it. The server gets this name unless the provider reports a name. */
   readonly name: string
-  /** Other names that hints match: families, or similar models of other providers. */
+  /** Other names that are compared with hints, such as families, or similar models of other providers. Default: none. */
   readonly aliases?: ReadonlyArray<string> | undefined
-  /** The layer of the model, which is built once, with the client. */
+  /** The layer of the model. It is built once, together with the client. */
   readonly model: Layer.Layer<LanguageModel.LanguageModel, E, R>
   readonly configure?: Configure | undefined
   /** How cheap the model is, from 0 to 1. Default: 0.5. */
@@ -94,7 +95,7 @@ export interface Candidate<E = never, R = never> {
 type Needed<R> = ClientFeatures.ClientFeatures | Exclude<R, FeatureContext | Scope.Scope>
 
 /**
- * Samples from the `LanguageModel` in the context.
+ * Answers requests with the `LanguageModel` in the context.
  *
  * @example
  * ```ts
@@ -115,7 +116,7 @@ type Needed<R> = ClientFeatures.ClientFeatures | Exclude<R, FeatureContext | Sco
  */
 export const layer = <R = never>(
   options: Options<R> & {
-    /** The name of the model for the server, unless the provider reports one. Default: "unknown". */
+    /** The name of the model that the server gets, unless the provider reports a name. Default: "unknown". */
     readonly name?: string | undefined
     readonly configure?: Configure | undefined
   } = {}
@@ -126,9 +127,9 @@ export const layer = <R = never>(
   )
 
 /**
- * Samples from the model that fits the server's preferences best. The first hint that matches any model leaves only the models that it
- * matches. Among the models that are left, the model with the best ratings for the server's priorities answers; among equal models,
- * the first.
+ * Answers each request with the model that fits the server's preferences best. The first hint that matches a model decides: only the models
+ * that it matches are candidates. Among the candidates, the model with the best ratings for the server's priorities answers; among equal
+ * models, the first one.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/client/sampling#model-preferences
  * @category utils
@@ -207,7 +208,7 @@ const generate = (
     return result
   })
 
-/** Chooses by the first hint that a name contains, then by ratings, then by the order of the application. */
+/** Chooses by the first hint that is part of a name, then by the ratings, then by the order in `models`. */
 const choose = (models: readonly [Built, ...Array<Built>], preferences: ModelPreferences = {}): Built => {
   for (const { name } of preferences.hints ?? []) {
     const [first, ...rest] = name === undefined || name === "" ? [] : models.filter((model) => matches(model, name))

@@ -1,6 +1,6 @@
 /**
- * Serves a toolkit of `@effect/ai`: MCP clients call the tools that the application wrote for its own model. The handlers come from the
- * layer of the toolkit. A failure that a tool declares is a result with `isError`, which the client's model reads.
+ * Serves a toolkit of `@effect/ai`, so that MCP clients can call the tools that the application has for its own model. The handlers come
+ * from the layer of the toolkit. A failure that a tool declares becomes a result with `isError`, which the client's model reads.
  *
  * @since 0.1.0
  */
@@ -27,8 +27,8 @@ type SchemaServices<T> = T extends AiTool.Tool<any, infer Config, any> ?
   : never
 
 /**
- * `unknown` for a toolkit whose schemas require no services. For any other toolkit it is a sentence that the compiler shows: the server
- * decodes and encodes outside of the application's layers, so it has no services for schemas.
+ * `unknown` for a toolkit whose schemas require no services. For any other toolkit the type is a sentence, which the compiler shows as the
+ * error. The server decodes and encodes outside of the application's layers, so it has no services for schemas.
  *
  * @category models
  */
@@ -47,11 +47,11 @@ export type Requirements<Tools extends Record<string, AiTool.Any>> = Exclude<
 >
 
 /**
- * The tools of a toolkit as features of a server. The layer requires the handlers of the toolkit, which `toolkit.toLayer` provides. A
- * tool with `ServerSession` or `RequestContext` among its `dependencies` gets the service of the request.
+ * The tools of a toolkit as features of a server. The layer requires the handlers of the toolkit, which `toolkit.toLayer` provides. A tool
+ * with `ServerSession` or `RequestContext` among its `dependencies` gets these services of the request.
  *
- * Tools that the provider of a model runs itself are left out. The layer dies, as the layer of `McpServer.tool` does, when the server
- * has a tool of the same name. This function throws when a schema has no JSON Schema.
+ * Tools that the provider of a model runs itself are left out. Like the layer of `McpServer.tool`, the layer dies when the server already
+ * has a tool of the same name. This function throws when a schema cannot be written as a JSON Schema.
  *
  * @example
  * ```ts
@@ -83,7 +83,7 @@ const feature = (tool: AiTool.Any): Feature.Feature<any> => {
   const implementation = Context.GenericTag<AiTool.Handler<string>>(tool.id)
   return McpServer.tool(definitionOf(tool), (parameters) =>
     Effect.flatMap(implementation, ({ context, handler }) =>
-      // Where the handler's layer and the request have the same service, the handler gets the service of the request.
+      // When the handler's layer and the request provide the same service, the handler gets the service of the request.
       Effect.mapInputContext(
         handler(parameters) as Effect.Effect<any, never>,
         (request: Context.Context<never>) => Context.merge(context, request)
@@ -107,7 +107,7 @@ const definitionOf = (tool: AiTool.Any): Tool.Tool<string, any, any, any, never>
   }) as Tool.Tool<string, any, any, any, never>
 }
 
-/** The hints that the tool has. For other hints, `@effect/ai` and MCP have the same defaults. */
+/** The hints that the tool has; `undefined` when it has none. For other hints, `@effect/ai` and MCP have the same defaults. */
 const hints = (annotations: Context.Context<never>): ToolAnnotations | undefined => {
   const entries = RemoteDescription.hints
     .filter(([tag]) => has(annotations, tag))

@@ -1,9 +1,9 @@
 /**
- * The tools of MCP servers as the tool list of a model. Names are unique and accepted by every model API, descriptions have a limited
- * length, schemas are in the dialect of the model, and `call` takes the arguments that the model wrote and gives the output that the
- * model reads. The list has the tools of one session or of a group, read once or after each change.
+ * Makes the tool list of a model from the tools of MCP servers. Names are unique and accepted by every model API, descriptions have a
+ * limited length, and schemas are in the dialect of the model. `call` takes the arguments that the model has written, and gives the output
+ * that the model reads. A list has the tools of one session or of a group. It is read once (`make`) or again after each change (`follow`).
  *
- * The module is for programs that call a model's API themselves; `ClientToolkit` makes a toolkit of `@effect/ai`.
+ * This module is for programs that call the API of a model themselves. `ClientToolkit` makes a toolkit of `@effect/ai`.
  *
  * @since 0.1.0
  */
@@ -42,21 +42,24 @@ import * as ModelText from "./text/ModelText.js"
 import * as ToolOutput from "./ToolOutput.js"
 
 /**
- * A tool as a model sees the tool.
+ * A tool as a model sees it.
  *
  * @category models
  */
 export interface ModelTool {
-  /** Unique in the list: letters, digits, "_" and "-", at most 64. */
+  /** The name, which is unique in the list. It has at most 64 letters, digits, "_" and "-". */
   readonly name: string
   readonly description: string
   /** The schema of the arguments, in the dialect of the list. */
   readonly inputSchema: JsonObject
-  /** Whether `inputSchema` is in the strict form of OpenAI. */
+  /** Whether `inputSchema` has the strict form of OpenAI. */
   readonly isStrict: boolean
-  /** The server that has the tool: its name in the group, or the name that the server of the session gave itself. */
+  /**
+   * The name of the server that has the tool: its name in the group; for a session, the option `server` or the name that the server gives
+   * itself.
+   */
   readonly server: string
-  /** The tool as the server lists it, with all its characters. Characters that people do not see are left out of the other members. */
+  /** The tool exactly as the server lists it. The other members do not contain invisible characters. */
   readonly tool: Tools.Tool
 }
 
@@ -67,61 +70,65 @@ export interface ToolList {
   readonly skipped: ReadonlyArray<{ readonly server: string; readonly tool: string; readonly reason: string }>
   readonly get: (name: string) => ModelTool | undefined
   /**
-   * Calls a tool by its name in this list. `args` are the arguments that the model wrote: an object, or the JSON text of an object. Each
-   * error becomes an output with `isError` that the model reads: an unknown name, arguments that are not an object, a failure of the tool, a
-   * time-out, a server that is not connected.
+   * Calls a tool by its name in this list. `args` are the arguments that the model has written: an object, or the JSON text of an object.
+   * Each error becomes an output with `isError` for the model: an unknown name, arguments that are not an object, a failure of the tool, a
+   * timeout, or a server that is not connected.
    *
-   * Interrupting the effect cancels the call at the server.
+   * An interruption cancels the call at the server.
    */
   readonly call: (name: string, args: unknown, options?: CallToolOptions) => Effect.Effect<ToolOutput.ToolOutput>
 }
 
 /** @category models */
 export interface Options extends ToolOutput.Options {
-  /** The subset of JSON Schema that the model accepts. Default: `json-schema`, valid schemas as they are. */
+  /** The subset of JSON Schema that the model accepts. With `json-schema`, valid schemas are not changed. Default: `json-schema`. */
   readonly dialect?: ModelSchema.Dialect | undefined
   /**
-   * Gives a tool its name for the model; `undefined` leaves the tool out. Characters that models do not accept are replaced, and a
-   * name that another tool has gets a number. A tool for which this function throws is skipped, with a warning in the log. Default:
-   * the name in the session or the group.
+   * Gives the name of a tool for the model. When the result is `undefined`, the tool is left out. Characters that models do not accept are
+   * replaced, and a name that another tool already has gets a number. When the function throws, the tool is skipped and a warning is
+   * logged. Default: the name in the session or the group.
    */
   readonly name?: ((name: string, server: string, tool: Tools.Tool) => string | undefined) | undefined
-  /** The list has only tools of this definition. Default: all tools that the servers list. */
+  /** A definition whose tools alone are in the list. Default: the list has all tools that the servers list. */
   readonly definition?: Definition.Definition.Any | undefined
   /**
-   * Whether tools without a strict form are skipped, for `openai-strict`: the OpenAI provider of `@effect/ai` declares every tool
-   * strict, unless its configuration has `strict: false`. Default: false.
+   * Whether tools without a strict form are skipped, in the dialect `openai-strict`. Use `true` with the OpenAI provider of `@effect/ai`,
+   * which declares every tool strict unless its configuration has `strict: false`. Default: false.
    */
   readonly onlyStrict?: boolean | undefined
   /**
-   * Whether `call` mends arguments that the schema of the tool does not accept, where there is one reading: a text that is JSON is read as
-   * an array or an object, a text as a number or a boolean, and null in an optional member is left out. Nothing is mended where two
-   * branches of a union would accept. The log says what was mended. Default: true.
+   * Whether `call` corrects arguments that the schema of the tool does not accept, if their meaning is clear. A text with JSON becomes an
+   * array or an object, a text becomes a number or a boolean, and null in an optional member is left out. Arguments are not corrected when
+   * two branches of a union would accept the result. The corrections are logged. Default: true.
    */
   readonly mendArguments?: boolean | undefined
   /**
-   * What becomes of arguments that the schema of a tool neither names nor allows: `report` writes their names to the log, each with the
-   * nearest name that the tool has; `refuse` also refuses the call, and the model reads the names; `accept` says nothing. Default: `report`.
+   * What `call` does with arguments that the schema of a tool neither names nor allows. `report` logs their names, each with the most
+   * similar name that the tool has. `refuse` logs them and refuses the call, and the model reads the names. `accept` does nothing. Default:
+   * `report`.
    */
   readonly unknownArguments?: "accept" | "report" | "refuse" | undefined
   /**
-   * Notices tools that change. A tool that the fingerprints refuse is skipped, and a call of the tool gives an output that says why.
-   * Default: none. The fingerprints of a group hold for its lists without this option.
+   * Detects tools that have changed. A tool that the fingerprints refuse is skipped, and a call of this tool gives an output that says why.
+   * For a group with its own fingerprints this option is not needed. Default: none.
    */
   readonly fingerprints?: ToolFingerprints | undefined
-  /** The name of the server of a session, for `server` and for the fingerprints. Default: the name that the server gives itself. */
+  /**
+   * The name of the server of a session, for the member `server` of each tool and for the fingerprints. Default: the name that the server
+   * gives itself.
+   */
   readonly server?: string | undefined
   /** The most characters of a description; a longer description is cut. Default: 1,024 for OpenAI's dialects, else 10,000. */
   readonly maxDescription?: number | undefined
   /**
-   * The most tools; others are skipped, with a warning in the log. Set a larger number for a list that `ToolSearch` searches. Default: 128
-   * for OpenAI's dialects, else 512.
+   * The most tools. Further tools are skipped, and a warning is logged. Set a larger number for a list that `ToolSearch` searches. Default:
+   * 128 for OpenAI's dialects, else 512.
    */
   readonly maxTools?: number | undefined
 }
 
 /**
- * Reads the tools that the server, or all servers of a group, list now.
+ * Makes a list of the tools that the server, or all servers of a group, list now.
  *
  * @category constructors
  */
@@ -150,8 +157,8 @@ export interface Following {
 }
 
 /**
- * Reads the tools, and reads them again after each change that a server notifies, until the scope closes. A tool that stays listed keeps
- * its name. When reading again fails, the list does not change, and the error is logged.
+ * Reads the tools, and reads them again whenever a server notifies a change, until the scope closes. A tool that stays listed keeps its
+ * name. When a later read fails, the list does not change, and the error is logged.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/server/tools#list-changed-notification
  * @category utils
@@ -178,7 +185,7 @@ export const follow = (
       if (listed !== (yield* Ref.get(last)).listed) yield* renew(listed)
       return { isComplete: true, pages }
     })
-    // A server may be slow, and `agree` of the fingerprints waits for the lock.
+    // The list of a session is read outside of the lock, because a server may be slow and `agree` of the fingerprints waits for the lock.
     const refresh = from.isGroup
       ? lock.run(Effect.flatMap(from.list, update))
       : Effect.flatMap(from.list, (listing) => lock.run(update(listing)))
@@ -193,7 +200,7 @@ export const follow = (
     }
   })
 
-/** What a list was built from last: what its servers list, and the names of the tools for the model. */
+/** The data of the last built list: the tools that its servers list, and the names of the tools for the model. */
 interface Last {
   readonly listed: ReadonlyArray<Listed>
   readonly names: ReadonlyMap<string, string>
@@ -204,7 +211,7 @@ interface Building {
   readonly from: Source
   readonly options: Options
   readonly report: ListReport.ListReport
-  /** How many tools over the limit were logged last; `warnOfLimit` writes it. */
+  /** How many tools over the limit were last logged. `warnOfLimit` writes it. */
   readonly over: Ref.Ref<number>
 }
 
@@ -214,7 +221,7 @@ const buildingOf = (from: Source, options: Options): Effect.Effect<Building> =>
     (shared) => ({ from, options, ...shared })
   )
 
-/** Logs how many tools are over the limit, each time that the number changes. */
+/** Logs how many tools are over the limit, whenever this number changes. */
 const warnOfLimit = Effect.fnUntraced(function*({ over }: Building, count: number, maxTools: number, all: number) {
   if (count === (yield* Ref.getAndSet(over, count)) || count === 0) return
   const [skipped, listed] = [count, all].map((number) => number.toLocaleString("en-US"))
@@ -224,7 +231,10 @@ const warnOfLimit = Effect.fnUntraced(function*({ over }: Building, count: numbe
   )
 })
 
-/** Builds the list. Logs one warning for all tools for which the option `name` threw, because a server chooses how many there are. */
+/**
+ * Builds the list. Logs only one warning for all tools for which the option `name` has thrown, because a server decides how many tools it
+ * has.
+ */
 const build = Effect.fnUntraced(function*(
   building: Building,
   listed: ReadonlyArray<Listed>,
@@ -251,14 +261,14 @@ const build = Effect.fnUntraced(function*(
   return built
 })
 
-/** A tool without the characters that people do not see. */
+/** A tool without invisible characters. */
 interface Clean extends Listed {
   /** The name for `call` of the source. */
   readonly routed: string
   readonly clean: Tools.Tool
 }
 
-/** Why a model does not get a tool to which the application has not agreed. */
+/** Why a model does not get a tool to which the application has not agreed; `undefined` when the model gets it. */
 type Refusal = (listed: Pick<Listed, "refusal" | "server" | "tool">) => string | undefined
 
 const keyOf = (server: string, name: string): string => `${server}\n${name}`
@@ -317,7 +327,7 @@ const unsafeBuild = (
     counts.set(server, (counts.get(server) ?? 0) + 1)
     return [{ ...one, key, wanted }]
   })
-  // Each server has its own budget, so that large schemas of one server do not leave out tools of another.
+  // Each server has its own budget, so that large schemas of one server do not cause tools of another server to be left out.
   const budgets = new Map(Array.from(counts, ([server, count]) => [server, Inlining.budget(count)]))
   const skipped = [...failed]
   const limit = `is over the limit of ${maxTools} tools`
@@ -402,7 +412,10 @@ const unnamed = (fault: unknown): string =>
     ModelText.quoted(fault instanceof Error ? fault.message : String(fault))
   }`
 
-/** The arguments that a model wrote, as an object. Absent arguments and an empty text are an object without members. */
+/**
+ * The arguments that a model has written, as an object; `undefined` when they are not an object. Absent arguments and an empty text become
+ * an empty object.
+ */
 const objectOf = (args: unknown): JsonObject | undefined => {
   if (args === undefined || args === null || args === "") return {}
   const value = typeof args === "string"
@@ -412,7 +425,7 @@ const objectOf = (args: unknown): JsonObject | undefined => {
 }
 
 /**
- * The `tools` of OpenAI's chat completions.
+ * The tools in the form of the member `tools` of OpenAI's chat completions.
  *
  * @category utils
  */
@@ -423,7 +436,7 @@ export const openai = ({ tools }: ToolList): ReadonlyArray<JsonObject> =>
   }))
 
 /**
- * The `tools` of OpenAI's responses.
+ * The tools in the form of the member `tools` of OpenAI's responses.
  *
  * @category utils
  */
@@ -437,7 +450,7 @@ export const openaiResponses = ({ tools }: ToolList): ReadonlyArray<JsonObject> 
   }))
 
 /**
- * The `tools` of Anthropic's messages.
+ * The tools in the form of the member `tools` of Anthropic's messages.
  *
  * @category utils
  */
@@ -445,7 +458,7 @@ export const anthropic = ({ tools }: ToolList): ReadonlyArray<JsonObject> =>
   tools.map(({ description, inputSchema, name }) => ({ name, ...described(description), input_schema: inputSchema }))
 
 /**
- * The `tools` of Gemini. A tool without arguments has no `parameters`.
+ * The tools in the form of the member `tools` of Gemini. A tool without arguments has no `parameters`.
  *
  * @category utils
  */
@@ -465,7 +478,7 @@ interface Listed {
   readonly name: string
   readonly server: string
   readonly tool: Tools.Tool
-  /** Why the group refuses calls. */
+  /** Why the group refuses calls of the tool; `undefined` when it does not. */
   readonly refusal: string | undefined
 }
 
@@ -475,16 +488,16 @@ interface Listing {
 }
 
 interface Source {
-  /** Of a group, the same array until an entry changes. */
+  /** Reads the tools. A group gives the same array until an entry changes. */
   readonly list: Effect.Effect<Listing, ClientError>
   readonly call: (
     name: string,
     args: JsonObject,
     options?: CallToolOptions
   ) => Effect.Effect<Tools.CallToolResult, ClientError | ToolRefused | UnknownEntry>
-  /** A group has reported what is odd about names and texts, and reading its list sends nothing. */
+  /** Whether the source is a group. A group has already reported problems of names and texts, and reading its list sends no request. */
   readonly isGroup: boolean
-  /** Begins to listen for changes. Gives what runs a refresh after each change; several changes may be read together. */
+  /** Begins to listen for changes. Gives a function that runs `refresh` after each change. One refresh may serve several changes. */
   readonly follow: Effect.Effect<
     (refresh: Effect.Effect<ServerLists.Listing, ClientError>) => Effect.Effect<void>,
     never,
@@ -499,7 +512,7 @@ const ofGroup = ({ callTool, changes, entries }: ClientSessionGroupService): Sou
   list: Effect.map(entries, ({ tools }) => ({ listed: listedOf(tools), pages: 0 })),
   isGroup: true,
   call: callTool,
-  // The first value has the entries that are listed already. Reading the others sends nothing.
+  // The first value has the entries that are already listed, so it is dropped. Reading the list of a group sends no request.
   follow: Effect.map(
     ServerLists.changes({ listChanges: Stream.as(Stream.drop(changes, 1), "tools" as const) }),
     (change) => (refresh) => Effect.forever(Effect.zipRight(change, Effect.ignore(refresh)))
@@ -538,5 +551,5 @@ const ofSession = (session: ClientSessionService, server: string): Source => {
   }
 }
 
-/** How long the list waits for the subscription that reports its changes. */
+/** How long the first read waits for the subscription that reports changes. */
 const SUBSCRIPTION_WAIT = "5 seconds"

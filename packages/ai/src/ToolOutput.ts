@@ -1,6 +1,7 @@
 /**
- * The output that a model reads of a call: text, images and audio, of limited size. A text names links and embedded resources.
- * Structured content becomes JSON text when the tool sent no other content, or blank text only. A call that failed becomes a sentence.
+ * The output of a call that a model reads: text, images and audio, of limited size. Links and embedded resources are named in a text.
+ * Structured content becomes JSON text when the tool has sent no other content, or only blank text. A call that has failed becomes a
+ * sentence.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/server/tools#tool-result
  * @since 0.1.0
@@ -13,7 +14,7 @@ import * as ModelMedia from "./text/ModelMedia.js"
 import { wellFormed, wellFormedJson } from "./text/ModelText.js"
 
 /**
- * A part of an output. `data` is base64.
+ * A part of an output. `data` is in base64.
  *
  * @category models
  */
@@ -27,38 +28,38 @@ export interface ToolOutput {
   /** Whether the tool failed, or could not be called. */
   readonly isError: boolean
   readonly parts: ReadonlyArray<Part>
-  /** The text of all parts; it names images and audio. */
+  /** The text of all parts, in which images and audio are named. */
   readonly text: string
-  /** The structured content, for programs; the model reads the parts. */
+  /** The structured content, for programs; `undefined` when there is none. The model reads `parts`. */
   readonly structured: unknown
 }
 
 /** @category models */
 export interface Options {
-  /** The most characters of text; the rest is left out, and the text says how many. Default: 100,000. */
+  /** The most characters of text. The rest is left out, and the text says how many characters are missing. Default: 100,000. */
   readonly maxText?: number | undefined
   /**
-   * The most characters of base64 in all images and audio of one output; a text takes the place of further images. Default:
+   * The most characters of base64 in all images and audio of one output. Further images and audio are replaced by a text. Default:
    * 5,000,000, which is an image of 3.7 MB.
    */
   readonly maxData?: number | undefined
   /**
-   * The media types of images and audio that the model reads; a text takes the place of other types. `image/jpg` counts as `image/jpeg`,
-   * and so do other names of one type. Default: PNG, JPEG, GIF and WebP.
+   * The media types of images and audio that the model can read. Other types are replaced by a text. `image/jpg` counts as `image/jpeg`,
+   * and other synonyms count in the same way. Default: PNG, JPEG, GIF and WebP.
    */
   readonly mediaTypes?: ReadonlyArray<string> | undefined
 }
 
 const IMAGES = ["image/png", "image/jpeg", "image/gif", "image/webp"]
 
-/** The most images and audio of an output: the APIs of models refuse a request with more. */
+/** How many images and audio files an output has at most. The APIs of models refuse a request with more. */
 const MAX_MEDIA = 100
 
-/** The characters that each part of a result counts as, beside its text: so the number of parts is bounded, too. */
+/** How many characters each part of a result counts in addition to its text. So the number of parts is limited, too. */
 const COST_OF_PART = 16
 
 /**
- * The output of a call. Content whose annotations name the user as the only audience is left out.
+ * The output of a call. Content that is only for the user, by its annotations, is left out.
  *
  * @category constructors
  */
@@ -74,7 +75,7 @@ export const make = (result: CallToolResult, options: Options = {}): ToolOutput 
     const kept = wellFormed(text.slice(0, Math.max(0, left)))
     left -= text.length + COST_OF_PART
     omitted += text.length - kept.length
-    // The APIs of models refuse an empty text, and a text of blanks.
+    // The APIs of models refuse an empty or blank text.
     if (kept.trim() !== "") parts.push({ type: "text", text: kept })
   }
   const add = (part: Part) => {
@@ -94,7 +95,7 @@ export const make = (result: CallToolResult, options: Options = {}): ToolOutput 
   const forModel = result.content.filter(({ annotations }) => annotations?.audience?.includes("assistant") !== false)
   for (const block of forModel) add(partOf(block))
   const { structuredContent } = result
-  // Servers send a blank text, or none, beside structured content, and null where there is no structured content.
+  // Some servers send blank text, or no text, beside structured content, and null when there is no structured content.
   if (parts.length === 0 && omitted === 0 && structuredContent !== undefined && structuredContent !== null) {
     addText(json(structuredContent))
   }
@@ -113,7 +114,7 @@ export const make = (result: CallToolResult, options: Options = {}): ToolOutput 
 }
 
 /**
- * The output of a call without a result. The model reads the message.
+ * The output of a call without a result. It has the message for the model.
  *
  * @category utils
  */
@@ -159,8 +160,8 @@ const shown = (mimeType: string): string => mimeType.slice(0, 100)
 const json = (value: unknown): string => JSON.stringify(value) ?? "null"
 
 /**
- * The output as one JSON value, for APIs that write the value as JSON again. Gives the parsed value when the text is the JSON of an
- * object or a list, as the text of structured content usually is; otherwise the text.
+ * The output as one JSON value, for APIs that encode the value as JSON again. When the text is the JSON of an object or a list, which is
+ * usual for structured content, this gives the parsed value; otherwise the text.
  *
  * @category utils
  */
@@ -170,7 +171,7 @@ export const value = ({ text }: ToolOutput): unknown =>
     : text
 
 /**
- * The content of a `tool_result` of Anthropic's messages. For a call that failed the API accepts text only, so a text names each image.
+ * The content of a `tool_result` of Anthropic's messages. For a failed call the API accepts only text, so each image is named in a text.
  *
  * @category utils
  */

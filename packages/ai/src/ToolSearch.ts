@@ -1,10 +1,10 @@
 /**
- * A search tool for a model in place of a long list of tools. The model gets the search tool, searches in its own words, gets the tools that
- * fit, and calls a tool by the tool's own name: so a host asks its user for each tool as it does without a search.
+ * Gives a model a search tool instead of a long list of tools. The model searches in its own words, gets the tools that fit, and calls a
+ * tool by the tool's own name. So a host can ask its user about each tool, as without a search.
  *
- * The module is for hosts with hundreds or thousands of tools, in a `ToolList` of a session or of a group. It has the forms that providers
- * have for tools that are loaded later (Anthropic's tool references, OpenAI's tool search in the application); with other providers, the
- * tools that were found are tools of the next request. `search/ToolIndex` ranks the tools.
+ * This module is for hosts with hundreds or thousands of tools, in a `ToolList` of a session or of a group. It supports the features of
+ * providers for tools that are loaded later: Anthropic's tool references and OpenAI's tool search in the application. With other providers,
+ * the found tools become tools of the next request. `search/ToolIndex` ranks the tools.
  *
  * @since 0.1.0
  */
@@ -22,17 +22,20 @@ import * as ToolOutput from "./ToolOutput.js"
 
 /** @category models */
 export interface Options {
-  /** The name of the search tool. A tool of a server with this name is left out. Default: `search_tools`. */
+  /** The name of the search tool. When a server has a tool of this name, that tool is left out. Default: `search_tools`. */
   readonly name?: string | undefined
-  /** What the search tool does, for the model. Default: a sentence that says to search before saying that something cannot be done. */
+  /**
+   * The description of the search tool for the model. Default: a sentence that tells the model to search before it says that something
+   * cannot be done.
+   */
   readonly description?: string | undefined
-  /** How many tools a search gives. Default: 5. */
+  /** How many tools one search gives at most. Default: 5. */
   readonly limit?: number | undefined
   /**
-   * How many tools a conversation may find. A search beyond that gives no tool that was not found before. Default: 128.
+   * How many tools a conversation may find. When this number is reached, a search only gives tools that were found before. Default: 128.
    */
   readonly maxFound?: number | undefined
-  /** The dialect of the schema of the search tool: use the dialect of the list. Default: `json-schema`. */
+  /** The dialect of the schema of the search tool. Use the same dialect as for the list. Default: `json-schema`. */
   readonly dialect?: ModelSchema.Dialect | undefined
 }
 
@@ -42,18 +45,21 @@ export interface Options {
  * @category models
  */
 export interface ToolSearch {
-  /** The search tool, as the model sees the tool. */
+  /** The search tool, as the model sees it. */
   readonly tool: ToolList.ModelTool
   /**
-   * The tools that fit the words of a model, the best first. `args` are the arguments that the model wrote for the search tool. The tools
-   * count as found from now on.
+   * Runs a search. Gives the tools that fit the words of the model, the best first, and remembers them as found. `args` are the arguments
+   * that the model has written for the search tool.
    */
   readonly find: (args: unknown) => Effect.Effect<ReadonlyArray<ToolList.ModelTool>>
-  /** The tools that were found, in the order in which they were found first. A tool that has gone since stays: messages refer to it. */
+  /**
+   * The found tools, in the order in which they were first found. A tool that is no longer listed stays here, because messages of the
+   * conversation refer to it.
+   */
   readonly found: Effect.Effect<ReadonlyArray<ToolList.ModelTool>>
   /**
-   * The search tool and the tools that were found, as a list: for the `tools` of the next request to a provider without a form of its own.
-   * Its `call` runs the search, too, and gives the names and descriptions of what was found.
+   * The search tool and the found tools as a `ToolList`, for the member `tools` of the next request to a provider without support for tools
+   * that are loaded later. Its `call` also runs the search tool, and then gives the names and descriptions of the found tools.
    */
   readonly list: Effect.Effect<ToolList.ToolList>
 }
@@ -70,7 +76,7 @@ const inputSchema = {
 } as const
 
 /**
- * A search among the tools of a list, or of a list that follows its servers, for one conversation.
+ * Makes the search of one conversation, among the tools of a list or of a list that follows its servers.
  *
  * @example
  * ```ts
@@ -126,7 +132,7 @@ const searchTool = (
   return { name, description, inputSchema: schema, isStrict, server: "host", tool: { name, description, inputSchema } }
 }
 
-/** The words that a model wrote for the search tool. A model may write the text alone. */
+/** The words that a model has written for the search tool. Some models write only the text instead of an object. */
 const queryOf = (args: unknown): string => {
   const value = typeof args === "string"
     ? Either.getOrElse(Either.try((): unknown => JSON.parse(args)), () => args)
@@ -152,7 +158,7 @@ const listOf = (
   }
 }
 
-/** What a model reads of a search, where its provider has no form for tools that were found. */
+/** The output of a search for a model whose provider has no support for tools that are loaded later. */
 const outputOf = (found: ReadonlyArray<ToolList.ModelTool>): ToolOutput.ToolOutput =>
   ToolOutput.make({
     content: [{
@@ -166,8 +172,8 @@ const outputOf = (found: ReadonlyArray<ToolList.ModelTool>): ToolOutput.ToolOutp
   })
 
 /**
- * The `tools` of Anthropic's messages: the search tool, and the tools that were found, with `defer_loading`, so that they do not change the
- * beginning of the prompt. The model reads a tool where `anthropicResult` refers to the tool.
+ * The member `tools` of Anthropic's messages: the search tool and the found tools. The found tools have `defer_loading`, so that they do
+ * not change the beginning of the prompt. The model reads such a tool at the place where `anthropicResult` refers to it.
  *
  * @see https://platform.claude.com/docs/en/agents-and-tools/tool-use/tool-search-tool
  * @category utils
@@ -184,7 +190,7 @@ export const anthropic = ({ found, tool }: ToolSearch): Effect.Effect<ReadonlyAr
   ])
 
 /**
- * The content of a `tool_result` of Anthropic's messages for a use of the search tool: references to what was found.
+ * The content of a `tool_result` of Anthropic's messages for a use of the search tool: references to the found tools.
  *
  * @see https://platform.claude.com/docs/en/agents-and-tools/tool-use/tool-search-tool
  * @category utils
@@ -197,7 +203,8 @@ export const anthropicResult = (
     : { is_error: false, content: found.map(({ name }) => ({ type: "tool_reference", tool_name: name })) }
 
 /**
- * The `tools` of OpenAI's responses: a tool search that the application runs. Its calls are items of the type `tool_search_call`.
+ * The member `tools` of OpenAI's responses: a tool search that the application runs. The calls of the search are items of the type
+ * `tool_search_call`.
  *
  * @see https://developers.openai.com/api/docs/guides/tools-tool-search
  * @category utils
@@ -207,7 +214,7 @@ export const openaiResponses = ({ tool }: ToolSearch): ReadonlyArray<JsonObject>
 ]
 
 /**
- * The item that answers a `tool_search_call` of OpenAI's responses, with what was found.
+ * The item that answers a `tool_search_call` of OpenAI's responses with the found tools.
  *
  * @see https://developers.openai.com/api/docs/guides/tools-tool-search
  * @category utils

@@ -1,7 +1,7 @@
 /**
- * Makes the arguments of a call from the arguments that a model wrote: where the schema of the tool does not accept them, they are
- * mended, if there is one reading. `ToolList` does this before each call; `ArgumentRepair` of `@effect-mcp/core` mends. Arguments that
- * the schema does not name are logged, or refused. The server checks the result in any case.
+ * Makes the arguments of a call from the arguments that a model has written. When the schema of the tool does not accept them and their
+ * meaning is clear, `ArgumentRepair` of `@effect-mcp/core` corrects them. Arguments that the schema does not name are logged or refused.
+ * `ToolList` calls this module before each call. The server checks the result in any case.
  */
 import { Diagnostic } from "@effect-mcp/core/Diagnostic"
 import type { JsonObject } from "@effect-mcp/core/protocol/Json"
@@ -25,7 +25,7 @@ interface Named {
   readonly tool: { readonly name: string; readonly inputSchema: JsonObject }
 }
 
-/** Reads the arguments of calls of one tool. Fails with a sentence for the model. */
+/** Gives a function that reads the arguments of calls of one tool. The function fails with a sentence for the model. */
 export const make = (
   { name, server, tool }: Named,
   { mendArguments = true, report, unknownArguments = "report" }: Options
@@ -34,7 +34,7 @@ export const make = (
   let parts: ReturnType<typeof prepare> | undefined
   return (args) =>
     Effect.suspend(() => {
-      // Most tools of a list are never called.
+      // This is prepared at the first call, because most tools of a list are never called.
       const { mend, unknownOf } = parts ??= prepare(tool.inputSchema)
       const unknown = unknownArguments === "accept" ? undefined : unknownOf(args)
       const reported = unknown === undefined
@@ -59,7 +59,10 @@ const prepare = (schema: JsonObject) => {
   const errorsOf = (args: JsonObject) => validate && Either.getOrUndefined(validate(args))
   return {
     unknownOf: ArgumentNames.make(schema),
-    /** `undefined` for arguments that the schema accepts, that cannot be checked, or that have no reading that it accepts. */
+    /**
+     * The corrected arguments; `undefined` when the schema already accepts the arguments, when they cannot be checked, or when no
+     * correction is accepted.
+     */
     mend: (args: JsonObject): ArgumentRepair.Mended | undefined => {
       if ((errorsOf(args)?.length ?? 0) === 0) return undefined
       const mended = ArgumentRepair.mend(schema, args)

@@ -1,6 +1,6 @@
 /**
- * The names of the tools of a list for models, as `ModelName` makes names: of a `ToolList`, and of the tools of a sampling request
- * (`SamplingPrompt`). A tool keeps its name as long as it is listed, also when other tools come and go.
+ * Assigns names for models to the tools of a `ToolList` and of a sampling request (`SamplingPrompt`). `ModelName` makes the names. A tool
+ * keeps its name as long as it is listed, even when other tools are added or removed.
  */
 import * as ModelName from "../text/ModelName.js"
 
@@ -11,7 +11,7 @@ export interface Named {
   readonly wanted: string
 }
 
-/** The names by key. A tool that had a name `before` keeps the name; the other tools get theirs in order. */
+/** The names, by key. A tool that has a name in `before` keeps this name; the other tools get their names in order. */
 export const assign = (
   tools: ReadonlyArray<Named>,
   before: ReadonlyMap<string, string> = new Map()

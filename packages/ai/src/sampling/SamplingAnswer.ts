@@ -1,6 +1,6 @@
 /**
- * Converts the response of a language model to the answer that a server gets, for `ModelSampling`: text, images, audio, uses of tools,
- * and the reason why the response ended. Text beyond the limits of the server is cut, also when the model was not configured with the
+ * Converts the response of a language model to the answer that a server gets, for `ModelSampling`: text, images, audio, uses of tools, and
+ * the reason why the response has ended. Text beyond the limits of the server is cut, even if the model was not configured with these
  * limits. When there is no response, `failure` makes the error for the server.
  */
 import type { AiError } from "@effect/ai/AiError"
@@ -93,7 +93,10 @@ const cutAtSequence = (content: ReadonlyArray<SamplingContent>, sequences: Reado
   return { content, isCut: false }
 }
 
-/** MUST respect `maxTokens`: a longer text is cut in proportion to its number of tokens. */
+/**
+ * Cuts a text with more than `max` tokens, because a client MUST respect `maxTokens`. The text is cut in proportion to its number of
+ * tokens.
+ */
 const cutAtTokens = (content: ReadonlyArray<SamplingContent>, tokens: number | undefined, max: number): Cut => {
   if (tokens === undefined || tokens <= max || content.some(({ type }) => type !== "text")) {
     return { content, isCut: false }
@@ -113,8 +116,8 @@ const modelOf = (parts: ReadonlyArray<Response.Part<any>>): string | undefined =
 }
 
 /**
- * The error for the server when a model did not answer: a general sentence. The caller logs the cause: requests to a provider may
- * contain addresses and text of other conversations, so the server must not get them.
+ * The error for the server when a model has not answered. It has only a general sentence, because the cause may contain addresses and text
+ * of other conversations. The caller logs the cause.
  */
 export const failure = (error: AiError): InternalError => new InternalError({ message: sentence(error) })
 

@@ -1,7 +1,7 @@
 /**
- * Converts the messages and the tools of a sampling request to a prompt and a toolkit of `@effect/ai`, with a name for each tool that a
- * model accepts. `ModelSampling` gives prompt and toolkit to the language model; `SamplingAnswer` converts the names in the model's answer
- * back. Tool results become a tool message. A tool result of `@effect/ai` is one JSON value, so the images of tool results become a user
+ * Converts the messages and the tools of a sampling request to a prompt and a toolkit of `@effect/ai`. Each tool gets a name that a model
+ * accepts; `SamplingAnswer` converts these names in the model's answer back. `ModelSampling` gives prompt and toolkit to the language
+ * model. Tool results become a tool message. A tool result of `@effect/ai` is one JSON value, so the images of tool results become a user
  * message after the tool message.
  */
 import * as Prompt from "@effect/ai/Prompt"
@@ -29,7 +29,7 @@ import * as ToolOutput from "../ToolOutput.js"
 export interface Names {
   readonly forModel: (name: string) => string
   readonly forServer: (name: string) => string
-  /** The arguments of a use of a tool as the server expects them, by the name that the model knows. */
+  /** Converts the arguments of a use of a tool to the form that the server expects. `name` is the name that the model knows. */
   readonly argumentsOf: (name: string, args: JsonObject) => JsonObject
 }
 
@@ -46,7 +46,7 @@ export const names = (tools: ReadonlyArray<Tools.Tool> = [], dialect: ModelSchem
   }
 }
 
-/** The tools of a request as a toolkit. Left: a sentence about a tool that the model cannot use. */
+/** The tools of a request as a toolkit. `Left` is a sentence about a tool that the model cannot use. */
 export const toolkit = (
   tools: ReadonlyArray<Tools.Tool>,
   { forModel }: Names,
@@ -68,7 +68,7 @@ export const toolkit = (
     )),
     (made) => ({
       tools: Object.fromEntries(made.map((tool) => [tool.name, tool])),
-      // The server that sent the request runs the tools.
+      // The server that has sent the request runs the tools, so this handler is never called.
       handle: () => Effect.dieMessage("A tool of a sampling request is not run by the client")
     })
   )
@@ -102,7 +102,7 @@ const userParts = (block: SamplingContent): ReadonlyArray<Prompt.TextPart | Prom
     ? [media(block)]
     : []
 
-/** A file, or a text that says why the model does not get the file. */
+/** An image or audio as a file, or a text that says why the model does not get the file. */
 const media = ({ data, mimeType, type }: Extract<SamplingContent, { readonly type: "image" | "audio" }>) => {
   const read = ModelMedia.make(data, mimeType)
   return Either.match(read.data, {
@@ -111,7 +111,7 @@ const media = ({ data, mimeType, type }: Extract<SamplingContent, { readonly typ
   })
 }
 
-/** The data as bytes, because some providers take a text for the id of a file. */
+/** A file with its data as bytes, because some providers take a text for the id of a file. */
 const file = ({ data, mimeType }: { readonly data: string; readonly mimeType: string }): Prompt.FilePart =>
   Prompt.filePart({ mediaType: mimeType, data: Either.getOrElse(Encoding.decodeBase64(data), () => data) })
 

@@ -1,7 +1,8 @@
 /**
- * Converts a schema to the dialect of a model, or says why it cannot. `ModelSchema`, `ToolList` and `SamplingPrompt` call it. A converted
- * schema repeats the schemas that it refers to, and a server may list many tools, so one budget bounds the size of all schemas of a list.
- * Each schema has a share of the budget that other schemas cannot take. A small schema without references needs no budget.
+ * Converts a schema to the dialect of a model, or gives the reason why this is not possible. `ModelSchema`, `ToolList` and `SamplingPrompt`
+ * call this module. A converted schema repeats the schemas to which it refers, and a server may list many tools, so one budget limits the
+ * size of all schemas of a list. Each schema has a share of the budget that other schemas cannot take. A small schema without references
+ * needs no budget.
  *
  * `Inlining` replaces references, `ObjectRoot` makes the root an object, and `Walk` keeps the rules of the dialect.
  */
@@ -16,11 +17,11 @@ import * as Walk from "./Walk.js"
 export interface Converted {
   readonly schema: JsonObject
   readonly isStrict: boolean
-  /** Why a schema for OpenAI's strict functions is not strict, as the end of a sentence whose subject is the tool. */
+  /** Why a schema for OpenAI's strict functions is not strict. The text completes a sentence whose subject is the tool. */
   readonly notStrict?: string | undefined
 }
 
-/** Left: why the schema has no form in the dialect, as the end of a sentence whose subject is the tool. */
+/** Converts a schema. `Left` is the reason why the schema has no form in the dialect. It completes a sentence whose subject is the tool. */
 export const make = (
   inputSchema: JsonObject,
   dialect: Dialects.Dialect,
@@ -28,7 +29,7 @@ export const make = (
 ): Either.Either<Converted, string> =>
   Either.flatMap(attempt(() => convert(inputSchema, dialect, budget)), (converted) => converted)
 
-/** Runs a conversion, which recurses into the schema. Left for a schema that is nested too deeply for the stack. */
+/** Runs a conversion, which recurses into the schema. Gives `Left` when the schema is nested too deeply for the stack. */
 export const attempt = <A>(read: () => A): Either.Either<A, string> =>
   Either.try({ try: read, catch: () => "has arguments whose schema is nested too deeply" })
 

@@ -1,7 +1,8 @@
 /**
- * What the API of each model takes in the schema of a tool's arguments, as data: the keywords, what the value of each must be, and limits.
- * `Values` reads the value of one keyword, and `Walk` makes a schema that keeps these rules; neither knows the name of a dialect.
- * `Inlining` takes the keywords of the draft from here, `ToolList` the limits of a list. `Conversion` chooses the rules by the name.
+ * Describes as data what the API of each model accepts in the schema of a tool's arguments: the keywords, the values of the keywords, and
+ * limits. `Values` reads the value of one keyword, and `Walk` makes a schema that follows these rules; both work for every dialect.
+ * `Inlining` uses the keywords of the draft, `ToolList` uses the limits of a list. `Conversion` chooses the rules by the name of the
+ * dialect.
  *
  * @see https://json-schema.org/draft/2020-12/schema
  * @see https://platform.openai.com/docs/guides/structured-outputs#supported-schemas
@@ -15,7 +16,7 @@ export type Dialect = "json-schema" | "openai" | "openai-strict" | "anthropic" |
 
 export type Schema = JsonObject | boolean
 
-/** What the value of a keyword must be. The keyword `never` has no value that the dialect takes. */
+/** What the value of a keyword must be. With `never`, the dialect does not accept the keyword. */
 export type Kind =
   | "any"
   | "never"
@@ -108,7 +109,7 @@ export const draft: Keywords = new Map<string, Kind>([
   ["else", "schema"]
 ])
 
-/** Earlier drafts have a list of schemas in `items`, and names of places in `$id`. */
+/** The keywords of earlier drafts, which allow a list of schemas in `items`, and names of places in `$id`. */
 const earlier: Keywords = new Map<string, Kind>([
   ...draft,
   ["items", "schema or schemas"],
@@ -116,7 +117,7 @@ const earlier: Keywords = new Map<string, Kind>([
   ["$recursiveAnchor", "any"]
 ])
 
-/** The draft, in a schema that refers to its own definitions only. */
+/** The draft, for a schema that refers only to its own definitions. */
 const withoutNames: Keywords = new Map([
   ...draft,
   ...["$schema", "$id", "$anchor", "$dynamicAnchor", "$recursiveAnchor", "$dynamicRef", "$recursiveRef", "$vocabulary"]
@@ -129,25 +130,26 @@ const withoutReferences: Keywords = new Map([
   ...["$ref", "$defs", "definitions"].map((keyword): [string, Kind] => [keyword, "never"])
 ])
 
-/** A part of the draft: a schema has a type, and only keywords that belong to the type. */
+/** A part of the draft, in which each schema has a type, and only keywords that belong to this type. */
 export interface Subset {
-  /** The keywords that each type has, beside the keywords whose values are schemas. Types that are not here are left out. */
+  /** The keywords of each type, besides the keywords whose values are schemas. Other types are left out. */
   readonly types: ReadonlyMap<string, ReadonlyArray<string>>
   readonly formats: ReadonlyMap<string, ReadonlyArray<string>>
-  /** The types whose values `enum` lists, and which of `enum` and `const` the dialect has. */
+  /** The types whose values `enum` can list. */
   readonly valuesOf: ReadonlyArray<string>
+  /** Whether the dialect has `const` besides `enum`. */
   readonly hasConst: boolean
   /** Whether `enum` can list the empty text. */
   readonly hasEmptyText: boolean
-  /** What the description says in words when the dialect does not have the keyword. */
+  /** The keywords that the description has in words, because the dialect does not have them. */
   readonly inWords: ReadonlyArray<string>
-  /** Whether a schema has one type only, and `nullable` in place of the type `null`. */
+  /** Whether a schema has only one type, and `nullable` instead of the type `null`. */
   readonly hasNullable: boolean
-  /** Whether a schema with `anyOf` has no other keyword. Otherwise `description` may be beside it. */
+  /** Whether a schema with `anyOf` has no other keyword. Otherwise it may also have `description`. */
   readonly isAnyOfAlone: boolean
   /**
-   * Whether a model writes exactly what the schema says: each object has all its properties and no others, and a schema that the
-   * dialect cannot describe has no form in the dialect. Otherwise the schema becomes less precise.
+   * Whether a model writes exactly what the schema says. Then each object must have all its properties and no others, and a schema that the
+   * dialect cannot describe exactly has no form in the dialect. With `false`, such a schema becomes less precise.
    */
   readonly isExact: boolean
 }
@@ -156,7 +158,7 @@ export interface Limits {
   /** Characters of the description of a tool. */
   readonly description: number
   readonly tools: number
-  /** Schemas inside of each other, beginning with the root; in other values, lists and objects inside of each other. */
+  /** How many levels of schemas may be nested, including the root. In other values, how many levels of lists and objects. */
   readonly levels: number
   /** Properties of all objects. */
   readonly properties: number
@@ -164,7 +166,7 @@ export interface Limits {
   readonly characters: number
   /** Values of all `enum`s. */
   readonly values: number
-  /** Characters of the texts of one `enum` with more than `many` values. */
+  /** Characters of all texts of one `enum` that has more than `many` values. */
   readonly charactersOfMany: number
   readonly many: number
 }
@@ -173,18 +175,18 @@ export interface Rules {
   readonly keywords: Keywords
   /** Which regular expressions a pattern may be. */
   readonly patterns: Patterns.Language
-  /** Whether references stay in a schema that leads to nothing outside of its definitions; otherwise references are replaced. */
+  /** Which references stay in a schema: all, only references to its own definitions, or none. Other references are replaced. */
   readonly references: "all" | "own definitions" | "none"
   /** Whether the root may have alternatives and conditions. */
   readonly hasConditions: boolean
-  /** What the names of arguments must be. */
+  /** The form that names of arguments must have. Default: any name. */
   readonly names?: RegExp
   readonly needsItems: boolean
-  /** The schema of any value; a dialect may have none. */
+  /** The schema for any value; `undefined` when the dialect has no such schema. */
   readonly anything?: JsonObject
   readonly subset?: Subset
   readonly limits: Limits
-  /** The dialect of schemas that have no form in this dialect. */
+  /** The dialect that is used for schemas without a form in this dialect. */
   readonly otherwise?: Dialect
 }
 
@@ -199,10 +201,10 @@ const unlimited: Limits = {
   charactersOfMany: Infinity
 }
 
-/** No provider says how deep a schema may be; parsers of JSON stop between some hundred and a thousand levels. */
+/** No provider documents how deep a schema may be. Parsers of JSON stop after some hundred to a thousand levels. */
 const DEEP = 100
 
-/** A parser of protocol buffers stops at a hundred messages in each other, and a property is two. */
+/** A parser of protocol buffers stops at a hundred nested messages, and each property counts as two. */
 const DEEP_IN_BUFFERS = 32
 
 const openai: Limits = { ...unlimited, description: 1024, tools: 128, levels: DEEP }
@@ -307,14 +309,14 @@ export const rules: Readonly<Record<Dialect, Rules>> = {
     references: "none",
     hasConditions: false,
     needsItems: true,
-    // A schema needs a type, and a model can write every value as text.
+    // Each schema needs a type, and a model can write every value as text.
     anything: { type: "string", description: "any JSON value, as text" },
     subset: gemini,
     limits: { ...unlimited, levels: DEEP_IN_BUFFERS }
   }
 }
 
-/** The rules for a schema. Where the dialect has the whole draft, a schema of an earlier draft stays a schema of that draft. */
+/** The rules for a schema. In the dialect `json-schema`, a schema of an earlier draft keeps the keywords of this draft. */
 export const rulesOf = (dialect: Dialect, { $schema }: JsonObject): Rules =>
   dialect === "json-schema" && typeof $schema === "string" && /draft-0|2019-09/.test($schema)
     ? { ...rules[dialect], keywords: earlier }

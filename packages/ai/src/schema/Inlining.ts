@@ -1,8 +1,8 @@
 /**
- * Removes references and `allOf` from a JSON Schema, for models that know neither. `Conversion` and `ModelSchema` prepare schemas with
- * this module; `ToolList` and `SamplingPrompt` make the budget. A reference is replaced with the schema that it names, and a reference of
- * a schema to itself with the type and the description of the schema. A small schema with many references can become large, so a budget
- * bounds the size of the result.
+ * Removes references and `allOf` from a JSON Schema, for models that do not know these. `Conversion` and `ModelSchema` prepare schemas with
+ * this module; `ToolList` and `SamplingPrompt` make the budget. A reference is replaced by the schema that it names. A reference of a
+ * schema to itself is replaced by the type and the description of this schema. A small schema with many references can become large, so a
+ * budget limits the size of the result.
  */
 import type { JsonObject } from "@effect-mcp/core/protocol/Json"
 import * as Dialects from "./Dialects.js"
@@ -17,10 +17,12 @@ const CHARACTERS_OF_PART = 50
 
 const MERGED_OF_PART = 10
 
-/** The parts that are divided among the schemas of one list. As many again are for schemas that need more than their share. */
+/** How many parts are divided among the schemas of one list. The same number is reserved for schemas that need more than their share. */
 export const MAX_TOTAL = 100_000
 
-/** How many parts the schemas of one list may have: `own` is the share of each schema, and all schemas share what is `left`. */
+/**
+ * How many parts the schemas of one list may have. `own` is the share of each schema; `left` is what all schemas share when they need more.
+ */
 export interface Budget {
   readonly own: number
   left: number
@@ -31,12 +33,12 @@ export const budget = (schemas = 1): Budget => ({ own: Math.ceil(MAX_TOTAL / sch
 /** The most parts of a schema that a budget allows. */
 export const allowed = ({ left, own }: Budget): number => Math.min(MAX_PARTS, own + left)
 
-/** `undefined` when the schema has more parts than the budget allows. */
+/** The schema without references and `allOf`; `undefined` when the result would have more parts than the budget allows. */
 export const inline = (root: JsonObject, total: Budget = budget()): JsonObject | undefined => {
   const max = allowed(total)
   let count = 0
 
-  /** `open` are the schemas whose references led to this schema. */
+  /** `open` are the schemas whose references have led to this schema. */
   const visit = (schema: unknown, open: ReadonlyArray<JsonObject>): unknown => {
     if (++count > max) return schema
     if (!SchemaParts.isObject(schema)) return counted("", schema)
@@ -62,7 +64,7 @@ export const inline = (root: JsonObject, total: Budget = budget()): JsonObject |
     return value
   }
 
-  /** Counts what is merged again, because each `allOf` around it copies it. */
+  /** Counts the members of merged schemas again, because each outer `allOf` copies them. */
   const merged = (parts: ReadonlyArray<JsonObject>): JsonObject => {
     for (const part of parts) {
       for (const one of [part, part.properties, part.required]) {
@@ -89,8 +91,8 @@ export const inline = (root: JsonObject, total: Budget = budget()): JsonObject |
 }
 
 /**
- * Whether a model that knows references can read the schema unchanged: each reference leads to a definition of the root, not in a
- * circle, and the schema has only keywords of draft 2020-12.
+ * Whether a model that knows references can read the schema unchanged. Each reference must lead to a definition of the root and not in a
+ * circle, and the schema must have only keywords of draft 2020-12.
  */
 export const isSelfContained = (root: JsonObject): boolean => {
   const ok = (u: unknown): boolean => {
@@ -107,7 +109,7 @@ export const isSelfContained = (root: JsonObject): boolean => {
   const leads = ($ref: unknown): boolean => {
     const before = known.get($ref)
     if (before !== undefined) return before
-    // A reference that leads back to itself leads nowhere.
+    // A reference that leads back to itself names no definition.
     known.set($ref, false)
     const found = typeof $ref === "string" && DEFINITION.test($ref) ? SchemaParts.target(root, $ref) : undefined
     const is = found !== undefined && (found.$ref === undefined || leads(found.$ref))

@@ -1,6 +1,6 @@
 /**
- * Reads keywords of JSON Schemas (properties, types, lists of schemas), merges several schemas into one, and says in words what keywords
- * say. `Inlining`, `ObjectRoot`, `Walk` and `Nulls` use it beside `SchemaParts`. A peer wrote the schemas, so no function throws.
+ * Reads keywords of JSON Schemas (properties, types, lists of schemas), merges several schemas into one, and describes keywords in words.
+ * `Inlining`, `ObjectRoot`, `Walk` and `Nulls` use this module and `SchemaParts`. A peer has written the schemas, so no function throws.
  */
 import type { JsonObject } from "@effect-mcp/core/protocol/Json"
 import { fromEntries, isObject, omit, strings } from "./SchemaParts.js"
@@ -9,8 +9,8 @@ import * as Values from "./Values.js"
 export const schemas = (u: unknown): ReadonlyArray<JsonObject> => Array.isArray(u) ? u.filter(isObject) : []
 
 /**
- * The schemas of properties by name. The schema `true`, and what is not a schema, becomes `{}`; a property with the schema `false` is left
- * out.
+ * The schemas of the properties, by name. The schema `true`, and a value that is not a schema, become `{}`. A property with the schema
+ * `false` is left out.
  */
 export const properties = ({ properties }: JsonObject): ReadonlyMap<string, JsonObject> =>
   new Map(
@@ -51,7 +51,7 @@ export const merge = (all: ReadonlyArray<JsonObject>): JsonObject => {
   }
 }
 
-/** The schema, with a description that also says what the keywords of `from` say. */
+/** The schema, with a description that also has the given keywords of `from` in words. */
 export const inWords = (schema: JsonObject, from: JsonObject, keywords: ReadonlyArray<string>): JsonObject => {
   const lost = keywords
     .filter((keyword) => from[keyword] !== undefined)
@@ -62,7 +62,7 @@ export const inWords = (schema: JsonObject, from: JsonObject, keywords: Readonly
   return { ...schema, description: `${before}(${lost.join(", ")})` }
 }
 
-/** The schema with keywords of draft 2020-12 for a list in `items`, and for `exclusiveMinimum: true`, which earlier drafts have. */
+/** The schema in draft 2020-12: it converts a list in `items` and `exclusiveMinimum: true`, which belong to earlier drafts. */
 export const renewed = (schema: JsonObject): JsonObject =>
   exclusive(exclusive(tuple(schema), "minimum", "exclusiveMinimum"), "maximum", "exclusiveMaximum")
 

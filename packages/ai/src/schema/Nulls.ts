@@ -1,15 +1,15 @@
 /**
- * Takes the nulls out of the arguments that a model wrote by a schema in which every property is required: there a null stands for a
- * property that the model left out. `ModelSchema` takes the nulls out of the arguments of a call. `Walk` makes these schemas for dialects
- * that are exact.
+ * Removes nulls from the arguments that a model has written. In the strict form of a schema every property is required, and a null stands
+ * for a property that the model left out. `Walk` makes such schemas for exact dialects; `ModelSchema` removes the nulls from the arguments
+ * of a call.
  *
- * The input has no references: `Inlining` has replaced them.
+ * The input must have no references; `Inlining` has replaced them.
  */
 import type { JsonObject } from "@effect-mcp/core/protocol/Json"
 import * as Keywords from "./Keywords.js"
 import * as SchemaParts from "./SchemaParts.js"
 
-/** `schema` is the original schema, without references. */
+/** The value without these nulls. `schema` is the original schema, without references. */
 export const remove = (value: unknown, schema: JsonObject, known: Known = new Map()): unknown => {
   if (Array.isArray(value)) {
     const { items } = schema
@@ -28,7 +28,7 @@ export const remove = (value: unknown, schema: JsonObject, known: Known = new Ma
   )
 }
 
-/** The properties of the schemas that were met, because a model may write one object many times. */
+/** The properties of the schemas that were already read. They are kept, because a model may write many objects of one schema. */
 type Known = Map<JsonObject, ReadonlyMap<string, Property>>
 
 interface Property {
@@ -37,7 +37,10 @@ interface Property {
   readonly allowsNull: boolean
 }
 
-/** The properties of a schema and of its alternatives. The first schema of a property is the schema for what is inside of the property. */
+/**
+ * The properties of a schema and of its alternatives. When several schemas describe a property, the first one is used for the values inside
+ * the property.
+ */
 const membersOf = (schema: JsonObject): ReadonlyMap<string, Property> => {
   const members = new Map<string, Property>()
   for (const one of [schema, ...Keywords.schemas(schema.anyOf), ...Keywords.schemas(schema.oneOf)]) {

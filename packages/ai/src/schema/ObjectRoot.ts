@@ -1,10 +1,10 @@
 /**
- * Makes the root of a schema an object with properties. `Conversion` and `Walk` use it on the schemas that a model gets. The APIs of
- * models refuse a tool list in which one schema has alternatives, a reference or other conditions at its root. The root gets the
- * properties of all alternatives, and its description says which properties belong together. The server still checks the arguments by the
- * original schema.
+ * Makes the root of a schema an object with properties. `Conversion` and `Walk` call this module for the schemas that a model gets. It is
+ * needed because the APIs of models refuse a whole tool list if one schema has alternatives, a reference or other conditions at its root.
+ * The root gets the properties of all alternatives, and its description says which properties belong together. The server still checks the
+ * arguments with the original schema.
  *
- * The input has no references and no `allOf` where its root has conditions: `Inlining` has replaced them.
+ * When the root of the input has conditions, the input must have no references and no `allOf`; `Inlining` has replaced these.
  */
 import type { JsonObject } from "@effect-mcp/core/protocol/Json"
 import { shortened } from "../text/ModelText.js"
@@ -15,7 +15,7 @@ const conditions = ["allOf", "anyOf", "oneOf", "not", "enum", "const", "if", "th
 
 export const hasConditions = (root: JsonObject): boolean => conditions.some((key) => key in root)
 
-/** The root with the type of objects, and otherwise as it is. */
+/** The root with `type: "object"`, otherwise unchanged. */
 export const typed = (root: JsonObject): JsonObject => root.type === "object" ? root : { ...root, type: "object" }
 
 export const make = (root: JsonObject): JsonObject => {

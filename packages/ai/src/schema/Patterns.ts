@@ -1,7 +1,8 @@
 /**
- * Which regular expressions the API of a model takes as a pattern: `Dialects` names the language, and `Values` reads patterns in that
- * language. A server writes them as in ECMAScript. OpenAI compiles them as Python does, and refuses look-around: its dialects have only
- * patterns that mean the same in both languages, without look-around and without references to groups.
+ * Decides which regular expressions the API of a model accepts as a pattern. `Dialects` names the language of the patterns, and `Values`
+ * reads patterns in this language. A server writes patterns of ECMAScript. OpenAI compiles patterns as Python does, and refuses
+ * look-around. So its dialects keep only patterns that mean the same in both languages, without look-around and without references to
+ * groups.
  */
 import * as Either from "effect/Either"
 
@@ -21,12 +22,12 @@ const isShared = (pattern: string): boolean => {
 
 const MAX_LENGTH = 10_000
 
-/** Python recurses into groups, and fails where too many are inside of each other. */
+/** How many groups may be nested. Python recurses into groups, and fails when the nesting is too deep. */
 const MAX_GROUPS = 100
 
 const ESCAPE = String.raw`\\(?:[^a-zA-Z0-9]|[bdDsSwWfnrtv]|x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4})`
 
-/** A class with a member: `[]` and `[^]` begin a class of `]` in Python. */
+/** A class with at least one member. In Python, `[]` and `[^]` would begin a class that contains `]`. */
 const CLASS = String.raw`\[(?!\^?\])\^?(?:${ESCAPE}|[^\\\]])+\]`
 
 /** `{,5}` is a repetition in Python and plain text in ECMAScript. Python also fails for a repetition whose number is too large. */
@@ -37,7 +38,7 @@ const PART = new RegExp(String.raw`\\B|${ESCAPE}|${CLASS}|\(\?:|\((?!\?)|${REPET
 
 const MEMBER = new RegExp(String.raw`${ESCAPE}|[^\\]`, "gsuy")
 
-/** Whether no range of a class begins or ends with a class: Python refuses `[\w-.]`. */
+/** Whether Python accepts a class. Python refuses a range that begins or ends with a class, such as `[\w-.]`. */
 const isClass = (text: string): boolean => {
   const members = Array.from(text.slice(1, -1).replace(/^\^/, "").matchAll(MEMBER), ([member]) => member)
   let at = 0

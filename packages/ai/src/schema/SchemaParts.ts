@@ -1,7 +1,7 @@
 /**
- * Reads and rebuilds objects and lists of JSON Schemas that a peer wrote, and follows references inside of a schema. No function throws,
- * whatever the value is. `Inlining`, `ObjectRoot`, `Values`, `Walk` and the other modules of this folder that read schemas call these
- * functions; `Keywords` knows what keywords mean.
+ * Reads and rebuilds objects and lists of JSON Schemas that a peer has written, and follows references inside a schema. No function throws,
+ * whatever the value is. `Inlining`, `ObjectRoot`, `Values`, `Walk` and other modules of this folder call these functions. `Keywords`
+ * interprets keywords.
  */
 import type { JsonObject } from "@effect-mcp/core/protocol/Json"
 import * as Either from "effect/Either"
@@ -9,10 +9,10 @@ import * as Predicate from "effect/Predicate"
 
 export const isObject = (u: unknown): u is JsonObject => Predicate.isRecord(u)
 
-/** The texts of a list; no texts where the value is not a list. */
+/** The texts in a list; an empty list when the value is not a list. */
 export const strings = (u: unknown): ReadonlyArray<string> => Array.isArray(u) ? u.filter(Predicate.isString) : []
 
-/** An object from entries whose keys a peer chose: the key `__proto__` becomes a member like other keys. */
+/** An object from entries whose keys a peer has chosen. The key `__proto__` becomes an ordinary member. */
 export const fromEntries = (entries: Iterable<readonly [string, unknown]>): JsonObject => Object.fromEntries(entries)
 
 /** The object without the members of these names. */
@@ -20,8 +20,8 @@ export const omit = (object: JsonObject, ...keys: ReadonlyArray<string>): JsonOb
   fromEntries(Object.entries(object).filter(([key]) => !keys.includes(key)))
 
 /**
- * The object in `root` that a reference such as `#/$defs/pet` names by a JSON pointer; `undefined` for references to other
- * documents, and where the pointer leads to no object.
+ * The object in `root` that a reference such as `#/$defs/pet` names by its JSON pointer; `undefined` for a reference to another document,
+ * and when there is no object at the pointer.
  */
 export const target = (root: JsonObject, reference: unknown): JsonObject | undefined => {
   if (typeof reference !== "string" || !/^#(\/|$)/.test(reference)) return undefined

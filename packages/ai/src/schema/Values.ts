@@ -1,7 +1,7 @@
 /**
- * Reads the value of one keyword as the rules of a dialect say, for `Walk`, `Inlining` and `Keywords`, or gives `undefined` where the
- * value breaks the rules. What a value clearly means is kept: the number in a text, the type in other letters, the members of a list that
- * are right. Only the value itself is read: the schemas inside of it are for `mapSchemas`.
+ * Reads the value of one keyword by the rules of a dialect, for `Walk`, `Inlining` and `Keywords`. It gives `undefined` when the value
+ * breaks the rules. A value whose meaning is clear is corrected: a number that is written as text, a type in upper case, a list with some
+ * valid members. Schemas inside a value are not read; use `mapSchemas` for these.
  */
 import * as Predicate from "effect/Predicate"
 import type * as Dialects from "./Dialects.js"
@@ -39,8 +39,8 @@ const readers: Readonly<Record<Dialects.Kind, (value: unknown, language: Pattern
 }
 
 /**
- * The value with other schemas in the places of its schemas; `undefined` for a value without places for schemas. `f` also gets the name
- * of a schema by name.
+ * Replaces each schema inside a value by the result of `f`. Gives `undefined` for a value that cannot contain schemas of this kind. For a
+ * map of schemas, `f` also gets the name of each schema.
  */
 export const mapSchemas = (
   kind: Dialects.Kind,
@@ -68,7 +68,10 @@ export const mapSchemas = (
 /** Whether values of this kind have schemas inside. */
 export const hasSchemas = (kind: Dialects.Kind): boolean => kind.includes("schema")
 
-/** Some servers write the name of a type in place of a schema, or an empty list in place of an empty object. */
+/**
+ * Reads a schema; `undefined` when the value is not one. Some servers write the name of a type instead of a schema, or an empty list
+ * instead of an empty object.
+ */
 export const schema = (value: unknown): Dialects.Schema | undefined => {
   if (isObject(value) || typeof value === "boolean") return value
   if (Array.isArray(value) && value.length === 0) return {}
@@ -76,11 +79,11 @@ export const schema = (value: unknown): Dialects.Schema | undefined => {
   return name === undefined ? undefined : { type: name }
 }
 
-/** Whether a value that breaks the rules says something. */
+/** Whether a value that breaks the rules contains any information. */
 export const says = (value: unknown): boolean =>
   value !== null && value !== "" && (typeof value !== "object" || Object.keys(value).length > 0)
 
-/** Whether lists and objects are inside of each other at most so many times. */
+/** Whether lists and objects in a value are nested in at most `levels` levels. */
 export const isWithin = (levels: number, value: unknown): boolean =>
   typeof value !== "object" || value === null ||
   (levels > 0 && Object.values(value).every((one) => isWithin(levels - 1, one)))

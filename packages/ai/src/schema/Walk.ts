@@ -1,9 +1,9 @@
 /**
- * Makes a schema that keeps the rules of a dialect (`Dialects`), or says at which place a schema breaks a rule and has no other form, for
- * `Conversion`. A keyword whose value breaks the rules is mended or left out, and the description says what is left out. In a dialect
- * with a subset of the draft each schema gets a type and the keywords of the type.
+ * Makes a schema that follows the rules of a dialect (`Dialects`), for `Conversion`. When this is not possible, it gives the place at which
+ * the schema breaks a rule. A keyword whose value breaks the rules is corrected or left out, and the description says what was left out. In
+ * a dialect with a subset of the draft, each schema gets a type and only the keywords of this type.
  *
- * The input has no references where the dialect has none: `Inlining` has replaced them, and `ObjectRoot` has made the root an object.
+ * When the dialect has no references, the input must have none: `Inlining` has replaced them, and `ObjectRoot` has made the root an object.
  */
 import type { JsonObject } from "@effect-mcp/core/protocol/Json"
 import * as Either from "effect/Either"
@@ -17,20 +17,20 @@ import * as Values from "./Values.js"
 interface Walk {
   readonly rules: Dialects.Rules
   readonly totals: { properties: number; characters: number; values: number }
-  /** The first place without a form in the dialect. */
+  /** The error for the first place that has no form in the dialect; `undefined` when there is none. */
   refusal: string | undefined
 }
 
 interface Place {
-  /** What the server wrote there. */
+  /** The value that the server has written at this place. */
   readonly value: unknown
   readonly key: string
   readonly above: Place | undefined
-  /** How many schemas there are down to this place. */
+  /** How many schemas are nested down to this place, including the root. */
   readonly level: number
 }
 
-/** Left: the place, the value there and the rule that it breaks. */
+/** The schema in the dialect. `Left` names the place, the value there and the rule that the value breaks. */
 export const make = (root: JsonObject, rules: Dialects.Rules): Either.Either<JsonObject, string> => {
   const walk: Walk = { rules, totals: { properties: 0, characters: 0, values: 0 }, refusal: undefined }
   const top: Place = { value: root, key: "", above: undefined, level: 1 }
@@ -46,7 +46,7 @@ export const make = (root: JsonObject, rules: Dialects.Rules): Either.Either<Jso
 const at = (place: Place, value: unknown, ...keys: ReadonlyArray<string>): Place =>
   keys.reduce<Place>((above, key) => ({ value, key, above, level: above.level }), place)
 
-/** The place of a schema inside of the schema at `place`. */
+/** The place of a schema inside the schema at `place`. */
 const inside = (place: Place, value: unknown, ...keys: ReadonlyArray<string>): Place => ({
   ...at(place, value, ...keys),
   value,
@@ -69,7 +69,7 @@ const MAX_PLACE = 200
 
 const MAX_VALUE = 100
 
-/** Adds to the totals of the walk, and refuses a schema whose totals are over the limits. */
+/** Adds to the totals of the walk. Refuses the schema when a total exceeds its limit. */
 const count = (walk: Walk, place: Place, counted: Partial<Walk["totals"]>): void => {
   for (const [what, many] of Object.entries(counted) as ReadonlyArray<[keyof Walk["totals"], number]>) {
     walk.totals[what] += many
@@ -84,7 +84,10 @@ const NOUNS = {
   values: "values of enumerations"
 }
 
-/** `isOptional`: whether the schema belongs to a property that the model need not give, in a dialect that requires every property. */
+/**
+ * Converts the schema at a place. `isOptional` says whether it belongs to a property that the model may leave out, in a dialect that
+ * requires every property.
+ */
 const visit = (walk: Walk, place: Place, isOptional = false): Dialects.Schema => {
   const { refusal, rules: { limits, subset } } = walk
   const { level, value } = place
@@ -107,7 +110,7 @@ const NO_TYPE = "a value must have a type"
 const described = (schema: JsonObject): JsonObject =>
   typeof schema.description === "string" ? { description: schema.description } : {}
 
-/** The schema without values that break the rules. Its own keywords only: the schemas inside of it are as they were. */
+/** The schema without values that break the rules. Schemas inside it are not changed. */
 const mend = (given: JsonObject, { keywords, limits, patterns }: Dialects.Rules): JsonObject => {
   const schema = keywords.get("items") === "schema" ? Keywords.renewed(given) : given
   const lost: Array<string> = []
@@ -121,7 +124,7 @@ const mend = (given: JsonObject, { keywords, limits, patterns }: Dialects.Rules)
   return Keywords.inWords(SchemaParts.fromEntries(entries), schema, lost)
 }
 
-/** A schema in a dialect with all keywords. */
+/** Converts a schema for a dialect that has all keywords. */
 const whole = (walk: Walk, schema: JsonObject, place: Place): JsonObject => {
   const { anything, keywords, needsItems } = walk.rules
   const made = SchemaParts.fromEntries(
@@ -135,7 +138,7 @@ const whole = (walk: Walk, schema: JsonObject, place: Place): JsonObject => {
     : made
 }
 
-/** A schema in a dialect with some keywords. */
+/** Converts a schema for a dialect that has only some keywords. */
 const part = (walk: Walk, subset: Dialects.Subset, given: JsonObject, place: Place): JsonObject => {
   const all = [...Keywords.schemas(given.anyOf), ...Keywords.schemas(given.oneOf)]
   const alternatives = subset.hasNullable ? all.filter((one) => !isNull(one)) : all
@@ -162,7 +165,7 @@ const about = (subset: Dialects.Subset, schema: JsonObject): JsonObject => ({
   ...(subset.hasNullable && schema.nullable === true ? { nullable: true } : undefined)
 })
 
-/** One of several schemas, with the keywords that are about all of them. */
+/** A schema for values of one of several schemas, with the keywords `own` that hold for all of them. */
 const union = (subset: Dialects.Subset, own: JsonObject, made: ReadonlyArray<JsonObject>): JsonObject => {
   if (!subset.isAnyOfAlone) return { ...own, anyOf: made }
   const [first = {}, ...others] = made.flatMap((one) => "anyOf" in one ? Keywords.schemas(one.anyOf) : [one])
@@ -171,7 +174,7 @@ const union = (subset: Dialects.Subset, own: JsonObject, made: ReadonlyArray<Jso
   return others.length === 0 ? named : { anyOf: [named, ...others] }
 }
 
-/** Alternatives where nothing is beside them. */
+/** Converts a schema with alternatives for an exact dialect, in which nothing may be beside the alternatives. */
 const exactly = (
   walk: Walk,
   subset: Dialects.Subset,
@@ -179,7 +182,7 @@ const exactly = (
   alternatives: ReadonlyArray<JsonObject>,
   place: Place
 ): JsonObject => {
-  // The dialect ignores keywords beside `anyOf`: the model would leave out the properties, and the server refuse the call.
+  // The dialect ignores keywords beside `anyOf`. So the model would leave out the properties, and the server would refuse the call.
   if (Keywords.properties(schema).size > 0 || SchemaParts.strings(schema.required).length > 0) {
     return refuse(walk, place, "properties must not be beside alternatives")
   }
@@ -187,7 +190,10 @@ const exactly = (
   return union(subset, own, each(walk, alternatives, place))
 }
 
-/** Alternatives, and what is beside them in so far as the dialect can say it: it ignores keywords beside `anyOf`. */
+/**
+ * Converts a schema with alternatives for a dialect that is not exact. The dialect ignores keywords beside `anyOf`, so they are kept as far
+ * as the dialect can express them.
+ */
 const roughly = (
   walk: Walk,
   subset: Dialects.Subset,
@@ -208,7 +214,7 @@ const roughly = (
 const each = (walk: Walk, alternatives: ReadonlyArray<JsonObject>, place: Place): ReadonlyArray<JsonObject> =>
   alternatives.map((one, index) => visit(walk, inside(place, one, "anyOf", String(index))) as JsonObject)
 
-/** Whether a schema with alternatives has properties of its own and describes objects only. */
+/** Whether a schema with alternatives has its own properties and describes only objects. */
 const isObject = (schema: JsonObject, alternatives: ReadonlyArray<JsonObject>): boolean => {
   const types = Keywords.types(schema).filter((type) => type !== "null")
   return Keywords.properties(schema).size > 0 && (types.length === 0
@@ -216,13 +222,16 @@ const isObject = (schema: JsonObject, alternatives: ReadonlyArray<JsonObject>): 
     : types.every((type) => type === "object"))
 }
 
-/** Without these keywords, an alternative only restricts the values of the schema above. */
+/**
+ * The keywords of an alternative that describes values itself. An alternative without these keywords only restricts the values of the outer
+ * schema.
+ */
 const FORMS = ["type", "enum", "const", "properties", "items", "prefixItems", "anyOf", "oneOf"]
 
 const valuesOf = (schema: JsonObject): ReadonlyArray<unknown> | undefined =>
   Array.isArray(schema.enum) ? schema.enum : "const" in schema ? [schema.const] : undefined
 
-/** The types of a schema, or the types of what it describes. */
+/** The types of a schema; without `type`, the types that follow from its other keywords. */
 const typesOf = (subset: Dialects.Subset, schema: JsonObject): ReadonlyArray<string> => {
   const given = Keywords.types(schema)
   const values = valuesOf(schema)
@@ -240,7 +249,7 @@ const typesOf = (subset: Dialects.Subset, schema: JsonObject): ReadonlyArray<str
   return isOne(subset, known) || fitting.length === 0 ? known : fitting
 }
 
-/** Whether one schema can have the types. A type that needs further keywords is alone, or beside null. */
+/** Whether one schema can have all these types. A type that needs further keywords must be the only type besides null. */
 const isOne = (subset: Dialects.Subset, types: ReadonlyArray<string>): boolean => {
   const others = types.filter((type) => type !== "null")
   return others.length < 2 || !(subset.hasNullable || others.includes("object") || others.includes("array"))
@@ -251,7 +260,7 @@ const typeOf = (value: unknown): string => value === null ? "null" : Array.isArr
 const isOf = (value: unknown, type: string): boolean =>
   type === typeOf(value) || (type === "integer" && Number.isInteger(value))
 
-/** A schema of one type, or of types that have their keywords together. */
+/** Converts a schema of one type, or of types that can be in one schema. */
 const typed = (
   walk: Walk,
   subset: Dialects.Subset,
@@ -278,7 +287,7 @@ const typed = (
   }
 }
 
-/** The values of an enumeration that have the types; `undefined` where the dialect cannot list them. */
+/** The values of an enumeration that have these types; `undefined` when the dialect cannot list them. */
 const enumerated = (
   walk: Walk,
   subset: Dialects.Subset,
@@ -339,7 +348,7 @@ const members = (walk: Walk, subset: Dialects.Subset, schema: JsonObject, place:
   const { additionalProperties } = schema
   const isMap = schema.patternProperties !== undefined || additionalProperties === true ||
     SchemaParts.isObject(additionalProperties)
-  // A root without properties means no arguments. Any other object without properties may have any members.
+  // At the root, an object without properties means that there are no arguments. Elsewhere it means any members.
   if (isMap || (named.size === 0 && place.level > 1 && additionalProperties !== false)) {
     return refuse(walk, place, "the members of an object must have names")
   }
@@ -351,7 +360,7 @@ const members = (walk: Walk, subset: Dialects.Subset, schema: JsonObject, place:
   }
 }
 
-/** The schema of a property that the model need not give: every property is required, and this property may be null. */
+/** The schema of a property that the model may leave out. The dialect requires every property, so this property may be null. */
 const orNull = (subset: Dialects.Subset, schema: JsonObject): JsonObject => {
   const alternatives = [...Keywords.schemas(schema.anyOf), ...Keywords.schemas(schema.oneOf)]
   if (alternatives.length > 0) {

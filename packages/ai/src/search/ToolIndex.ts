@@ -1,7 +1,7 @@
 /**
- * Ranks the tools of a list by the words of a question, with the index of MiniSearch: words of the name count most, then words of the
- * title, the description and the arguments. Words are compared without their endings; a few verbs with one meaning count as the same word.
- * `ToolSearch` has one index for each list of tools.
+ * Ranks the tools of a list by the words of a question, with the library MiniSearch. Words in the name of a tool count most, then words in
+ * its title, its description and its arguments. Words are compared without their endings, and some verbs with the same meaning count as one
+ * word. `ToolSearch` has one index for each list of tools.
  */
 import * as Predicate from "effect/Predicate"
 import MiniSearch from "minisearch"
@@ -14,14 +14,14 @@ export interface ToolIndex {
 
 const indexes = new WeakMap<ReadonlyArray<ModelTool>, ToolIndex>()
 
-/** The index of these tools, which is built once. */
+/** The index of these tools. It is built once for each array. */
 export const of = (tools: ReadonlyArray<ModelTool>): ToolIndex => {
   let index = indexes.get(tools)
   if (index === undefined) indexes.set(tools, index = make(tools))
   return index
 }
 
-/** How many characters of a question count, and of each text of a tool: servers and models write texts of any length. */
+/** How many characters of a question, and of each text of a tool, are used. Servers and models may write texts of any length. */
 const MAX_QUERY = 1000
 const MAX_TEXT = 4000
 
@@ -63,20 +63,20 @@ const argumentsOf = (properties: unknown): string =>
     ).join(" ")
     : ""
 
-/** The words of a text, also of a name such as `createPullRequest`, `HTTPServer` or `room42`. */
+/** The words of a text. A name such as `createPullRequest`, `HTTPServer` or `room42` is split into words. */
 const words = (text: string): Array<string> =>
   text.replace(/(\p{Ll}|\d)(\p{Lu})/gu, "$1 $2").replace(/(\p{Lu})(\p{Lu}\p{Ll})/gu, "$1 $2")
     .replace(/(\p{L})(\p{N})/gu, "$1 $2").split(/[^\p{L}\p{N}]+/u)
     .filter((word) => word !== "")
 
-/** Words that say nothing of what a tool does. */
+/** Words that say nothing about what a tool does. They are ignored. */
 const EMPTY = new Set(
   ("a an and are as at be been by can could do does for from given had has have how i if in into is it its me my not of off on or our " +
     "out so some somebody than that the their them there this to up us use used using want was we when where will with would you your " +
     "please need again whether").split(" ")
 )
 
-/** Verbs that mean the same in names of tools: each row counts as its first verb. */
+/** Verbs that mean the same in names of tools. Each verb of a row counts as the first verb of the row. */
 const SAME: ReadonlyMap<string, string> = new Map(
   [
     ["create", "add", "new", "make", "open", "post", "start", "begin", "upload", "register", "insert", "write", "give"],

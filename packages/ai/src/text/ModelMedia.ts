@@ -1,19 +1,19 @@
 /**
- * Images and audio for a model, from what servers send in their place: base64 with line breaks or in the alphabet for URLs, a data URI,
- * the URL of a file, a media type with parameters or under an old name. The APIs of models refuse a whole request with one image that is
- * not the base64 of bytes.
+ * Makes images and audio for a model from the various forms that servers send: base64 with line breaks or in the alphabet for URLs, a data
+ * URI, the URL of a file, a media type with parameters or with an old name. This is needed because the APIs of models refuse a whole
+ * request if one image is not valid base64.
  *
- * `ModelText` makes texts, `ToolOutput` counts the characters and decides which kinds the model reads.
+ * `ModelText` makes texts; `ToolOutput` counts the characters and decides which media types the model reads.
  */
 import * as Either from "effect/Either"
 
-/** The base64 of a file and its media type, or the reason why there is none, as the end of a sentence. */
+/** The media type and the base64 of a file. When there is no base64, `Left` is the reason. */
 export interface Media {
   readonly mimeType: string
   readonly data: Either.Either<string, string>
 }
 
-/** Names that servers use for a media type, and the name that the APIs of models know. */
+/** The names that servers use for a media type, each with the name that the APIs of models know. */
 const names: Readonly<Record<string, string>> = {
   "image/jpg": "image/jpeg",
   "image/pjpeg": "image/jpeg",
@@ -42,7 +42,7 @@ export const typeOf = (mimeType: string): string => {
   return Object.hasOwn(names, plain) ? names[plain]! : plain
 }
 
-/** Reads what a server sent as the data of an image or of audio. The time is linear in the data. */
+/** Reads the data of an image or of audio that a server has sent. The time is linear in the size of the data. */
 export const make = (given: string, mimeType: string): Media => {
   const data = given.trimStart()
   if (/^data:/i.test(data)) return ofDataUri(data, mimeType)
@@ -53,7 +53,7 @@ export const make = (given: string, mimeType: string): Media => {
 
 const MAX_URL = 2_000
 
-/** The media type of the URI counts more than the media type beside it, which is often a default of the server's library. */
+/** Reads a data URI. The media type in the URI takes precedence over `mimeType`, which is often a default of the server's library. */
 const ofDataUri = (uri: string, mimeType: string): Media => {
   const head = uri.slice("data:".length, MAX_TYPE)
   const end = head.indexOf(",")
@@ -68,11 +68,11 @@ const ofDataUri = (uri: string, mimeType: string): Media => {
   }
 }
 
-/** A URI may have `%2B`, `%2F` and `%3D` in place of the characters of base64. */
+/** Replaces `%2B`, `%2F` and `%3D`, which a URI may have, by the characters of base64. */
 const unescaped = (text: string): string =>
   text.includes("%") ? text.replace(/%(2B|2F|3D)/gi, (code) => String.fromCharCode(parseInt(code.slice(1), 16))) : text
 
-/** The standard form of a base64, with padding. */
+/** The base64 in its standard form, with padding. `Left` is the reason why a text is not base64. */
 const base64 = (given: string): Either.Either<string, string> => {
   const trimmed = given.trim()
   const text = /[\t\r\n_-]/.test(trimmed)

@@ -1,7 +1,7 @@
 /**
- * Describes tools of servers for `@effect/ai`: parameters with a JSON Schema, which the server of the tool checks, and the hints of MCP as
- * annotations of `@effect/ai`. `ClientToolkit` and `SamplingPrompt` describe tools of servers with these functions; `ServerToolkit` reads
- * the annotations of a toolkit's tools.
+ * Describes tools of servers for `@effect/ai`: their parameters by a JSON Schema, and the hints of MCP as annotations of `@effect/ai`. The
+ * server of the tool checks the parameters. `ClientToolkit` and `SamplingPrompt` describe tools with these functions; `ServerToolkit` reads
+ * the annotations of the tools of a toolkit.
  */
 import * as AiTool from "@effect/ai/Tool"
 import type { JsonObject } from "@effect-mcp/core/protocol/Json"
@@ -16,7 +16,7 @@ export const parameters = (inputSchema: JsonObject): typeof AnyObject =>
   AnyObject.annotations({ jsonSchema: inputSchema }) as typeof AnyObject
 
 /**
- * The schema, described by a JSON Schema. In the strict form a model writes null for an argument that it leaves out: `restore` removes
+ * The schema, described by a JSON Schema. In the strict form a model writes null for an argument that it leaves out; `restore` removes
  * these nulls.
  */
 export const described = (
@@ -31,7 +31,7 @@ export const described = (
 
 type Described = Pick<Tools.Tool, "annotations" | "title">
 
-/** The title and the hints of a tool. For hints that the server did not give, `@effect/ai` has the defaults of MCP. */
+/** The title and the hints of a tool. For hints that the server does not give, `@effect/ai` has the same defaults as MCP. */
 export const annotations = ({ annotations, title }: Described): Context.Context<never> => {
   let context = Context.empty() as Context.Context<any>
   const name = title ?? annotations?.title
