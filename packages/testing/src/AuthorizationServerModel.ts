@@ -1,6 +1,6 @@
 /**
- * What a `TestAuthorizationServer` is told, and the values that it gets, records and issues. The module has types
- * only; `TestAuthorizationServer` makes the server.
+ * The options of a `TestAuthorizationServer`, and the values that this server receives, records and issues. This module has only types;
+ * `TestAuthorizationServer` makes the server.
  *
  * @since 0.1.0
  */
@@ -9,9 +9,9 @@ import type * as Effect from "effect/Effect"
 
 /** @category models */
 export interface Options {
-  /** The address of the server: an origin, or an origin with a path and no slash at its end. Default: "https://auth.test". */
+  /** The URL of the server: an origin, or an origin with a path that does not end with a slash. Default: "https://auth.test". */
   readonly issuer?: string | undefined
-  /** The clients that are registered before the test. */
+  /** The clients that are registered before the test. Default: none. */
   readonly clients?: ReadonlyArray<RegisteredClient> | undefined
   /** Whether clients may register themselves. Default: true. */
   readonly dynamicRegistration?: boolean | undefined
@@ -20,39 +20,39 @@ export interface Options {
    * metadata says so.
    */
   readonly clientDocument?: ((url: string) => Effect.Effect<unknown, unknown>) | undefined
-  /** The scopes that the server knows and publishes; it refuses others with `invalid_scope`. Default: any scope. */
+  /** The scopes that the server knows and publishes. The server refuses other scopes with `invalid_scope`. Default: any scope. */
   readonly scopes?: ReadonlyArray<string> | undefined
-  /** The decision of the user on the page of the server. Default: Ada grants all scopes that the client requests. */
+  /** The decision of the user about an authorization request. Default: the user "ada" grants all scopes that the client requests. */
   readonly consent?: ((request: AuthorizationRequest) => Consent | Effect.Effect<Consent>) | undefined
   /**
-   * The kind of access tokens. `jwt`: a protected server verifies JWTs (RFC 9068) with the published keys. `opaque`: it asks the
-   * introspection endpoint about a token. Default: "jwt".
+   * The kind of access tokens. With `jwt`, a protected server verifies JWTs (RFC 9068) with the published keys. With `opaque`, a protected
+   * server asks the introspection endpoint about each token. Default: "jwt".
    */
   readonly accessTokens?: "jwt" | "opaque" | undefined
-  /** Further claims of access tokens that are JWTs, such as `email` or `groups`. */
+  /** Further claims of access tokens that are JWTs, such as `email` or `groups`. Default: none. */
   readonly claims?: ((token: AccessToken) => Readonly<Record<string, unknown>>) | undefined
-  /** The life of an access token. Default: 1 hour. */
+  /** How long an access token is valid. Default: 1 hour. */
   readonly lifetime?: Duration.DurationInput | undefined
   /**
-   * `rotating`: each refresh token is valid for one use, and a second use revokes all tokens of the login. `fixed`: a refresh token
-   * stays valid. `none`: the server issues no refresh tokens. Default: "rotating".
+   * The kind of refresh tokens. `rotating`: each refresh token can be used once, and a second use revokes all tokens of the login. `fixed`:
+   * a refresh token can be used many times. `none`: the server issues no refresh tokens. Default: "rotating".
    */
   readonly refreshTokens?: "rotating" | "fixed" | "none" | undefined
   /** The algorithm of the signatures. Default: "ES256". */
   readonly algorithm?: "ES256" | "RS256" | "EdDSA" | undefined
   /**
-   * `isRequired`: the server issues tokens only to clients that prove a key. `nonces`: a proof needs a nonce of this server, which is
-   * valid for 5 minutes.
+   * The rules for DPoP. With `isRequired`, the server issues tokens only to clients that send a proof. With `nonces`, a proof needs a nonce
+   * of this server, which is valid for 5 minutes. Default: both are false.
    */
   readonly dpop?: { readonly isRequired?: boolean | undefined; readonly nonces?: boolean | undefined } | undefined
   /**
-   * The issuers whose assertions the server accepts: the identity provider of an enterprise that issues ID-JAGs, or the platform of a
-   * workload. Another `TestAuthorizationServer` can be an issuer.
+   * The issuers whose assertions the server accepts: the identity provider of an enterprise, which issues ID-JAGs, or the platform of a
+   * workload. Another `TestAuthorizationServer` can be such an issuer. Default: none.
    */
   readonly trusts?: ReadonlyArray<Issuer> | undefined
-  /** Members that replace members of the metadata document; `undefined` removes a member. */
+  /** Members that replace members of the metadata document. The value `undefined` removes a member. Default: none. */
   readonly metadata?: Readonly<Record<string, unknown>> | undefined
-  /** Runs for each request, and gives what goes wrong with the request; `undefined` answers as usual. */
+  /** Runs for each request, and gives the fault of the answer. With `undefined` the server answers as usual. Default: no faults. */
   readonly fault?: ((request: Received) => Fault | undefined | Effect.Effect<Fault | undefined>) | undefined
 }
 
@@ -78,16 +78,16 @@ export interface RegisteredClient {
   readonly clientId: string
   /** A client with neither a secret nor a key is public. Default: no secret. */
   readonly secret?: string | undefined
-  /** The public key of a client that authenticates with signatures; `keyPair` makes one. */
+  /** The public key of a client that authenticates with signatures. `TestAuthorizationServer.keyPair` makes a pair of keys. */
   readonly publicKey?: Jwk | undefined
-  /** The port of a loopback address may differ. Default: `redirectUri`. */
+  /** The redirect URIs of the client. The port of a loopback address may differ. Default: `TestAuthorizationServer.redirectUri`. */
   readonly redirectUris?: ReadonlyArray<string> | undefined
-  /** The ids of this client at other authorization servers, by issuer, for ID-JAGs. Default: the same id. */
+  /** The ids of this client at other authorization servers, by issuer. They are used in ID-JAGs. Default: the same id. */
   readonly idsElsewhere?: Readonly<Record<string, string>> | undefined
 }
 
 /**
- * The request for authorization that the page of the server shows the user.
+ * The authorization request about which the user decides.
  *
  * @category models
  */
@@ -96,13 +96,13 @@ export interface AuthorizationRequest {
   readonly redirectUri: string
   readonly scopes: ReadonlyArray<string>
   readonly resource: string
-  /** All parameters. */
+  /** All parameters of the request. */
   readonly parameters: URLSearchParams
 }
 
 /**
- * The decision of the user. The user grants `scopes`, by default all that the client requests; or the client gets `error`, such as
- * "access_denied".
+ * The decision of the user. Either the user grants `scopes`, by default all scopes that the client requests, or the client gets the error
+ * code `error`, such as "access_denied".
  *
  * @category models
  */
@@ -116,21 +116,21 @@ export interface Consent {
 /** @category models */
 export interface AccessToken {
   readonly clientId: string
-  /** The user; the client itself, where it acts for no user. */
+  /** The user. When the client acts without a user, this is the client itself. */
   readonly subject: string
   /** The protected server that the token is for: the `aud` of a JWT. */
   readonly resource: string
   readonly scopes: ReadonlyArray<string>
-  /** In milliseconds. */
+  /** When the token expires, in milliseconds since 1970. */
   readonly expiresAt: number
-  /** The thumbprint of the key that the token is bound to with DPoP. */
+  /** The thumbprint of the key to which the token is bound with DPoP; `undefined` when it is not bound. */
   readonly thumbprint: string | undefined
-  /** The client that acts for the subject, after an exchange of tokens. */
+  /** The client that acts for the subject after a token exchange; `undefined` otherwise. */
   readonly actor: string | undefined
 }
 
 /**
- * A request that the server got.
+ * A request that the server has received.
  *
  * @category models
  */
@@ -139,40 +139,40 @@ export interface Received {
   readonly url: URL
   readonly headers: Readonly<Record<string, string>>
   readonly text: string
-  /** The fields of a form. */
+  /** The fields of the form in the body; empty when the body is not a form. */
   readonly form: URLSearchParams
 }
 
 /**
- * A fault of the server in one request. Members can be combined, for example to a late response with a wrong status.
+ * A fault in the answer to one request. Members can be combined, for example to a late response with a wrong status.
  *
  * @category models
  */
 export interface Fault {
-  /** How long the server waits before it does anything, by Effect's clock. */
+  /** How long the server waits before it handles the request, by Effect's clock. */
   readonly delay?: Duration.DurationInput | undefined
-  /** The status of a response that comes in place of the server's own. */
+  /** The status of a response that replaces the server's own response. */
   readonly status?: number | undefined
-  /** Any other response in place of the server's own, a new one for each request. */
+  /** A response that replaces the server's own response. Make a new `Response` for each request. */
   readonly response?: Response | undefined
-  /** `malformed`: the document ends in the middle. `endless`: the document does not end. */
+  /** A fault in the body. `malformed`: the document ends in the middle. `endless`: the document never ends. */
   readonly body?: "malformed" | "endless" | undefined
-  /** The issuer that a document or an authorization response names. */
+  /** The issuer that a document or an authorization response names instead of the real issuer. */
   readonly issuer?: string | undefined
-  /** The connection breaks before the response; on a real HTTP server, after the head of the response. */
+  /** Whether the connection breaks before the response. On a real HTTP server it breaks after the head of the response. */
   readonly isDropped?: boolean | undefined
 }
 
 /**
- * Answers the requests to one origin: the handler of a `WebHandler`, `handle` of another server, or a function. A failure breaks
- * the connection.
+ * Answers the requests to one origin: the handler of a `WebHandler`, `handle` of another `TestAuthorizationServer`, or any function. A
+ * failure breaks the connection.
  *
  * @category models
  */
 export type Host = (request: Request) => Effect.Effect<Response, unknown> | Promise<Response>
 
 /**
- * The servers that a test reaches beside the authorization server, by origin: "https://mcp.test".
+ * The servers that a test reaches besides the authorization server, by their origins, for example "https://mcp.test".
  *
  * @category models
  */

@@ -1,7 +1,7 @@
 /**
- * The laws of every `ChangeBus`.
+ * The laws that every `ChangeBus` must keep.
  *
- * The tests of each bus run the laws. A law gets two nodes of a bus that has no other members.
+ * The tests of each bus run these laws. A law gets two nodes of a bus that has no other members.
  *
  * @since 0.1.0
  */
@@ -16,7 +16,7 @@ import * as Stream from "effect/Stream"
 import * as Law from "./Law.js"
 
 /**
- * Two nodes: the same service twice, or two services that share an engine.
+ * The services of two nodes: the same service twice, or two services over one store.
  *
  * @category models
  */
@@ -65,7 +65,7 @@ const others = Law.make<Nodes>(
       const two = yield* nodes[1].join
       const read = yield* Queue.unbounded<Change>()
       yield* Effect.forkScoped(Stream.runForEach(one.changes, (change) => Queue.offer(read, change)))
-      // Many changes one after another, so that a change that comes back late is found, too.
+      // Many changes are published, so that the law also finds a change that comes back late.
       for (let n = 0; n < 20; n++) {
         yield* one.publish(resource(`test://one/${n}`))
         yield* two.publish(resource(`test://two/${n}`))
@@ -96,7 +96,7 @@ const slow = Law.make<Nodes>(
     Effect.gen(function*() {
       const one = yield* nodes[0].join
       const two = yield* nodes[1].join
-      // More changes than the bus in memory keeps for a member.
+      // These are more changes than the bus in memory keeps for a member.
       const last = 1200
       const uris = Array.from({ length: last + 1 }, (_, n) => `test://${n}`)
       yield* Effect.forEach(uris, (uri) => one.publish(resource(uri)), { discard: true })

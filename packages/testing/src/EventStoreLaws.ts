@@ -1,8 +1,8 @@
 /**
- * The laws of every `EventStore`, and further laws of a store that knows the claims of a `SessionDirectory`.
+ * The laws that every `EventStore` must keep, and further laws for a store that knows the claims of a `SessionDirectory`.
  *
- * The tests of the stores in core, `sql` and `redis` run the laws, and so may the test of a store of an application's own. A law gets two
- * services over one empty store, as two nodes have them.
+ * The tests of the stores in core, `sql` and `redis` run these laws. An application with its own store can run them, too. A law gets two
+ * services over one empty store, like the services of two nodes.
  *
  * @since 0.1.0
  */
@@ -13,14 +13,14 @@ import * as Option from "effect/Option"
 import * as Law from "./Law.js"
 
 /**
- * Two services that share an engine: the same service twice, or the services of two nodes.
+ * Two services over one store: the same service twice, or the services of two nodes.
  *
  * @category models
  */
 export type Stores = readonly [EventStoreService, EventStoreService]
 
 /**
- * A store that knows the claims of a directory on the same engine.
+ * An event store and a session directory over one engine, such as one database. The event store knows the claims of the directory.
  *
  * @category models
  */
@@ -30,7 +30,7 @@ export interface Node {
 }
 
 /**
- * Two nodes on one engine, without events and sessions.
+ * Two nodes over one engine, which has no events and no sessions yet.
  *
  * @category models
  */
@@ -186,8 +186,8 @@ const claimed = Law.make<Nodes>(
 export const laws: ReadonlyArray<Law.Law<Stores>> = [ordered, apart, unfinished, fenced, together]
 
 /**
- * The laws of a store and a directory on the same engine. The store and the directory in memory are two engines, and do not keep these
- * laws.
+ * The laws of a store and a directory over the same engine. The store in memory does not know the directory in memory, so the two do not
+ * keep these laws.
  *
  * @category constants
  */

@@ -1,8 +1,8 @@
 /**
- * The laws of every `Inbox`.
+ * The laws that every `Inbox` must keep.
  *
- * The tests of the inboxes in core, `sql` and `redis` run the laws. A law gets two services over one store without open inboxes, as two
- * nodes have them.
+ * The tests of the inboxes in core, `sql` and `redis` run these laws. A law gets two services over one store without open inboxes, like the
+ * services of two nodes.
  *
  * @since 0.1.0
  */
@@ -16,7 +16,7 @@ import * as Stream from "effect/Stream"
 import * as Law from "./Law.js"
 
 /**
- * Two services that share an engine: the same service twice, or the services of two nodes.
+ * Two services over one store: the same service twice, or the services of two nodes.
  *
  * @category models
  */
@@ -98,7 +98,7 @@ const full = Law.make<Inboxes>(
       yield* send("three", "to another inbox")
       const read = yield* receive(two, 2)
       yield* expect(read.join("|") === "1234567890|and one more", `it received ${read.join("|")}`)
-      // An engine may remove the texts that were read a little later.
+      // An implementation may remove the read texts a little later, so this retries.
       yield* Effect.retry(three.send("two", "later"), { times: 1000 })
     })
 )
@@ -111,7 +111,7 @@ const full = Law.make<Inboxes>(
 export const laws: ReadonlyArray<Law.Law<Inboxes>> = [ordered, early, gone]
 
 /**
- * The options of inboxes that the laws in `bounded` expect.
+ * The options that inboxes must have for the laws in `bounded`.
  *
  * @category constants
  */

@@ -1,6 +1,6 @@
 /**
- * A law is a check that every implementation of a service must pass, as an effect for any test runner. Each module whose name ends in
- * "Laws" has the laws of one service. Authors of implementations run the laws in their tests.
+ * A law is a check that every implementation of a service must pass. It is an effect, so it runs with any test runner. Each module whose
+ * name ends in "Laws" has the laws of one service. Authors of implementations run these laws in their tests.
  *
  * @since 0.1.0
  */
@@ -15,9 +15,9 @@ export class LawBroken extends Data.TaggedError("LawBroken")<{ readonly law: str
 
 /** @category models */
 export interface Law<in Subject> {
-  /** A sentence for the name of a test. */
+  /** A sentence that can be the name of a test. */
   readonly name: string
-  /** Checks an implementation, which `make` makes. Fails when the law is broken, and when an operation fails or dies. */
+  /** Checks the implementation that `make` makes. Fails when the law is broken, and when an operation fails or dies. */
   readonly check: <E, R>(
     make: Effect.Effect<Subject, E, R | Scope.Scope>
   ) => Effect.Effect<void, E | LawBroken, Exclude<R, Scope.Scope>>
@@ -31,7 +31,7 @@ export interface Law<in Subject> {
 export type Expect = (isKept: boolean, message: string) => Effect.Effect<void, LawBroken>
 
 /**
- * Makes a law. `release` closes the scope of the subject before the check ends, for laws about closing.
+ * Makes a law. `release` closes the scope of the subject before the check ends; laws about closing use it.
  *
  * @category constructors
  */

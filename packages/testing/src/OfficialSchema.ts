@@ -1,8 +1,8 @@
 /**
- * Checks messages against the official JSON schema of a revision: single messages, or the messages of a whole conversation, as
- * `TestTransport` does.
+ * Checks messages against the official JSON schema of a revision: single messages, or the messages of a whole conversation. `TestTransport`
+ * uses this module.
  *
- * The module uses the schema files of the specification and no schema of `@effect-mcp/core`, so it finds mistakes in the schemas of
+ * This module uses the schema files of the specification and no schema of `@effect-mcp/core`. So it finds mistakes in the schemas of
  * `@effect-mcp/core`.
  *
  * @since 0.1.0
@@ -23,16 +23,16 @@ import * as Transcript from "./Transcript.js"
 /** @category models */
 export interface OfficialSchema {
   readonly version: Version.Version
-  /** The violations in a request or notification; `undefined` for none, and for a method that the revision lacks. */
+  /** The violations in a request or notification. `undefined` when there are none, and when the revision does not have the method. */
   readonly call: (message: Message.Request | Message.Notification) => string | undefined
   /**
-   * The violations in a result of a method; `undefined` for none. `withTask` allows a task as the result, for a request with the
-   * member `task`.
+   * The violations in a result of a method; `undefined` when there are none. `withTask` also allows a task as the result, for a request
+   * with the member `task`.
    */
   readonly result: (method: string, result: unknown, withTask?: boolean) => string | undefined
   /**
-   * The violations of JSON-RPC in any message; `undefined` for none. An error without an id is valid, as the answer to a message that
-   * could not be read.
+   * The violations of JSON-RPC in any message; `undefined` when there are none. An error without an id is valid, because it may answer a
+   * message that could not be read.
    */
   readonly message: (message: Message.Message) => string | undefined
 }
@@ -61,7 +61,7 @@ const documents: Readonly<Record<Version.Version, () => Promise<{ readonly defau
 const compiled = new Map<Version.Version, OfficialSchema>()
 
 /**
- * The schema of a revision, which is read and compiled on first use.
+ * The schema of a revision. It is read and compiled at the first use.
  *
  * @category constructors
  */
@@ -70,7 +70,7 @@ export const make = (version: Version.Version): Effect.Effect<OfficialSchema> =>
     const known = compiled.get(version)
     if (known !== undefined) return Effect.succeed(known)
     return Effect.map(Effect.promise(documents[version]), (module) => {
-      // A concurrent caller may have compiled it.
+      // Another caller may have compiled the schema meanwhile.
       const schema = compiled.get(version) ?? compile(version, module.default as Document)
       compiled.set(version, schema)
       return schema
@@ -80,11 +80,11 @@ export const make = (version: Version.Version): Effect.Effect<OfficialSchema> =>
 const compile = (version: Version.Version, document: Document): OfficialSchema => {
   const at = document.$defs === undefined ? "definitions" : "$defs"
   const definitions = document[at] ?? {}
-  // The first three revisions are written in draft-07, the others in 2020-12.
+  // The schemas of the first three revisions are in draft-07, the others in draft 2020-12.
   const ajv = document.$schema?.includes("draft-07") === true
     ? new Ajv({ strict: false, allErrors: true })
     : new Ajv2020({ strict: false, allErrors: true })
-  // The module is CommonJS: its function is the default of the default.
+  // The package is a CommonJS module, so its function is the default export of the default export.
   const addFormats = addFormatsModule as unknown as { readonly default: (ajv: Ajv) => void }
   addFormats.default(ajv)
   ajv.addSchema(document, "official")
@@ -98,7 +98,7 @@ const compile = (version: Version.Version, document: Document): OfficialSchema =
   const byMethod = new Map<string, string>()
   for (const [name, { properties }] of Object.entries(definitions)) {
     const method = properties?.method?.const
-    // The modern schema has two names for one definition: the first counts.
+    // The schema of revision 2026-07-28 has two names for one definition. The first name is used.
     if (method !== undefined && !byMethod.has(method)) byMethod.set(method, name)
   }
   return {
@@ -120,26 +120,26 @@ const compile = (version: Version.Version, document: Document): OfficialSchema =
     },
     message: (message) =>
       check("JSONRPCMessage", withId(message)) ??
-        // The schema accepts a request with an invalid id as a notification, so requests are checked once more.
+        // The schema accepts a request with an invalid id as a notification, so requests are checked a second time.
         ("method" in message && "id" in message ? check("JSONRPCRequest", message) : undefined)
   }
 }
 
-// `InputRequiredResult` accepts every result with a type, so the value of the type decides which schema applies.
+// `InputRequiredResult` accepts every result with a `resultType`, so the value of `resultType` decides which definition is used.
 const isInputRequired = (result: unknown): boolean =>
   (result as { readonly resultType?: unknown } | null)?.resultType === "input_required"
 
 const canRequireInput = (response: Definition | undefined): boolean =>
   response?.properties?.result?.anyOf?.some(({ $ref }) => $ref.endsWith("/InputRequiredResult")) === true
 
-// Before 2025-11-25 the schemas require an id in errors, but JSON-RPC does not.
+// The schemas of revisions before 2025-11-25 require an id in errors, but JSON-RPC does not.
 const withId = (message: Message.Message): Message.Message =>
   Message.isResponse(message) && !Message.isSuccess(message) && (message.id === undefined || message.id === null)
     ? { ...message, id: 0 }
     : message
 
 /**
- * A message that the schema does not allow.
+ * A violation: a message that the schema does not allow.
  *
  * @category models
  */
@@ -147,26 +147,29 @@ export interface Violation {
   /** Who has sent the message. */
   readonly from: Transcript.Entry["from"]
   readonly message: Message.Incoming
-  /** Every error of the message by one definition of the schema. A message may violate several definitions. */
+  /**
+   * All errors of the message by one definition of the schema. A message may violate several definitions, and then there are several
+   * violations.
+   */
   readonly problem: string
 }
 
 /**
- * The check of a conversation that goes on.
+ * The check of a running conversation.
  *
  * @category models
  */
 export interface Check {
-  /** Checks the next message of one side. `shown` is the message as reports show it. Default: the message itself. */
+  /** Checks the next message of one side. `shown` is the message for reports, for example without secrets. Default: the message itself. */
   readonly observe: (from: Transcript.Entry["from"], sent: Message.Incoming, shown?: Message.Message) => void
-  /** The messages so far that the schema does not allow, with the reasons. */
+  /** The violations so far: each message that the schema does not allow, with the reason. */
   readonly violations: ReadonlyArray<string>
 }
 
 /**
- * Checks the messages of both sides, or of one side, each against the schema of its revision. The schemas do not have the types of
- * results of `extensions`: of such a result, only the members that all responses have in common are checked. Closing the scope dies
- * with all violations, unless there is an `onViolation`, which gets each violation when its message is observed.
+ * Checks the messages of both sides or of one side, each against the schema of its revision. The schemas do not know the result types of
+ * `extensions`, so of such a result only the members that all results have are checked. Without `onViolation`, the end of the scope dies
+ * with all violations. With `onViolation`, this function gets each violation when its message is observed.
  *
  * @category utils
  */
@@ -186,7 +189,7 @@ export const check = (
         : Effect.dieMessage(`The specification does not allow:\n${violations.join("\n")}`)
   )
 
-/** A hint for a result whose type is not a type of the specification. */
+/** A hint for a result whose `resultType` the specification does not have; "" for any other result. */
 const hint = (result: JsonObject | null): string => {
   const { resultType } = result ?? {}
   return resultType === undefined || resultType === "complete" || resultType === "input_required"
@@ -194,7 +197,7 @@ const hint = (result: JsonObject | null): string => {
     : "\n    Is its \"resultType\" of an extension? Then name the extension in the option \"extensions\" of the test"
 }
 
-/** A request without a response yet, and the schema for the response. */
+/** A request that has no response yet, and the schema for the response. */
 interface Requested {
   readonly method: string
   readonly schema: OfficialSchema
@@ -218,10 +221,10 @@ const checkBy = (
     server: new Map<Message.RequestId, Requested>()
   }
   const violations: Array<string> = []
-  /** The schema of the revision of the handshake; before the handshake, of the last modern request. */
+  /** The schema of the revision of the handshake; before a handshake, of the last request of revision 2026-07-28. */
   let schema = schemas.get(Version.latestLegacy)!
   let initialized = false
-  /** The schema of a request or notification: of the revision that its `_meta` names, or of the conversation. */
+  /** The schema for a request or notification: of the revision that its `_meta` names, or else of the conversation. */
   const schemaOf = ({ method, params }: Message.Request | Message.Notification): OfficialSchema => {
     const meta = params?._meta as Record<string, unknown> | null | undefined
     const named = method === "initialize" ? undefined : schemas.get(meta?.[Meta.keys.protocolVersion] as string)

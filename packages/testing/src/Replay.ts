@@ -1,12 +1,11 @@
 /**
- * Plays a recorded conversation as the peer of the side under test: as the server of a client, or as the client of a server, in every
- * revision. The peer sends the recorded messages of its side, and expects the recorded messages of the other side.
+ * Plays a recorded conversation against the side under test: as the server of a client, or as the client of a server, with every revision.
+ * The replay sends the recorded messages of its own side, and expects the recorded messages of the side under test.
  *
- * Values that the side under test chooses for each conversation may differ: ids of requests, progress tokens, request states, cursors,
- * its name and version. The order may differ for requests without a message of the peer between them, for responses, and for
- * notifications of different methods. A subscription may begin earlier than it was recorded, because a client begins it in the background.
- * A cancellation may come that was not recorded. Any other difference fails the test, and the
- * error names the first place.
+ * These values may differ, because the side under test chooses them for each conversation: ids of requests, progress tokens, request
+ * states, cursors, its name and version. The order may differ for requests without a message of the replay between them, for responses, and
+ * for notifications of different methods. A subscription may begin earlier than recorded, because a client begins it in the background. An
+ * unrecorded cancellation is accepted. Any other difference fails the test, and the error names the first place.
  *
  * @since 0.1.0
  */
@@ -28,9 +27,9 @@ import type * as TestTransport from "./TestTransport.js"
 import * as Transcript from "./Transcript.js"
 
 /**
- * The recorded server, for a client under test that connects once. A request that differs from the recorded request gets an error with
- * the difference, and the connection closes. Closing the scope dies with the difference, or when the client has not sent all of its
- * recorded messages.
+ * Plays the recorded server for a client under test, which connects once. When a request differs from the recorded request, the client gets
+ * an error with the difference, and the connection closes. The end of the scope dies with the difference. It also dies when the client has
+ * not sent all of its recorded messages.
  *
  * @example
  * ```ts
@@ -64,7 +63,7 @@ export const server = (
       Effect.gen(function*() {
         yield* peer.hangUp
         const played = yield* Effect.either(Fiber.join(playing))
-        // A test that failed before the end of the conversation reports its own error.
+        // A test that has failed before the end of the conversation reports its own error.
         if (Either.isLeft(played) && (Exit.isSuccess(exit) || !played.left.isEnd)) {
           yield* Effect.dieMessage(played.left.message)
         }
@@ -74,8 +73,8 @@ export const server = (
   })
 
 /**
- * Plays the recorded client against the server in the context, to the end. Dies with the first difference, and when the
- * server closes the connection too early.
+ * Plays the recorded client to its end against the server in the context. Dies with the first difference, and when the server closes the
+ * connection too early.
  *
  * @category utils
  */
@@ -86,7 +85,7 @@ export const client = (
   Effect.scoped(Effect.flatMap(TestPeer.client(options), (peer) => play(peer, "client", transcript)))
 
 /**
- * Plays one side of a conversation through a peer, which may have sent and received other messages before. Dies with the first
+ * Plays one side of a conversation through a peer. The peer may have sent and received other messages before. Dies with the first
  * difference, as `client` does.
  *
  * @category utils
@@ -99,7 +98,7 @@ export const play = (
 
 class ReplayError extends Data.TaggedError("ReplayError")<{
   readonly message: string
-  /** Whether the other side ended the conversation too early. */
+  /** Whether the side under test has ended the conversation too early. */
   readonly isEnd: boolean
 }> {}
 
@@ -110,12 +109,12 @@ const run = (
 ): Effect.Effect<void, ReplayError> => {
   const tested = side === "client" ? "server" : "client"
   const values = ChosenValues.make(tested)
-  /** The recorded messages that the other side has not sent yet, with their places in the conversation. */
+  /** The recorded messages that the side under test has not sent yet, with their places in the conversation. */
   const missing = new Map([...entries.entries()].filter(([, { from }]) => from === tested).map(([i, one]) => [one, i]))
-  /** The recorded ids of requests that the other side has sent. */
+  /** The recorded ids of the requests that the side under test has sent. */
   const requested = new Set<unknown>()
 
-  /** The recorded messages that a message may correspond to. A request must not come earlier than it was recorded; a subscription may. */
+  /** The recorded messages to which a message may correspond. A request must not come earlier than recorded, but a subscription may. */
   const candidates = (message: Message.Message, due: ReadonlyArray<Transcript.Entry>) => {
     const isBound = Message.isRequest(message) && message.method !== SUBSCRIBES
     const alike = (isBound ? due : [...missing.keys()]).filter((one) => isAlike(one.message, message))
@@ -152,7 +151,7 @@ const run = (
         if (!Arr.isNonEmptyReadonlyArray(due)) break
         yield* receive(due)
       }
-      // The other side may close the connection before it has received the last messages.
+      // The side under test may close the connection before it has received the last messages.
       if (from === side) {
         yield* Effect.catchAll(peer.send(values.current(entries[i]!)), (error) =>
           Effect.suspend(() => {
@@ -164,10 +163,10 @@ const run = (
   })
 }
 
-/** A client sends this request by itself, beside the requests of its user. */
+/** A client sends this request by itself, in addition to the requests of its user. */
 const SUBSCRIBES = "subscriptions/listen"
 
-/** Waits until the client has closed the connection. Fails when the client sends a message before. */
+/** Waits until the client has closed the connection. Fails when the client sends a message before that. */
 const silence = (
   peer: TestPeer.TestPeer,
   { redact }: Pick<Transcript.Transcript, "redact">
@@ -182,7 +181,7 @@ const silence = (
     yield* silence(peer, { redact })
   })
 
-/** Fails with the text. A request gets the text as its error. */
+/** Fails with the text. When the message is a request, its sender also gets the text as the error. */
 const refuse = (peer: TestPeer.TestPeer, message: Message.Message, text: string): Effect.Effect<never, ReplayError> =>
   Effect.zipRight(
     Message.isRequest(message)
@@ -191,7 +190,10 @@ const refuse = (peer: TestPeer.TestPeer, message: Message.Message, text: string)
     Effect.fail(new ReplayError({ message: text, isEnd: false }))
   )
 
-/** Over HTTP, a client cancels a modern request by closing its stream, so the transcript has no message for the cancellation. */
+/**
+ * Whether a message is a cancellation. Over HTTP, a client cancels a request of revision 2026-07-28 by closing its stream, so the
+ * transcript has no message for this cancellation.
+ */
 const isCancellation = (message: Message.Message): boolean =>
   Message.isNotification(message) && message.method === "notifications/cancelled"
 
@@ -204,7 +206,7 @@ const ended = (cause: unknown, next: Transcript.Entry): Effect.Effect<never, Rep
     })
   )
 
-/** Whether both are requests or notifications of one method, or responses to one request. */
+/** Whether two messages are requests of the same method, notifications of the same method, or responses to the same request. */
 const isAlike = (one: Message.Message, other: Message.Message): boolean =>
   Message.isResponse(one)
     ? Message.isResponse(other) && one.id === other.id

@@ -1,6 +1,6 @@
 /**
- * The laws of every `SealKeys`. A law gets two nodes that share their keys and have no key yet. A key must seal for a day and open for one
- * more hour, as `rotation` says. The laws move the `TestClock`.
+ * The laws that every `SealKeys` must keep. A law gets two nodes that share their keys and have no key yet. The implementation must use
+ * `rotation`: a key seals values for a day, and opens them for one more hour. The laws move the `TestClock`.
  *
  * @since 0.1.0
  */
@@ -13,14 +13,14 @@ import * as TestClock from "effect/TestClock"
 import * as Law from "./Law.js"
 
 /**
- * Two nodes: the same service twice, or two services that share an engine.
+ * The services of two nodes: the same service twice, or two services over one store.
  *
  * @category models
  */
 export type Nodes = readonly [SealKeysService, SealKeysService]
 
 /**
- * The rotation of keys that the laws expect.
+ * The option `rotation` that the implementation must have for these laws.
  *
  * @category constants
  */

@@ -1,8 +1,8 @@
 /**
- * The laws of serving one message at a time, without a conversation: for `serve` of a `Dispatcher`, and for each transport of an
- * application that uses `serve`.
+ * The laws for serving single messages without a conversation. They are for `serve` of a `Dispatcher`, and for transports of an application
+ * that use `serve`.
  *
- * A law starts its own servers, and moves the `TestClock`.
+ * Each law starts its own servers, and moves the `TestClock`.
  *
  * @since 0.1.0
  */
@@ -29,21 +29,21 @@ import * as Law from "./Law.js"
 import * as TestPeer from "./TestPeer.js"
 
 /**
- * Serves the text of one message, which may be malformed. The stream has the notifications of a request and its answer.
+ * Serves the text of one message, which may be malformed. The stream gives the notifications for a request and then its answer.
  *
  * @category models
  */
 export type Serve = (text: string) => Stream.Stream<Message.Message, unknown>
 
 /**
- * Starts the implementation under test with a server. Closing the scope closes both.
+ * Starts the implementation under test with a server. Both are closed with the scope.
  *
  * @category models
  */
 export type Entrance = (server: Layer.Layer<Dispatcher>) => Effect.Effect<Serve, unknown, Scope.Scope>
 
 /**
- * The entrance that is `serve` of a `Dispatcher`.
+ * The `Entrance` for `serve` of a `Dispatcher` itself.
  *
  * @category utils
  */
@@ -81,7 +81,7 @@ const isError = (message: Message.Message | undefined): message is Message.Failu
 
 const shown = (messages: ReadonlyArray<Message.Message>) => JSON.stringify(messages)
 
-/** A handler that waits until `open` runs, with effects that tell when the handler has started and how it has ended. */
+/** A handler that waits until `open` runs, together with effects that tell when the handler has started and how it has ended. */
 const waiting = Effect.gen(function*() {
   const started = yield* Deferred.make<void>()
   const gate = yield* Deferred.make<void>()

@@ -1,8 +1,8 @@
 /**
- * The laws of every `SessionDirectory`. The tests of the directories in core, `sql` and `redis` run the laws, and so may the test of a
- * directory of an application's own.
+ * The laws that every `SessionDirectory` must keep. The tests of the directories in core, `sql` and `redis` run these laws. An application
+ * with its own directory can run them, too.
  *
- * A law gets two services over one empty store, as two nodes have them: what one service writes, the other must find.
+ * A law gets two services over one empty store, like the services of two nodes. Each service must find what the other service writes.
  *
  * @since 0.1.0
  */
@@ -15,7 +15,7 @@ import * as Law from "./Law.js"
 import { isSame } from "./laws/StoredJson.js"
 
 /**
- * Two services that share an engine: the same service twice, or the services of two nodes.
+ * Two services over one store: the same service twice, or the services of two nodes.
  *
  * @category models
  */

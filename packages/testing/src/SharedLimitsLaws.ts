@@ -1,7 +1,7 @@
 /**
- * The laws of every `SharedLimits`.
+ * The laws that every `SharedLimits` must keep.
  *
- * A law gets two nodes that count together and have counted nothing yet.
+ * A law gets the services of two nodes that count together and have counted nothing yet.
  *
  * @since 0.1.0
  */
@@ -10,7 +10,7 @@ import * as Effect from "effect/Effect"
 import * as Law from "./Law.js"
 
 /**
- * Two nodes: the same service twice, or two services that share an engine.
+ * The services of two nodes: the same service twice, or two services over one store.
  *
  * @category models
  */
@@ -18,7 +18,7 @@ export type Nodes = readonly [SharedLimitsService, SharedLimitsService]
 
 const HOUR = 3_600_000
 
-/** Keys that an engine could confuse. */
+/** Keys that an implementation could confuse. */
 const keys = ["", "a", "a:b", "a b", "{a}b", "*", "\u00e9", "e\u0301", "\u{1f600}", "__proto__", "x".repeat(1000), "A"]
 
 const burst = Law.make<Nodes>(
@@ -52,8 +52,8 @@ const whole = Law.make<Nodes>("takes all or nothing", ([{ take }], expect) =>
 
 const refilled = Law.make<Nodes>("allows one more after each interval", ([{ take }], expect) =>
   Effect.gen(function*() {
-    // The interval is short, so that the real clock of an engine refills the burst during the test. The burst is large, so that a slow
-    // machine does not refill the burst between two calls.
+    // The interval is short, so that a real clock refills the burst during the test. The burst is large, so that on a slow machine it is
+    // not refilled between two calls.
     const rate = { burst: 100, every: "1 millis" } as const
     const awaited: Effect.Effect<void, unknown> = Effect.flatMap(take("refilled", rate, 100), (wait) =>
       wait === 0
@@ -110,7 +110,7 @@ const apart = Law.make<Nodes>(
 export const laws: ReadonlyArray<Law.Law<Nodes>> = [burst, whole, once, apart]
 
 /**
- * The laws about time, for an engine with a real clock, or with a clock that the test moves while the laws run.
+ * The laws about time. They are for an implementation with a real clock, or with a clock that the test moves while the laws run.
  *
  * @category constants
  */

@@ -1,7 +1,8 @@
 /**
- * The laws of every `TaskStore`.
+ * The laws that every `TaskStore` must keep.
  *
- * The tests of the stores in core, `sql` and `redis` run the laws. A law gets two services over one empty store, as two nodes have them.
+ * The tests of the stores in core, `sql` and `redis` run these laws. A law gets two services over one empty store, like the services of two
+ * nodes.
  *
  * @since 0.1.0
  */
@@ -16,7 +17,7 @@ import * as Law from "./Law.js"
 import { isSame } from "./laws/StoredJson.js"
 
 /**
- * Two services that share an engine: the same service twice, or the services of two nodes.
+ * Two services over one store: the same service twice, or the services of two nodes.
  *
  * @category models
  */
@@ -195,7 +196,7 @@ const ends = Law.make<Stores>(
       yield* one.create(first)
       const large = Array.from({ length: 20 }, () => 1024 * 1024)
       const smaller = Array.from({ length: 20 }, (_, n) => 1024 * 1024 / 2 ** n)
-      // A store that has less room refuses some of them.
+      // A store with less room refuses some of these tasks.
       for (const [n, size] of [...large, ...smaller].entries()) {
         yield* Effect.ignore(one.create(task(`full-${n}`, now, { statusMessage: "x".repeat(size) })))
       }

@@ -1,9 +1,9 @@
 /**
- * An authorization server in memory, for tests of protected servers and of clients that log in to them. The server is as strict as OAuth
- * 2.1 and the extensions that MCP uses, runs by the time of `TestClock`, and can have faults. An `HttpClient` without sockets connects the
+ * An authorization server in memory, for tests of protected servers and of clients that log in to them. The server enforces OAuth 2.1 and
+ * the extensions that MCP uses. It uses the time of `TestClock`, and can simulate faults. An `HttpClient` without sockets connects the
  * server, the client and other hosts of a test.
  *
- * The server is for tests only: it asks no user for a password. The folder `authorization` has the endpoints.
+ * The server is only for tests, because it never asks a user for a password. The folder `authorization` has the endpoints.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/authorization
  * @since 0.1.0
@@ -29,40 +29,45 @@ export interface TestAuthorizationServerService extends Issuer {
   /** Answers a request. Fails when a fault breaks the connection. */
   readonly handle: (request: Request) => Effect.Effect<Response, unknown>
   /**
-   * Acts as the user's browser: opens the address of an authorization request, and gives the parameters of the redirect to the client.
-   * It is the `open` of `Browser.layer`. Dies when the server shows a page and does not redirect.
+   * Acts as the user's browser: opens the URL of an authorization request, and gives the parameters of the redirect to the client. Use it
+   * as `open` for `Browser.layer`. Dies when the server shows a page and does not redirect.
    */
   readonly login: (url: URL) => Effect.Effect<URLSearchParams>
-  /** An access token for a test that needs no login. */
+  /** Issues an access token, for a test that needs no login. */
   readonly issue: (token: IssueOptions) => Effect.Effect<string>
-  /** A JWT with any claims, signed by the newest key: an identity token, the token of a workload, or a token with an error. */
+  /**
+   * Makes a JWT with any claims, signed with the newest key: for example an identity token, the token of a workload, or a token with a
+   * mistake.
+   */
   readonly sign: (
     claims: Readonly<Record<string, unknown>>,
     header?: Readonly<Record<string, unknown>>
   ) => Effect.Effect<string>
-  /** The access token, while it is valid. */
+  /** The rights of an access token; `undefined` when the token is not valid. */
   readonly verify: (token: string) => Effect.Effect<AccessToken | undefined>
-  /** Revokes all access tokens or all refresh tokens. A JWT stays valid for servers that verify it without introspection. */
+  /** Revokes all access tokens or all refresh tokens. A revoked JWT is still accepted by servers that verify it without introspection. */
   readonly revokeAll: (kind: "access" | "refresh") => Effect.Effect<void>
   /** Forgets all clients. */
   readonly forgetClients: Effect.Effect<void>
-  /** Makes a new key, which signs from now on. With `withdraw`, the old keys are no longer published. */
+  /** Makes a new key for all later signatures. With `withdraw`, the old keys are no longer published. */
   readonly rotateKeys: (options?: { readonly withdraw?: boolean | undefined }) => Effect.Effect<void>
   /** The newest 10,000 requests. */
   readonly requests: Effect.Effect<ReadonlyArray<Received>>
-  /** All codes, tokens and secrets that the server has issued or received: no log and no error may hold one. */
+  /**
+   * All codes, tokens and secrets that the server has issued or received. A test can check that no log and no error contains one of these.
+   */
   readonly secrets: Effect.Effect<ReadonlySet<string>>
 }
 
 /** @category models */
 export interface IssueOptions {
   readonly resource: string
-  /** Default: "ada". */
+  /** The user of the token. Default: "ada". */
   readonly subject?: string | undefined
-  /** Default: "test". */
+  /** The client of the token. Default: "test". */
   readonly clientId?: string | undefined
   readonly scopes?: ReadonlyArray<string> | undefined
-  /** Binds the token to the key with this thumbprint. */
+  /** The thumbprint of the key to which the token is bound. Default: the token is not bound. */
   readonly thumbprint?: string | undefined
 }
 
@@ -73,14 +78,14 @@ export class TestAuthorizationServer extends Context.Tag("@effect-mcp/testing/Te
 >() {}
 
 /**
- * The redirect URI of clients that have none of their own. No server listens at this address.
+ * The redirect URI of clients without own redirect URIs. No server listens at this address.
  *
  * @category constants
  */
 export const redirectUri: string = Clients.REDIRECT_URI
 
 /**
- * A server. Keys are made when they are first needed.
+ * Makes a server. Its keys are made when they are first needed.
  *
  * @category constructors
  */
@@ -186,8 +191,8 @@ export const layerWith = (options?: Options): Layer.Layer<TestAuthorizationServe
 export const layer: Layer.Layer<TestAuthorizationServer> = layerWith()
 
 /**
- * An HTTP client that reaches the authorization server and `hosts`, without sockets. A request to any other origin fails like a
- * request to an address at which no server listens.
+ * An HTTP client that reaches the authorization server and `hosts` without sockets. A request to any other origin fails like a request to
+ * an address at which no server listens.
  *
  * @category layers
  */
@@ -195,7 +200,7 @@ export const layerHttpClient = <E = never, R = never>(
   hosts: Hosts | Effect.Effect<Hosts, E, R> = {}
 ): Layer.Layer<HttpClient.HttpClient, E, R | TestAuthorizationServer> =>
   Layer.provide(
-    // A program may have several networks.
+    // `fresh`, because a program may have several such clients with different hosts.
     Layer.fresh(FetchHttpClient.layer),
     Layer.effect(
       FetchHttpClient.Fetch,
@@ -209,8 +214,8 @@ export const layerHttpClient = <E = never, R = never>(
   )
 
 /**
- * The server as an application for `HttpServer.serve` of @effect/platform, where a test needs sockets. The option `issuer` must be its
- * address.
+ * The server as an application for `HttpServer.serve` of `@effect/platform`, for a test that needs sockets. The option `issuer` must be the
+ * URL of that HTTP server.
  *
  * @category utils
  */
@@ -221,7 +226,8 @@ export const httpApp: HttpApp.Default<never, TestAuthorizationServer> = Effect.g
 }).pipe(Effect.orDie)
 
 /**
- * The server as a web handler, with the clock of this effect. The promise is rejected when a fault breaks the connection.
+ * The server as a web handler, with the clock of the fiber that runs this effect. The promise is rejected when a fault breaks the
+ * connection.
  *
  * @category utils
  */
@@ -232,7 +238,7 @@ export const webHandler: Effect.Effect<(request: Request) => Promise<Response>, 
     return (request) => EffectInternals.runPromise(services, handle(request), request.signal)
   })
 
-/** A response whose body fails: an application of the platform has no other way to break a connection. */
+/** A response whose body fails. An application of the platform has no other way to break a connection. */
 const broken = (): Response =>
   new Response(new ReadableStream({ start: (controller) => controller.error(new Error("The connection breaks")) }))
 
@@ -242,9 +248,9 @@ const broken = (): Response =>
  * @category utils
  */
 export const keyPair: Effect.Effect<{
-  /** The `privateKey` of the client. */
+  /** The option `privateKey` of the client. */
   readonly privateKey: { readonly key: Redacted.Redacted<string>; readonly algorithm: string }
-  /** The `publicKey` of the client at this server. */
+  /** The option `publicKey` of the client at this server. */
   readonly publicKey: Jwk
 }> = Effect.promise(() =>
   Jose.generateKeyPair("ES256", { extractable: true }).then(({ privateKey, publicKey }) =>
@@ -257,7 +263,7 @@ export const keyPair: Effect.Effect<{
   }))
 )
 
-/** The `fetch` of a network without sockets: a function answers the requests to each origin. */
+/** A `fetch` without sockets: for each origin, a function answers the requests. */
 const fetchOf =
   (services: EffectInternals.Services<never>, hosts: ReadonlyMap<string, Host>): typeof fetch => (input, init) => {
     const request = new Request(input, init)

@@ -1,6 +1,6 @@
 /**
- * Connects a client under test to a server that the test scripts as a `TestPeer`. `TestServer` is the counterpart: a server under test
- * with a real client.
+ * Connects a client under test to a server that the test scripts with a `TestPeer`. `TestServer` does the opposite: it connects a server
+ * under test to a real client.
  *
  * @since 0.1.0
  */
@@ -29,23 +29,26 @@ export interface TestClient {
 /** @category models */
 export interface Options<E = never, R = ClientFeatures.ClientFeatures> extends TestTransport.Options {
   /**
-   * The capabilities of the server. Default: all except tasks; in the modern era without `listChanged`, for which the client would open
-   * a subscription.
+   * The capabilities of the server. Default: all except tasks. With revision 2026-07-28 also without `listChanged`, because the client
+   * would open a subscription for it.
    */
   readonly capabilities?: JsonObject | undefined
   /**
-   * The revision that the server supports. With a revision of the legacy era, client and server make the handshake, and the client
-   * speaks legacy revisions only, unless its options have `versions`. Default: the newest revision that the client speaks.
+   * The revision that the server supports. With revision 2025-11-25 or earlier, client and server make the handshake, and the client
+   * supports only such revisions, unless its options have `versions`. Default: the newest revision that the client supports.
    */
   readonly version?: string | undefined
-  /** `checkOutputs` is false by default, because a client that checks outputs requests a list that the script may not expect. */
+  /**
+   * The options of the client. `checkOutputs` is false by default, because a client that checks outputs requests a list that the script may
+   * not expect.
+   */
   readonly client?: Client.Options<E, R> | undefined
 }
 
 /**
- * Connects a client to a scripted server. In the modern era, which is the default, the client has discovered the server; in the legacy
- * era client and server have completed the handshake. All messages of the client are checked against the official schema. Fails as
- * `Client.make` does.
+ * Connects a client to a scripted server. With revision 2026-07-28, which is the default, the client has then discovered the server. With
+ * revision 2025-11-25 or earlier, client and server have completed the handshake. All messages of the client are checked against the
+ * official schema. Fails as `Client.make` does.
  *
  * @category constructors
  */
@@ -67,7 +70,7 @@ export const make = <E = never, R = never>(
       { concurrency: 2 }
     )
     if (Exit.isFailure(connected)) {
-      // A side that fails closes the connection, and then the other side fails, too: the first failure is reported.
+      // A side that fails closes the connection, and then the other side fails as well. The first failure is reported.
       const first = Exit.isFailure(accepted) && isClosed(connected.cause) ? accepted : connected
       return yield* Effect.failCause(first.cause)
     }
@@ -78,7 +81,7 @@ const newestOf = (versions: ReadonlyArray<Version.Version> = Version.all): Versi
   versions.reduce((newest, version) => version > newest ? version : newest)
 
 /**
- * Connects a client whose options spare it the search for the era, so that it sends no message.
+ * Connects a client that sends no message to connect, because its options already say which revision the server supports.
  *
  * @category utils
  */

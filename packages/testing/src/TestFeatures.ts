@@ -1,9 +1,9 @@
 /**
- * Features of a client that answer the requests of a server from a script: the first answer for the first request, the second answer for
- * the second request. The script begins anew each time the layer is built.
+ * Features of a client that answer the requests of a server from a script: the first request gets the first answer, the second request gets
+ * the second answer. Each time the layer is built, the script starts from its beginning.
  *
- * When the script has no answer left, or an answer does not fit the form, the server gets an error that quotes the request, and closing
- * the client dies with the same sentence. Closing the client also dies when answers are left, unless the test has failed.
+ * When the script has no answer left, or an answer does not fit the form, the server gets an error that quotes the request, and the end of
+ * the client's scope dies with the same sentence. The end of the scope also dies when answers are left, unless the test has failed.
  *
  * @since 0.1.0
  */
@@ -19,8 +19,8 @@ import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 
 /**
- * An answer, or an effect that gives an answer. The effect may wait, or fail to refuse the request:
- * `new McpError.InvalidRequest({ message: "No" })` is such an effect.
+ * An answer, or an effect that gives an answer. The effect may wait. To refuse the request, the effect fails: `new
+ * McpError.InvalidRequest({ message: "No" })` is such an effect.
  *
  * @category models
  */
@@ -32,12 +32,12 @@ export type Step<A> = A | Effect.Effect<A, McpError>
  * @category models
  */
 export interface Scripted<out Params> extends Layer.Layer<never, never, ClientFeatures.ClientFeatures> {
-  /** The requests so far, in their order, of the servers of all clients with this feature. */
+  /** The requests that all clients with this feature have got so far, in their order. */
   readonly requests: Effect.Effect<ReadonlyArray<Params>>
 }
 
 /**
- * Fills in forms.
+ * Answers requests to fill in a form (`elicitation/create` in the mode "form").
  *
  * @example
  * ```ts
@@ -68,7 +68,8 @@ export const elicitation = (
   )
 
 /**
- * Answers requests to open a web page.
+ * Answers requests to open a web page (`elicitation/create` in the mode "url"). Each answer is the action of the user: "accept", "decline"
+ * or "cancel".
  *
  * @category utils
  */
@@ -84,7 +85,7 @@ export const urlElicitation = (
   )
 
 /**
- * Answers sampling requests. A text is a message of the assistant that ends its turn.
+ * Answers sampling requests. An answer that is a text becomes a message of the assistant that ends its turn.
  *
  * @category utils
  */
@@ -100,7 +101,8 @@ export const sampling = (
   )
 
 /**
- * Answers every request for the roots with the same roots; a text is a URI. For roots that change, use `ClientFeatures.roots`.
+ * Answers every request for the roots with the same roots. A text in the list is the URI of a root. For roots that change, use
+ * `ClientFeatures.roots`.
  *
  * @category utils
  */
@@ -123,7 +125,7 @@ const scripted = <Params, A>(
   answers: ReadonlyArray<Step<A>>,
   textOf: (params: Params) => string,
   feature: (handler: (params: Params) => Effect.Effect<A, McpError>) => ClientFeatures.Feature,
-  /** Why the client would refuse to send the answer; empty when the client sends it. */
+  /** Why the client would refuse to send the answer; "" when the client would send it. */
   misfit: (params: Params, answer: A) => string = () => ""
 ): Scripted<Params> => {
   const all: Array<Params> = []

@@ -1,6 +1,6 @@
 /**
- * Scripts the peer of the side under test, message by message: `client` scripts a client of a server, `server` scripts a server for a
- * client. `TestClient` also makes the handshake with a client under test; `Replay` plays a recorded conversation.
+ * Scripts the peer of the side under test, message by message. `client` scripts a client of a server under test; `server` scripts a server
+ * for a client under test. `TestClient` also makes the handshake with a client under test. `Replay` plays a recorded conversation.
  *
  * @since 0.1.0
  */
@@ -25,16 +25,16 @@ import * as TestTransport from "./TestTransport.js"
 import * as Transcript from "./Transcript.js"
 
 /**
- * The peer of the side under test. It sends the messages of the test, valid or not, and answers nothing by itself. It receives the messages
- * of the other side one by one, in their order: each `expect…` takes the next message, and dies when another message comes. No `expect…`
- * times out: where a message may not come, the test decides how long it waits.
+ * The peer of the side under test. It sends the messages of the test, valid or not, and never answers by itself. It receives the messages
+ * of the other side one by one, in their order: each `expect…` takes the next message, and dies when this message is not the expected
+ * message. No `expect…` has a timeout; a test that needs one adds it.
  *
- * A script must receive all messages: closing the scope dies with the messages that the script has not received, unless the test has
- * failed. Closing the scope also dies when the other side has sent a message that the official schema does not allow.
+ * A script must receive all messages: unless the test has failed, the end of the scope dies with the messages that the script has not
+ * received. The end of the scope also dies when the other side has sent a message that the official schema does not allow.
  *
- * A conversation up to revision 2025-11-25 begins with `initialize` of a client or `initialized` of a server. From 2026-07-28 on, each
- * request of a client has its revision in `_meta`, which `modern` adds. `discovered` answers a client that looks for the era of the
- * server.
+ * With revision 2025-11-25 or earlier, a conversation begins with `initialize` for a scripted client, or with `initialized` for a scripted
+ * server. With revision 2026-07-28, each request of a client has the revision in its `_meta`, which `modern` adds. `discovered` answers the
+ * first request of a client that asks which revisions the server supports.
  *
  * @example
  * ```ts
@@ -62,7 +62,7 @@ import * as Transcript from "./Transcript.js"
 export interface TestPeer {
   /** Sends a message, valid or not. Fails when the connection is closed. */
   readonly send: (message: Message.Message) => Effect.Effect<void, LocalError.TransportError>
-  /** Sends a request and returns its id. Default: a new id. */
+  /** Sends a request and returns its id. The default of `id` is a new id. */
   readonly request: (
     method: string,
     params?: JsonObject,
@@ -71,26 +71,29 @@ export interface TestPeer {
   readonly notify: (method: string, params?: JsonObject) => Effect.Effect<void, LocalError.TransportError>
   /** Waits for the next message. Dies when the message is malformed, and when the connection is closed. */
   readonly next: Effect.Effect<Message.Message>
-  /** The next message, which must be a request of this method; dies otherwise. */
+  /** Takes the next message, which must be a request of this method. Dies otherwise. */
   readonly expectRequest: (method: string) => Effect.Effect<Message.Request>
-  /** The parameters of the next message, which must be a notification of this method; dies otherwise. */
+  /** Takes the next message, which must be a notification of this method, and gives its parameters. Dies otherwise. */
   readonly expectNotification: (method: string) => Effect.Effect<JsonObject>
-  /** The result in the next message, which must answer this request with success; dies otherwise. */
+  /** Takes the next message, which must answer this request with success, and gives the result. Dies otherwise. */
   readonly expectResult: (id: Message.RequestId) => Effect.Effect<JsonObject>
-  /** The error in the next message, which must answer this request, or none (`undefined`); dies otherwise. */
+  /**
+   * Takes the next message, which must be an error for this request, and gives the error. `undefined` stands for an error without an id.
+   * Dies otherwise.
+   */
   readonly expectError: (id: Message.RequestId | undefined) => Effect.Effect<{
     readonly code: number
     readonly message: string
     readonly data?: unknown
   }>
   /**
-   * Checks that no message is on its way: sends a `ping`, or `server/discover` as a modern client, whose result must be the
-   * next message.
+   * Checks that no message is on its way. Sends a `ping`, or `server/discover` as a client of revision 2026-07-28, and dies when the next
+   * message is not the result.
    */
   readonly expectSilence: Effect.Effect<void, LocalError.TransportError>
   /**
-   * The same peer as a client of 2026-07-28: each request and notification gets the `_meta` that `requestMeta` makes of the options.
-   * Members in the `_meta` of the message itself come first.
+   * The same peer as a client of revision 2026-07-28: each request and notification gets the `_meta` that `requestMeta` makes from the
+   * options. Members in the `_meta` of the message itself take precedence.
    *
    * @example
    * ```ts
@@ -104,47 +107,44 @@ export interface TestPeer {
    * ```
    */
   readonly modern: (options?: ModernOptions) => TestPeer
-  /** Performs the handshake as a client, and returns the result of the server. */
+  /** Makes the handshake as a client, and returns the result of the server. */
   readonly initialize: (
     options?: { readonly version?: string | undefined; readonly capabilities?: JsonObject | undefined }
   ) => Effect.Effect<JsonObject, LocalError.TransportError>
-  /**
-   * Performs the handshake as a server, with this result. Default: every capability, and the newest revision that has a
-   * handshake.
-   */
+  /** Makes the handshake as a server with these capabilities. Default: every capability, and the newest revision that has a handshake. */
   readonly initialized: (
     options?: { readonly version?: string | undefined; readonly capabilities?: JsonObject | undefined }
   ) => Effect.Effect<void, LocalError.TransportError>
   /**
-   * Answers the first request of a modern client, as a server with these capabilities. Default: every capability, without
-   * notifications of changes, and the newest revision.
+   * Answers the first request of a client of revision 2026-07-28, as a server with these capabilities. Default: every capability without
+   * `listChanged`, and the newest revision.
    */
   readonly discovered: (
     options?: { readonly version?: string | undefined; readonly capabilities?: JsonObject | undefined }
   ) => Effect.Effect<void, LocalError.TransportError>
-  /** Waits until the other side closes the connection; dies when it sends a message instead. */
+  /** Waits until the other side closes the connection. Dies when the other side sends a message instead. */
   readonly expectEnd: Effect.Effect<void>
   /** Closes the connection. */
   readonly hangUp: Effect.Effect<void>
 }
 
 /**
- * The metadata that a client of 2026-07-28 sends with each request.
+ * The metadata that a client of revision 2026-07-28 sends with each request.
  *
  * @category models
  */
 export interface ModernOptions {
-  /** Default: the newest revision. */
+  /** The protocol revision. Default: the newest revision. */
   readonly version?: string | undefined
-  /** Default: none. */
+  /** The capabilities of the client. Default: none. */
   readonly capabilities?: JsonObject | undefined
-  /** The least severe level of log messages that the client wants. Default: it wants none. */
+  /** The lowest level of log messages that the client wants. Default: the client wants no log messages. */
   readonly logLevel?: string | undefined
   readonly progressToken?: Message.RequestId | undefined
 }
 
 /**
- * The `_meta` of a request from 2026-07-28 on: revision, client info, capabilities, and the other members of the options.
+ * The `_meta` of a request of revision 2026-07-28: revision, client info, capabilities, and the other members of the options.
  *
  * @category utils
  */
@@ -167,7 +167,9 @@ const everyCapability = {
   tools: { listChanged: true }
 }
 
-/** Every capability without `listChanged`, because a client would subscribe to the changes that a modern server declares. */
+/**
+ * Every capability without `listChanged`, because a client would subscribe to the changes that a server of revision 2026-07-28 declares.
+ */
 const everyModernCapability = { completions: {}, logging: {}, prompts: {}, resources: {}, tools: {} }
 
 /**
@@ -177,11 +179,11 @@ const everyModernCapability = { completions: {}, logging: {}, prompts: {}, resou
  */
 export const make = (transport: Transport.Transport): Effect.Effect<TestPeer, never, Scope.Scope> =>
   Effect.gen(function*() {
-    // `None` is the end of the connection.
+    // `None` stands for the end of the connection.
     const received = yield* Queue.unbounded<Option.Option<Message.Incoming>>()
     const reader = yield* Effect.forkDaemon(Effect.interruptible(Effect.ensuring(
       Transport.run(transport, (incoming) => {
-        // The transport reports undelivered messages; the peer did not send them.
+        // The transport itself reports undelivered messages; they are not from the peer.
         if (!(incoming instanceof Transport.Undelivered)) {
           Queue.unsafeOffer(received, Option.some(incoming))
         }
@@ -192,13 +194,13 @@ export const make = (transport: Transport.Transport): Effect.Effect<TestPeer, ne
       Effect.gen(function*() {
         yield* Fiber.interruptFork(reader)
         const rest = Arr.getSomes(yield* EffectInternals.takeWaiting(received))
-        // A test that failed reports its own error.
+        // A test that has failed reports its own error.
         if (rest.length > 0 && Exit.isSuccess(exit)) {
           yield* Effect.dieMessage(`The script ended, and did not receive:\n${rest.map(show).join("\n")}`)
         }
       })
     )
-    // The end stays in the queue, for everything that waits for a message.
+    // The end stays in the queue, so that each later wait for a message sees it.
     const tryNext = Effect.tap(
       Queue.take(received),
       (incoming) => Option.isNone(incoming) ? Queue.offer(received, incoming) : Effect.void
@@ -327,7 +329,7 @@ export const make = (transport: Transport.Transport): Effect.Effect<TestPeer, ne
  */
 export const client = (
   options?: TestTransport.Options & {
-    /** What a transport knows of the client, for the authenticator. Default: a client in the process of the server. */
+    /** The facts about the client that a transport passes to the authenticator. Default: a client in the process of the server. */
     readonly as?: Authenticator.Caller | undefined
   }
 ): Effect.Effect<TestPeer, never, Dispatcher | Scope.Scope> =>
@@ -342,8 +344,8 @@ export const client = (
   })
 
 /**
- * Scripts a server for the client that connects with the connector; the connector can be used once. The messages of the client are
- * checked against the official schema, the messages of the script are not.
+ * Scripts a server for the client that connects with the connector. The connector can be used once. The messages of the client are checked
+ * against the official schema; the messages of the script are not checked.
  *
  * @category utils
  */

@@ -1,9 +1,9 @@
 /**
- * Connects a server under test and a real client in one process. A test calls the server through all its layers except the network. The
- * transport is in memory, and all messages are checked against the official schema. `mock` and `mockTools` serve handlers of the test,
- * for code that uses a client.
+ * Connects a server under test to a real client in one process. A test calls the server through all its layers except the network. The
+ * transport is in memory, and all messages are checked against the official schema. For tests of code that uses a client, `mock` and
+ * `mockTools` serve handlers of the test.
  *
- * `TestPeer` scripts single messages. `TestFeatures` answers the questions that a server asks its client.
+ * To script single messages, use `TestPeer`. To answer the questions that a server asks its client, use `TestFeatures`.
  *
  * @since 0.1.0
  */
@@ -37,7 +37,7 @@ import type * as Stream from "effect/Stream"
 import * as TestTransport from "./TestTransport.js"
 
 /**
- * The options of the server, as `McpServer.layer` has them, and the options of the test.
+ * The options of `McpServer.layer` for the server, and the options of the test.
  *
  * @category models
  */
@@ -49,21 +49,21 @@ export interface Options<
   InSession extends Middleware.Any | undefined = Middleware<never, never>,
   Users extends Authenticator.Authenticator.Any | undefined = Authenticator.Authenticator<never>
 > extends McpServer.Options<Session, Around, InSession, Users>, ClientOptions<CE, CR> {
-  /** Default: name "test", version "0.0.0". */
+  /** The name and the version of the server. Default: name "test", version "0.0.0". */
   readonly info?: Implementation | undefined
   /**
-   * The revisions of the server, and of the client unless `client` has `versions`. `["2026-07-28"]` tests the era without a handshake.
-   * Default: all revisions of the server, and the default revisions of the client.
+   * The revisions that the server supports, and the client unless `client` has `versions`. `["2026-07-28"]` tests the revision without a
+   * handshake. Default: all revisions of the server, and the default revisions of the client.
    */
   readonly versions?: McpServer.Options["versions"]
   /**
-   * The user of the client, `Context.make(User, ada)`; or what a transport knows of the client, from which the authenticator finds the
-   * user: `Authenticator.http({ headers: { authorization: "Bearer ada" } })`, `Authenticator.stdio({ USER: "ada" })`. Default: a client
-   * in the process of the server.
+   * The user of the client, for example `Context.make(User, ada)`; or the facts about the client that a transport passes to the
+   * authenticator, which then finds the user: `Authenticator.http({ headers: { authorization: "Bearer ada" } })`, `Authenticator.stdio({
+   * USER: "ada" })`. Default: a client in the process of the server.
    */
   readonly as?: Context.Context<Authenticator.Authenticator.Provides<Users>> | Authenticator.Caller | undefined
   /**
-   * Whether closing the layer dies with the causes of all handlers that died, so that a test fails with the bug and not only with
+   * Whether the end of the layer dies with the causes of all handlers that have died. So a test fails with the bug itself and not only with
    * "Internal error". Default: false.
    */
   readonly raiseDefects?: boolean | undefined
@@ -72,17 +72,18 @@ export interface Options<
 /** @category models */
 export interface ClientOptions<E = never, R = ClientFeatures> extends TestTransport.Options {
   /**
-   * `wire`: JSON text, checked against the official schema. `direct`: values, unchecked and faster. Default: `wire`.
+   * How messages are exchanged. `wire`: as JSON text, which is checked against the official schema. `direct`: as values, which is faster
+   * and not checked. Default: `wire`.
    */
   readonly transport?: "wire" | "direct" | undefined
-  /** The options of the client. Its `features` answer requests of the server; `TestFeatures` has scripted answers. */
+  /** The options of the client. Its `features` answer requests of the server; `TestFeatures` makes features with scripted answers. */
   readonly client?: Client.Options<E, R> | undefined
-  /** The user of the client, or what a transport knows of the client: see `Options`. */
+  /** The user of the client, or the facts about the client for the authenticator: see `as` of `Options`. */
   readonly as?: Asker | undefined
 }
 
 /**
- * A user as a service, or what a transport knows of its client.
+ * A user as a service, or the facts about a client that a transport passes to the authenticator.
  *
  * @category models
  */
@@ -110,8 +111,8 @@ export const connector = (
     ))
 
 /**
- * A client of the server in the context, for example of the server that the application serves. Dies when the server neither has nor lists
- * a tool, resource, resource template or prompt of `definition`. The user of the client need not see all of them.
+ * A client of the server in the context, for example of the application's server. Dies when the server does not have a tool, resource,
+ * resource template or prompt of `definition`, and does not list it either. The user of the client need not see all entries.
  *
  * @category utils
  */
@@ -148,9 +149,8 @@ export const client = <D extends Definition.Definition.Any, E = never, R = never
   )
 
 /**
- * A server with these features, as `McpServer.layer` makes it, and a client of the server, as `client` makes it. The services of the
- * session layer and of the middleware, and the user, are not required; any other service that is missing is a type error that names the
- * service.
+ * A server with these features, made by `McpServer.layer`, and a client of this server, made by `client`. The layer does not require the
+ * user and the services of the session layer and the middleware. Any other missing service is a type error that names the service.
  *
  * @example
  * ```ts
@@ -207,7 +207,7 @@ type ServerContext<
 > = Layer.Layer.Context<ReturnType<typeof McpServer.layer<E, R, Session, Around, InSession, Users>>>
 
 /**
- * Handlers of a mock, by the names of a definition as `McpServer.implement` takes them. All are optional.
+ * The handlers of a mock, by the names of a definition, as for `McpServer.implement`. All handlers are optional.
  *
  * @category models
  */
@@ -218,8 +218,8 @@ export type MockHandlers<D extends Definition.Definition.Any> = {
 }
 
 /**
- * A client of a mocked server, for tests of code that uses the client. A tool, resource or prompt without a handler is listed, and
- * using it fails with an `InternalError` that names it.
+ * A client of a mocked server, for tests of code that uses the client. A tool, resource or prompt without a handler is listed, but a call
+ * of it fails with an `InternalError` that names it.
  *
  * @example
  * ```ts
@@ -277,8 +277,8 @@ export const mock = <
 }
 
 /**
- * A client of a server with mocked tools, for tests of code that calls tools by name without a definition. A handler gets the arguments as
- * the client sent them. An object that a handler returns becomes structured content.
+ * A client of a server with mocked tools, for tests of code that calls tools by name without a definition. A handler gets the arguments
+ * that the client has sent. An object that a handler returns becomes structured content.
  *
  * @category utils
  */
@@ -337,7 +337,7 @@ const notMocked = (kind: string, name: string) =>
     message: `The test has no mock of the ${kind} "${name}": give TestServer.mock a handler with this name`
   })
 
-/** The options of a server, so that closing the current scope dies with the causes of all defects. */
+/** The options of a server, changed so that the end of the current scope dies with the causes of all defects. */
 const raising = <O extends Pick<Dispatcher.Options, "onDefect">>(options: O): Effect.Effect<O, never, Scope.Scope> =>
   Effect.gen(function*() {
     const causes: Array<Cause.Cause<unknown>> = []
@@ -353,7 +353,10 @@ const raising = <O extends Pick<Dispatcher.Options, "onDefect">>(options: O): Ef
     }
   })
 
-/** The keys of a definition that the server neither has, for any user, nor lists. An empty definition requests no list. */
+/**
+ * The keys of a definition that the server does not have for any user, and does not list either. For an empty definition no list is
+ * requested.
+ */
 const missing = <A>(
   defined: ReadonlyMap<string, unknown>,
   registered: Pick<Entries<unknown>, "has"> | undefined,
@@ -364,7 +367,7 @@ const missing = <A>(
     const keys = new Set(found.map(key))
     return [...defined.keys()].filter((one) => !keys.has(one) && registered?.has(one) !== true)
   }).pipe(
-    // A server that declares no tools, for example, has no such list.
+    // A server that does not declare tools, for example, has no list of tools.
     Effect.catchTag("NotNegotiated", () => Effect.succeed([...defined.keys()]))
   )
 

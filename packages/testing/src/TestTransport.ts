@@ -1,10 +1,10 @@
 /**
  * Records the messages of a transport in a transcript, and checks the messages against the official schema of the revision that client and
- * server have agreed on. Makes such a pair of transports in memory, and observes any other transport or connector.
+ * server have agreed on. `pair` makes such transports in memory, `observed` does this for any other transport, and `recorded` records the
+ * conversations of a connector.
  *
- * A message that the schema does not allow fails the test: closing the scope dies with all violations; with `onViolation`, the test
- * decides. `OfficialSchema` has the check,
- * `Transcript` the transcript.
+ * A message that the schema does not allow fails the test, because the end of the scope dies with all violations. With `onViolation`, the
+ * test itself decides. `OfficialSchema` checks messages, `Transcript` keeps the transcript.
  *
  * @since 0.1.0
  */
@@ -25,15 +25,16 @@ import type * as Transcript from "./Transcript.js"
 
 /** @category models */
 export interface Options {
-  /** Which messages are checked against the official schema: all, none, or the messages of one side. Default: all. */
+  /** Which messages are checked against the official schema: all (`true`), none (`false`), or the messages of one side. Default: true. */
   readonly oracle?: boolean | Transcript.Entry["from"] | undefined
   /**
-   * Extensions whose types of results are allowed. The official schema does not have these types, so only the members that all results
-   * have in common are checked. Default: none.
+   * Extensions whose result types are allowed. The official schema does not have these types, so only the members that all results have are
+   * checked. Default: none.
    */
   readonly extensions?: ReadonlyArray<Extension.Extension.Any> | undefined
   /**
-   * Called with each violation in place of failing the test. It must not throw. Default: closing the scope dies with all violations.
+   * Gets each violation; then violations do not fail the test. The function must not throw. Default: the end of the scope dies with all
+   * violations.
    */
   readonly onViolation?: ((violation: OfficialSchema.Violation) => void) | undefined
   /** The transcript that records the messages. Default: no transcript. */
@@ -46,12 +47,12 @@ export interface Options {
 export interface Pair {
   readonly client: Transport.Transport
   readonly server: Transport.Transport
-  /** The messages so far that the schema does not allow, with the reasons. */
+  /** The violations so far: each message that the schema does not allow, with the reason. */
   readonly violations: ReadonlyArray<string>
 }
 
 /**
- * Two ends of a connection that exchange the JSON texts of messages, as over a network.
+ * Two connected transports that exchange the JSON texts of messages, as over a network.
  *
  * @category utils
  */
@@ -76,7 +77,7 @@ export const pair = (options: Options = {}): Effect.Effect<Pair, never, Scope.Sc
   })
 
 /**
- * A transport that records and checks the messages that it sends and receives. `end` is the side that uses the transport.
+ * The same transport, which also records and checks the messages that it sends and receives. `end` is the side that uses the transport.
  *
  * @category utils
  */
@@ -110,8 +111,8 @@ export const observed = (
   })
 
 /**
- * The same connector, whose conversations are recorded. A transcript should have one conversation. Messages are recorded when they are sent
- * or received, in the order of the client, and are not checked. Input that is not a message is not recorded.
+ * The same connector, which also records its conversations. Use a new transcript for each conversation. Messages are recorded in the order
+ * in which the client sends and receives them, and are not checked. Input that is not a message is not recorded.
  *
  * @example
  * ```ts
@@ -160,9 +161,9 @@ const encode = (message: Message.Incoming): Message.Incoming | undefined => {
   return text === undefined ? undefined : MessageText.parse(text)
 }
 
-// The receiver gets the message that the text contains: without `undefined` and without shared references. A text that is not a message
-// arrives as malformed. A message is observed when there is space for it and before it wakes its reader, so messages are observed in the
-// order of their arrival, and a request before its answer.
+// The receiver gets a copy of the message from its JSON text, without `undefined` and without shared references. A text that is not a
+// message arrives as malformed. A message is observed when there is space for it, before it wakes its reader. So messages are observed in
+// the order of their arrival, and a request is observed before its answer.
 const end = (mine: Queue, theirs: Queue, observe: Observe): Transport.Transport => {
   const accept = (sent: Message.Incoming, message: Message.Message): boolean => {
     if (theirs.isEnded) return false

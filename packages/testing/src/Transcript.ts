@@ -1,7 +1,7 @@
 /**
- * A transcript has the messages of a conversation in their order. This module makes transcripts, redacts secrets, prints a transcript as
- * text that tests can compare, and writes and reads the JSON of a transcript for a file. `TestTransport` records transcripts, `Replay`
- * plays transcripts.
+ * A transcript has the messages of a conversation in their order. This module makes transcripts and redacts secrets in them. It prints a
+ * transcript as text that tests can compare, and writes and reads a transcript as JSON for a file. `TestTransport` records transcripts,
+ * `Replay` plays transcripts.
  *
  * @since 0.1.0
  */
@@ -18,14 +18,14 @@ import * as Schema from "effect/Schema"
 export interface Entry {
   readonly from: "client" | "server"
   readonly message: Message.Message
-  /** Milliseconds since the connection was opened; `undefined` where times are not recorded. */
+  /** Milliseconds since the connection was opened; `undefined` when times are not recorded. */
   readonly at?: number | undefined
 }
 
 /** @category models */
 export interface Transcript {
   readonly entries: ReadonlyArray<Entry>
-  /** Redacts the message of an entry, and adds the entry. Beyond the limit, drops the oldest entry. */
+  /** Redacts the message of an entry, and adds the entry. When there are more than `LIMIT` entries, drops the oldest entry. */
   readonly add: (entry: Entry) => void
   /** The message without its secrets. */
   readonly redact: (message: Message.Message) => Message.Message
@@ -34,9 +34,10 @@ export interface Transcript {
 /** @category models */
 export interface Options {
   /**
-   * Replaces values that differ between conversations, and secrets that the names and forms of `Redaction` do not have. The function is called as `JSON.stringify` calls its second
-   * argument: with the key and the value of each member of each message; `undefined` leaves the member out. A message is added after its
-   * values were replaced. Default: nothing is replaced. A file never has the secrets that `Redaction` knows.
+   * Replaces values that differ between conversations, and secrets that `Redaction` does not know. The function is called like the second
+   * argument of `JSON.stringify`, with the key and the value of each member of each message. The result `undefined` leaves the member out.
+   * The replacement happens before a message is added. The secrets that `Redaction` knows are never written to a file, even without this
+   * option. Default: nothing is replaced.
    */
   readonly redact?: ((key: string, value: unknown) => unknown) | undefined
 }
@@ -85,18 +86,18 @@ const redacted = (key: string, given: unknown, replace: (key: string, value: unk
 }
 
 /**
- * A transcript has a message that is not JSON, or a text is not the JSON of a transcript.
+ * The error when a transcript contains a value that is not JSON, or when a text is not the JSON of a transcript.
  *
  * @category errors
  */
 export class TranscriptError extends Data.TaggedError("TranscriptError")<{ readonly message: string }> {}
 
-/** The format that `toJson` writes. */
+/** The version of the format that `toJson` writes. */
 const VERSION = 1
 
 /**
- * The transcript as JSON for a file, one line for each message; `fromJson` reads the file. Secrets that `Redaction` knows are hidden.
- * Fails for a value that is not JSON.
+ * The transcript as JSON for a file, with one line for each message. `fromJson` reads this JSON. Secrets that `Redaction` knows are hidden.
+ * Fails when a message contains a value that is not JSON.
  *
  * @category utils
  */
@@ -111,12 +112,13 @@ export const toJson = (transcript: Transcript): Effect.Effect<string, Transcript
     (lines) => `{"version":${VERSION},"entries":[\n${lines.join(",\n")}\n]}\n`
   )
 
-/** Redaction of a value that is not JSON may fail: then `stringify` names the value. */
+/** The message without secrets. Redaction may fail for a value that is not JSON; then `stringify` reports this value. */
 const shown = (message: Message.Message): Message.Message =>
   Either.getOrElse(Either.try(() => Redaction.value(message) as Message.Message), () => message)
 
 /**
- * Reads the JSON that `toJson` writes. Fails with the first message that is not a message of JSON-RPC.
+ * Reads the JSON that `toJson` writes. Fails when the text is not the JSON of a transcript; the error names the first message that is not a
+ * message of JSON-RPC.
  *
  * @category constructors
  */
@@ -133,7 +135,7 @@ export const fromJson = (text: string, options?: Options): Effect.Effect<Transcr
       return yield* fail(`The transcript has ${entries.length} messages, and at most ${LIMIT} can be read`)
     }
     const { redact } = make(options)
-    // A replay compares messages without secrets, as the file has them.
+    // The file has messages without secrets, so a replay also compares messages without secrets.
     const transcript = makeWith((message) => shown(redact(message)))
     yield* Effect.forEach(entries, ({ message: value, ...entry }, i) => {
       const message = Message.fromUnknown(value)
@@ -145,7 +147,7 @@ export const fromJson = (text: string, options?: Options): Effect.Effect<Transcr
     return transcript
   })
 
-/** The levels of JSON that a transcript has around a message. */
+/** How many levels of JSON a transcript has around a message. */
 const WRAPPERS = 3
 
 const Versioned = Schema.Struct({ version: Schema.Number })
@@ -185,7 +187,7 @@ export const line = ({ from, message }: Entry): string => {
   if (Message.isRequest(message)) return words(from, "→", JSON.stringify(message.id), message.method, message.params)
   if (Message.isNotification(message)) return words(from, "·", undefined, message.method, message.params)
   const id = message.id === undefined ? undefined : JSON.stringify(message.id)
-  // An error without a code is shown as malformed, although clients accept it.
+  // Clients accept an error without a code, but it is shown as malformed.
   if (!Message.isSuccess(message) && typeof message.error.code !== "number") {
     return words(from, "?", undefined, undefined, message)
   }

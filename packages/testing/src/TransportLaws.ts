@@ -1,7 +1,7 @@
 /**
- * The laws of every transport.
+ * The laws that every transport must keep.
  *
- * A law gets the two ends of a connection. Closing the scope in which the ends were made closes both.
+ * A law gets the two ends of a connection. When the scope in which the ends were made closes, both ends must close.
  *
  * @since 0.1.0
  */
@@ -22,14 +22,14 @@ import * as Law from "./Law.js"
  */
 export type Pair = readonly [Transport.Transport, Transport.Transport]
 
-/** The messages that an end receives, one by one, then `undefined`; and how its `incoming` ends. */
+/** The messages that an end receives one by one, with `undefined` after the last; and how its `incoming` ends. */
 const listen = (transport: Transport.Transport) =>
   Effect.gen(function*() {
     const received = yield* Queue.unbounded<Message.Incoming | undefined>()
     const ended = yield* Deferred.make<Exit.Exit<void, LocalError.TransportError>>()
     const fiber = yield* Effect.forkScoped(Effect.onExit(
       Transport.run(transport, (incoming) => {
-        // The transport reports undelivered messages; the peer did not send them.
+        // The transport itself reports undelivered messages; they are not from the peer.
         if (!(incoming instanceof Transport.Undelivered)) Queue.unsafeOffer(received, incoming)
       }),
       (exit) => Effect.zipRight(Queue.offer(received, undefined), Deferred.succeed(ended, exit))
@@ -111,7 +111,7 @@ const stopReading = Law.make<Pair>(
     Effect.gen(function*() {
       const atLeft = yield* listen(left)
       const atRight = yield* listen(right)
-      // Both ends read from here on.
+      // From here on both ends read.
       yield* left.send(Message.notification("n"))
       yield* atRight.next
       yield* right.send(Message.notification("n"))
@@ -131,7 +131,7 @@ const closing = Law.make<Pair>(
   ([left, right], expect, release) =>
     Effect.gen(function*() {
       const atLeft = yield* listen(left)
-      // The left end reads from here on.
+      // From here on the left end reads.
       yield* right.send(Message.notification("n"))
       yield* atLeft.next
       yield* release

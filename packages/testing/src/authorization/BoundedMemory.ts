@@ -1,7 +1,6 @@
 /**
- * Adds to the maps, sets and lists of the test authorization server that requests fill, and drops all but the newest 10,000 entries.
- * `Clients`, `Endpoints`, `Grants` and `TokenEndpoint` keep what they know in them. A token that was dropped is unknown, as a revoked
- * token is.
+ * Adds entries to the maps, sets and lists of the test authorization server, and keeps only the newest 10,000 entries, because requests
+ * fill these collections. `Clients`, `Endpoints`, `Grants` and `TokenEndpoint` use it. A dropped token is unknown, like a revoked token.
  */
 
 const MAX = 10_000

@@ -1,6 +1,6 @@
 /**
- * The clients that the test authorization server knows. A client was registered before the test, registers itself, or publishes a
- * document that describes it. `Endpoints` finds clients here, and `TokenEndpoint` authenticates them, by a secret or by a signed
+ * The clients that the test authorization server knows. A client was registered before the test, registers itself, or publishes a document
+ * that describes it. `Endpoints` finds clients with this module. `TokenEndpoint` authenticates clients with it, by a secret or by a signed
  * assertion.
  *
  * @see https://www.rfc-editor.org/rfc/rfc6749#section-2.3
@@ -25,7 +25,7 @@ export interface Clients {
   readonly forget: () => void
 }
 
-/** Where a client without redirect URIs of its own receives responses. */
+/** The redirect URI of a client without own redirect URIs. */
 export const REDIRECT_URI = "http://127.0.0.1:7777/callback"
 
 const ASSERTION = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
@@ -36,7 +36,10 @@ export const isConfidential = ({ publicKey, secret }: RegisteredClient): boolean
 export const redirectsTo = ({ redirectUris = [REDIRECT_URI] }: RegisteredClient, uri: string): boolean =>
   redirectUris.some((one) => one === uri || (isLoopback(one) && withoutPort(one) === withoutPort(uri)))
 
-/** The port of a loopback address may differ, because a program gets the port when it listens: RFC 8252, section 7.3. */
+/**
+ * Whether a redirect URI has a loopback address. Its port may differ, because a program gets the port only when it listens (RFC 8252,
+ * section 7.3).
+ */
 const isLoopback = (uri: string): boolean => /^http:\/\/(127\.0\.0\.1|\[::1\]|localhost)(:\d+)?(\/|$)/.test(uri)
 
 const withoutPort = (uri: string): string => uri.replace(/^(http:\/\/(?:127\.0\.0\.1|\[::1\]|localhost)):\d+/, "$1")
@@ -128,7 +131,7 @@ export const make = (issuer: string, options: Options, secrets: Set<string>): Cl
   }
 }
 
-/** Whether an id is the URL of a document: https, with a path, and without credentials, fragment and dot segments. */
+/** Whether a client id is the URL of a document: https, with a path, and without credentials, fragment and dot segments. */
 const isDocument = (clientId: string): boolean => {
   if (!clientId.startsWith("https://") || clientId.includes("#") || !URL.canParse(clientId)) return false
   const { href, password, pathname, username } = new URL(clientId)
@@ -144,7 +147,7 @@ const textsOf = (value: unknown): ReadonlyArray<string> | undefined =>
     ? value
     : undefined
 
-/** The client that a document describes; `undefined` unless the document has its own URL, a name and redirect URIs. */
+/** The client that a document describes; `undefined` when the document lacks its own URL, a name or redirect URIs. */
 const described = (clientId: string, document: unknown): RegisteredClient | undefined => {
   if (!isObject(document) || document["client_id"] !== clientId || typeof document["client_name"] !== "string") {
     return undefined

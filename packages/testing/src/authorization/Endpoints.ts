@@ -1,7 +1,7 @@
 /**
- * Answers the requests to a `TestAuthorizationServer`: reads and records a request, and calls the endpoint at its path. Has the metadata,
- * the authorization endpoint, introspection, revocation, proofs of DPoP, and the faults of the option `fault`. `TokenEndpoint` issues
- * tokens; `Clients` registers and authenticates clients.
+ * Answers the requests to a `TestAuthorizationServer`: it reads and records a request, and calls the endpoint at its path. This module has
+ * the metadata, the authorization endpoint, introspection and revocation, the checks of DPoP proofs, and the faults of the option `fault`.
+ * `TokenEndpoint` issues tokens; `Clients` registers and authenticates clients.
  *
  * @see https://www.rfc-editor.org/rfc/rfc8414
  */
@@ -77,7 +77,7 @@ export const make = (issuer: string, options: Options): Endpoints => {
       return yield* TokenEndpoint.respond(server, request, client, thumbprint)
     })
 
-  /** RFC 7662. */
+  /** The introspection endpoint (RFC 7662). */
   const introspect = (request: Received) =>
     Effect.gen(function*() {
       yield* authenticated(request)
@@ -87,7 +87,7 @@ export const make = (issuer: string, options: Options): Endpoints => {
       return OAuthError.json({ ...grants.claimsOf(token), active: true, token_type: type })
     })
 
-  /** RFC 7009: an unknown token is not an error. */
+  /** The revocation endpoint (RFC 7009). An unknown token is not an error. */
   const revoke = (request: Received) =>
     Effect.map(authenticated(request), (client) => {
       grants.revoke(request.form.get("token") ?? "", client!.clientId)
@@ -155,7 +155,7 @@ const headersOf = ({ headers }: Request): Readonly<Record<string, string>> => {
   return all
 }
 
-/** The connection breaks before there is a response. */
+/** The failure that breaks the connection before there is a response. */
 class Dropped extends Data.TaggedError("Dropped") {
   override readonly message = "The fault `isDropped` has broken the connection"
 }
@@ -198,7 +198,7 @@ const renamed = (response: Response, issuer: string): Effect.Effect<Response> =>
 const spoiled = (response: Response, how: NonNullable<Fault["body"]>): Effect.Effect<Response> =>
   Effect.map(textOf(response), (text) => withBody(response, how === "malformed" ? text.slice(0, -1) : endless(text)))
 
-/** A document whose last member does not end while the client reads. */
+/** A document whose last member never ends, as long as the client reads. */
 const endless = (text: string): ReadableStream => {
   const encoder = new TextEncoder()
   const more = encoder.encode("x".repeat(16 * 1024))
@@ -208,7 +208,7 @@ const endless = (text: string): ReadableStream => {
   })
 }
 
-/** A page for the user. No other page may show the page in a frame. */
+/** A page for the user. Other pages must not show it in a frame. */
 const page = (text: string) =>
   new Response(text, {
     status: 400,
@@ -284,7 +284,7 @@ const respond = (
     if (state !== null) BoundedMemory.add(server.grants.secrets, state)
     for (const [name, value] of Object.entries(response)) target.searchParams.set(name, value)
     if (state !== null) target.searchParams.set("state", state)
-    // Responses with an error name the issuer, too.
+    // Responses with an error also name the issuer.
     if (sendsIssuer) target.searchParams.set("iss", server.issuer)
     return new Response(null, { status: 302, headers: { location: target.href, "cache-control": "no-store" } })
   })

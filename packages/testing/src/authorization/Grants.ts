@@ -13,7 +13,7 @@ import type { Keys } from "./Keys.js"
 
 /** The rights of a client: for which user, at which protected server, with which scopes. */
 export interface Grant extends Omit<AccessToken, "expiresAt"> {
-  /** All tokens of one login share this object. */
+  /** All tokens of one login share this object, so that they can be revoked together. */
   readonly family: { isRevoked: boolean }
 }
 
@@ -37,20 +37,23 @@ export interface Issued {
 export interface Grants {
   readonly secrets: Set<string>
   readonly addCode: (code: Omit<Code, "expiresAt">) => Effect.Effect<string>
-  /** `undefined` for a code that is unknown, expired or used. A used code revokes all tokens of its login. */
+  /**
+   * Takes a code, which can be used once. Gives `undefined` for a code that is unknown, expired or already used. A second use revokes all
+   * tokens of its login.
+   */
   readonly takeCode: (code: string) => Effect.Effect<Code | undefined>
   /** Issues an access token, and a refresh token with the rights `renewable`, which may have more scopes than the access token. */
   readonly issue: (grant: Grant, renewable?: Grant) => Effect.Effect<Issued>
   /**
-   * `undefined` for a refresh token that is unknown, revoked, used, or not for the request. A used refresh token revokes all tokens of
-   * its login.
+   * The rights of a refresh token. Gives `undefined` when the token is unknown, revoked, already used, or not for the request. A second use
+   * revokes all tokens of its login.
    */
   readonly findRefreshToken: (token: string, isFor: (grant: Grant) => boolean) => Grant | undefined
-  /** Marks a refresh token as used. Called after all checks, so that a refused request does not use up its refresh token. */
+  /** Marks a refresh token as used. Call this after all checks, so that a refused request does not use up its refresh token. */
   readonly useRefreshToken: (token: string) => void
   /** The claims of an access token, for a JWT and for the introspection endpoint. */
   readonly claimsOf: (token: AccessToken) => Readonly<Record<string, unknown>>
-  /** The access token, while it is valid. */
+  /** The rights of an access token; `undefined` when the token is not valid. */
   readonly find: (token: string) => Effect.Effect<AccessToken | undefined>
   readonly revoke: (token: string, clientId: string) => void
   readonly revokeAll: (kind: "access" | "refresh") => void

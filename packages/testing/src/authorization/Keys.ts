@@ -18,7 +18,7 @@ export interface Keys {
   readonly sign: (claims: Jose.JWTPayload, header?: Readonly<Record<string, unknown>>) => Effect.Effect<string>
   /** The keys that are published. */
   readonly published: Effect.Effect<{ readonly keys: ReadonlyArray<Jwk> }>
-  /** Makes a new key, which signs from now on. The old keys stay published, unless they are withdrawn. */
+  /** Makes a new key for all later signatures. The old keys stay published, unless `withdraw` is `true`. */
   readonly rotate: (options?: { readonly withdraw?: boolean | undefined }) => Effect.Effect<void>
 }
 
@@ -55,7 +55,7 @@ const generate = (algorithm: string, id: string): Promise<Key> =>
     }))
   )
 
-/** The keys as `jose` takes them. `jose` checks the members. */
+/** The keys in the form that `jose` needs. `jose` checks the members of each key. */
 const setOf = (keys: ReadonlyArray<Jwk>) => Jose.createLocalJWKSet({ keys: keys as Array<Jose.JWK> })
 
 /** The claims of a valid JWT that one of the keys has signed; `undefined` for any other token. */
@@ -76,7 +76,7 @@ export const verify = (
       () => undefined
     ))
 
-/** As `verify`, with the keys of the issuer that the token names; `undefined` when `issuers` does not have the issuer. */
+/** Like `verify`, with the keys of the issuer that the token names. Gives `undefined` when `issuers` does not have this issuer. */
 export const verifyOf = (
   token: string,
   issuers: ReadonlyArray<Issuer>,

@@ -1,13 +1,13 @@
 /**
- * The OAuth errors that `Endpoints`, `TokenEndpoint` and `Clients` of the test authorization server answer with, and its JSON responses,
- * which caches must not keep.
+ * The errors and JSON responses of the test authorization server, for `Endpoints`, `TokenEndpoint` and `Clients`. The responses tell caches
+ * not to store them.
  *
  * @see https://www.rfc-editor.org/rfc/rfc6749#section-5.2
  */
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 
-/** The server refuses a request with an error code. The description says what is wrong with the request. */
+/** The refusal of a request, with an error code of OAuth. The description says what is wrong with the request. */
 export class OAuthError extends Data.TaggedError("OAuthError")<{
   readonly error: string
   readonly description: string

@@ -1,6 +1,7 @@
 /**
- * The token endpoint of the test authorization server: the grant types that MCP uses, and token exchange, by which an identity provider
- * issues ID-JAGs and a gateway gets tokens for its upstreams. `Grants` issues the tokens, `Endpoints` calls this endpoint.
+ * The token endpoint of the test authorization server. It has the grant types that MCP uses, and token exchange: an identity provider
+ * issues ID-JAGs by token exchange, and a gateway gets tokens for its upstreams by it. `Grants` issues the tokens, `Endpoints` calls this
+ * endpoint.
  *
  * @see https://www.rfc-editor.org/rfc/rfc6749#section-3.2
  * @see https://www.rfc-editor.org/rfc/rfc8693
@@ -45,7 +46,7 @@ export const GRANT_TYPES = [
 export const scopesOf = (text: string | null): ReadonlyArray<string> =>
   text?.split(" ").filter((one) => one !== "") ?? []
 
-/** The identifier of a protected server: an absolute URI without a fragment. RFC 8707. */
+/** Whether a text can be the identifier of a protected server: an absolute URI without a fragment (RFC 8707). */
 export const isResource = (text: string | null): text is string =>
   text !== null && URL.canParse(text) && !text.includes("#")
 

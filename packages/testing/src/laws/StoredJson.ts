@@ -1,6 +1,6 @@
 /**
- * Compares a value that a store has found with the value that was stored. A store may change the order of members, and drop members that
- * are undefined. `SessionDirectoryLaws` and `TaskStoreLaws` call `isSame`.
+ * Compares a value that a store has found with the value that was stored. A store may change the order of members, and drop members whose
+ * value is `undefined`. `SessionDirectoryLaws` and `TaskStoreLaws` call `isSame`.
  */
 import * as Option from "effect/Option"
 

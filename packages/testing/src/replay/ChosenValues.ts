@@ -1,7 +1,7 @@
 /**
- * The values that the side under test chooses for each conversation: ids, tokens, cursors. Where a recorded message chooses a value, any
- * value is accepted and remembered. Where a later message names the recorded value, the remembered value takes its place. `Difference`
- * compares the other values; `Replay` plays the conversation.
+ * The values that the side under test chooses for each conversation, such as ids, tokens and cursors. When a recorded message chooses such
+ * a value, any value is accepted and remembered. When a later message names the recorded value, the remembered value replaces it.
+ * `Difference` compares all other values; `Replay` plays the conversation.
  */
 import type * as Message from "@effect-mcp/core/Message"
 import * as Meta from "@effect-mcp/core/protocol/Meta"
@@ -12,8 +12,9 @@ export interface ChosenValues {
   /** The recorded message with the values that the side under test has chosen in this conversation. */
   readonly current: (entry: Entry) => Message.Message
   /**
-   * The difference between a message of the side under test and the recorded message; `undefined` when they are equal, and then the
-   * values that the message chooses are remembered. `received` has no secrets, `raw` has the values to send back.
+   * The first difference between a message of the side under test and the recorded message. Gives `undefined` when they are equal, and then
+   * remembers the values that the message chooses. `received` is the message without secrets; `raw` is the message with the values to send
+   * back.
    */
   readonly match: (
     entry: Entry,
@@ -22,12 +23,12 @@ export interface ChosenValues {
   ) => Difference.Difference | undefined
 }
 
-/** Whether the sender of a message chooses a value, or names a value that one of the sides has chosen before. */
+/** Whether the sender of a message chooses a value, or names a value that the sender itself or the other side has chosen before. */
 type Role = "chooses" | "names its own" | "names the other's"
 
 interface Place {
   readonly path: ReadonlyArray<string>
-  /** Values of the same kind belong together. `undefined` for a value that no other message names. */
+  /** The kind of the value. Equal values of one kind are the same value. `undefined` for a value that no other message names. */
   readonly kind: "cursor" | "elicitation" | "id" | "progress" | "state" | undefined
   readonly role: Role
 }
