@@ -237,7 +237,7 @@ const codeOf = (
   }
   // A response to another login is read no further.
   if (one("state") !== Redacted.value(state)) return untrusted("it has another `state`")
-  // `iss` is compared as text when it is there, even if the metadata do not announce it.
+  // `iss` is compared as text when it is there, even if the metadata does not announce it.
   const issuer = one("iss")
   if (parameters.has("iss") ? issuer !== server.responseIssuer : server.sendsIssuer) {
     // Nothing else of the response is read.

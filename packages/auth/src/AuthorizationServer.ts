@@ -1,6 +1,6 @@
 /**
- * The metadata that an authorization server publishes, as far as a client uses them, and the exceptions that the application has for this
- * server. The client accepts metadata only from an address of the issuer, and only if they name this issuer (`discovery/ServerMetadata`).
+ * The members of an authorization server's metadata that a client uses, and the exceptions that the application has for this server. The
+ * client accepts metadata only from an address of the issuer, and only if the metadata names this issuer (`discovery/ServerMetadata`).
  *
  * @see https://www.rfc-editor.org/rfc/rfc8414
  * @since 0.1.0

@@ -31,7 +31,7 @@ export interface Endpoints {
  */
 export interface ProviderExceptions {
   /**
-   * The exact text that the metadata of the authorization server have as `issuer`. Stored credentials have this text in their key, and
+   * The exact text that the metadata of the authorization server has as `issuer`. Stored credentials have this text in their key, and
    * clients that were registered by hand name it as `issuer`.
    */
   readonly issuer: string
@@ -51,7 +51,9 @@ export interface ProviderExceptions {
    * dies when this client also uses that other server.
    */
   readonly responseIssuer?: string | undefined
-  /** The URL of the metadata, when they are not at a well-known address. Gives up nothing, because the metadata must name the issuer. */
+  /**
+   * The URL of the metadata, when the metadata is not at a well-known address. Gives up nothing, because the metadata must name the issuer.
+   */
   readonly metadataUrl?: string | undefined
   /**
    * The endpoints, when the authorization server publishes no metadata. The URLs are checked like URLs in metadata. Default: the client
@@ -61,8 +63,8 @@ export interface ProviderExceptions {
    */
   readonly endpoints?: Endpoints | undefined
   /**
-   * Whether the client logs in although the metadata have no `code_challenge_methods_supported`. The client then still uses PKCE with S256;
-   * it refuses metadata whose list lacks S256. Default: false.
+   * Whether the client logs in although the metadata has no `code_challenge_methods_supported`. The client still uses PKCE with S256. It
+   * refuses metadata that has this list without S256. Default: false.
    *
    * Gives up: PKCE at an authorization server that ignores it. There somebody who steals a code can exchange it for tokens.
    */

@@ -1,7 +1,7 @@
 /**
- * The exceptions for known providers, for the option `exceptions` of `Authorization.layer`. They follow the metadata that the providers
- * published in 2026. A provider that is not here needs no exception, or the application writes its own `ProviderExceptions`. Each value
- * says where the provider deviates from the rules; the comment of the value says which protection is lost.
+ * The exceptions for known providers, for the option `exceptions` of `Authorization.layer`. These exceptions follow the metadata that the
+ * providers published in 2026. A provider that is not here needs no exception, or the application writes its own `ProviderExceptions`. Each
+ * value says where the provider deviates from the rules; the comment of the value says which protection is lost.
  *
  * When a provider does not bind tokens to the resource, the value needs `servers`: the URLs of the MCP servers that may get such tokens.
  *
@@ -18,7 +18,7 @@ export interface Servers {
 
 /** @category models */
 export interface Entra extends Servers {
-  /** The id of the tenant as the metadata have it, for example `2f1c…`. The domain of the tenant is not its id. */
+  /** The id of the tenant as the metadata has it, for example `2f1c…`. The domain of the tenant is not its id. */
   readonly tenant: string
   /**
    * The text that the MCP servers name instead of the issuer of the tenant, for example
@@ -28,7 +28,7 @@ export interface Entra extends Servers {
 }
 
 /**
- * Microsoft Entra ID, version 2. Entra supports PKCE, but its metadata do not say so. Entra refuses the parameter `resource`: the scopes,
+ * Microsoft Entra ID, version 2. Entra supports PKCE, but its metadata does not say so. Entra refuses the parameter `resource`: the scopes,
  * which the MCP server names, say what a token is for. Gives up: that a token is for one server. So only `servers` get tokens.
  *
  * @category values
@@ -47,7 +47,7 @@ export const entra = ({ namedAs, servers, tenant }: Entra): ProviderExceptions =
 }
 
 /**
- * Slack. Its metadata at `https://mcp.slack.com` name the issuer `https://slack.com`, and its answers have the token of a user in
+ * Slack. Its metadata at `https://mcp.slack.com` names the issuer `https://slack.com`, and its answers have the token of a user in
  * `authed_user`. Slack does not bind tokens to a resource, so only `servers` get tokens, by default `https://mcp.slack.com/mcp`. Gives up:
  * that only `slack.com` can describe itself.
  *
@@ -117,7 +117,7 @@ export const google = ({ servers }: Servers): ProviderExceptions => ({
 })
 
 /**
- * A user pool of Amazon Cognito, which supports PKCE although its metadata do not say so. Gives up nothing as long as Cognito supports
+ * A user pool of Amazon Cognito, which supports PKCE although its metadata does not say so. Gives up nothing as long as Cognito supports
  * PKCE.
  *
  * @category values
@@ -130,7 +130,8 @@ export const cognito = (
 })
 
 /**
- * AWS Sign-In of a region, which supports PKCE although its metadata do not say so. Gives up nothing as long as AWS Sign-In supports PKCE.
+ * AWS Sign-In of a region, which supports PKCE although its metadata does not say so. Gives up nothing as long as AWS Sign-In supports
+ * PKCE.
  *
  * @category values
  */
@@ -140,7 +141,7 @@ export const awsSignIn = ({ region }: { readonly region: string }): ProviderExce
 })
 
 /**
- * The servers of Atlassian at `https://mcp.atlassian.com`, whose metadata name the issuer `https://cf.mcp.atlassian.com`. Gives up: that
+ * The servers of Atlassian at `https://mcp.atlassian.com`, whose metadata names the issuer `https://cf.mcp.atlassian.com`. Gives up: that
  * only this issuer can describe itself.
  *
  * @category values
@@ -151,7 +152,7 @@ export const atlassian: ProviderExceptions = {
 }
 
 /**
- * A tenant of Atlassian, whose metadata name the issuer of all tenants. For a second tenant, make a second `Authorization` with its own
+ * A tenant of Atlassian, whose metadata names the issuer of all tenants. For a second tenant, make a second `Authorization` with its own
  * `CredentialStore`, because the issuer is the key of the credentials. Gives up: that the issuer tells one tenant from another.
  *
  * @category values
@@ -162,7 +163,7 @@ export const atlassianTenant = (tenant: string): ProviderExceptions => ({
 })
 
 /**
- * The server of Meta for ads, whose metadata name the issuer `https://www.facebook.com`. Gives up: that only this issuer can describe
+ * The server of Meta for ads, whose metadata names the issuer `https://www.facebook.com`. Gives up: that only this issuer can describe
  * itself. So only that server gets tokens.
  *
  * @category values

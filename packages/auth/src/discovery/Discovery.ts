@@ -19,7 +19,7 @@ import * as ServerText from "./ServerText.js"
 export interface Discovered {
   /** The identifier of the resource that tokens are requested for. */
   readonly resource: string
-  /** The scopes that the resource supports; `undefined` when its metadata do not name scopes. */
+  /** The scopes that the resource supports; `undefined` when its metadata names no scopes. */
   readonly scopes: ReadonlyArray<string> | undefined
   readonly server: AuthorizationServer
   /** Whether the MCP server publishes metadata of its resource. Servers of revision 2025-03-26 do not. */

@@ -1,6 +1,6 @@
 /**
  * Finds the metadata of a protected resource, for `Discovery`: first at the address that the challenge names, then at the two well-known
- * addresses of the server. Accepts the metadata only if they describe this server. When the resource is above the path of the server, the
+ * addresses of the server. Accepts the metadata only if it describes this server. When the resource is above the path of the server, the
  * metadata must come from the well-known address of that resource. Otherwise one server of a host could get tokens that are for all servers
  * of the host. `DpopProofs` compares URLs in the form of `canonical`.
  *
@@ -19,7 +19,7 @@ export interface ResourceMetadata {
   readonly resource: string
   /** The issuers of the authorization servers; there is at least one. */
   readonly authorizationServers: readonly [string, ...Array<string>]
-  /** The scopes that the resource supports; `undefined` when the metadata do not name scopes. */
+  /** The scopes that the resource supports; `undefined` when the metadata names no scopes. */
   readonly scopes: ReadonlyArray<string> | undefined
 }
 

@@ -1,8 +1,8 @@
 /**
  * Finds the metadata of an authorization server by its issuer, for `Discovery` and `TokenRequests`. It uses RFC 8414, OpenID Connect
- * Discovery, or the exceptions that the application has for the issuer. It accepts the metadata only if they name that issuer and have
- * usable endpoints. `IntrospectionVerifier` and `KeySet` of a resource server read the metadata of their issuer with `document`. Whether
- * the server supports PKCE is checked by `AuthorizationCode`.
+ * Discovery, or the exceptions that the application has for the issuer. It accepts the metadata only if the metadata names that issuer and
+ * has usable endpoints. `IntrospectionVerifier` and `KeySet` of a resource server read the metadata of their issuer with `document`.
+ * Whether the server supports PKCE is checked by `AuthorizationCode`.
  *
  * @see https://www.rfc-editor.org/rfc/rfc8414
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/authorization#authorization-server-metadata-discovery
@@ -32,7 +32,7 @@ export const wellKnown = (issuer: URL): ReadonlyArray<string> => {
   return path === "" ? inserted : [...inserted, `${origin}${path}/.well-known/openid-configuration`]
 }
 
-/** The metadata of an authorization server. `named` is the text by which the metadata of a resource name this server. */
+/** The metadata of an authorization server. `named` is the text by which the metadata of a resource names this server. */
 export const find = Effect.fnUntraced(function*(
   documents: Documents.Documents,
   exceptions: Exceptions.Exceptions,
@@ -56,8 +56,8 @@ export const document = (documents: Documents.Documents, issuer: string): Effect
   published(documents, [issuer], undefined, false)
 
 /**
- * The published metadata, which must name one of the `issuers`. They are looked for at `address`, or without `address` at the well-known
- * addresses of the first issuer.
+ * The published metadata, which must name one of the `issuers`. The client looks for the metadata at `address`, or without `address` at the
+ * well-known addresses of the first issuer.
  */
 const published = Effect.fnUntraced(function*(
   documents: Documents.Documents,

@@ -2,7 +2,7 @@
  * Sends the tokens for one MCP server with requests, renews the tokens before they expire, and gets other tokens when the server refuses
  * them. Only one fiber gets tokens at a time: this is called a run. All requests that need tokens wait for the run.
  *
- * `Authorization` makes a `ServerTokens` for each server. `Login` decides what this module does; `TokenRequests` speaks to the
+ * `Authorization` makes a `ServerTokens` for each server. `Login` decides what this module does; `TokenRequests` sends requests to the
  * authorization server, and `TokenState` keeps the tokens.
  */
 import type * as HttpClientRequest from "@effect/platform/HttpClientRequest"

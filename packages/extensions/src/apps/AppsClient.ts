@@ -65,7 +65,7 @@ export interface ViewOptions extends CallOptions, Apps.ViewOptions {
 /**
  * Reads the view of a tool. `session` must be the session with the server of the tool. Gives `None` for a tool without a view. Fails with
  * reason `Decode` when the URI that the tool names is not the URI of a view, or when the server gives no document with the media type of
- * views. The metadata come from the document, or from the list of resources when the document has no metadata.
+ * views. The metadata comes from the document, or from the list of resources when the document has no metadata.
  *
  * @category utils
  */

@@ -41,7 +41,7 @@ import type { WaitingCalls } from "./WaitingCalls.js"
 export interface Options {
   readonly name: string
   readonly link: (session: ServerSessionService) => Effect.Effect<Link, McpError, Scope.Scope>
-  /** The era of the upstream. */
+  /** The protocol era of the upstream: "legacy" for revision 2025-11-25 or earlier, "modern" for revision 2026-07-28. */
   readonly era: Effect.Effect<Era, McpError>
   readonly waitingCalls: WaitingCalls
   /** How long a call that could not be sent waits until its link is gone, before it tries the next link. */
