@@ -1,8 +1,9 @@
 /**
  * The HTTP endpoint of a server as a function of Node's request and response. It is for an application that has its own HTTP server:
  * Express, Fastify or plain `node:http`. A server of `node:http2` can also call the handler, although the types of its requests and
- * responses differ; a request with different hosts in `:authority` and Host is refused. To start a separate HTTP server, use `HttpServer`.
- * An application of `@effect/platform` mounts `HttpEndpoint` of `@effect-mcp/core`, an application of Hono mounts its `WebHandler`.
+ * responses differ; a request that names two hosts, one in `:authority` and one in Host, is refused. To start a separate HTTP server, use
+ * `HttpServer`. An application of `@effect/platform` mounts `HttpEndpoint` of `@effect-mcp/core`, an application of Hono mounts its
+ * `WebHandler`.
  *
  * @since 0.1.0
  */

@@ -20,7 +20,8 @@ import { failure } from "../discovery/Failure.js"
 
 export interface Refreshed<A> {
   /**
-   * The value. An old value is given at once, while a request for the next value runs. Fails when there is no value that may still be used.
+   * The value. An old value is given at once, while a request for the next value runs. When there is no value, or it is too old to be used,
+   * this waits for a request, and fails when the request fails.
    */
   readonly get: Effect.Effect<A, AuthorizationError>
   /**

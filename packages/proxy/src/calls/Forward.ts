@@ -86,7 +86,10 @@ interface Self extends Options {
 /** A request of a client, with the parameters that the upstream gets. */
 interface Request {
   readonly session: ServerSessionService
-  /** The answers and the state that the client has sent with this request; `undefined` when the client cannot get questions as a result. */
+  /**
+   * The responses and the state that the client has sent with this request; `undefined` when the client does not get questions as the
+   * result of a request.
+   */
   readonly round: PassedRound | undefined
   readonly method: string
   readonly params: JsonObject
