@@ -175,7 +175,10 @@ export interface Rules {
   readonly keywords: Keywords
   /** Which regular expressions a pattern may be. */
   readonly patterns: Patterns.Language
-  /** Which references stay in a schema: all, only references to its own definitions, or none. Other references are replaced. */
+  /**
+   * When references stay in a schema: always ("all"), only if the whole schema refers to nothing but its own definitions ("own
+   * definitions"), or never ("none"). Otherwise references are replaced.
+   */
   readonly references: "all" | "own definitions" | "none"
   /** Whether the root may have alternatives and conditions. */
   readonly hasConditions: boolean
