@@ -46,6 +46,16 @@ export const propertiesOf = (schema: JsonObject): Readonly<Record<string, JsonOb
 export const typesOf = ({ type }: JsonObject): ReadonlyArray<string> =>
   (Array.isArray(type) ? type : [type]).filter(Predicate.isString)
 
+/** What to write for a type of JSON Schema. */
+const WORDS: Readonly<Record<string, string>> = {
+  array: "a JSON array",
+  boolean: "true or false",
+  integer: "a whole number",
+  null: "null",
+  number: "a number",
+  object: "a JSON object"
+}
+
 /**
  * Reads a text as the schema says. A schema with the type `string` takes the text as it is, and another type takes JSON. Without a type, a
  * text that is JSON is read as JSON, and any other text stays as it is. Fails with `usage` when the text must be JSON and is not.
@@ -53,8 +63,11 @@ export const typesOf = ({ type }: JsonObject): ReadonlyArray<string> =>
 export const valueOf = (name: string, text: string, schema: JsonObject): Effect.Effect<unknown, Failure> => {
   const types = typesOf(schema)
   if (types.includes("string")) return Effect.succeed(text)
-  const value = parsed(text, `The value of "${name}", which must be ${types.join(" or ") || "JSON"},`)
-  return types.length === 0 ? Effect.orElseSucceed(value, () => text) : value
+  const value = parsed(text, name)
+  const expected = types.map((type) => WORDS[type] ?? type).join(", or ")
+  return types.length === 0
+    ? Effect.orElseSucceed(value, () => text)
+    : Effect.mapError(value, () => usage(`The value of "${name}" must be ${expected}, and is: ${text.slice(0, 100)}`))
 }
 
 /**

@@ -103,7 +103,7 @@ describe("The name of a server", () => {
       assert.deepStrictEqual([code, hasRun()], [1, false])
       assert.match(
         err,
-        /\.cursor\/mcp\.json cannot be read: it is not JSON: close brace expected in line 1.*\n.*may have/
+        /\.cursor\/mcp\.json cannot be read: it is not JSON: close brace expected in line 1.*\n.*possibly has/
       )
       const later = yield* ping("later")
       assert.strictEqual(later.code, 0)

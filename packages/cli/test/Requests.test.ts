@@ -126,7 +126,7 @@ describe("The command line", () => {
         [2, /"name" is not an argument: write name=text/, ...call, "greet", "name"],
         [2, /The value of "name" is not JSON: \{/, ...call, "greet", "name:={"],
         [2, /The argument is not JSON/, ...call, "greet", "{name"],
-        [2, /"seconds", which must be number, is not JSON: soon/, ...call, "slow_compute", "seconds=soon"],
+        [2, /The value of "seconds" must be a number, and is: soon/, ...call, "slow_compute", "seconds=soon"],
         [2, /Name the tool; `inspect` lists/, ...call],
         [1, /The server has no resources/, "read", "file:///none", ...forecast],
         [3, /there is no such program on its PATH/, "ping", "--", "nonesuch"],

@@ -17,7 +17,7 @@ describe("A command at a terminal:", () => {
       assert.match(uncolored(out), /"celsius": -4/)
       assert.strictEqual(code, 0)
       const number = yield* atTerminal(["call", "slow_compute", "--", ...ours("everything")])
-      yield* answer(number, [[/seconds/, "soon\r"], [/must be number/, "\b\b\b\b0.1\r"]])
+      yield* answer(number, [[/seconds/, "soon\r"], [/must be a number/, "\b\b\b\b0.1\r"]])
       assert.match((yield* number.ended).out, /The computation took 0\.1 seconds/)
     }))
 

@@ -167,6 +167,9 @@ export const layer = <RC, E = never, R = never>(
  */
 export type Success<T> = [Tool.Tool.Success<T>] extends [void] ? Tools.CallToolResult : Tool.Tool.Success<T>
 
+/** The arguments of a tool without parameters are an empty object, so that options of the call in their place do not compile. */
+type NamedOnly<Arguments> = [keyof Arguments] extends [never] ? Readonly<Record<string, never>> : Arguments
+
 /**
  * A tool as a function. The function fails with the failure that the tool declares, with `ToolError` when the tool failed in another way,
  * or with an error that any call may have.
@@ -174,7 +177,7 @@ export type Success<T> = [Tool.Tool.Success<T>] extends [void] ? Tools.CallToolR
  * @category models
  */
 export type Call<T> = {} extends Tool.Tool.Arguments<T> ? (
-    args?: Tool.Tool.Arguments<T>,
+    args?: NamedOnly<Tool.Tool.Arguments<T>>,
     options?: ClientSession.CallOptions
   ) => Effect.Effect<Success<T>, Tool.Tool.Failure<T> | ToolError | ClientError>
   : (
@@ -217,7 +220,7 @@ export type Typed<D extends Definition.Definition.Any> = Schema.Simplify<
  * @category models
  */
 export type GetPrompt<P> = {} extends Prompt.Prompt.Arguments<P> ? (
-    args?: Prompt.Prompt.Arguments<P>,
+    args?: NamedOnly<Prompt.Prompt.Arguments<P>>,
     options?: ClientSession.CallOptions
   ) => Effect.Effect<Prompts.GetPromptResult, ClientError>
   : (

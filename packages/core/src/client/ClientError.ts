@@ -129,7 +129,8 @@ export class TaskEnded extends Data.TaggedError("TaskEnded")<{
       case "Cancelled":
         return `There is no result of ${task}, because it was cancelled${why}`
       case "Gone":
-        return `The server does not have ${task}: its time to live has passed, or it belongs to another user. ` +
+        return `The server does not have ${task}: its time to live has passed, it belongs to another user, ` +
+          "or the server had it in memory and has ended since. " +
           "Start the tool again; the option `ttl` has the server keep the task for longer"
       case "Failed":
         return `The server sent no error with ${task}, which has failed${why}`

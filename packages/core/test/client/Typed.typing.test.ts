@@ -34,6 +34,17 @@ type SuccessOf<F extends (...args: Array<never>) => unknown> = ReturnType<F> ext
   : never
 
 describe("A typed client's type", () => {
+  it("takes no options in place of the arguments of a tool without parameters", () => {
+    const calls = (notes: NotesClient) => [
+      notes.now(),
+      notes.now({}),
+      notes.now({}, { timeout: "1 second" }),
+      // @ts-expect-error options come after the arguments
+      notes.now({ timeout: "1 second" })
+    ]
+    assert.isFunction(calls)
+  })
+
   it("has the tools of the definition, and no others", () => {
     expectTypeOf<keyof NotesClient>().toEqualTypeOf<"search" | "tell" | "now">()
     const notes = (client: ClientSessionService) => [Client.of(client, Notes), Client.of(Notes)(client)] as const
