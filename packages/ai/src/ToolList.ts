@@ -263,7 +263,7 @@ const build = Effect.fnUntraced(function*(
 
 /** A tool without invisible characters. */
 interface Clean extends Listed {
-  /** The name for `call` of the source. */
+  /** The name that `call` of the source takes. */
   readonly routed: string
   readonly clean: Tools.Tool
 }

@@ -51,8 +51,7 @@ export interface Options {
    */
   readonly authorizationServers?: ((named: ReadonlyArray<string>, server: URL) => ReadonlyArray<string>) | undefined
   /**
-   * Exceptions for authorization servers that deviate from the rules; see `Providers`. The layer dies when two authorization servers could
-   * be mixed up. Default: none.
+   * Exceptions for authorization servers that deviate from the rules; see `Providers`. The layer dies when two of these exceptions could apply to one authorization server. Default: none.
    */
   readonly exceptions?: ReadonlyArray<ProviderExceptions> | undefined
 }

@@ -40,7 +40,7 @@ export interface ProviderExceptions {
    * and the metadata may name either text. For an MCP server without metadata of its resource, this text is the origin of the MCP server.
    * Default: the issuer.
    *
-   * Gives up: that only the issuer can describe itself. The host of this URL gets the credentials that the client has for the issuer,
+   * What is lost: another host than the issuer can describe the issuer. The host of this URL gets the credentials that the client has for the issuer,
    * including the secret.
    */
   readonly namedAs?: string | undefined
@@ -59,7 +59,7 @@ export interface ProviderExceptions {
    * The endpoints, when the authorization server publishes no metadata. The URLs are checked like URLs in metadata. Default: the client
    * requests the metadata.
    *
-   * Gives up: that the authorization server can move its endpoints, and that it can say what it supports.
+   * What is lost: the authorization server can no longer move its endpoints, or say what it supports.
    */
   readonly endpoints?: Endpoints | undefined
   /**
@@ -85,7 +85,7 @@ export interface ProviderExceptions {
    * Whether the client leaves out the parameter `resource`. The layer dies when this is `true` without `servers` or `isTokenFor`. Default:
    * false.
    *
-   * Gives up: that a token is for one MCP server. An MCP server that gets the token can use it everywhere the provider accepts it, and the
+   * What is lost: a token is no longer valid for one MCP server only. An MCP server that gets the token can use it everywhere the provider accepts it, and the
    * MCP server names the scopes of the token.
    */
   readonly withoutResource?: boolean | undefined

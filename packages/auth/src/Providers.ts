@@ -29,7 +29,7 @@ export interface Entra extends Servers {
 
 /**
  * Microsoft Entra ID, version 2. Entra supports PKCE, but its metadata does not say so. Entra refuses the parameter `resource`: the scopes,
- * which the MCP server names, say what a token is for. Gives up: that a token is for one server. So only `servers` get tokens.
+ * which the MCP server names, say what a token is for. What is lost: a token is no longer valid for one server only. For this reason the client sends tokens only to `servers`.
  *
  * @category values
  */
@@ -141,8 +141,7 @@ export const awsSignIn = ({ region }: { readonly region: string }): ProviderExce
 })
 
 /**
- * The servers of Atlassian at `https://mcp.atlassian.com`, whose metadata names the issuer `https://cf.mcp.atlassian.com`. Gives up: that
- * only this issuer can describe itself.
+ * The servers of Atlassian at `https://mcp.atlassian.com`, whose metadata names the issuer `https://cf.mcp.atlassian.com`. What is lost: another host than this issuer can describe the issuer.
  *
  * @category values
  */
@@ -153,7 +152,7 @@ export const atlassian: ProviderExceptions = {
 
 /**
  * A tenant of Atlassian, whose metadata names the issuer of all tenants. For a second tenant, make a second `Authorization` with its own
- * `CredentialStore`, because the issuer is the key of the credentials. Gives up: that the issuer tells one tenant from another.
+ * `CredentialStore`, because the issuer is the key of the credentials. What is lost: the issuer no longer tells one tenant from another.
  *
  * @category values
  */
@@ -163,8 +162,7 @@ export const atlassianTenant = (tenant: string): ProviderExceptions => ({
 })
 
 /**
- * The server of Meta for ads, whose metadata names the issuer `https://www.facebook.com`. Gives up: that only this issuer can describe
- * itself. So only that server gets tokens.
+ * The server of Meta for ads, whose metadata names the issuer `https://www.facebook.com`. What is lost: another host than this issuer can describe the issuer. So only that server gets tokens.
  *
  * @category values
  */

@@ -103,7 +103,9 @@ export const ask = (
     const others = ofEnvFile(entry, filled)
     if (JSON.stringify([name, entry.server, Object.keys(others)]).length > MAX_SHOWN) {
       return yield* refused(
-        `The server ${word(fit(line(name), 40))} of ${file} is too long to be shown: read the file, and give --trust`
+        `The entry of ${
+          word(fit(line(name), 40))
+        } in ${file} is too long to be shown: read the file, and run again with --trust`
       )
     }
     const path = mark(name, file, entry, others)

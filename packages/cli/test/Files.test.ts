@@ -226,7 +226,7 @@ describe("A server of a file of the folder", () => {
       const running = yield* atTty("theirs")
       const { code, out } = yield* running.ended
       assert.deepStrictEqual([code, hasRun(), remembered()], [1, false, 0])
-      assert.include(out, "is too long to be shown: read the file, and give --trust")
+      assert.include(out, "is too long to be shown: read the file, and run again with --trust")
     }))
 
   it.scopedLive("is not asked about when it cannot run", () =>

@@ -1,7 +1,7 @@
 /**
- * Makes a schema that follows the rules of a dialect (`Dialects`), for `Conversion`. When this is not possible, it gives the place at which
- * the schema breaks a rule. A keyword whose value breaks the rules is corrected or left out, and the description says what was left out. In
- * a dialect with a subset of the draft, each schema gets a type and only the keywords of this type.
+ * Makes a schema that follows the rules of a dialect (`Dialects`), for `Conversion`. Where this module can, it corrects a keyword or leaves
+ * the keyword out, and says in the description what was left out. Where neither is possible, it fails with the place in the schema. In a
+ * dialect that has a part of JSON Schema only, each schema gets a type and only the keywords of this type.
  *
  * When the dialect has no references, the input must have none: `Inlining` has replaced them, and `ObjectRoot` has made the root an object.
  */

@@ -253,7 +253,9 @@ const complete = (after: ReadonlyArray<string>) =>
       Effect.gen(function*() {
         const at = argument.indexOf("=")
         if (reference === undefined || at < 1) {
-          return yield* usage("Give a prompt or a URI template, and the argument with its beginning: name=text")
+          return yield* usage(
+            "Give a prompt or a URI template, and the name of an argument with the beginning of its value: name=text"
+          )
         }
         const others = yield* ArgumentWords.toObject(rest, {})
         const ref = /[:{]/.test(reference)

@@ -54,7 +54,7 @@ export interface SendOptions {
    * in the stream of the request that this token names. When the transport cannot resume requests, the call fails with a `TransportError`.
    */
   readonly resumptionToken?: string | undefined
-  /** Called each time that the request can be resumed from a later point, after everything before that point was read. */
+  /** Called when everything up to a later point was read, so that the request can be resumed from this point. */
   readonly onResumptionToken?: ((token: string) => Effect.Effect<void>) | undefined
   /**
    * A function that wraps the sending of this request, for example in the span of the call. Only a transport that sends each request on its

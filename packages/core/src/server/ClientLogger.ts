@@ -1,6 +1,6 @@
 /**
- * A logger that sends what handlers log with Effect to the client of their request. The application's other loggers go on as before. The
- * logger ignores everything that is logged outside of a request.
+ * A logger for what handlers log with Effect: the logger sends each log message to the client of the handler's request. The application's
+ * other loggers go on as before. The logger ignores everything that is logged outside of a request.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/server/utilities/logging
  * @since 0.1.0

@@ -1,7 +1,7 @@
 /**
- * Limits how often clients send requests. A limit counts the requests of one user, or of whatever a function names. It holds for a server,
- * for a feature, or for an address. When the application provides `SharedLimits` to the server, all nodes count together. Without that
- * service, each node counts by itself.
+ * Limits how often clients send requests. A limit counts the requests of one user, or of whatever a function names. A limit applies to a
+ * whole server, to one feature, or to what the application counts with `take`, such as the network addresses of clients. When the
+ * application provides `SharedLimits` to the server, all nodes count together. Without that service, each node counts by itself.
  *
  * A request beyond the limit is refused with an `HttpRefusal`. Over HTTP this has status 429 with `Retry-After`. Where no status can be
  * sent, as on stdio and in a batch, the client gets only the error.
@@ -113,7 +113,7 @@ const named = (name: string, key: string): Effect.Effect<string> => {
 /** @category models */
 export interface MiddlewareOptions<R = never> extends Options {
   /**
-   * Names the sender that a request is counted for; `undefined` for a sender without a limit. It may use the user. Default: the principal.
+   * Names the sender that a request is counted for; `undefined` for a sender without a limit. The effect can read the services of the call, such as the user. Default: the principal.
    * All clients without a principal then count as one sender.
    */
   readonly by?: ((call: Middleware.Call) => Effect.Effect<string | undefined, never, R>) | undefined
@@ -166,7 +166,7 @@ export const middleware = <R = never>(
 /** @category models */
 export interface FeatureOptions<R = never> extends Options {
   /**
-   * Names the sender that a use is counted for; `undefined` for a sender without a limit. It may use the user. Default: the principal. All
+   * Names the sender that a use is counted for; `undefined` for a sender without a limit. The effect can read the services of the call, such as the user. Default: the principal. All
    * clients without a principal then count as one sender.
    */
   readonly by?: ((use: Use) => Effect.Effect<string | undefined, never, R>) | undefined

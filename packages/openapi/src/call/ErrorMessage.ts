@@ -1,5 +1,5 @@
 /**
- * Passes the message of an error from an API in this process to the model. The schema of an error does not encode its `message`. So
+ * Lets the model read the message of an error of an API that runs in this process. The schema of an error does not encode its `message`. So
  * `HttpApiTools` keeps the message when a request fails, and `ApiAnswer` shows it to the model.
  */
 import * as OwnMessage from "@effect-mcp/core/unstable/definition/OwnMessage"

@@ -20,7 +20,7 @@ export interface Limits<A> {
   readonly count: number
   /** The greatest size of a batch. An item that is larger is written alone. */
   readonly size: number
-  /** The greatest size of all waiting items. */
+  /** The limit for the total size of the waiting items. */
   readonly waiting: number
   readonly sizeOf: (item: A) => number
 }

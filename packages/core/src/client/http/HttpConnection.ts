@@ -1,8 +1,8 @@
 /**
  * What the modules of one connection over HTTP share: the URL, the settings, the sender, the reader of incoming messages, the limits of
  * outgoing messages, and the fibers that send and receive. `negotiation/HttpTransport` makes the connection. `Outgoing` and the transports
- * of both protocol eras (`legacy/Http`, `legacy/Sse`, `modern/Http`) use its `HttpSender` and its `Reader`. A connection knows neither
- * messages nor eras.
+ * of both protocol eras (`legacy/Http`, `legacy/Sse`, `modern/Http`) use its `HttpSender` and its `Reader`. A connection does not look into
+ * messages, and does not know the protocol era.
  *
  * A connection ends when its reader stops, when the server ends it, or when its scope closes. Then requests are interrupted, and no new
  * message is taken. Messages that were taken before may still be accepted by the server until the connection has closed.

@@ -1,7 +1,7 @@
 /**
- * Settings that the HTTP clients of the platform read from the fiber that runs them: `fetch` follows no redirect, logs and spans show no
- * session id, and only the requests of a call that has a span make spans. `negotiation/HttpTransport` runs every effect of a connection
- * with these settings, also its finalizers. `Documents` of package `auth` runs its requests with them.
+ * Settings that the HTTP clients of the platform read from the fiber that runs them: `fetch` does not follow redirects. Logs and spans do
+ * not show the session id. A request makes a span only when its call has a span. `negotiation/HttpTransport` runs every effect of a
+ * connection with these settings, also its finalizers. `Documents` of package `auth` runs its requests with them.
  */
 import * as FetchHttpClient from "@effect/platform/FetchHttpClient"
 import * as Headers from "@effect/platform/Headers"

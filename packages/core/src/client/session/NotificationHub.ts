@@ -1,8 +1,8 @@
 /**
  * Gives each notification and each diagnostic of a session to the listeners that there are at that moment. `Opening` makes the hub.
  * `ExtensionMethods` opens streams of notifications of extensions. `ClientSession` describes the streams that listeners read. The protocol
- * era of the session gives the decoders. If there is a listener, parameters that cannot be decoded, and repairs of parameters, are
- * reported.
+ * era of the session gives the decoders. Parameters that cannot be decoded, and repairs of parameters, are reported only while there is a
+ * listener.
  */
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"

@@ -1,7 +1,7 @@
 /**
- * Decoders and encoders of a schema, prepared once. Values of plain data pass one compiled function, which copies what it checks;
- * everything else goes through Effect's parser, which also explains each mismatch. Modules of all areas that decode with a schema of the
- * application use these functions, such as `ToolCodec` and `Form`.
+ * Decoders and encoders of a schema, prepared once. Values of plain data go through one compiled function, which copies what it checks. All
+ * other values go through Effect's parser, which also explains each mismatch. The modules that decode with a schema of the application,
+ * such as `ToolCodec` and `Form`, use these functions.
  */
 import type * as Effect from "effect/Effect"
 import * as Either from "effect/Either"

@@ -1,8 +1,8 @@
 /**
  * Keeps the HTTP requests that a handler is answering on an HTTP server which this library did not start: Express, Fastify, or a platform
- * that calls a function from `Request` to `Response`. When the handler closes, it ends the requests, and waits until clients have taken
- * their answers. After the deadline it cuts off the answers that are left. `WebHandler`, and `NodeHandler` of the node package, each use
- * this module.
+ * that calls a function from `Request` to `Response`. When the HTTP handler closes, this module has the open requests end, and waits until
+ * the clients have read the answers. After the deadline this module cuts off the answers that are left. `WebHandler`, and `NodeHandler` of
+ * the node package, each use this module.
  */
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"

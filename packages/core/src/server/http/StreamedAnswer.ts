@@ -116,7 +116,7 @@ export class EventStream implements Reader, Expirable, Holder {
     return true
   }
 
-  /** Closes the stream after all texts that wait were written. */
+  /** Closes the stream after all waiting texts have been written. */
   end(): void {
     if (this.isClosed) return
     this.ending = true

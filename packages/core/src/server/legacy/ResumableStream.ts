@@ -3,9 +3,9 @@
  * stored before it is written, so a client that has lost its connection can continue after the last event that it got. `Post` and
  * `Standalone` push messages; `Http` resumes streams.
  *
- * The fields are mutable, because each message of a handler passes here, and one synchronous push costs no fiber. `delivered` only grows,
- * except when a client resumes from an earlier event. Without an event store, `response` is the only place where an event exists. One
- * reader at a time gets stored events, and a newer reader ends this replay.
+ * The fields are mutable for speed: each message of a handler goes through this module, and a synchronous push needs no fiber. `delivered`
+ * only grows, except when a client resumes from an earlier event. Without an event store, `response` is the only place where an event
+ * exists. Only one reader at a time gets a replay of stored events. When a newer reader comes, the replay for the older reader ends.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#resumability-and-redelivery
  */

@@ -1,7 +1,7 @@
 /**
  * Makes an `EventStore` from a database that may fail, for `RedisEventStore` and `SqlEventStore`. An event that the database has not stored
- * is dropped, and leaves a gap. The node remembers the position of the gap until the database has stored this position. Until then, no
- * client can resume a stream from a position before the gap.
+ * is dropped, and leaves a gap. The node remembers where the gap is until the database has recorded the gap, and afterwards the database
+ * remembers it. No client can resume a stream from a position before the gap.
  */
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
