@@ -59,7 +59,8 @@ export interface ToolSearch {
   readonly found: Effect.Effect<ReadonlyArray<ToolList.ModelTool>>
   /**
    * The search tool and the found tools as a `ToolList`, for the member `tools` of the next request to a provider without support for tools
-   * that are loaded later. The model can call the search tool through `call` of this list, too. Such a call gives the names and descriptions of the found tools.
+   * that are loaded later. The model can call the search tool through `call` of this list, too. Such a call gives the names and
+   * descriptions of the found tools.
    */
   readonly list: Effect.Effect<ToolList.ToolList>
 }

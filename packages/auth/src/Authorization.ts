@@ -51,7 +51,8 @@ export interface Options {
    */
   readonly authorizationServers?: ((named: ReadonlyArray<string>, server: URL) => ReadonlyArray<string>) | undefined
   /**
-   * Exceptions for authorization servers that deviate from the rules; see `Providers`. The layer dies when two of these exceptions could apply to one authorization server. Default: none.
+   * Exceptions for authorization servers that deviate from the rules; see `Providers`. The layer dies when two of these exceptions could
+   * apply to one authorization server. Default: none.
    */
   readonly exceptions?: ReadonlyArray<ProviderExceptions> | undefined
 }

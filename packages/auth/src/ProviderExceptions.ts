@@ -40,8 +40,8 @@ export interface ProviderExceptions {
    * and the metadata may name either text. For an MCP server without metadata of its resource, this text is the origin of the MCP server.
    * Default: the issuer.
    *
-   * What is lost: another host than the issuer can describe the issuer. The host of this URL gets the credentials that the client has for the issuer,
-   * including the secret.
+   * What is lost: another host than the issuer can describe the issuer. The host of this URL gets the credentials that the client has for
+   * the issuer, including the secret.
    */
   readonly namedAs?: string | undefined
   /**
@@ -85,8 +85,8 @@ export interface ProviderExceptions {
    * Whether the client leaves out the parameter `resource`. The layer dies when this is `true` without `servers` or `isTokenFor`. Default:
    * false.
    *
-   * What is lost: a token is no longer valid for one MCP server only. An MCP server that gets the token can use it everywhere the provider accepts it, and the
-   * MCP server names the scopes of the token.
+   * What is lost: a token is no longer valid for one MCP server only. An MCP server that gets the token can use it everywhere the provider
+   * accepts it, and the MCP server names the scopes of the token.
    */
   readonly withoutResource?: boolean | undefined
   /**

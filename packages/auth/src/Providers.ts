@@ -29,7 +29,8 @@ export interface Entra extends Servers {
 
 /**
  * Microsoft Entra ID, version 2. Entra supports PKCE, but its metadata does not say so. Entra refuses the parameter `resource`: the scopes,
- * which the MCP server names, say what a token is for. What is lost: a token is no longer valid for one server only. For this reason the client sends tokens only to `servers`.
+ * which the MCP server names, say what a token is for. What is lost: a token is no longer valid for one server only. For this reason the
+ * client sends tokens only to `servers`.
  *
  * @category values
  */
@@ -141,7 +142,8 @@ export const awsSignIn = ({ region }: { readonly region: string }): ProviderExce
 })
 
 /**
- * The servers of Atlassian at `https://mcp.atlassian.com`, whose metadata names the issuer `https://cf.mcp.atlassian.com`. What is lost: another host than this issuer can describe the issuer.
+ * The servers of Atlassian at `https://mcp.atlassian.com`, whose metadata names the issuer `https://cf.mcp.atlassian.com`. What is lost:
+ * another host than this issuer can describe the issuer.
  *
  * @category values
  */
@@ -162,7 +164,8 @@ export const atlassianTenant = (tenant: string): ProviderExceptions => ({
 })
 
 /**
- * The server of Meta for ads, whose metadata names the issuer `https://www.facebook.com`. What is lost: another host than this issuer can describe the issuer. So only that server gets tokens.
+ * The server of Meta for ads, whose metadata names the issuer `https://www.facebook.com`. What is lost: another host than this issuer can
+ * describe the issuer. So only that server gets tokens.
  *
  * @category values
  */

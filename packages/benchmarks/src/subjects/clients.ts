@@ -1,6 +1,7 @@
 /**
- * One client alone: the server is `node:http` or a reader of lines without checks, in a process of its own, and the processor time is that of
- * the client. The floor over HTTP is the platform's `HttpClient`, over stdio a reader of lines: both write the same request and parse the answer.
+ * One client alone: the server is `node:http` or a reader of lines without checks, in a process of its own, and the processor time is that
+ * of the client. The floor over HTTP is the platform's `HttpClient`, over stdio a reader of lines: both write the same request and parse
+ * the answer.
  */
 import * as HttpClient from "@effect/platform/HttpClient"
 import * as HttpClientRequest from "@effect/platform/HttpClientRequest"

@@ -1,6 +1,6 @@
 /**
- * A call of a tool as the client sees it. The server is a function, or a program in another process, that answers and checks nothing: only the
- * client is measured.
+ * A call of a tool as the client sees it. The server is a function, or a program in another process, that answers and checks nothing: only
+ * the client is measured.
  */
 import { A_CALL, type Work } from "./Work.js"
 

@@ -1,6 +1,6 @@
 /**
- * The heap of what stays open: calls, sessions and streams. Each is measured once, because the heap after a collection of garbage is the same
- * each time.
+ * The heap of what stays open: calls, sessions and streams. Each is measured once, because the heap after a collection of garbage is the
+ * same each time.
  */
 import type { Work } from "./Work.js"
 

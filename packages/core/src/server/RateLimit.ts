@@ -113,8 +113,8 @@ const named = (name: string, key: string): Effect.Effect<string> => {
 /** @category models */
 export interface MiddlewareOptions<R = never> extends Options {
   /**
-   * Names the sender that a request is counted for; `undefined` for a sender without a limit. The effect can read the services of the call, such as the user. Default: the principal.
-   * All clients without a principal then count as one sender.
+   * Names the sender that a request is counted for; `undefined` for a sender without a limit. The effect can read the services of the call,
+   * such as the user. Default: the principal. All clients without a principal then count as one sender.
    */
   readonly by?: ((call: Middleware.Call) => Effect.Effect<string | undefined, never, R>) | undefined
   /** Whether each tool has counters of its own. Requests other than calls of tools then have no limit. Default: `false`. */
@@ -166,8 +166,8 @@ export const middleware = <R = never>(
 /** @category models */
 export interface FeatureOptions<R = never> extends Options {
   /**
-   * Names the sender that a use is counted for; `undefined` for a sender without a limit. The effect can read the services of the call, such as the user. Default: the principal. All
-   * clients without a principal then count as one sender.
+   * Names the sender that a use is counted for; `undefined` for a sender without a limit. The effect can read the services of the call,
+   * such as the user. Default: the principal. All clients without a principal then count as one sender.
    */
   readonly by?: ((use: Use) => Effect.Effect<string | undefined, never, R>) | undefined
 }
