@@ -224,8 +224,12 @@ interface Differing extends FiberRef.FiberRef<any> {
  */
 export type ChangedValues = ReadonlyArray<readonly [ref: Differing, forth: unknown, back: unknown]>
 
-// The values of these FiberRefs say how a fiber runs. No code has given them to the fiber.
-const ofRunning: ReadonlySet<unknown> = new Set([FiberRef.currentContext, FiberRef.interruptedCause])
+// The values of these FiberRefs say how a fiber runs, such as whether it can be interrupted. No code has given them to the fiber.
+const ofRunning: ReadonlySet<unknown> = new Set([
+  FiberRef.currentContext,
+  FiberRef.currentRuntimeFlags,
+  FiberRef.interruptedCause
+])
 
 /**
  * The FiberRefs of a fiber that differ from those of the services; `undefined` when none differs. The services in the context are not

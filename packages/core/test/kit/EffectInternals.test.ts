@@ -101,3 +101,15 @@ describe("EffectInternals", () => {
     assert.strictEqual(Context.get(EffectInternals.contextOf<string>(new Map(entries)), Name), "a")
   })
 })
+
+describe("The values of a fiber that differ", () => {
+  it.effect("are those that code has given to the fiber, whether it can be interrupted or not", () =>
+    Effect.gen(function*() {
+      const before = yield* EffectInternals.currentServices()
+      const changed = Effect.withFiberRuntime<number>((fiber) =>
+        Effect.succeed(EffectInternals.changedValues(before, fiber)?.length ?? 0)
+      )
+      assert.strictEqual(yield* Effect.uninterruptible(changed), 0)
+      assert.strictEqual(yield* Fiber.join(yield* Effect.forkDaemon(changed)), 0)
+    }))
+})
