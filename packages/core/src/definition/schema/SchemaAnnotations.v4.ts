@@ -104,29 +104,37 @@ export const generate = (schema: Schema.Top, definitions: Record<string, JsonObj
     if (!Array.isArray(anyOf)) return direct.length === 1 ? annotate(direct[0]!, json) : json
     const isNullable = direct.length === ast.types.length ||
       direct.some((type) => SchemaTree.isLiteral(type) && type.literal === null)
-    const members = (anyOf as ReadonlyArray<JsonObject>).filter((one) =>
-      (isNullable || one.type !== "null") && !(isSpecial(one) && membersOf(ast).some(isNumber))
-    )
     // Version 4 puts the members of a union within a union beside its other members.
-    const types = [direct, membersOf(ast).filter((type) => !SchemaTree.isUndefinedKeyword(type))].find((some) =>
-      some.length === members.length
+    const all = membersOf(ast).filter((type) => !SchemaTree.isUndefinedKeyword(type))
+    const hasNumber = all.some(isNumber)
+    const members = (anyOf as ReadonlyArray<JsonObject>).filter((one) =>
+      (isNullable || one.type !== "null") && !(hasNumber && isSpecial(one))
     )
+    const types = [direct, all].find(({ length }) => length === members.length)
     const kept = members.map((one, i) => types === undefined ? withNull(one) : annotate(types[i]!, one))
     return kept.length === 1 ? { ...kept[0], ...rest } : { ...rest, anyOf: kept }
   }
 
   const { $schema: _, ...root } = annotate(SchemaTree.of(schema), document.schema as JsonObject)
-  for (const name of unresolved([root, ...Object.values(definitions)])) definitions[name] ??= named[name]!
+  const keep = (u: unknown): void => {
+    for (const name of referred(u)) {
+      const found = named[name]
+      if (definitions[name] !== undefined || found === undefined) continue
+      definitions[name] = found
+      keep(found)
+    }
+  }
+  keep([root, ...Object.values(definitions)])
   const name = definitionOf(root.$ref)
   return name === undefined ? root : definitions[name]!
 }
 
 /** The names that are referred to, also where a union or a filter hides the type from `annotate`. */
-const unresolved = (u: unknown): ReadonlyArray<string> =>
+const referred = (u: unknown): ReadonlyArray<string> =>
   typeof u !== "object" || u === null
     ? []
     : Object.entries(u).flatMap(([key, value]) =>
-      key === "$ref" ? [definitionOf(value)].filter((name) => name !== undefined) : unresolved(value)
+      key === "$ref" ? [definitionOf(value)].filter((name) => name !== undefined) : referred(value)
     )
 
 /** The texts that the JSON codec of version 4 writes for numbers that JSON has not: schemas decode no such texts. */
@@ -204,9 +212,10 @@ const ofType = (ast: SchemaTree.AST, to: SchemaTree.AST): JsonObject => ({
 /** The annotations of a part as keywords, with encoded examples and defaults; what cannot be encoded is left out. */
 const annotationsOf = (ast: SchemaTree.AST, of: SchemaTree.AST = ast): JsonObject => {
   const { default: value, description, examples, expected, title } = of.annotations
-  const encode = Schema.encodeUnknownResult(SchemaTree.schemaOf(ast))
   const encoded = (one: unknown) =>
-    Result.getOrUndefined(Result.flatMap(Result.try(() => encode(one)), (found) => found))
+    Result.getOrUndefined(
+      Result.flatMap(Result.try(() => Schema.encodeUnknownResult(SchemaTree.schemaOf(ast))(one)), (found) => found)
+    )
   const given = Array.isArray(examples) ? examples.map(encoded).filter((one) => one !== undefined) : []
   const standard = value === undefined ? undefined : encoded(value)
   return {
