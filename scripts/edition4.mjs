@@ -9,12 +9,12 @@ import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync } from "node:
 import { join } from "node:path"
 import { pathToFileURL } from "node:url"
 import { newCounts, transform } from "./edition4/codemod.mjs"
-import { byHandFor, codeLines, modulesOf, write } from "./edition4/generate.mjs"
+import { byHandFor, codeLines, modulesOf, packages, write } from "./edition4/generate.mjs"
 import { moveRules } from "./edition4/modules.mjs"
 import { nameRules } from "./edition4/names.mjs"
 import { rules } from "./edition4/rules.mjs"
 import { packageOf, wrongVersion } from "./nodes.mjs"
-import { root } from "./workspace.mjs"
+import { root, scope } from "./workspace.mjs"
 
 const home = join(root, "scripts/edition4")
 const edition = join(root, "build/edition4")
@@ -38,6 +38,14 @@ export const unstable = ({ modules, shims }) =>
   modules.filter(({ isByHand, path, text }) =>
     !isByHand && transform(path, text, { counts: newCounts(), shims, byHand: byHandFor(path) }) !== text
   ).map(({ path }) => `The codemod changes ${path} a second time`)
+
+/** Imports of packages that the edition does not install. Without this check, they would be found in the folders above the edition. */
+export const foreignImports = (modules, installed) =>
+  modules.flatMap(({ path, text }) =>
+    [...text.matchAll(/^(?:import|export)\b[^"]*\bfrom "(@[\w-]+\/[\w-]+|[a-z][\w-]*)[^"]*"$/gm)].flatMap(([, name]) =>
+      installed.has(name) ? [] : [`${path} imports ${name}, which the edition does not install`]
+    )
+  )
 
 /** The share of the lines of code that are written by hand, in percent. */
 export const shareByHand = (modules) => {
@@ -91,6 +99,12 @@ const install = () => {
     rmSync(join(edition, "package-lock.json"), { force: true })
     throw new Error("The packages for Effect 4 could not be installed")
   }
+}
+
+const installedPackages = () => {
+  const { dependencies, devDependencies } = JSON.parse(readFileSync(join(home, "package.json"), "utf8"))
+  const own = packages.map((name) => `${scope}${name}`)
+  return new Set([...Object.keys(dependencies), ...Object.keys(devDependencies), ...own, "node"])
 }
 
 const MAJOR = "22"
@@ -154,7 +168,8 @@ const check = async (generated) => {
   const found = await results()
   const passed = found.tests.filter(({ state }) => state === "passed").length
   console.log(`tests: ${passed} passed, ${exceptions.length} left out by exceptions.json`)
-  const wrong = [...idleRules(generated), ...unstable(generated), ...heavy, ...errors, ...judge(found, exceptions)]
+  const foreign = foreignImports(generated.modules, installedPackages())
+  const wrong = [...idleRules(generated), ...unstable(generated), ...foreign, ...heavy, ...errors, ...judge(found, exceptions)]
   for (const line of wrong.slice(0, 60)) console.log(line)
   console.log(`${wrong.length} problems, after ${((performance.now() - begin) / 1000).toFixed(0)} s`)
   if (wrong.length > 0 || passed === 0) process.exitCode = 1

@@ -14,14 +14,16 @@ export const tests = [
   "packages/core/test/jsonrpc",
   "packages/core/test/protocol",
   "packages/core/test/definition",
+  "packages/core/test/server",
+  "packages/core/test/client",
   "packages/testing/test/support"
 ]
 
 const effect3 = `packages/core/src/kit/${EFFECT3}`
 
 /** The module that has what only tests name. */
-const SCHEMA3 = "Schema3"
-const schema3 = `packages/testing/test/support/${SCHEMA3}`
+const EFFECT3_TESTS = "Effect3Tests"
+const effect3Tests = `packages/testing/test/support/${EFFECT3_TESTS}`
 
 const isTest = (path) => tests.some((folder) => path.startsWith(`${folder}/`))
 
@@ -36,7 +38,7 @@ export const byHandFor = (path) => {
   const isInCore = path.startsWith("packages/core/")
   return {
     [EFFECT3]: isInCore ? relativeTo(effect3) : `${scope}core/unstable/kit/${EFFECT3}`,
-    ...isTest(path) ? { [SCHEMA3]: relativeTo(schema3) } : {}
+    ...isTest(path) ? { [EFFECT3_TESTS]: relativeTo(effect3Tests) } : {}
   }
 }
 
@@ -51,7 +53,7 @@ export const modulesOf = (at = root) => {
   const byHand = new Set(paths.filter((path) => path.endsWith(BY_HAND)))
   const read = (path) => readFileSync(join(at, path), "utf8")
   const ofSources = shimsOf(read(`${effect3}${BY_HAND}`))
-  const shims = new Map([...ofSources, ...shimsOf(read(`${schema3}${BY_HAND}`), SCHEMA3)])
+  const shims = new Map([...ofSources, ...shimsOf(read(`${effect3Tests}${BY_HAND}`), EFFECT3_TESTS)])
   const counts = newCounts()
   const modules = paths.flatMap((path) => {
     // The types of another library know nothing of Effect.

@@ -9,6 +9,7 @@ const http = [
   "HttpClientError",
   "HttpClientRequest",
   "HttpClientResponse",
+  "HttpIncomingMessage",
   "HttpPlatform",
   "HttpServer",
   "HttpServerError",
@@ -22,6 +23,7 @@ const rows = [
   { rule: "@effect/platform is effect/http", of: http, before: "@effect/platform", to: "effect/http" },
   { rule: "tests of Effect are in effect/testing", of: ["TestClock", "TestConsole"], to: "effect/testing" },
   { rule: "FastCheck is the package", of: ["FastCheck"], as: "fast-check" },
+  { rule: "HttpApp is HttpEffect", of: ["HttpApp"], as: "effect/http/HttpEffect" },
   { rule: "ConfigError is in Config", of: ["ConfigError"], as: "effect/Config" },
   { rule: "KeyValueStore is in effect/persistence", of: ["KeyValueStore"], to: "effect/persistence" }
 ]

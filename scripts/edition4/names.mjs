@@ -5,9 +5,11 @@ Cause.failureOption Cause.findErrorOption
 Cause.isDie Cause.hasDies
 Cause.isInterrupted Cause.hasInterrupts
 Cause.isInterruptedOnly Cause.hasInterruptsOnly
+Config.string Config.String
 Context.Tag Context.Service
 Duration.DurationInput Duration.Input
 Duration.decode Duration.fromInputUnsafe
+Effect.Latch Latch.Latch
 Effect.async Effect.callback
 Effect.catchAll Effect.catch
 Effect.catchAllCause Effect.catchCause
@@ -16,8 +18,10 @@ Effect.clock Clock.Clock
 Effect.either Effect.result
 Effect.fork Effect.forkChild
 Effect.forkDaemon Effect.forkDetach
+Effect.makeLatch Latch.make
 Effect.runtime Effect.context
 Effect.tapErrorCause Effect.tapCause
+Effect.unsafeMakeLatch Latch.makeUnsafe
 Effect.withFiberRuntime Effect.withFiber
 Effect.zipRight Effect.andThen
 Either.Either Result.Result
@@ -42,17 +46,18 @@ Exit.isInterrupted Exit.hasInterrupts
 Fiber.RuntimeFiber Fiber.Fiber
 Layer.scoped Layer.effect
 Layer.scopedDiscard Layer.effectDiscard
+Layer.setConfigProvider ConfigProvider.layer
 Layer.unwrapEffect Layer.unwrap
 Layer.unwrapScoped Layer.unwrap
 Option.fromNullable Option.fromNullishOr
 Predicate.isRecord Predicate.isObject
 Queue.unsafeOffer Queue.offerUnsafe
 Ref.unsafeMake Ref.makeUnsafe
-Scope.CloseableScope Scope.Closeable
-Scope.extend Scope.provide
 Schema.Simplify Types.Simplify
 Schema.Struct.Constructor Schema.Struct.MakeIn
 Schema.decodeUnknown Schema.decodeUnknownEffect
+Scope.CloseableScope Scope.Closeable
+Scope.extend Scope.provide
 Stream.catchAll Stream.catch
 Stream.unwrapScoped Stream.unwrap
 `.trim().split("\n").map((row) => row.split(" "))

@@ -5,7 +5,7 @@ export default {
   resolve: { conditions },
   ssr: { resolve: { conditions, externalConditions: conditions } },
   test: {
-    include: ["packages/core/test/{kit,jsonrpc,protocol,definition}/**/*.test.ts"],
+    include: ["packages/core/test/{kit,jsonrpc,protocol,definition,server,client}/**/*.test.ts"],
     setupFiles: ["./vitest.setup.mjs"],
     reporters: ["./reporter.mjs"],
     fakeTimers: { toFake: [] },

@@ -354,7 +354,7 @@ interface LoggerOptions<M> {
   readonly message: M
   readonly cause: Cause.Cause<unknown>
   readonly annotations: HashMap.HashMap<string, unknown>
-  readonly logLevel: { readonly label: string }
+  readonly logLevel: { readonly _tag: string; readonly label: string }
 }
 
 export const Logger_add = (logger: Logger.Logger<unknown, unknown>): Layer.Layer<never> =>
@@ -366,7 +366,7 @@ export const Logger_make = <M, A>(log: (options: LoggerOptions<M>) => A): Logger
       message,
       cause,
       annotations: HashMap.fromIterable(Object.entries(fiber.getRef(References.CurrentLogAnnotations))),
-      logLevel: { label: logLevel.toUpperCase() }
+      logLevel: { _tag: logLevel === "Warn" ? "Warning" : logLevel, label: logLevel.toUpperCase() }
     })
   )
 

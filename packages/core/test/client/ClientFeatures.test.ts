@@ -7,7 +7,7 @@ import type { JsonObject } from "@effect-mcp/core/protocol/Json"
 import * as McpError from "@effect-mcp/core/protocol/McpError"
 import type * as TestClient from "@effect-mcp/testing/TestClient"
 import * as Transcript from "@effect-mcp/testing/Transcript"
-import { Cause, Context, Deferred, Effect, type Exit, Layer, Logger, LogLevel, Queue, Ref, Stream } from "effect"
+import { Cause, Context, Deferred, Effect, Fiber, Layer, LogLevel, Logger, Queue, Ref, Stream, type Exit } from "effect"
 import { legacyClient } from "./Scripts.js"
 
 class Model extends Context.Tag("Model")<Model, { readonly go: (prompt: string) => string }>() {}
@@ -121,8 +121,8 @@ describe("A client that has a model", () => {
   it.scoped("does not reveal why a handler died, or what invalid result it returned", () =>
     Effect.gen(function*() {
       const answers = yield* Queue.unbounded<Effect.Effect<any>>()
-      const { ask, refuse } = yield* connected(ClientFeatures.sampling(() => Effect.flatten(answers.take)))
-      yield* answers.offerAll([
+      const { ask, refuse } = yield* connected(ClientFeatures.sampling(() => Effect.flatten(Queue.take(answers))))
+      yield* Queue.offerAll(answers, [
         Effect.dieMessage("secret"),
         Effect.succeed({ no: "result" }),
         Effect.succeed(sampled("yes"))
@@ -201,7 +201,7 @@ describe("A client that can ask a person", () => {
       const page = { mode: "url", message: "Sign in", url: "https://example.com", elicitationId: "7" }
       assert.deepStrictEqual(yield* ask("elicitation/create", page), { action: "accept" })
       yield* server.notify("notifications/elicitation/complete", { elicitationId: "7" })
-      assert.deepStrictEqual(yield* Effect.flatten(yield* done.await), "7")
+      assert.deepStrictEqual(yield* Effect.flatten(yield* Fiber.await(done)), "7")
       assert.strictEqual((yield* refuse("elicitation/create", form)).code, -32602)
     }))
 
@@ -226,7 +226,7 @@ describe("A client that has roots", () => {
       assert.deepStrictEqual(capabilities, { roots: { listChanged: true } })
       assert.deepStrictEqual(yield* ask("roots/list"), { roots: [root("file:///a")] })
       yield* Ref.set(roots, [root("file:///b")])
-      yield* changes.offer()
+      yield* Queue.offer(changes, undefined)
       yield* server.expectNotification("notifications/roots/list_changed")
       assert.deepStrictEqual(yield* ask("roots/list"), { roots: [root("file:///b")] })
     }))
@@ -255,12 +255,12 @@ describe("A client that hears logs", () => {
     Effect.gen(function*() {
       const logged = yield* Queue.unbounded<string>()
       const { server } = yield* connected(ClientFeatures.logging(({ data, level }) =>
-        Effect.flatMap(Model, (model) => logged.offer(`${level} ${model.go(String(data))}`))
+        Effect.flatMap(Model, (model) => Queue.offer(logged, `${level} ${model.go(String(data))}`))
       ))
       for (const data of ["one", "two"]) {
         yield* server.notify("notifications/message", { level: "info", data })
       }
-      assert.deepStrictEqual([yield* logged.take, yield* logged.take], ["info after one", "info after two"])
+      assert.deepStrictEqual([yield* Queue.take(logged), yield* Queue.take(logged)], ["info after one", "info after two"])
     }).pipe(Effect.provide(ModelLive)))
 
   it.scoped("gives the handler of each a scope of its own", () =>
@@ -268,13 +268,13 @@ describe("A client that hears logs", () => {
       const log = yield* Queue.unbounded<string>()
       const { server } = yield* connected(ClientFeatures.logging(({ data }) =>
         Effect.zipRight(
-          Effect.addFinalizer(() => log.offer(`${String(data)} closed`)),
-          log.offer(`${String(data)} handled`)
+          Effect.addFinalizer(() => Queue.offer(log, `${String(data)} closed`)),
+          Queue.offer(log, `${String(data)} handled`)
         )
       ))
       for (const data of ["one", "two"]) yield* server.notify("notifications/message", { level: "info", data })
       for (const line of ["one handled", "one closed", "two handled", "two closed"]) {
-        assert.strictEqual(yield* log.take, line)
+        assert.strictEqual(yield* Queue.take(log), line)
       }
     }))
 
@@ -283,12 +283,12 @@ describe("A client that hears logs", () => {
       const logged = yield* Queue.unbounded<unknown>()
       const { server } = yield* connected(ClientFeatures.logging(({ data }) => {
         if (data === "throw") throw new Error("a bug of the handler's")
-        return data === "die" ? Effect.dieMessage("another") : logged.offer(data)
+        return data === "die" ? Effect.dieMessage("another") : Queue.offer(logged, data)
       }))
       for (const data of ["throw", "one", "die", "two"]) {
         yield* server.notify("notifications/message", { level: "info", data })
       }
-      assert.deepStrictEqual([yield* logged.take, yield* logged.take], ["one", "two"])
+      assert.deepStrictEqual([yield* Queue.take(logged), yield* Queue.take(logged)], ["one", "two"])
       yield* server.expectSilence
     }).pipe(Logger.withMinimumLogLevel(LogLevel.None)))
 })

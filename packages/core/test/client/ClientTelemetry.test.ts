@@ -1,4 +1,4 @@
-import { FetchHttpClient } from "@effect/platform"
+import * as FetchHttpClient from "@effect/platform/FetchHttpClient"
 import { assert, describe, it } from "@effect/vitest"
 import * as Client from "@effect-mcp/core/Client"
 import * as ClientTelemetry from "@effect-mcp/core/ClientTelemetry"
@@ -35,7 +35,7 @@ const recorder = Effect.map(Effect.tracer, (tracer) => {
 })
 
 // One after another: metrics are of the whole process.
-describe.sequential("A call of a traced client", () => {
+describe("A call of a traced client", () => {
   it.scoped("sends its span to the server; it is a child of the caller's", () =>
     Effect.gen(function*() {
       const { client, server } = yield* connected

@@ -41,13 +41,13 @@ for (const [name, connector] of connectors) {
           const reported: Array<number> = []
           const client = yield* Client.make(yield* connector, {
             versions: [version],
-            features: ClientFeatures.logging(({ data }) => logged.offer(data))
+            features: ClientFeatures.logging(({ data }) => Queue.offer(logged, data))
           })
           yield* client.callTool("chat", {}, {
             onProgress: ({ progress }) => Effect.sync(() => void reported.push(progress))
           })
           assert.deepStrictEqual(reported, [1, 2])
-          assert.deepStrictEqual([yield* logged.take, yield* logged.take], ["one", "two"])
+          assert.deepStrictEqual([yield* Queue.take(logged), yield* Queue.take(logged)], ["one", "two"])
         }).pipe(Effect.provide(Server)))
 
       it.effect(`handles the log messages that came before its answer also when the client closes at once (${version})`, () =>

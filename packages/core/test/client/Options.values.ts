@@ -2,7 +2,8 @@
  * A value for every public option of this package, as its docs describe it, without a cast. The compiler checks that it is
  * accepted, and what a layer then requires; nothing runs.
  */
-import { Headers, type HttpClient } from "@effect/platform"
+import * as Headers from "@effect/platform/Headers"
+import type * as HttpClient from "@effect/platform/HttpClient"
 import * as Client from "@effect-mcp/core/Client"
 import type { ConnectError } from "@effect-mcp/core/ClientError"
 import * as ClientFeatures from "@effect-mcp/core/ClientFeatures"

@@ -90,7 +90,7 @@ describe("What a handler logs with Effect", () => {
       const id = yield* call(peer, "act")
       assert.strictEqual((yield* peer.expectNotification("notifications/message")).data, "from a child")
       yield* peer.expectResult(id)
-    }).pipe(serving(Effect.flatMap(Effect.fork(Effect.logInfo("from a child")), (fiber) => fiber.await))))
+    }).pipe(serving(Effect.flatMap(Effect.fork(Effect.logInfo("from a child")), (fiber) => Fiber.await(fiber)))))
 
   it.scoped("is not sent to any client when there is no request", () =>
     Effect.gen(function*() {

@@ -313,7 +313,7 @@ for (const version of eras) {
           const client = yield* Client.Client
           const calling = yield* Effect.fork(client.callTool("tool"))
           yield* Deferred.await(began)
-          yield* calling.interruptAsFork(calling.id())
+          yield* Fiber.interruptFork(calling)
           yield* Deferred.await(stopped)
         }).pipe(Effect.provide(TestServer.layer(nothing, feature, { versions: [version] })))
       }))

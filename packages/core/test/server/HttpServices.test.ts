@@ -8,7 +8,7 @@ import * as ServerTelemetry from "@effect-mcp/core/ServerTelemetry"
 import * as TasksServer from "@effect-mcp/core/TasksServer"
 import * as TaskStore from "@effect-mcp/core/TaskStore"
 import * as Tool from "@effect-mcp/core/Tool"
-import { Context, Effect, FiberRef, HashMap, Layer } from "effect"
+import { Context, Effect, Fiber, FiberRef, HashMap, Layer } from "effect"
 import { answered, call, initialize, proper, TestExchange } from "./http/TestExchange.js"
 import * as Cluster from "./nodes/Cluster.js"
 import { byHeader, connect, serve } from "./Serving.js"
@@ -34,7 +34,7 @@ const Session = Layer.effectDiscard(Effect.map(seen, (text) => void sessions.pus
 const features = (otherwise?: Effect.Effect<string>) =>
   Layer.mergeAll(
     McpServer.tool(Tool.make("seen"), () => seen),
-    McpServer.tool(Tool.make("forks"), () => Effect.flatMap(Effect.fork(seen), (fiber) => Effect.flatten(fiber.await))),
+    McpServer.tool(Tool.make("forks"), () => Effect.flatMap(Effect.fork(seen), (fiber) => Effect.flatten(Fiber.await(fiber)))),
     McpServer.tool(Tool.make("whose"), () => Tenant).pipe(
       Feature.provide(Tenant, HttpServices.get(Tenant, otherwise))
     )

@@ -152,7 +152,7 @@ for (const versions of eras) {
           subscribe: (uri) =>
             refuses
               ? Effect.fail(new McpError.InvalidRequest({ message: "not now" }))
-              : Effect.acquireRelease(events.offer(`begin ${uri}`), () => events.offer(`end ${uri}`))
+              : Effect.acquireRelease(Queue.offer(events, `begin ${uri}`), () => Queue.offer(events, `end ${uri}`))
         })
         const client = yield* clientOf(
           registering(({ resources }) =>
@@ -161,10 +161,10 @@ for (const versions of eras) {
           { versions }
         )
         yield* client.subscribeResource("x://a")
-        assert.strictEqual(yield* events.take, "begin x://a")
+        assert.strictEqual(yield* Queue.take(events), "begin x://a")
         assert.isTrue(Exit.isFailure(yield* Effect.exit(client.subscribeResource("x://b"))))
         yield* client.unsubscribeResource("x://a")
-        yield* Effect.repeat(events.take, { until: (event) => event === "end x://a" })
+        yield* Effect.repeat(Queue.take(events), { until: (event) => event === "end x://a" })
       }))
 
     it.scoped("knows its client by a key", () =>
@@ -197,9 +197,9 @@ describe("An observer", () => {
         registering((registry) =>
           registry.observe({
             onInitialized: ({ listRoots }) =>
-              Effect.flatMap(Effect.orDie(listRoots), (roots) => heard.offer(roots.map(({ uri }) => uri))),
-            onRootsChanged: () => heard.offer("roots"),
-            onLogLevel: ({ client: { logLevel } }) => heard.offer(logLevel)
+              Effect.flatMap(Effect.orDie(listRoots), (roots) => Queue.offer(heard, roots.map(({ uri }) => uri))),
+            onRootsChanged: () => Queue.offer(heard, "roots"),
+            onLogLevel: ({ client: { logLevel } }) => Queue.offer(heard, logLevel)
           })
         ),
         {
@@ -207,11 +207,11 @@ describe("An observer", () => {
           features: ClientFeatures.roots(Effect.succeed([{ uri: "file:///a" }]), { changes: Stream.fromQueue(changes) })
         }
       )
-      assert.deepStrictEqual(yield* heard.take, ["file:///a"])
-      yield* changes.offer()
-      assert.strictEqual(yield* heard.take, "roots")
+      assert.deepStrictEqual(yield* Queue.take(heard), ["file:///a"])
+      yield* Queue.offer(changes, undefined)
+      assert.strictEqual(yield* Queue.take(heard), "roots")
       yield* client.setLoggingLevel("error")
-      assert.strictEqual(yield* heard.take, "error")
+      assert.strictEqual(yield* Queue.take(heard), "error")
     }))
 
   it.scoped("runs outside of any request", () =>
@@ -220,12 +220,12 @@ describe("An observer", () => {
       yield* clientOf(
         registering((registry) =>
           registry.observe({
-            onInitialized: () => Effect.flatMap(Effect.serviceOption(RequestContext), ({ _tag }) => heard.offer(_tag))
+            onInitialized: () => Effect.flatMap(Effect.serviceOption(RequestContext), ({ _tag }) => Queue.offer(heard, _tag))
           })
         ),
         { versions: legacy }
       )
-      assert.strictEqual(yield* heard.take, "None")
+      assert.strictEqual(yield* Queue.take(heard), "None")
     }))
 })
 

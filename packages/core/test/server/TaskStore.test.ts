@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as TaskStore from "@effect-mcp/core/TaskStore"
 import * as TaskStoreLaws from "@effect-mcp/testing/TaskStoreLaws"
-import { Context, Effect, Exit, Fiber, Layer, Option, Scope, Stream, TestClock } from "effect"
+import { Clock, Context, Effect, Exit, Fiber, Layer, Option, Scope, Stream, TestClock } from "effect"
 import { preempted } from "../../../testing/test/support/Preempted.js"
 import { until } from "./Serving.js"
 
@@ -30,7 +30,7 @@ describe("a store of tasks in memory", () => {
   it.scopedLive("gives the newest version to a reader that follows a task, wherever a fiber stops between two steps", () =>
     preempted(Effect.gen(function*() {
       const store = yield* TaskStore.memory()
-      const now = yield* Effect.map(Effect.clock, (clock) => clock.unsafeCurrentTimeMillis())
+      const now = yield* Clock.currentTimeMillis
       yield* store.create(task("a", { createdAt: now }))
       const last = Stream.runHead(Stream.filter(store.changes("ada", "a"), ({ version }) => version === 3))
       const follower = yield* Effect.fork(last)

@@ -4,7 +4,10 @@
  * sentences. Here, issues keep the values that they refuse; by default version 4 leaves these values out.
  */
 import type * as Arr from "effect/Array"
-import type * as Effect from "effect/Effect"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
 import * as Option from "effect/Option"
 import type * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
@@ -37,12 +40,24 @@ const REPORT = { reportInput: true } as const
 const reporting = <E>(parse: Parse<E>): Parse<E> => (u, options) =>
   parse(u, options === undefined ? REPORT : { ...options, ...REPORT })
 
+/**
+ * A parser whose effect has ended already when it needs to wait for nothing, as in version 3. Version 4 only describes the refusal of a
+ * transformation: somebody must run the effect to get the issue. So this function runs the effect at once. A caller that does not want the
+ * outcome of a decoder that waits does not stop the decoder.
+ */
+const atOnce = <A>(parse: Parse<Effect.Effect<A, ParseIssue>>): Parse<Effect.Effect<A, ParseIssue>> => (u, options) => {
+  const effect = parse(u, options)
+  if (Exit.isExit(effect)) return effect
+  const fiber = Effect.runForkWith(Fiber.getCurrent()?.context ?? Context.empty())(effect)
+  return fiber.pollUnsafe() ?? Effect.onInterrupt(Fiber.join(fiber), () => Fiber.interrupt(fiber))
+}
+
 /** Like the three functions below, throws the error of Effect's parser when the parser cannot use the schema. */
 export const decodeUnknown = <A, I>(schema: Schema.Codec<A, I>): Parse<Effect.Effect<A, ParseIssue>> =>
-  reporting(SchemaParser.decodeUnknownEffect(schema))
+  atOnce(reporting(SchemaParser.decodeUnknownEffect(schema)))
 
 export const encodeUnknown = <A, I>(schema: Schema.Codec<A, I>): Parse<Effect.Effect<I, ParseIssue>> =>
-  reporting(SchemaParser.encodeUnknownEffect(schema))
+  atOnce(reporting(SchemaParser.encodeUnknownEffect(schema)))
 
 export const decodeUnknownEither = <A, I>(schema: Schema.Codec<A, I>): Parse<Result.Result<A, ParseIssue>> =>
   reporting(SchemaParser.decodeUnknownResult(schema))

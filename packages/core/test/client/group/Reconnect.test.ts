@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Deferred, Effect, Exit, Fiber, Logger, Queue, Schedule, type Scope, TestClock } from "effect"
+import { Clock, Deferred, Effect, Exit, Fiber, Logger, Queue, Schedule, type Scope, TestClock } from "effect"
 import * as Reconnect from "../../../src/client/group/Reconnect.js"
 
 const ends: Reconnect.Connection<number> = [1, Effect.void]
@@ -70,12 +70,12 @@ describe("A connection", () => {
     Effect.gen(function*() {
       const log: Array<number> = []
       const next = yield* Queue.unbounded<"fails" | number>()
-      yield* next.offerAll(outcomes)
-      const start = yield* TestClock.currentTimeMillis
+      yield* Queue.offerAll(next, outcomes)
+      const start = yield* Clock.currentTimeMillis
       yield* running(
         Effect.gen(function*() {
-          const outcome = yield* next.take
-          log.push(((yield* TestClock.currentTimeMillis) - start) / 1000)
+          const outcome = yield* Queue.take(next)
+          log.push(((yield* Clock.currentTimeMillis) - start) / 1000)
           return outcome === "fails" ? yield* Effect.fail(outcome) : lasts(`${outcome} seconds`)
         }),
         schedule
@@ -108,9 +108,9 @@ describe("A connection", () => {
   it.scoped("is given up when the schedule ends", () =>
     Effect.gen(function*() {
       const outcomes = yield* Queue.unbounded<Effect.Effect<Reconnect.Connection<number>, string>>()
-      yield* outcomes.offerAll([Effect.succeed(ends), Effect.fail("one"), Effect.fail("two")])
+      yield* Queue.offerAll(outcomes, [Effect.succeed(ends), Effect.fail("one"), Effect.fail("two")])
       const { fiber } = yield* running(
-        Effect.flatten(outcomes.take),
+        Effect.flatten(Queue.take(outcomes)),
         Schedule.intersect(Schedule.spaced("1 second"), Schedule.recurs(2))
       )
       yield* TestClock.adjust("5 seconds")

@@ -110,7 +110,7 @@ describe("A change of the lists", () => {
         client,
         true,
         yield* ServerLists.changes(client),
-        Effect.flatMap(outcomes.take, (outcome) => {
+        Effect.flatMap(Queue.take(outcomes), (outcome) => {
           refreshes++
           return outcome === "fails"
             ? client.request("gone", {}, { timeout: 0 }).pipe(Effect.as(listing(true)))
@@ -118,7 +118,7 @@ describe("A change of the lists", () => {
         })
       ))
       const passes = (seconds: number) => TestClock.adjust(`${seconds} seconds`)
-      yield* outcomes.offerAll(["incomplete", "fails", "incomplete", "complete", "complete"])
+      yield* Queue.offerAll(outcomes, ["incomplete", "fails", "incomplete", "complete", "complete"])
       yield* server.notify("notifications/tools/list_changed")
       yield* Effect.repeat(Effect.yieldNow(), { until: () => refreshes === 1 })
       for (const [seconds, expected] of [[0.9, 1], [0.1, 2], [1.9, 2], [0.1, 3], [4, 4], [1000, 4]] as const) {
@@ -160,18 +160,18 @@ describe("A change of the lists", () => {
       Effect.gen(function*() {
         const { client, server } = yield* legacyClient({ capabilities: all })
         const refreshes = yield* Queue.unbounded<void>()
-        const refresh = Effect.as(refreshes.offer(), listing(true, pages))
+        const refresh = Effect.as(Queue.offer(refreshes, undefined), listing(true, pages))
         const calls = new ListPace.OwnCalls()
         yield* Effect.fork(ServerLists.follow(client, true, yield* ServerLists.changes(client), refresh, calls))
         const change = server.notify("notifications/tools/list_changed")
         yield* change
-        yield* refreshes.take
+        yield* Queue.take(refreshes)
         if (isOwn) yield* calls.around(Effect.void)
         for (let n = 0; n < 10; n++) yield* change
         yield* TestClock.adjust(expected - 1)
-        assert.strictEqual(yield* refreshes.size, 0)
+        assert.strictEqual(yield* Queue.size(refreshes), 0)
         yield* TestClock.adjust(1)
-        assert.strictEqual(yield* refreshes.size, 1)
+        assert.strictEqual(yield* Queue.size(refreshes), 1)
       }))
   }
 

@@ -93,7 +93,7 @@ describe("Requests over HTTP", () => {
       yield* opening.result(ScriptedServer.initializeResult(), { "mcp-session-id": "s-2" })
       yield* Effect.flatMap(pair.expect("notifications/initialized"), ({ accept }) => accept)
       for (let i = 0; i < 2; i++) yield* Effect.flatMap(pair.next, (exchange) => exchange.result())
-      yield* Fiber.join(Fiber.zip(first, second))
+      yield* Effect.all([Fiber.join(first), Fiber.join(second)])
     }))
 
   it.scoped("suspend `send` while many wait, and never `unsafeSend`", () =>

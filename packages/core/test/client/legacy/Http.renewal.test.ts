@@ -99,7 +99,7 @@ describe("A session that the server has lost", () => {
         assert.strictEqual(one.headers["mcp-session-id"], "s-2")
         yield* one.result()
       }
-      assert.lengthOf(yield* Fiber.join(Fiber.all(calls)), 10)
+      assert.lengthOf(yield* Effect.forEach(calls, Fiber.join), 10)
       yield* pair.idle
     }))
 
@@ -135,7 +135,7 @@ describe("A session that the server has lost", () => {
       yield* pair.quiet
       yield* ready.accept
       for (let i = 0; i < 2; i++) yield* Effect.flatMap(pair.next, (exchange) => exchange.result())
-      yield* Fiber.join(Fiber.zip(first, second))
+      yield* Effect.all([Fiber.join(first), Fiber.join(second)])
     }))
 
   it.scoped("is replaced also when every request that found it lost is cancelled meanwhile", () =>

@@ -112,7 +112,7 @@ describe("Streamable HTTP", () => {
       const closing = yield* Effect.fork(Scope.close(scope, Exit.void))
       yield* TestClock.adjust("3 seconds")
       yield* Fiber.join(closing)
-      for (const one of yield* Fiber.join(Fiber.all(calls))) assert.deepInclude(one, { _tag: "ConnectionClosed" })
+      for (const one of yield* Effect.forEach(calls, Fiber.join)) assert.deepInclude(one, { _tag: "ConnectionClosed" })
       yield* pair.idle
     }))
 
@@ -176,7 +176,7 @@ describe("Many messages over Streamable HTTP", () => {
       yield* stream.end
       yield* second!.result()
       for (let i = 0; i < 3; i++) yield* Effect.flatMap(pair.expect("tools/call"), (exchange) => exchange.result())
-      assert.lengthOf(yield* Fiber.join(Fiber.all(calls)), 5)
+      assert.lengthOf(yield* Effect.forEach(calls, Fiber.join), 5)
     }))
 
   it.scoped("are sent in order when their sender waits for each", () =>
@@ -223,7 +223,7 @@ describe("Many messages over Streamable HTTP", () => {
 
   it.scoped("are not read on from a server that accepts no responses", () =>
     Effect.gen(function*() {
-      const pair = yield* ScriptedServer.pair({ limits: { capacity: 3, maxExchanges: 1 }, reconnect: Schedule.stop })
+      const pair = yield* ScriptedServer.pair({ limits: { capacity: 3, maxExchanges: 1 }, reconnect: Schedule.recurs(0) })
       const calling = yield* pair.call("tools/call")
       const exchange = yield* pair.expect("tools/call")
       const stream = yield* exchange.events()

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Chunk, Effect, Either, Fiber, Stream, TestClock } from "effect"
+import { Effect, Either, Fiber, Stream, TestClock } from "effect"
 import * as ListPages from "../../../src/client/session/ListPages.js"
 import { ServerToolsService } from "../../../src/client/session/ServerTools.js"
 
@@ -29,7 +29,7 @@ describe("A search for a tool", () => {
       const tools = new ServerToolsService()
       const list = Stream.unwrap(Effect.sync(() => {
         tools.forget()
-        return Stream.fromChunk(Chunk.of(tool("a")))
+        return Stream.make(tool("a"))
       }))
       assert.deepStrictEqual(
         yield* tools.find("a", list as never, left as never),

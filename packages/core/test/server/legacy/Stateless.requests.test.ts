@@ -160,7 +160,7 @@ describe("A request without a session", () => {
           message: "Too many requests: 2 are running and 1 wait; send it again when one is answered"
         })
         yield* Deferred.succeed(gate, undefined)
-        for (const { result } of yield* Fiber.join(Fiber.all(calls))) assert.isDefined(result)
+        for (const { result } of yield* Effect.forEach(calls, Fiber.join)) assert.isDefined(result)
         assert.property(yield* ask("tools/call", { name: "act" }, { caller: as("ada") }), "result")
       }).pipe(Effect.provide(serve(act(wait), { ...byHeader, limits: { maxInFlight: 2, maxWaiting: 1 } })))
     }))

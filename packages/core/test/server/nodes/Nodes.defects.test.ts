@@ -105,11 +105,11 @@ describe("a directory that has a bug", () => {
       const client = yield* one.http.open()
       yield* one.stop
       two.faults.hidesClaims = true
-      two.faults.claiming.unsafeClose()
+      yield* two.faults.claiming.close
       const exchange = two.of(client).post(greet(1))
       for (let n = 0; n < 100; n++) yield* Effect.yieldNow()
       two.faults.defects.add("find")
-      two.faults.claiming.unsafeOpen()
+      yield* two.faults.claiming.open
       assertRefused(yield* answered(exchange), 503, -32000, /try again/)
       two.faults.defects.clear()
       yield* Cluster.later(until(() => two.endpoint.sessions() === 1))

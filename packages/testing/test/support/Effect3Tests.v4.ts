@@ -1,12 +1,134 @@
 /**
- * The schemas of version 3 that version 4 has not, made with the functions of version 4, for tests: `Module_member` is what `Module.member`
- * was, as in `Effect3` of the kit.
+ * Functions and schemas that only tests use, that version 3 has and version 4 does not have, made with the functions of version 4:
+ * `Module_member` replaces `Module.member`, as in the module `Effect3` of the kit.
  */
+import * as Cause from "effect/Cause"
+import * as ConfigProvider from "effect/ConfigProvider"
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import * as Formatter from "effect/Formatter"
+import * as HashMap from "effect/HashMap"
+import * as Layer from "effect/Layer"
+import * as Logger from "effect/Logger"
+import * as LogLevel from "effect/LogLevel"
 import * as Option from "effect/Option"
+import * as Queue from "effect/Queue"
+import * as References from "effect/References"
+import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as SchemaGetter from "effect/SchemaGetter"
 import * as SchemaTransformation from "effect/SchemaTransformation"
+import * as Scheduler from "effect/Scheduler"
+import * as Stream from "effect/Stream"
+import * as TestClock from "effect/testing/TestClock"
+import * as Tracer from "effect/Tracer"
+
+// Effect, Fiber, Cause
+
+export const Effect_forkAll = (effects: Iterable<Effect.Effect<any, any, any>>): any =>
+  Effect.forkChild(Effect.all([...effects], { concurrency: "unbounded" }))
+
+/** In version 4 an option and a result are not effects. */
+export const Effect_flatten = (self: Effect.Effect<any, any, any>): any =>
+  Effect.flatMap(self, (inner) =>
+    Option.isOption(inner) ? Effect.fromOption(inner) : Result.isResult(inner) ? Effect.fromResult(inner) : inner)
+
+export const Effect_fromNullable = Effect.fromNullishOr
+
+export const Effect_timeoutFail = (
+  self: Effect.Effect<any, any, any>,
+  { duration, onTimeout }: { readonly duration: any; readonly onTimeout: () => any }
+): any => Effect.timeoutOrElse(self, { duration, orElse: () => Effect.suspend(() => Effect.fail(onTimeout())) })
+
+export const Effect_withScheduler = (scheduler: Scheduler.Scheduler) => (self: Effect.Effect<any, any, any>): any =>
+  Effect.provideService(self, Scheduler.Scheduler, scheduler)
+
+const turns = Effect.repeat(Effect.promise(() => new Promise((resolve) => setImmediate(resolve))), { times: 10 })
+
+/** The test clock of version 4 does not wait, before and after it moves, until the fibers have run as far as they can. */
+export const TestClock_adjust = (duration: any): Effect.Effect<void> =>
+  Effect.andThen(Effect.andThen(turns, TestClock.adjust(duration)), turns)
+
+export const Cause_parallel = Cause.combine
+
+export const Cause_isFailType = Cause.hasFails
+
+export const Context_unsafeMake = Context.makeUnsafe
+
+// A FiberRef is a reference of the context.
+
+let made = 0
+
+export const FiberRef_unsafeMake = (value: any): any =>
+  Context.Reference(`@effect-mcp/test/FiberRef/${made++}`, { defaultValue: () => value })
+
+export const FiberRef_get = (ref: Context.Reference<any>): any =>
+  Effect.withFiber((fiber) => {
+    const value = fiber.getRef(ref)
+    return Effect.succeed(ref === References.CurrentLogAnnotations ? HashMap.fromIterable(Object.entries(value)) : value)
+  })
+
+export const FiberRef_currentLogAnnotations = References.CurrentLogAnnotations
+
+export const Effect_locally = (...args: [any, any, any] | [any, any]): any =>
+  args.length === 3
+    ? Effect.provideService(args[0], args[1], args[2])
+    : (self: any) => Effect.provideService(self, args[0], args[1])
+
+// Mailbox
+
+export type Mailbox_Mailbox<A, E = never> = any
+
+export const Mailbox_make = (): any =>
+  Effect.map(Queue.unbounded<any, any>(), (queue) => ({
+    queue,
+    offer: (value: unknown) => Queue.offer(queue, value),
+    end: Queue.end(queue),
+    fail: (error: unknown) => Queue.fail(queue, error),
+    unsafeSize: () => Option.some(Queue.sizeUnsafe(queue))
+  }))
+
+export const Mailbox_toStream = ({ queue }: { readonly queue: Queue.Queue<any, any> }): any => Stream.fromQueue(queue)
+
+// Layer, Config, Logger, Schedule
+
+export const Layer_fail = (error: any): any => Layer.effectContext(Effect.fail(error))
+
+export const Layer_memoize = (self: any): any =>
+  Effect.flatMap(Effect.scope, (scope) =>
+    Effect.map(Effect.cached(Layer.buildWithScope(self, scope)), Layer.effectContext))
+
+export const Layer_project = (self: any, from: any, to: any, f: (service: any) => any): any =>
+  Layer.provide(Layer.effect(to, Effect.map(from, f)), self)
+
+export const Layer_retry = (self: any, schedule: any): any =>
+  Layer.effectContext(Effect.flatMap(Effect.scope, (scope) => Effect.retry(Layer.buildWithScope(self, scope), schedule)))
+
+export const ConfigProvider_fromMap = (map: ReadonlyMap<string, string>): ConfigProvider.ConfigProvider =>
+  ConfigProvider.fromUnknown(Object.fromEntries(map))
+
+export const LogLevel_None: LogLevel.LogLevel = "None"
+export const LogLevel_Debug: LogLevel.LogLevel = "Debug"
+
+export const Logger_minimumLogLevel = (level: LogLevel.LogLevel): Layer.Layer<never> =>
+  Layer.succeed(References.MinimumLogLevel, level)
+
+/** A tracer of version 3 gets the parts of a span one by one, and calls its annotations the context of the span. */
+export const Tracer_make = (tracer: any): Tracer.Tracer =>
+  Tracer.make({
+    span: ({ annotations, kind, links, name, parent, startTime }) => {
+      const span = tracer.span(name, parent, annotations, links, startTime, kind)
+      return Object.assign(span, { annotations })
+    }
+  })
+
+export const Layer_setTracer = (tracer: Tracer.Tracer): Layer.Layer<never> => Layer.succeed(Tracer.Tracer, tracer)
+
+export const Logger_none = Logger.make(() => {})
+
+export const Inspectable_format = Formatter.format
+
+// Schema
 
 type Any = Schema.Codec<any, any, any, any>
 
