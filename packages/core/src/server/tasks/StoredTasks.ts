@@ -385,14 +385,15 @@ export class StoredTasks {
   }
 
   /**
-   * Stores the end of a task. Does nothing when the task has ended before. While the store does not answer, it tries again. It can be
-   * interrupted only between two attempts.
+   * Stores the end of a task, and gives the task as it is stored then: with an earlier end, if it has one. While the store does not answer,
+   * it tries again. It can be interrupted only between two attempts. Gives `None` when the store does not have the task any more, or
+   * refuses its end.
    */
   end(
     { owner, taskId }: StoredTask,
     { died, subject, ...ended }: Ended,
     again: Schedule.Schedule<unknown> = writeAgain
-  ): Effect.Effect<void> {
+  ): Effect.Effect<Option.Option<StoredTask>> {
     const logged = died === undefined
       ? Effect.void
       : Effect.logError(`The task of ${subject ?? "a request"} died`, died)
@@ -419,7 +420,8 @@ export class StoredTasks {
         (error): error is TaskStoreError => error._tag === "TaskStoreError" && error.reason === "Full",
         ({ message }) => stored(tooLarge(message))
       ),
-      Effect.ignore
+      Effect.map(([task]) => task),
+      Effect.option
     )
   }
 

@@ -8,11 +8,12 @@ import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
+import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import { internal } from "../../jsonrpc/JsonRpcError.js"
 import type { OwnLimit } from "../../jsonrpc/Side.js"
 import * as Race from "../../kit/Race.js"
-import { Permits } from "../../kit/Semaphore.js"
+import * as Semaphore from "../../kit/Semaphore.js"
 import * as TimeLimit from "../../kit/TimeLimit.js"
 import { InternalError } from "../../protocol/McpError.js"
 import * as Tasks from "../../protocol/Tasks.js"
@@ -107,7 +108,7 @@ export class TaskRunner {
 
   /**
    * Supervises the fiber of a task: interrupts the fiber when the task is cancelled or its time to live has passed, and stores the end of
-   * the task.
+   * the task. Runs `changed` for the changes of the task, and always for its end, unless the server shuts down first.
    */
   supervise(
     task: StoredTask,
@@ -115,9 +116,18 @@ export class TaskRunner {
     changed: (task: StoredTask) => Effect.Effect<void> = () => Effect.void
   ): Effect.Effect<void> {
     const { owner, taskId } = task
+    // The store reports the end, too, but a store may do so only after this fiber has ended.
+    const telling = Semaphore.make()
+    let told = task.version
+    const tell = (changedTask: StoredTask) =>
+      telling.run(Effect.suspend(() =>
+        changedTask.version <= told ? Effect.void : Effect.map(changed(changedTask), () => {
+          told = changedTask.version
+        })
+      ))
     // Ends when the task has ended, or when the store has removed it.
     const over = this.store.changes(owner, taskId).pipe(
-      Stream.tap((changedTask) => changedTask.version > task.version ? changed(changedTask) : Effect.void),
+      Stream.tap(tell),
       Stream.takeUntil(({ status }) => Tasks.isTerminal(status)),
       Stream.runDrain,
       Effect.retry(readAgain),
@@ -127,7 +137,11 @@ export class TaskRunner {
     const finish = Effect.flatMap(
       Effect.flatMap(work, Fiber.join),
       // `over` interrupts this effect when the time to live of the task has passed.
-      (ended) => this.tasks.end(task, result = ended, untilStored)
+      (ended) =>
+        Effect.flatMap(
+          this.tasks.end(task, result = ended, untilStored),
+          Option.match({ onNone: () => Effect.void, onSome: tell })
+        )
     )
     return Race.raceFirst(finish, over).pipe(
       Effect.interruptible,
@@ -151,7 +165,7 @@ export class TaskRunner {
    * Limits how many requests of one client may wait for results of tasks: as many as tasks of one user may run.
    */
   limitOfResults(): OwnLimit {
-    return new Permits({ running: this.settings.maxRunning, waiting: 0, text: 0 })
+    return new Semaphore.Permits({ running: this.settings.maxRunning, waiting: 0, text: 0 })
   }
 
   private add({ owner, taskId }: StoredTask, fiber?: Fiber.RuntimeFiber<void>): void {
