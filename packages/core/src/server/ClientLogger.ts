@@ -1,6 +1,7 @@
 /**
- * A logger for what handlers log with Effect: the logger sends each log message to the client of the handler's request. The application's
- * other loggers go on as before. The logger ignores everything that is logged outside of a request.
+ * A logger that sends the log messages of handlers to the client. A handler logs with Effect, and the logger sends each log message to the
+ * client of the handler's request. The application's other loggers also get these messages. The logger ignores log messages outside of a
+ * request.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/server/utilities/logging
  * @since 0.1.0
@@ -17,14 +18,15 @@ import * as LogEntry from "../kit/LogEntry.js"
 import type { LoggingLevel } from "../protocol/Logging.js"
 import { RequestContext, type RequestContextService } from "./RequestContext.js"
 
-/** How many log messages of one request may wait until the client reads them. The logger drops further messages. */
+/** How many log messages of one request may wait for the client to read them. The logger drops further messages. */
 const MAX_WAITING = 64
 
 /**
- * Sends a message with its annotations, if the client wants messages of this level. It sends no causes, and of an error it sends only the
- * name, because everything else is for the operator. `name` is the `logger` member of the messages.
+ * Makes a logger. The logger sends a message and its annotations, if the client wants messages of this level. The logger does not send
+ * causes. Of an error, the logger sends only the name, because everything else is for the operator. `name` is the `logger` member of the
+ * messages.
  *
- * Effect first drops messages below its own minimum level. To let clients ask for `debug`, lower this minimum with
+ * Effect drops messages below its own minimum level before a logger gets them. To allow clients to ask for `debug`, lower this minimum with
  * `Logger.withMinimumLogLevel`.
  *
  * @deprecated since 2026-07-28 (SEP-2577); a revision may be without it from 2027-07-28 on.
@@ -66,7 +68,7 @@ export const make = (options: { readonly name?: string | undefined } = {}): Logg
 export const layer: Layer.Layer<never> = Logger.add(make())
 
 /**
- * Hides what an effect logs from the client of its request. Only the application's other loggers get it.
+ * Runs an effect whose log messages are not sent to the client. Only the application's other loggers get these messages.
  *
  * @category combinators
  */
