@@ -263,7 +263,8 @@ export const provide: {
 export const mayBeHidden: (entry: Registered) => boolean = Surroundings.mayBeHidden
 
 /**
- * Whether the request sees an entry of the registry, whether or not its user has the scopes to use the entry. For handlers.
+ * Whether an entry of the registry is visible to the current request. Ignores the scopes that a use of the entry requires. Call this
+ * function in a handler.
  *
  * @category guards
  */

@@ -44,8 +44,8 @@ export const connectorAs = (caller: Authenticator.Caller): Effect.Effect<Connect
     ))
 
 /**
- * A client may first send a request to learn the revisions of a server, and connect again when this request fails. A server of this library
- * never refuses this request, so the client does not need a second connection.
+ * A client that cannot begin a session may try a second connection. With a server of this library, the second connection would fail in the
+ * same way as the first, so the client does not try it.
  */
 const once = { connectsAgain: false } as const
 
