@@ -45,7 +45,7 @@ export interface DispatcherService {
    *
    * For a request, the stream contains the notifications of the request, and ends with one response. When the request fails, the response
    * is an error. The handler is suspended while 256 messages wait for the reader. For a notification or a response, the stream is empty.
-   * For a malformed message, the stream contains an error. Call this function for each message of a batch. You may pass a JSON value that
+   * For a malformed request, the stream contains an error. Call this function for each message of a batch. You may pass a JSON value that
    * the platform has already parsed.
    *
    * When the reader closes the stream before the response, the server interrupts a request of revision 2026-07-28 or later. Closing the

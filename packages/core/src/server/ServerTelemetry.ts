@@ -212,7 +212,7 @@ interface Place {
   readonly parent: Tracer.AnySpan | undefined
   /** At most two. */
   readonly links: ReadonlyArray<Tracer.AnySpan>
-  /** Whether the message begins a new trace. */
+  /** Whether the span does not continue the trace of the caller. */
   readonly isOwn: boolean
 }
 

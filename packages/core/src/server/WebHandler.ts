@@ -99,8 +99,8 @@ export interface HttpOptions {
 /**
  * The options of health checks. A supervisor requests "/livez" to learn whether to restart the process. A load balancer requests "/readyz"
  * to learn whether to send requests to the process. The process is alive while its event loop is not blocked, also when its stores fail.
- * The process is ready when three conditions hold: its shutdown has not begun, the node has its place among the nodes of the server, and
- * the checks of `Readiness` pass.
+ * The process is ready when three conditions hold: its shutdown has not begun, the node is a member of the server's nodes (on several
+ * nodes), and the checks of `Readiness` pass.
  *
  * @category models
  */
