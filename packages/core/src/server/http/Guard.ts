@@ -38,9 +38,9 @@ export const isLoopback = (address: string): boolean =>
   /^(::ffff:)?127\.\d+\.\d+\.\d+$/i.test(address)
 
 /**
- * Gives the host of a request. When the Host header names the loopback interface, the host of an absolute URL replaces the header (RFC
- * 9112, 3.2.2). In all other cases the Host header decides, because behind a proxy some platforms make the URL from the name of their own
- * listener.
+ * Gives the host of a request. Without a Host header, the URL decides. When the Host header names the loopback interface, a host name in
+ * the URL replaces the header (RFC 9112, 3.2.2). In all other cases the Host header decides, because behind a proxy some platforms make the
+ * URL from the address of their own listener.
  */
 export const hostOf = (url: string, header: string | undefined): string | undefined => {
   const host = /^[a-z]+:\/\/([^/?#]*)/i.exec(url)?.[1]
