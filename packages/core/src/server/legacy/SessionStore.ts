@@ -255,9 +255,10 @@ export class SessionStore<S extends StoredSession> implements Expirable {
   }
 
   /**
-   * Finds the unfinished session that a new session replaces when too many sessions are unfinished: the oldest, if it is older than
-   * `REPLACE_UNFINISHED_AFTER`. A session with a principal also replaces a younger session without a principal. A session without a
-   * principal never replaces a session with a principal.
+   * Finds the unfinished session that a new session replaces when too many sessions are unfinished. A new session with a principal first
+   * replaces the oldest session without a principal. If there is none, it replaces the oldest session with a principal, if this is older
+   * than `REPLACE_UNFINISHED_AFTER`. A new session without a principal replaces only a session without a principal that is older than
+   * `REPLACE_UNFINISHED_AFTER`.
    */
   private replaceableUnfinished({ owner }: S): S | undefined {
     const until = this.sweeper.now() - REPLACE_UNFINISHED_AFTER
