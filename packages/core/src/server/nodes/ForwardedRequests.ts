@@ -178,7 +178,7 @@ const keyOf = ({ from, id }: NodeMessage.Forth): string => `${from} ${id}`
 
 type Request = Extract<NodeMessage.Forth, { readonly type: "exchange" }>
 
-/** When the client has not read more characters than this, `write` returns `false`. */
+/** From this number of unread characters on, `write` returns `false`. */
 const HIGH_WATER = 256 * 1024
 
 /**

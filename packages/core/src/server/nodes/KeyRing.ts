@@ -88,7 +88,7 @@ const find = (self: Self, id: string): Effect.Effect<Option.Option<SealKey>, Sea
 
 const uptime = Effect.map(Clock.currentTimeNanos, (nanos) => Number(nanos / 1_000_000n))
 
-/** Gives the time of the store, without asking the store again. The time is read together with the keys. */
+/** Gives the time of the store. Reads the store only if this node has not read the keys before. */
 const now = (self: Self): Effect.Effect<number, SealKeysError> =>
   Effect.suspend(() =>
     Effect.zipRight(
