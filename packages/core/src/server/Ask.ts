@@ -133,7 +133,7 @@ const urlProblem = (url: string): string | undefined => {
  * Asks the client's model to continue these messages.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/client/sampling
- * @deprecated since 2026-07-28 (SEP-2577); a revision may be without it from 2027-07-28 on.
+ * @deprecated since 2026-07-28 (SEP-2577). Revisions from 2027-07-28 on may no longer have this.
  * @category utils
  */
 export const sample = (params: Sampling.CreateMessageParams): Question<Sampling.CreateMessageResult> => {
@@ -154,7 +154,7 @@ export const sample = (params: Sampling.CreateMessageParams): Question<Sampling.
  * Asks for the roots of the client: the folders, or other places, that the server may work in.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/client/roots
- * @deprecated since 2026-07-28 (SEP-2577); a revision may be without it from 2027-07-28 on.
+ * @deprecated since 2026-07-28 (SEP-2577). Revisions from 2027-07-28 on may no longer have this.
  * @category utils
  */
 export const roots: Question<ReadonlyArray<Root>> = {

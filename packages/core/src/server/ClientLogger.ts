@@ -29,7 +29,7 @@ const MAX_WAITING = 64
  * Effect drops messages below its own minimum level before a logger gets them. To allow clients to ask for `debug`, lower this minimum with
  * `Logger.withMinimumLogLevel`.
  *
- * @deprecated since 2026-07-28 (SEP-2577); a revision may be without it from 2027-07-28 on.
+ * @deprecated since 2026-07-28 (SEP-2577). Revisions from 2027-07-28 on may no longer have this.
  * @category constructors
  */
 export const make = (options: { readonly name?: string | undefined } = {}): Logger.Logger<unknown, void> =>
@@ -62,7 +62,7 @@ export const make = (options: { readonly name?: string | undefined } = {}): Logg
  *   Layer.provide(ClientLogger.layer)
  * )
  * ```
- * @deprecated since 2026-07-28 (SEP-2577); a revision may be without it from 2027-07-28 on.
+ * @deprecated since 2026-07-28 (SEP-2577). Revisions from 2027-07-28 on may no longer have this.
  * @category layers
  */
 export const layer: Layer.Layer<never> = Logger.add(make())

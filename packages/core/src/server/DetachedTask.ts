@@ -140,7 +140,7 @@ export const make = <R>(
     const found = yield* Effect.serviceOption(ServerTasks.Place)
     if (Option.isNone(found)) {
       return yield* Effect.dieMessage(
-        `The engine "${engine.name}" was added to a server that runs: put it among the features`
+        `The engine "${engine.name}" was added to a running server: add it to the features of McpServer.layer`
       )
     }
     const place = found.value
@@ -209,7 +209,7 @@ export const tool = <const Name extends string, Parameters, Arguments, Success, 
   Feature.make((registry, context) => {
     const { advertised, name } = definition
     if (advertised.execution?.taskSupport !== "required") {
-      return Effect.dieMessage(`The tool "${name}" runs as a task only: add task: "required" to its definition`)
+      return Effect.dieMessage(`The tool "${name}" runs only as a task: add task: "required" to its definition`)
     }
     const begin = Effect.fnUntraced(function*(parameters: Parameters) {
       const session = yield* ServerSession
@@ -226,7 +226,7 @@ export const tool = <const Name extends string, Parameters, Arguments, Success, 
 const asTask = (name: string) =>
   new JsonRpcError({
     code: METHOD_NOT_FOUND,
-    message: `Method not found: the tool "${name}" runs as a task only, and this call cannot become one`
+    message: `Method not found: the tool "${name}" runs only as a task, and this call cannot become a task`
   })
 
 const noTasks = Effect.fail(

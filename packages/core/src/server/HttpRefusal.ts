@@ -48,7 +48,7 @@ export type Challenges = string | ReadonlyArray<string>
  */
 export const unauthorized = (
   challenges: Challenges,
-  message: string = "Unauthorized: the request names no client that this server knows",
+  message: string = "Unauthorized: the request does not identify a client of this server",
   headers?: Readonly<Record<string, string>>
 ): HttpRefusal =>
   new HttpRefusal({ status: 401, headers: { ...headers, ...authenticate(challenges) }, error: { code: CODE, message } })
@@ -60,7 +60,7 @@ export const unauthorized = (
  * @category utils
  */
 export const forbidden = (
-  message: string = "Forbidden: this client may not use the server",
+  message: string = "Forbidden: this client is not allowed to use the server",
   challenges?: Challenges
 ): HttpRefusal =>
   new HttpRefusal({

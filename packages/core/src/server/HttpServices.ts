@@ -54,8 +54,8 @@ export const get = <I, S, R = never>(
   })
 
 const whyMissing = ({ origin, outlivesRequest }: HandlerContext): string => {
-  if (outlivesRequest) return "the call runs as a task, which outlives its HTTP request"
+  if (outlivesRequest) return "the call runs as a task, which goes on after its HTTP request"
   return origin.listener === undefined
     ? "the message did not come in an HTTP request"
-    : "the application has not given it with the HTTP request, or another node has passed the request on"
+    : "the application did not provide this service with the HTTP request, or another node has passed the request on"
 }

@@ -56,7 +56,7 @@ export interface ClientOfRequest {
   /**
    * The lowest level of the log messages that the client receives; `undefined` when the client has set no level.
    *
-   * @deprecated since 2026-07-28 (SEP-2577); a revision may be without it from 2027-07-28 on.
+   * @deprecated since 2026-07-28 (SEP-2577). Revisions from 2027-07-28 on may no longer have this.
    */
   readonly logLevel: LoggingLevel | undefined
   /**
@@ -111,7 +111,7 @@ export interface RequestContextService {
    * Sends a log message, if the client wants messages of this level. `data` is any JSON value; it must not contain secrets.
    *
    * @see https://modelcontextprotocol.io/specification/2025-11-25/server/utilities/logging
-   * @deprecated since 2026-07-28 (SEP-2577); a revision may be without it from 2027-07-28 on.
+   * @deprecated since 2026-07-28 (SEP-2577). Revisions from 2027-07-28 on may no longer have this.
    */
   readonly log: (level: LoggingLevel, data: unknown, logger?: string) => Effect.Effect<void>
   /**

@@ -103,7 +103,7 @@ const bytesOf = (secret: Redacted.Redacted<string | Uint8Array>): Uint8Array => 
   const bytes = typeof value === "string" ? utf8.encode(value) : value
   if (bytes.length < MIN_SECRET) {
     throw new Error(
-      `A secret that seals the state of requests has ${bytes.length} bytes; it needs at least ${MIN_SECRET}`
+      `A secret for the state of requests has ${bytes.length} bytes, but needs at least ${MIN_SECRET}`
     )
   }
   return bytes

@@ -133,7 +133,7 @@ export interface ServerSessionService extends RequestContextService {
   /**
    * Asks the client's model to continue these messages.
    *
-   * @deprecated since 2026-07-28 (SEP-2577); a revision may be without it from 2027-07-28 on.
+   * @deprecated since 2026-07-28 (SEP-2577). Revisions from 2027-07-28 on may no longer have this.
    */
   readonly createMessage: (
     params: CreateMessageParams,
@@ -157,7 +157,7 @@ export interface ServerSessionService extends RequestContextService {
   /**
    * Requests the roots of the client: the folders, or other places, that the server may work in.
    *
-   * @deprecated since 2026-07-28 (SEP-2577); a revision may be without it from 2027-07-28 on.
+   * @deprecated since 2026-07-28 (SEP-2577). Revisions from 2027-07-28 on may no longer have this.
    */
   readonly listRoots: Effect.Effect<ReadonlyArray<Root>, AskError>
   /**

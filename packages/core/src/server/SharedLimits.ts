@@ -90,7 +90,7 @@ export const memory = ({ maxKeys = 100_000 }: MemoryOptions = {}): Effect.Effect
             for (const [key, until] of used) if (until <= now) used.delete(key)
           }
           if (used.size >= maxKeys && !used.has(key)) {
-            return Effect.fail(new SharedLimitsError({ message: `${maxKeys} keys are in use, which is the limit` }))
+            return Effect.fail(new SharedLimitsError({ message: `${maxKeys} keys are in use, and this is the limit` }))
           }
           used.set(key, now + Duration.toMillis(ttl))
           return Effect.succeed(true)

@@ -235,7 +235,7 @@ class Memory implements TaskStoreService, Deadlines.Expirable {
       const size = sizeOf(task)
       const owned = this.owners.get(task.owner) ?? { entries: [], size: 0 }
       if (owned.entries.length >= this.maxTasks) {
-        return failed("Full", `This owner has ${this.maxTasks} tasks, and may have no more`)
+        return failed("Full", `This owner has ${this.maxTasks} tasks, and this is the limit`)
       }
       const full = this.full(owned, size)
       if (full !== undefined) return full
@@ -352,7 +352,7 @@ class Memory implements TaskStoreService, Deadlines.Expirable {
     if (owned.size + more > this.maxOwnerSize) return failed("Full", StoreText.ownerSize(this.maxOwnerSize))
     this.makeRoom(owned, more)
     return this.size + more > this.maxSize
-      ? failed("Full", `The tasks have ${this.maxSize} characters, and may have no more`)
+      ? failed("Full", `The tasks have ${this.maxSize} characters, and this is the limit`)
       : undefined
   }
 

@@ -50,7 +50,7 @@ export interface Options {
 export const extension: typeof TasksExtension.extension = TasksExtension.extension
 
 const LATE =
-  "`TasksServer.layer` was added to a server that runs: put it among the features that the server begins with"
+  "`TasksServer.layer` was added to a running server: give it to McpServer.layer together with the other features"
 
 /**
  * Makes `layer` with options.

@@ -154,7 +154,7 @@ export interface LegacyOptions {
   /**
    * The path of HTTP+SSE, the transport of revision 2024-11-05, for example "/sse". Default: the endpoint does not serve this transport.
    *
-   * @deprecated since revision 2025-03-26. A revision may remove this transport three months after SEP-2596 is final.
+   * @deprecated since 2025-03-26. A later revision may remove this transport three months after SEP-2596 is final.
    */
   readonly ssePath?: string | undefined
   /** How long clients wait before they reconnect to a stream that they can resume. Default: 1 second. */

@@ -193,13 +193,13 @@ class OpenEndpoint implements Endpoint, Surroundings {
 const LAST: Headers = { connection: "close" }
 
 const ALLOW =
-  "If its client should be served, name the value in the options allowedHosts or allowedOrigins of the endpoint. " +
+  "To serve this client, add the value to the option allowedHosts or allowedOrigins of the endpoint. " +
   "This warning is not repeated"
 
 const UNKEPT =
-  "This server has a session layer, and its HTTP endpoint serves clients without a session (2026-07-28, or " +
-  "legacy.sessions: false): for them the layer is built for each request, and what it holds ends with the request. " +
-  "`lifetime: \"user\"` with an `authenticator` keeps it for a user"
+  "This server has a session layer, and its HTTP endpoint also serves clients without a session (revision " +
+  "2026-07-28, or legacy.sessions: false). For these clients the server builds the layer for each request, and " +
+  "releases it after the request. `lifetime: \"user\"` with an `authenticator` keeps it for a user"
 
 const LATE = "Closing the HTTP endpoint does not wait longer for its sessions: a handler or the release of a session " +
   "layer has not ended within closeTimeout"

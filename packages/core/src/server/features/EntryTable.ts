@@ -90,7 +90,7 @@ export class EntryTable<in out A> {
       const key = this.keyOf(entry)
       const what = `${this.kind} "${key}"`
       if (this.isClosed) {
-        const message = `The server has shut down and takes no more features: ${what} came too late`
+        const message = `The server has shut down and accepts no more features: ${what} was added too late`
         return Effect.die(new FeatureError({ reason: "Closed", message }))
       }
       const present = this.byKey.get(key)
@@ -98,7 +98,7 @@ export class EntryTable<in out A> {
       if (present !== undefined) {
         if (yields) return Effect.sync(() => this.behind.set(key, [...this.behind.get(key) ?? [], entry]))
         if (!this.yielding.has(present as object)) {
-          const message = `Two features of this server are ${what}: rename one, or remove the other before`
+          const message = `Two features of this server are ${what}: rename one, or remove one before you add the other`
           return Effect.die(new FeatureError({ reason: "Taken", message }))
         }
         this.behind.set(key, [present, ...this.behind.get(key) ?? []])

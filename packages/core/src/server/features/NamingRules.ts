@@ -53,7 +53,7 @@ const MAX_LENGTH = 128
 /** Says what is wrong with the name of a tool; `undefined` when the name is valid. */
 export const nameProblem = (name: string): string | undefined => {
   if (name === "") return "the name is empty"
-  if (name.length > MAX_LENGTH) return `the name has ${name.length} characters, and ${MAX_LENGTH} are allowed`
+  if (name.length > MAX_LENGTH) return `the name has ${name.length} characters, and at most ${MAX_LENGTH} are allowed`
   const wrong = /[^A-Za-z0-9_.-]/u.exec(name)
   return wrong === null
     ? undefined

@@ -125,7 +125,7 @@ export const make = (options: ResolvedOptions.Given): Effect.Effect<EndpointCont
     if (!SessionId.isPrefix(resolved.sessionIdPrefix)) {
       return yield* Effect.dieMessage(
         "The option legacy.sessionIdPrefix may have at most 64 letters, digits and '.', '_', '~', '-', because session ids " +
-          `stand in headers and URLs; it is ${JSON.stringify(resolved.sessionIdPrefix.slice(0, 80))}`
+          `are in headers and URLs; the value is ${JSON.stringify(resolved.sessionIdPrefix.slice(0, 80))}`
       )
     }
     return new EndpointContext(resolved, yield* Deadlines.make(RESOLUTION), yield* EffectInternals.currentServices())

@@ -80,7 +80,7 @@ export const notFound = (path: string): HttpRefusal =>
   make(404, JsonRpcError.UNAVAILABLE, `Not Found: there is nothing at "${quotable(path)}"`)
 
 export const methodNotAllowed = (method: string, allow: string): HttpRefusal =>
-  make(405, JsonRpcError.UNAVAILABLE, `Method Not Allowed: ${quotable(method)}; allowed are ${allow}`, { allow })
+  make(405, JsonRpcError.UNAVAILABLE, `Method Not Allowed: ${quotable(method)}; allowed methods: ${allow}`, { allow })
 
 export const notAcceptable = (types: string): HttpRefusal =>
   make(406, JsonRpcError.UNAVAILABLE, `Not Acceptable: the Accept header must list ${types}`)
@@ -93,21 +93,21 @@ export const tooLarge = (maxBytes: number, isEndless = false): HttpRefusal =>
   make(
     413,
     JsonRpcError.UNAVAILABLE,
-    `Payload Too Large: the body may have ${maxBytes} bytes`,
+    `Payload Too Large: the body may have at most ${maxBytes} bytes`,
     isEndless ? CLOSED : undefined
   )
 
 const tooSlow: HttpRefusal = make(
   408,
   JsonRpcError.UNAVAILABLE,
-  "Request Timeout: the body of the request did not come in time",
+  "Request Timeout: the body of the request did not arrive in time",
   CLOSED
 )
 
 const tooManyBytes: HttpRefusal = make(
   503,
   JsonRpcError.UNAVAILABLE,
-  "Service Unavailable: the incomplete requests are too large together, and this request has not run; try again",
+  "Service Unavailable: all incomplete requests together are too large, and this request has not run; try again",
   { "retry-after": "1", ...CLOSED }
 )
 
@@ -128,7 +128,7 @@ export const unsupportedMediaType: HttpRefusal = make(
 export const unsupportedTransferCoding: HttpRefusal = make(
   400,
   JsonRpcError.UNAVAILABLE,
-  "Bad Request: the only Transfer-Encoding that the server reads is chunked",
+  "Bad Request: the server supports only the Transfer-Encoding chunked",
   CLOSED
 )
 
@@ -196,7 +196,7 @@ export const tooMany = (wait: Duration.Duration): HttpRefusal => {
     headers: { "retry-after": String(seconds) },
     error: {
       code: JsonRpcError.UNAVAILABLE,
-      message: `Too Many Requests: send the next one in ${seconds} s`,
+      message: `Too Many Requests: send the next request in ${seconds} s`,
       data: { retryAfter: seconds }
     }
   })
@@ -226,8 +226,9 @@ export const streamAway: HttpRefusal = make(
 export const staysHere: HttpRefusal = make(
   421,
   JsonRpcError.UNAVAILABLE,
-  "Misdirected Request: another node serves this session, and the user that the application hands over cannot be passed on to " +
-    "it: requests must reach the nodes by their Mcp-Session-Id, or the authenticator must find the user in the headers"
+  "Misdirected Request: another node serves this session, and this node cannot send the user that the " +
+    "application has passed to it: route requests to the nodes by Mcp-Session-Id, or make the " +
+    "authenticator find the user in the headers"
 )
 
 export const failed: HttpRefusal = make(500, JsonRpcError.INTERNAL_ERROR, JsonRpcError.internal.message)

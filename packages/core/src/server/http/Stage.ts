@@ -55,7 +55,7 @@ type After<Earlier, One> = One extends Stage<infer Name, any, infer Finds>
 type Ordered<Stages extends ReadonlyArray<unknown>, Earlier = {}> = Stages extends readonly [infer First, ...infer Rest]
   ? readonly [
     NonNullable<First> extends Stage<infer Name, infer Reads, any>
-      ? Earlier extends Reads ? First : `The stage "${Name}" reads what no stage before it finds`
+      ? Earlier extends Reads ? First : `The stage "${Name}" reads a value that no earlier stage finds`
       : First,
     ...Ordered<Rest, After<Earlier, First>>
   ]

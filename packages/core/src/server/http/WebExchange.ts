@@ -138,7 +138,7 @@ export class WebExchange implements HttpExchange, Owner {
 
   /** Disconnects the client. A stream ends with an error, so that the client knows that the answer is not complete. */
   cut(): void {
-    this.close(new Error("The server has cut off this answer: its client did not take it in time"))
+    this.close(new Error("The server has cut off this answer: its client did not read it in time"))
   }
 
   /** The request was aborted or its stream was canceled. */

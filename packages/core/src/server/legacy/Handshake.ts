@@ -15,7 +15,7 @@ import type { Connection } from "./Connection.js"
 
 /** The error of a second `initialize` that arrives during the first. */
 export const underWay: InvalidRequest = new InvalidRequest({
-  message: "Invalid request: this conversation is being initialized already"
+  message: "Invalid request: this conversation is already being initialized"
 })
 
 /** Makes the work of `initialize`. Later messages of the connection wait until this work has ended. */

@@ -314,8 +314,8 @@ export class Http {
 }
 
 const UNREADABLE =
-  "This node cannot read what the directory has of a session: the node that has stored it may have another version of this " +
-  "library. The session has ended, and its client begins a new one"
+  "This node cannot read the facts about a session in the directory: the node that has stored them may have another " +
+  "version of this library. The session has ended, and its client begins a new session"
 
 const beginning = { epoch: 1, facts: undefined }
 

@@ -18,11 +18,11 @@ export const refusal = (
   version: Version.Version | undefined
 ): HttpRefusal | undefined => {
   if (!Version.hasBatches(version)) {
-    return Refusal.badRequest("only 2025-03-26 has batches of messages; send each message by itself")
+    return Refusal.badRequest("only revision 2025-03-26 has batches of messages; send each message alone")
   }
   if (batch.length === 0) return Refusal.badRequest("the batch is empty")
   if (batch.length > Batch.MAX_BATCH) {
-    return Refusal.badRequest(`the batch has ${batch.length} messages; ${Batch.MAX_BATCH} are allowed`)
+    return Refusal.badRequest(`the batch has ${batch.length} messages; at most ${Batch.MAX_BATCH} are allowed`)
   }
   // MUST NOT be part of a batch (2025-03-26 basic/lifecycle#initialization)
   return batch.some((element) => Predicate.isRecord(element) && element.method === Methods.initialize.name)

@@ -47,7 +47,7 @@ export const serve = (
     )
   }
   if (connection.accepted) {
-    return Effect.fail(new InvalidRequest({ message: "Invalid request: this conversation is initialized already" }))
+    return Effect.fail(new InvalidRequest({ message: "Invalid request: this conversation is already initialized" }))
   }
   connection.version = Version.negotiate(params.protocolVersion, server.versions.filter(Version.isLegacy))
   connection.requestedVersion = params.protocolVersion

@@ -178,7 +178,7 @@ export const asTask = <A>(
   Effect.suspend(() => {
     if (question.kind === "roots") {
       return Effect.fail(
-        new McpError.InternalError({ message: "The roots are not a question for a task: use listRoots" })
+        new McpError.InternalError({ message: "Ask.roots cannot be asked as a task: use listRoots" })
       )
     }
     const task = options?.ttl === undefined ? {} : { ttl: Math.ceil(Duration.toMillis(options.ttl)) }

@@ -10,7 +10,9 @@ import { badRequest, make } from "../http/Refusal.js"
 import type { HttpRefusal } from "../HttpRefusal.js"
 import { quotable } from "../runtime/HandlerName.js"
 
-export const noSession: HttpRefusal = badRequest("the Mcp-Session-Id header is missing; it is given out by initialize")
+export const noSession: HttpRefusal = badRequest(
+  "the Mcp-Session-Id header is missing; the response to initialize contains it"
+)
 
 /** One refusal for three cases: an unknown session id, a session that has ended, and a session of another principal. */
 export const unknownSession: HttpRefusal = make(

@@ -55,7 +55,7 @@ const dialect = (
       // `null` means absent.
       const wanted = (handler.received.params?.["task"] ?? undefined) as Tasks.TaskMetadata | undefined
       if (wanted === undefined && support === "required") {
-        return Either.left(refused("This tool runs as a task only: send the member `task` with the call"))
+        return Either.left(refused("This tool runs only as a task: send the member `task` with the call"))
       }
       // SHOULD answer with -32601 when the tool does not support tasks.
       if (wanted !== undefined && support === undefined) {

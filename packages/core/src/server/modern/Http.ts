@@ -89,7 +89,7 @@ export const make = (
 const refuse = (exchange: Admitted, id: Message.RequestId | undefined, error: McpError.McpError): void =>
   Refusal.failure(exchange, Status.of(error), Message.failure(id, McpError.toWire(error, "modern")))
 
-const unexpectedResponse = Refusal.badRequest("a response answers no request: from 2026-07-28 on servers send none")
+const unexpectedResponse = Refusal.badRequest("a response has no request: servers of 2026-07-28 send no requests")
 
 const noEvents = Refusal.notAcceptable("text/event-stream")
 

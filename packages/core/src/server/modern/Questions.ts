@@ -228,7 +228,7 @@ export class Round {
   }
 
   private get tooManyRounds(): McpError.McpError {
-    const message = `The handler of "${this.session.method}" asks in more than ${this.shared.max} rounds`
+    const message = `The handler of "${this.session.method}" asks questions in more than ${this.shared.max} rounds`
     return new McpError.InternalError({ message })
   }
 

@@ -89,7 +89,7 @@ export class Subscriptions {
       if (Either.isLeft(wanted)) return Effect.fail(wanted.left)
       const max = this.server.limits.maxSubscribedResources
       if ((filter.resourceSubscriptions?.length ?? 0) + size(wanted.right) > max) {
-        const message = `Invalid params: a subscription may name ${max} resources and keys of extensions`
+        const message = `Invalid params: a subscription may name at most ${max} resources and keys of extensions`
         return Effect.fail(new InvalidParams({ message }))
       }
       return Effect.flatMap(this.begun(filter, handler), (filter) =>

@@ -107,8 +107,8 @@ export const keep = (
     // Does not run when this fiber is interrupted. Runs when the directory or the inbox interrupts itself.
     Effect.catchAllCause((cause) =>
       Option.isSome(Cause.failureOption(cause))
-        ? Effect.logDebug("This node could not join the others", cause)
-        : Effect.logError("This node has lost its place, and joins the others again", cause)
+        ? Effect.logDebug("This node could not join the other nodes", cause)
+        : Effect.logError("This node is no longer a member of the nodes, and joins them again", cause)
     ),
     Effect.repeat(Schedule.spaced("1 second")),
     Effect.asVoid

@@ -7,10 +7,10 @@
 import * as Tasks from "../../protocol/Tasks.js"
 
 export const taken = (taskId: string): string =>
-  `There is a task with the id ${shown(taskId, 8)} already: create each task with an id of its own`
+  `There is already a task with the id ${shown(taskId, 8)}: create each task with a new id`
 
 export const noPage = (after: string): string =>
-  `There is no page of tasks after ${shown(after, 100)}: pass the \`next\` of the page before`
+  `There is no page of tasks after ${shown(after, 100)}: pass the \`next\` of the previous page`
 
 export const gone = (node: string): string =>
   `The node ${shown(node, 100)} has no open inbox: the node or its lease has ended`
@@ -22,7 +22,7 @@ export const full = (node: string, limit: string): string =>
   }: send again when it has read some, or give \`maxSize\` a higher value`
 
 export const ownerSize = (limit: number): string =>
-  `The tasks of this owner have ${limit} characters, and may have no more`
+  `The tasks of this owner have ${limit} characters, and this is the limit`
 
 /** Up to this length (as JSON, in characters), a task store accepts the end of a task whatever its limits are. */
 const END_SIZE = 4096

@@ -278,14 +278,15 @@ const called = <A, E, R>(
 
 const UNANSWERED: Readonly<Record<Caller["_tag"], string>> = {
   Http:
-    "This server knows no user of this HTTP request: its Authenticator needs the option http, or the application that " +
-    "serves the endpoint must hand the user over",
-  Stdio: "This server knows no user on stdio: its Authenticator needs the option stdio",
+    "This server cannot find the user of this HTTP request: its Authenticator needs the option http, or the " +
+    "application that serves the endpoint must pass the user",
+  Stdio: "This server cannot find the user on stdio: its Authenticator needs the option stdio",
   InProcess:
-    "This server knows no user of a client in its process: its Authenticator needs the option inProcess, or the " +
-    "connector must hand the user over",
+    "This server cannot find the user of a client in its process: its Authenticator needs the option inProcess, or " +
+    "the connector must pass the user",
   Other:
-    "This server knows no user on this transport: the caller of Dispatcher.accept, listen or serve must hand the user over"
+    "This server cannot find the user on this transport: the caller of Dispatcher.accept, listen or serve must pass " +
+    "the user"
 }
 
 const unavailable = (message: string): HttpRefusal =>
@@ -295,7 +296,7 @@ const unavailable = (message: string): HttpRefusal =>
     error: { code: JsonRpcError.UNAVAILABLE, message: `Service Unavailable: ${message}` }
   })
 
-const busy = unavailable("the server authenticates too many clients at the moment")
+const busy = unavailable("the server is authenticating too many clients at the moment")
 
 const late = unavailable("the server could not authenticate the client in time")
 

@@ -47,6 +47,6 @@ const unanswered = (scopes: ReadonlyArray<string>): HttpRefusal =>
       code: JsonRpcError.UNAVAILABLE,
       message:
         `Forbidden: this requires the ${scopes.length === 1 ? "scope" : "scopes"} ${scopes.join(" ")}, and the ` +
-        "server does not know the scopes of its users: its Authenticator needs the option permit"
+        "server cannot check the scopes of its users: its Authenticator needs the option permit"
     }
   })

@@ -238,5 +238,5 @@ const busy = new HttpRefusal({
 })
 
 const tooLong = new InvalidParams({
-  message: `Invalid params: the client says more than ${MAX_FACTS} characters of itself and its capabilities`
+  message: `Invalid params: clientInfo and the capabilities of the client have more than ${MAX_FACTS} characters`
 })

@@ -281,7 +281,7 @@ export class StoredTasks {
       : Effect.catchAllCause(Effect.suspend(() => engine.answered(task, keys)), (cause) =>
         Effect.zipRight(
           Effect.logWarning(`${ENGINE} "${detached}" was not told of an answer`, cause),
-          Effect.fail(new InternalError({ message: "What runs the task was not told of the answer: send it again" }))
+          Effect.fail(new InternalError({ message: "The engine of the task did not get the answer: send it again" }))
         ))
   }
 

@@ -26,7 +26,7 @@ export const streams: Gauge.Gauge = Gauge.counted(`${PREFIX}streams.open`, "How 
 
 export const subscriptions: Gauge.Gauge = Gauge.counted(
   `${PREFIX}subscriptions.active`,
-  "How many resources clients up to 2025-11-25 have subscribed to, and how many subscriptions of later clients are open"
+  "How many resources clients up to revision 2025-11-25 have subscribed to, and how many later subscriptions are open"
 )
 
 type Counter = Metric.Metric.Counter<number>
@@ -40,10 +40,10 @@ export const takeovers: Counter = counter("takeovers", "Sessions that this node 
 
 export const leaseLost: Counter = counter(
   "lease.lost",
-  "How often this node was not a member of the nodes any more, although it ran"
+  "How often this node lost its lease while it was running"
 )
 
-export const replayed: Counter = counter("resume.replayed", "Stored events that clients got when they read on")
+export const replayed: Counter = counter("resume.replayed", "Stored events that clients got when they resumed a stream")
 
 export const slowReaders: Counter = counter(
   "slow_consumer.cut",

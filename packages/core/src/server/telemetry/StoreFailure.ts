@@ -55,5 +55,5 @@ export const messageOf = (defect: unknown): string => Cause.pretty(Cause.die(def
 /** Makes the error message for the client. `isRefused` is true when the store has refused the operation, or has not received it. */
 export const sentence = (what: string, isRefused = false): string =>
   isRefused
-    ? `${what} takes nothing at the moment, and nothing has run; try again`
+    ? `${what} accepts nothing at the moment, and the request has not run; try again`
     : `${what} cannot be reached at the moment; try again`
