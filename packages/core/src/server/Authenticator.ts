@@ -25,7 +25,8 @@ export const TypeId: unique symbol = Symbol.for("@effect-mcp/core/Authenticator"
 export type TypeId = typeof TypeId
 
 /**
- * Provides the user `Provides` to each message, and requires `R` of the server.
+ * An authenticator. It provides the user, a service of type `Provides`, to each message. It requires the services `R` from the layer of the
+ * server.
  *
  * @category models
  */
@@ -219,7 +220,7 @@ export type Caller =
   )
 
 /**
- * The sender of an HTTP request, for tests and for transports of an application.
+ * Makes the `Caller` for an HTTP request, for tests and for transports of an application.
  *
  * @category utils
  */
@@ -229,21 +230,21 @@ export const http = ({ headers, method = "POST", url = "/mcp", ...facts }: Parti
 })
 
 /**
- * The client that started this process, with these environment variables.
+ * Makes the `Caller` for the client that started this process, with these environment variables.
  *
  * @category utils
  */
 export const stdio = (environment: Environment): Caller => ({ _tag: "Stdio", environment })
 
 /**
- * A client in the same process.
+ * The `Caller` for a client in the same process.
  *
  * @category constants
  */
 export const inProcess: Caller = { _tag: "InProcess" }
 
 /**
- * A user that the application has found itself: `Authenticator.given(Context.make(User, ada))`.
+ * Makes a `Caller` with a user that the application has already found: `Authenticator.given(Context.make(User, ada))`.
  *
  * @category utils
  */

@@ -50,7 +50,7 @@ export const make = (options: { readonly name?: string | undefined } = {}): Logg
   })
 
 /**
- * Adds the logger to the loggers of the server that this layer is provided to.
+ * Adds the logger to the loggers of a server. Provide this layer to the layer of the server.
  *
  * @example
  * ```ts
@@ -76,7 +76,7 @@ export const forOperator: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Ef
   (context: Context.Context<any>) => Context.omit(RequestContext)(context)
 )
 
-/** The text that Effect's runtime logs at debug for each fiber that fails, the fibers of this library included. */
+/** The text that Effect's runtime logs at level Debug for each fiber that fails, also for the fibers of this library. */
 const TERMINATED = "Fiber terminated with an unhandled error"
 
 const levels: Partial<Record<LogEntry.LogEntry["level"], LoggingLevel>> = {
@@ -90,7 +90,7 @@ const levels: Partial<Record<LogEntry.LogEntry["level"], LoggingLevel>> = {
 
 const waiting = new WeakMap<RequestContextService, number>()
 
-/** Sends on a fiber of its own, because a logger cannot wait. */
+/** Sends on a separate fiber, because a logger cannot wait. */
 const send = (
   request: RequestContextService,
   level: LoggingLevel,
@@ -105,7 +105,7 @@ const send = (
   fiber.addObserver(() => waiting.set(request, waiting.get(request)! - 1))
 }
 
-// A log call has one argument or several. A call with only a cause has no data to send.
+// A log call has one or several arguments. A call with only a cause has no data to send.
 const dataOf = (message: unknown): unknown => {
   const parts = Array.isArray(message) ? message.map(plain) : [plain(message)]
   return parts.length > 1 ? parts : parts[0]

@@ -193,8 +193,9 @@ export const make = <R>(
  * each call, during the request. When `start` has succeeded, the client gets the task. When `start` fails, the failure ends the task and
  * answers the call. When the request ends before its response, the client never learns of the task, and the engine's `stopped` runs.
  *
- * The definition needs `task: "required"`. Clients without tasks get an error. Middleware around the tool sees the call that starts the
- * work, but not the result. The limit `maxRunning` of `TasksServer.layer` does not count detached tasks; the limits of the `TaskStore` do.
+ * The definition needs `task: "required"`. Clients without tasks get an error. Middleware around the tool gets the call that starts the
+ * work, but not the result of the work. The limit `maxRunning` of `TasksServer.layer` does not count detached tasks; the limits of the
+ * `TaskStore` do.
  *
  * @category constructors
  */

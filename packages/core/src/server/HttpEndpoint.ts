@@ -32,11 +32,11 @@ import type { HostedOptions, HttpOptions } from "./WebHandler.js"
 /**
  * Makes an app that serves until the scope closes. Without the option `path`, the app serves any path.
  *
- * Without `allowedHosts`, the app allows any host when it knows that the server listens on an address that is not loopback. When the server
- * listens on a loopback address, or when the address is not known (behind a web handler, for example), the app allows only the host names
- * of this machine. Without `allowedOrigins`, the app allows only pages of this machine. With the option `user`, the app requires the user
- * as a service, which middleware of the application provides. The app passes this user to the authenticator of the server. The option
- * `services` does the same for other services.
+ * Without `allowedHosts`, the allowed hosts depend on the address of the HTTP server. For an address that is not loopback, the app allows
+ * any host. For a loopback address, or an unknown address (for example behind a web handler), the app allows only the host names of this
+ * machine. Without `allowedOrigins`, the app allows only pages of this machine. With the option `user`, the app requires the user as a
+ * service, which middleware of the application provides. The app passes this user to the authenticator of the server. The option `services`
+ * does the same for other services.
  *
  * Middleware of the application can set values for the fiber of a POST, such as annotations of logs. The handlers of the messages of this
  * POST also have these values. Session layers, tasks, and messages that another node has passed on do not have these values.
@@ -186,7 +186,7 @@ export const forEach = <E = never, R1 = never, R2 = never>(
 
 const tooMany = Effect.succeed(HttpServerResponse.empty({ status: 503, headers: { "retry-after": "60" } }))
 
-/** As `ListensOn.isLocal`, for platforms where only the HTTP server knows its address, such as Bun. */
+/** As `ListensOn.isLocal`, for platforms where only the HTTP server can give the address, such as Bun. */
 const serversIsLocal = (context: Context.Context<never>): boolean | undefined => {
   const address = Option.getOrUndefined(Context.getOption(context, HttpServer.HttpServer))?.address
   return address === undefined ? undefined : Guard.isLoopback(ServerAddress.hostname(address))

@@ -16,7 +16,7 @@ import type { HandlerContext } from "./runtime/HandlerContext.js"
  * Gets a service of the HTTP request. Use this effect in `Feature.provide`. When a message has no such service, the effect `otherwise`
  * makes the service. Without `otherwise`, the server refuses the message with an `InternalError`, which names the service and says why the
  * service is missing. Three kinds of messages have no such service: messages on other transports, messages that another node has passed on,
- * and calls of tools as tasks, which outlive their requests.
+ * and calls of tools as tasks, which go on after their requests.
  *
  * @example
  * ```ts

@@ -356,7 +356,7 @@ export const resource = <const Name extends string, E = never, R = never>(
   definition: Resource.Resource<Name>,
   read: Effect.Effect<Resource.Contents, E, R> & Feature.Declared<E>,
   options: {
-    /** For how long clients may cache the content, and whether for other users, too. Default: what the server's option `cache` says. */
+    /** For how long clients may cache the content, and whether caches may share it between users. Default: the server's option `cache`. */
     readonly cache?: CacheHints.CacheOptions | undefined
   } = {}
 ): Feature.Feature<Exclude<R, Feature.RequestServices>> =>
@@ -395,7 +395,9 @@ export const resourceTemplate = <
     readonly list?:
       | (Effect.Effect<ReadonlyArray<Resource.Resource.Any>, LE, LR> & Feature.Allowed<LE>)
       | undefined
-    /** For how long clients may cache the contents, and whether for other users, too. Default: what the server's option `cache` says. */
+    /**
+     * For how long clients may cache the contents, and whether caches may share them between users. Default: the server's option `cache`.
+     */
     readonly cache?: CacheHints.CacheOptions | undefined
   } = {}
 ): Feature.Feature<

@@ -572,8 +572,8 @@ const listeners = <A>() => {
 }
 
 /**
- * Builds the features, and removes them when the scope closes. When one feature fails, the features that were built before it are removed
- * at once. When a layer dies with a `FeatureError`, this effect fails with the error.
+ * Builds the features, and removes them when the scope closes. When one feature fails, this effect immediately removes the features that it
+ * has built before. When a layer dies with a `FeatureError`, this effect fails with the error.
  */
 const addAll = <E, R>(
   features: Layer.Layer<never, E, R>
@@ -591,7 +591,7 @@ const addAll = <E, R>(
           ),
           Effect.onError((cause) => Scope.close(own, Exit.failCause(cause)))
         )
-        // An interruption may come in the steps after the layer was built.
+        // An interruption may come after the layer was built.
       )).pipe(Effect.onError((cause) => close(Exit.failCause(cause))))
       yield* Scope.addFinalizerExit(outer, close)
     })

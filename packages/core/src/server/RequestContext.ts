@@ -86,7 +86,7 @@ export interface RequestContextService {
   readonly headers: Readonly<Record<string, string | undefined>>
   /** The identity of the sender; `undefined` for an anonymous user, and on a server without an authenticator. */
   readonly principal: Principal | undefined
-  /** What is known of the client. */
+  /** The facts about the client. */
   readonly client: ClientOfRequest
   /**
    * The id of the task, when the call runs as a task; `undefined` for any other call, and before the task begins. Do not log the id: on a

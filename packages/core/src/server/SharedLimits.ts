@@ -1,6 +1,6 @@
 /**
- * Counters that all nodes of a server share: how often a client may do something in a certain time (`take`), and what may happen only once
- * (`once`).
+ * Counters that all nodes of a server share. `take` limits how often something may happen in a certain time. `once` allows something only
+ * one time.
  *
  * This module contains the interface of the counters, and counters in memory, for one node. It does not use Effect's `RateLimiter`, which
  * makes callers wait and has no keys: a server must refuse immediately.

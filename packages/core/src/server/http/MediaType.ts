@@ -1,6 +1,6 @@
 /**
- * Parses Accept as a list and Content-Type as a type, for `dispatch/Stages`, `JsonOrStream`, and the transports of both protocol eras
- * (`legacy/Http`, `modern/Http`). A media type counts only when it is a whole element of the list, not when it is a part of another text.
+ * Parses Accept as a list and Content-Type as a type, for `dispatch/Stages`, `JsonOrStream`, `legacy/Http` and `modern/Http`. A media type
+ * counts only when it is a whole element of the list, not when it is a part of another text.
  */
 import type { Headers } from "./HttpExchange.js"
 

@@ -1,7 +1,7 @@
 /**
- * Questions in the modern era (revision 2026-07-28). A question without an answer ends the round: it interrupts the handler, the finalizers
- * of the handler run, and the server answers the request with `input_required`. The client sends the request again with the answers, and
- * the handler runs again from its beginning. When the handler has ended, `Era` runs `seal` and sends `result`. `RequestState` encrypts
+ * Asks questions with revision 2026-07-28. A question without an answer ends the round: it interrupts the handler, the finalizers of the
+ * handler run, and the server answers the request with `input_required`. The client sends the request again with the answers, and the
+ * handler runs again from its beginning. When the handler has ended, `Era` runs `seal` and sends `result`. `RequestState` encrypts
  * ("seals") the state for the next round.
  *
  * Each request that may ask questions has one object of this class, with mutable fields. `given` contains the answers of earlier rounds.
