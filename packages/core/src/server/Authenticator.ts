@@ -77,7 +77,10 @@ export interface Options<S, R1 = never, R2 = never, R3 = never> {
    * calls this function for every other request, with an empty list. Default: the user may use only features that require no scopes.
    */
   readonly permit?: ((user: S, scopes: ReadonlyArray<string>) => Refuses | undefined) | undefined
-  /** JSON documents, by their paths. Every HTTP endpoint of the server serves these documents to every client and every web page. */
+  /**
+   * JSON documents, by their paths. Every HTTP endpoint of the server serves these documents, without authentication, to every client and
+   * every web page.
+   */
   readonly documents?: Readonly<Record<string, JsonObject>> | undefined
   /**
    * How long the option for the transport (`http`, `stdio`, `inProcess`) may take to find the user of one message. When this time has
@@ -127,7 +130,7 @@ export const make = <I, S, R1 = never, R2 = never, R3 = never>(
 ): Authenticator<I, R1 | R2 | R3> => ({
   [TypeId]: { _Provides: undefined as I },
   tag,
-  // Only the type of `make` knows which of the functions requires which service.
+  // The type of `make` contains the services of each function. At run time they are not distinguished.
   options: Effect.succeed(options as Options<any, any, any, any>)
 })
 
@@ -162,7 +165,7 @@ export interface HttpRequest {
   readonly headers: Readonly<Record<string, string | undefined>>
   /** The address of the client, or of the last proxy before the server; `undefined` where the platform does not give it. */
   readonly remoteAddress?: string | undefined
-  /** Whether the connection to this process is encrypted; `undefined` where the platform does not tell. */
+  /** Whether the connection to this process is encrypted; `undefined` where the platform does not say. */
   readonly encrypted?: boolean | undefined
   /**
    * `true` when the user of this request was found before. There are two cases. Another node has found the user, and has passed the request

@@ -22,7 +22,7 @@ export type CacheableMethod =
 
 /** @category models */
 export interface CacheOptions {
-  /** How long a client may reuse a result, counted from the moment when the client receives it. Default: zero. */
+  /** How long a client may reuse a result after the client has received it. Default: zero. */
   readonly ttl?: Duration.DurationInput | undefined
   /**
    * `public`: every client gets the same result, so a shared cache may keep it. `private`: the result is only for the client that sent the

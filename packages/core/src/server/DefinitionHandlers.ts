@@ -74,7 +74,7 @@ export type Checked<D extends Definition.Definition.Any, H> = {
     : Extra<K>
 }
 
-// Where the compiler infers no handlers, it takes `Handlers`, whose failure is `any`.
+// When the compiler cannot infer the type of the handlers, it uses the type `Handlers`, whose failure is `any`.
 type Failing<E, Failure> = 0 extends 1 & E ? unknown : Feature.Declared<E, Failure>
 
 type Handler<H, Failure = never> = H extends Effect.Effect<any, infer E, any> ? Failing<E, Failure>

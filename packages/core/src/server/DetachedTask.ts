@@ -46,7 +46,7 @@ export interface Reference extends Schema.Schema.Type<typeof Reference> {}
 /** @category schemas */
 export const Reference = Schema.Struct({
   taskId: Schema.String,
-  /** The id of the user that the task belongs to; `null` on a server without users. */
+  /** The id of the user that the task belongs to; `null` for an anonymous user, and on a server without users. */
   owner: Schema.NullOr(Schema.String),
   /** The protocol revision of the call that became the task. */
   revision: Schema.Literal(...Version.all),
@@ -89,7 +89,7 @@ export interface DetachedTasks {
   readonly name: string
   /** The task; `None` when its time to live has passed. */
   readonly get: (reference: Reference) => Effect.Effect<Option.Option<StoredTask>, TaskStoreError>
-  /** The task as it is, and then the task after each change. The stream ends when the time to live of the task has passed. */
+  /** The task now, and then the task after each change. The stream ends when the time to live of the task has passed. */
   readonly changes: (reference: Reference) => Stream.Stream<StoredTask, TaskStoreError>
   /** Stores a status message for the client, cut to 1,000 characters. Gives `false` when the task has ended. */
   readonly progress: (reference: Reference, message: string) => Effect.Effect<boolean, TaskStoreError>

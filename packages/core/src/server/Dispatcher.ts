@@ -24,8 +24,8 @@ import type { ServerLimits } from "./Limits.js"
 /** @category models */
 export interface DispatcherService {
   /**
-   * Serves the client of one transport, until the client or the server ends the conversation. When this effect is interrupted, it ends the
-   * conversation: it interrupts the handlers, and answers the requests that have no answer yet.
+   * Serves the client of one transport, until the client or the server ends the conversation. Interrupting this effect ends the
+   * conversation: the server interrupts the handlers, and answers the requests that have no answer yet.
    *
    * `caller` contains what the transport tells the authenticator about its client. Default: nothing.
    */

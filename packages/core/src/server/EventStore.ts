@@ -22,7 +22,7 @@ import * as EffectInternals from "../kit/EffectInternals.js"
 
 /** @category models */
 export interface StoredEvent {
-  /** At least 1, and greater than the position of the event before it on the same stream. */
+  /** The position of the event on its stream: at least 1, and greater than the position of the previous event on this stream. */
   readonly position: number
   /** The JSON text of a message. */
   readonly data: string
@@ -81,8 +81,8 @@ export interface EventStoreService {
     isLast: boolean
   ) => Effect.Effect<boolean>
   /**
-   * The events after a position, in order. `-1` asks for all events that are stored. The store need not have an event at the position.
-   * `None` when the stream is unknown, or when an event after the position has been dropped.
+   * The events after a position, in order. The position `-1` gives all stored events. The store does not need to have an event at the
+   * position. Gives `None` when the stream is unknown, or when the store has dropped an event after the position.
    */
   readonly after: (
     key: StreamKey,
@@ -111,8 +111,8 @@ export interface MemoryOptions {
 }
 
 /**
- * A store in memory. Its events are lost when the process ends. A timer removes the streams whose `retention` has passed, also while nobody
- * uses the store. The timer ends with the scope.
+ * Makes a store in memory. Its events are lost when the process ends. A timer removes the streams whose `retention` has passed, also while
+ * nobody uses the store. The timer ends with the scope.
  *
  * @category constructors
  */
@@ -246,7 +246,7 @@ class Memory implements EventStoreService, Deadlines.Expirable {
     })
   }
 
-  /** Removes the streams whose `retention` has passed. Gives the time at which to look again. */
+  /** Removes the streams whose `retention` has passed. Gives the time of the next check. */
   sweep(now: number): number {
     const wall = EffectInternals.millis(this.clock)
     this.removeExpired(wall)
@@ -286,7 +286,7 @@ class Memory implements EventStoreService, Deadlines.Expirable {
   private dropOldest(): void {
     for (const log of this.logs) {
       this.dropFirst(log)
-      // The log of a running stream stays: it holds the position of the last event that was dropped.
+      // The log of a running stream stays, because it contains the position of the last dropped event.
       if (log.events.length === 0) {
         if (log.until === Infinity) this.logs.delete(log)
         else this.remove(log)

@@ -3,8 +3,8 @@
  * kind, name, annotations and scopes), the arguments of the handler, and the result. The middleware of the server (`Middleware`) runs
  * outside of this middleware, around every message.
  *
- * A use is the call of a tool, the reading of a resource, the getting of a prompt, a completion, or a request or notification that a
- * `MethodHandler` of the features handles. Lists and subscriptions are not uses.
+ * A use is one of these: the client calls a tool, reads a resource, gets a prompt, completes an argument, or sends a request or
+ * notification that a `MethodHandler` of the features handles. Lists and subscriptions are not uses.
  *
  * @since 0.1.0
  */

@@ -33,7 +33,7 @@ export class InboxError extends Data.TaggedError("InboxError")<{
  * @category models
  */
 export interface Mailbox {
-  /** Sends a text to another node. The texts from one node to another node arrive in order, and each text arrives once. */
+  /** Sends a text to another node. The texts from one node to another node arrive in order, and no text arrives twice. */
   readonly send: (node: string, text: string) => Effect.Effect<void, InboxError>
   /**
    * The texts that other nodes have sent since this node joined. When the inbox no longer exists, the stream ends, and senders get `Gone`.

@@ -173,7 +173,7 @@ export type Requires<Session, Around, InSession, Users> =
  * services when a handler runs.
  *
  * Where several sources provide the same service, a handler gets it from the first source in this order: the request, the middleware, the
- * user, the session layer, the services of the HTTP request, the context that the layer of its feature was built with.
+ * user, the session layer, the services of the HTTP request, the context of the feature's layer.
  *
  * @example
  * ```ts

@@ -273,8 +273,8 @@ export const fallback = <Handled extends Effect.Effect<Json.JsonObject, any, any
   )
 
 /**
- * Marks a result that comes from another server. The server sends it without a check, also when the handler of a tool, prompt or resource
- * returns it.
+ * Marks a result that comes from another server. This server sends a marked result without a check, also when the handler of a tool, prompt
+ * or resource returns it.
  *
  * @category utils
  */

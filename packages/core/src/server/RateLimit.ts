@@ -72,7 +72,7 @@ export const make = (name: string, { burst, every, whenAway = "serve" }: Options
   const limits = Effect.contextWithEffect((context: Context.Context<never>) => {
     const shared = Context.getOption(context, SharedLimits.SharedLimits)
     if (Option.isSome(shared)) return Effect.succeed(shared.value)
-    // This set is the same object for all features of a server, so it identifies the server.
+    // The set `observers` is the same object for all features of a server, so it identifies the server.
     const server = Option.match(Context.getOption(context, Running), {
       onNone: () => own,
       onSome: ({ observers }) => observers
@@ -118,7 +118,7 @@ export interface MiddlewareOptions<R = never> extends Options {
    * the services of the call, such as the user. Default: the id of the principal. Then all clients without a principal count as one client.
    */
   readonly by?: ((call: Middleware.Call) => Effect.Effect<string | undefined, never, R>) | undefined
-  /** Whether each tool has separate counters. If `true`, only calls of tools have a limit. Default: `false`. */
+  /** Whether each tool has separate counters. If `true`, only calls of existing tools have a limit. Default: `false`. */
   readonly perTool?: boolean | undefined
 }
 
@@ -154,7 +154,7 @@ export const middleware = <R = never>(
       const tool = call.method === "tools/call" ? String(call.params?.name) : undefined
       return Effect.flatMap(
         Effect.serviceOption(Running),
-        // An unknown tool has no counters of its own, because a client may invent names.
+        // A call of an unknown tool has no limit, because a client may invent names.
         (registry) =>
           tool !== undefined && Option.exists(registry, ({ tools }) => tools.has(tool))
             ? Effect.zipRight(take(JSON.stringify([tool, key])), next)

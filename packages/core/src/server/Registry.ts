@@ -181,7 +181,7 @@ export interface RegisteredTool extends Registered {
    * name of the tool in the client's request.
    */
   readonly call: (args: unknown, name: string) => Effect.Effect<Tools.CallToolResult, unknown, any>
-  /** How calls of the tool become tasks; `undefined` for a tool that never runs as a task. */
+  /** The task options of the tool; `undefined` for a tool that never runs as a task. */
   readonly task?: {
     readonly support: "optional" | "required"
     /** Whether the handler itself begins the task, with `startTask`. */
@@ -232,7 +232,7 @@ export interface RegisteredPrompt extends Registered {
   readonly advertised: Prompts.Prompt
   /** Decodes the arguments. `undefined`: the function `get` receives the arguments as the client sent them, as in a proxy. */
   readonly decode?: ((args: unknown) => Effect.Effect<unknown, ParseIssue>) | undefined
-  /** Runs the handler. `args` are the decoded arguments, or, without `decode`, the arguments as the client sent them. */
+  /** Runs the handler. `args` are the decoded arguments. Without `decode`, `args` are the arguments as the client sent them. */
   readonly get: (args: unknown) => Effect.Effect<Prompts.GetPromptResult, unknown, any>
   readonly completers: Completers
 }
@@ -260,7 +260,7 @@ export interface RegisteredHandler extends Registered {
   /** The capabilities that a client must have declared; `undefined` when a client needs no capability. */
   readonly requires?: ClientCapabilities | undefined
   /**
-   * Whether several features register this handler. The checks and the middleware around one of these features then do not apply to the
+   * Whether several features register this handler. If `true`, the checks and the middleware around these features do not apply to the
    * handler. Default: `false`.
    */
   readonly isShared?: boolean | undefined
@@ -379,7 +379,7 @@ export interface RegistryService {
    * tool.
    */
   readonly tools: Entries<RegisteredTool>
-  /** The resources, by their URIs. `get` also finds a resource by every URI that equals its URI by the rules of RFC 3986. */
+  /** The resources, by their URIs. `get` also finds a resource by an equivalent URI (RFC 3986). */
   readonly resources: Entries<RegisteredResource>
   /** The resource templates, by their URI templates. */
   readonly templates: Entries<RegisteredTemplate>

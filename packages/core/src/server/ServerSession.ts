@@ -102,8 +102,8 @@ export interface AskAsTaskOptions {
 export interface ServerSessionService extends RequestContextService {
   /**
    * Asks questions, and gives the answers under the names of the questions. With revision 2025-11-25 or earlier the server asks the
-   * questions one after another. With revision 2026-07-28 or later it sends all of them together, and their names are the keys of the
-   * client's responses.
+   * questions one after another. With revision 2026-07-28 or later the server sends all questions together, and their names are the keys of
+   * the client's responses.
    */
   readonly ask: <const Q extends Readonly<Record<string, Ask.Question<any>>>>(
     questions: Q,
@@ -114,7 +114,8 @@ export interface ServerSessionService extends RequestContextService {
    * arrays of literals. With any other field, such as an object, the handler dies. Declare the schema outside of the handler, because the
    * library compiles each new schema object again. `timeout` replaces the server's limit `elicitationTimeout`.
    *
-   * With a `url`, asks a person to open this page. `accept` means that the person agreed to open the page. See `elicitationComplete`.
+   * With a `url`, asks a person to open this page. The answer `accept` means that the person agreed to open the page. See
+   * `elicitationComplete`.
    */
   readonly elicit: {
     <A, I>(

@@ -62,7 +62,7 @@ export const sessionDuration: Metric.Metric.Histogram<number> = Telemetry.histog
 export const runtime: {
   /** `mcp.runtime.sessions.active`: the open sessions of HTTP clients of revision 2025-11-25 or earlier. */
   readonly sessions: Metric.Metric.Gauge<number>
-  /** `mcp.runtime.requests.inflight`: the requests that have no response yet, on every transport. Open subscriptions are among them. */
+  /** `mcp.runtime.requests.inflight`: the requests that have no response yet, on every transport. This includes open subscriptions. */
   readonly requests: Metric.Metric.Gauge<number>
   /** `mcp.runtime.streams.open`: event streams that clients read. */
   readonly streams: Metric.Metric.Gauge<number>

@@ -25,7 +25,7 @@ export interface SessionEntry {
   /** The node that serves the session, or the last node that served the session. */
   readonly node: string
   /**
-   * Counts the nodes that have served the session: 1 for the node that opened the session; each node that takes the session over adds 1.
+   * A number that is 1 for the node that opened the session. Each node that takes the session over adds 1.
    */
   readonly epoch: number
   /** The facts that another node needs to take the session over, such as the revision and the capabilities of the client. */

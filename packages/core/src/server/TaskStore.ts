@@ -53,7 +53,7 @@ export interface StoredTask {
   readonly taskId: string
   /** The id of the principal that the task belongs to; `null` for an anonymous client, and on a server without an authenticator. */
   readonly owner: string | null
-  /** The name of the node that runs the task, where several nodes share a `SessionDirectory`; `undefined` elsewhere. */
+  /** The name of the node that runs the task, on a server with several nodes (with a `SessionDirectory`); otherwise `undefined`. */
   readonly node?: string | undefined
   /**
    * The name of the engine that runs the task outside of the nodes (`DetachedTask`); `undefined` where a node runs the task. A detached
@@ -148,7 +148,7 @@ export class TaskStore extends Context.Tag("@effect-mcp/core/TaskStore")<TaskSto
 
 /** @category models */
 export interface MemoryOptions {
-  /** How many tasks one owner may have, ended tasks included. Default: 1,000. */
+  /** How many tasks one owner may have, including ended tasks. Default: 1,000. */
   readonly maxTasks?: number | undefined
   /**
    * How many characters all tasks together may have, as JSON. At the limit, the store may make room for an owner that uses less than an
@@ -167,8 +167,8 @@ export interface MemoryOptions {
 const SWEEP = 1000
 
 /**
- * A store in memory. Its tasks are lost when the process ends. A timer removes the tasks whose time to live has passed, also while nobody
- * uses the store. The timer ends with the scope.
+ * Makes a store in memory. Its tasks are lost when the process ends. A timer removes the tasks whose time to live has passed, also while
+ * nobody uses the store. The timer ends with the scope.
  *
  * @category constructors
  */
@@ -294,7 +294,7 @@ class Memory implements TaskStoreService, Deadlines.Expirable {
 
   readonly changes = (owner: string | null, taskId: string): Stream.Stream<StoredTask> =>
     Stream.unwrapScoped(Effect.suspend(() => {
-      // Not `Stream.asyncPush`, whose reader waits forever when a change comes in the step before it begins to wait.
+      // Not `Stream.asyncPush`: its reader waits forever when a change comes directly before the reader begins to wait.
       const newest = Outbox.make<StoredTask>()
       const watching = Effect.acquireRelease(
         this.now((now) => {
@@ -324,7 +324,7 @@ class Memory implements TaskStoreService, Deadlines.Expirable {
       return Effect.as(expiring, Stream.repeatEffectOption(last))
     }))
 
-  /** Removes the tasks whose time to live has passed. Gives the time at which to look again. */
+  /** Removes the tasks whose time to live has passed. Gives the time of the next check. */
   sweep(now: number): number {
     const wall = EffectInternals.millis(this.clock)
     this.swept = wall
@@ -347,7 +347,7 @@ class Memory implements TaskStoreService, Deadlines.Expirable {
     })
   }
 
-  /** Fails when the store has no room for so many more characters of an owner. */
+  /** Fails when the store has no room for `more` further characters of an owner. */
   private full(owned: Owned, more: number): Effect.Effect<never, TaskStoreError> | undefined {
     if (owned.size + more > this.maxOwnerSize) return failed("Full", StoreText.ownerSize(this.maxOwnerSize))
     this.makeRoom(owned, more)

@@ -121,7 +121,7 @@ export interface HealthOptions {
 }
 
 /**
- * The options of an endpoint in an application that has users of its own.
+ * The options of an endpoint in an application that authenticates its users itself.
  *
  * @category models
  */

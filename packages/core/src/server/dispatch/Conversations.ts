@@ -48,7 +48,7 @@ export interface Conversations {
    * not read the transport.
    */
   readonly read: (transport: Transport, caller?: Caller) => ReadConversation
-  /** Begins a conversation whose messages its caller passes on. `onEnd` runs when the server closes the conversation. */
+  /** Begins a conversation. The caller passes the messages to it. `onEnd` runs when the server closes the conversation. */
   readonly feed: Open
   /** Runs an effect for each open conversation. */
   readonly forEach: (run: (connection: Connection) => Effect.Effect<void>) => Effect.Effect<void>
@@ -206,7 +206,7 @@ class ServerConversations implements Conversations {
       )
     )
     const close: Effect.Effect<void> = pipe.close.pipe(
-      // After closing, because the last responses need the transport. A transport may refuse to be interrupted.
+      // After closing, because the last responses need the transport. The fiber that reads a transport may be uninterruptible.
       Effect.zipRight(Effect.suspend(() => {
         EffectInternals.interrupt(reader)
         return TimeLimit.exit(reader, options.closeTimeout)

@@ -101,7 +101,7 @@ export const make = (context: HttpContext, entrances: Entrances, draining: Drain
       http?.drain()
     },
     release: () => {
-      // A subscription that was just beginning may have been added since the last call.
+      // `drain` has already called this. Another subscription may have begun since then.
       modern?.endSubscriptions()
       const released = [http?.release(), sse?.release(), nodes?.isIdle(), !stateless?.size(), !modern?.size()]
       return !released.includes(false)

@@ -142,7 +142,7 @@ export const open = ({ refuses }: Pick<Parts, "refuses">): Stage<"open", {}, voi
 })
 
 /**
- * Answers with a JSON document that every page may read, such as the metadata of the authorization. The client need not be authenticated.
+ * Answers with a JSON document that every page may read, such as the metadata of the authorization. This needs no authentication.
  */
 export const document = ({ documents, guard }: Pick<Parts, "documents" | "guard">): Stage<"document", {}, void> => ({
   name: "document",

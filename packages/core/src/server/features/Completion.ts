@@ -143,7 +143,7 @@ const namesOf = (named: ReadonlyArray<{ readonly name: string }> = []): Readonly
 const unknownArgument = (name: string, subject: string): InvalidParams =>
   new InvalidParams({ message: `Unknown argument "${HandlerName.quotable(name)}" of ${subject}` })
 
-/** Completes with the values that begin with the given text, in upper or lower case. */
+/** Gives the values that begin with the given text. Ignores upper and lower case. */
 const amongValues = (values: ReadonlyArray<string>) => (value: string): Effect.Effect<Completion.Suggestions> =>
   Effect.sync(() => {
     const start = value.toLowerCase()

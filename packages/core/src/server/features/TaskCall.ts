@@ -78,7 +78,7 @@ export const run = (
       }
       const { first, handlerFiber, own } = self
       own.outlivesRequest = true
-      // Messages of the handler must not reach the client before the response that tells the client of the task.
+      // Messages of the handler must not reach the client before the response with the task.
       own.startTask = Effect.zipRight(begin(self), Deferred.await(yield* EffectInternals.ended))
       const { origin } = handler
       const handling = handle(self, call, withoutServices(yield* Effect.context<any>(), origin))
@@ -177,7 +177,7 @@ const begin = ({ beginning, create, dialect, first, handlerFiber, own, runner }:
         yield* runner.supervise(task, Deferred.await(handlerFiber), dialect.changed)
         yield* Deferred.succeed(first, { _tag: "Begun", task })
       })
-      // A refusal by the store is not a failure that a handler could treat: it answers the request, with its status.
+      // A handler must not catch a refusal of the store: the refusal answers the request, with its status.
     ))
   ) as Effect.Effect<void, AskError>
 
@@ -196,7 +196,7 @@ const handle = (
     Effect.exit,
     Effect.flatMap((exit) => Effect.map(Effect.exit(release(exit)), (released) => Exit.zipLeft(exit, released))),
     Effect.tap((exit) => Deferred.succeed(first, { _tag: "Over", exit })),
-    // The call was cancelled, or the server was shut down, before the client knew of the task.
+    // The call was cancelled, or the server was shut down, before the client got the task.
     Effect.map((exit) => self.isCancelled && Exit.isInterrupted(exit) ? cancelled : dialect.ended(exit)),
     Effect.mapInputContext((_: Context.Context<never>) => services)
   )
@@ -239,7 +239,7 @@ const askerOf = (task: StoredTask, after: Asker, dialect: TaskDialect, tasks: St
             ? Effect.fail(McpError.fromWire(answer.error))
             : dialect.decode(question, answer.result, key)
         }
-        // With revision 2025-11-25 an answer is a response, which cannot be refused, so this check fails only with later revisions.
+        // With revision 2025-11-25 an answer is a response, which the server cannot refuse. So this check fails only with later revisions.
         const check: Check = (key, answer) =>
           "error" in answer ? Effect.void : Effect.catchAll(
             Effect.asVoid(decode(key, answer)),

@@ -24,7 +24,7 @@ export interface Guard {
   readonly preflight: (headers: Headers, allow: string) => Headers
 }
 
-/** The names of the loopback interface. Only programs on the same machine reach a server there. */
+/** The names of the loopback interface. Only programs on the same machine can reach a server on this interface. */
 export const loopbackHosts: ReadonlyArray<string> = ["localhost:*", "127.0.0.1:*", "[::1]:*"]
 
 export const loopbackOrigins: ReadonlyArray<string> = loopbackHosts.flatMap((host) => [

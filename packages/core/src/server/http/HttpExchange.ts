@@ -22,7 +22,7 @@ export type Headers = Readonly<Record<string, string | undefined>>
 /** The facts about a request that the HTTP server gives. */
 export interface Arrived extends Brought {
   readonly method: string
-  /** The path and the query, as the endpoint compares them with its own path. */
+  /** The path and the query, in the form in which the endpoint compares them with its own path. */
   readonly url: string
   /** The whole path in the client's request, also where a router has removed the beginning of `url`. */
   readonly path: string
@@ -37,7 +37,7 @@ export interface Arrived extends Brought {
    */
   readonly remoteAddress?: string | undefined
   readonly encrypted?: boolean | undefined
-  /** The span that the application's HTTP server has made for the request, or a span below it; `undefined` where there is no span. */
+  /** The span that the application's HTTP server has made for the request, or a child of this span; `undefined` where there is no span. */
   readonly span?: Tracer.AnySpan | undefined
 }
 
@@ -89,7 +89,7 @@ export interface Admission {
 
 /** The functions of the endpoint for clients that read slowly. */
 export interface SlowReaders {
-  /** Sends a body of more than `PIECE` characters in pieces, as fast as the client takes them. */
+  /** Sends a body of more than `PIECE` characters in pieces, as fast as the client reads them. */
   readonly sendLong: (exchange: Pick<HttpExchange, "stream">, status: number, headers: Headers, body: string) => void
   /**
    * Counts `held` characters as not read by the client. Calls `cut` when the client reads nothing for `stallTimeout`, or when the endpoint

@@ -39,7 +39,7 @@ export class PulledWriter implements Writer {
     private readonly slowReaders: SlowReaders | undefined,
     /** Gives the source; `undefined` when the platform does not pull any more. */
     private readonly source: () => Source | undefined,
-    /** Runs `flush`, which gives the waiting text to the source: now, or as soon as the platform takes the text. */
+    /** Runs `flush` now or later. `flush` gives the waiting text to the source. */
     private readonly give: (flush: () => void) => void = (flush) => flush()
   ) {
     // Some servers send the headers of a stream only with the beginning of its body.

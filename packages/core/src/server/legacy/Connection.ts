@@ -78,7 +78,7 @@ export class Connection implements ClientFacts {
   readonly hints = undefined
   /** `conversation`: the client has a conversation with the server. `request`: this object exists for one request only. */
   readonly reach: "conversation" | "request"
-  /** The current phase. Only this class sets it, with one method for each event. */
+  /** The current phase. Only this class sets the phase. Each event has one method. */
   private current: Phase = NEW
   /**
    * Whether the client has sent `notifications/initialized`. Only after this may the client receive requests, and notifications outside of

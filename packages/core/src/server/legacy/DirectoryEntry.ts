@@ -17,7 +17,7 @@ export class DirectoryEntry {
   isLost = false
 
   /**
-   * The id of the principal that opened a session, from the facts that another node has stored; `undefined` for a client without a
+   * Reads the id of the principal that opened a session from the facts that another node has stored; `undefined` for a client without a
    * principal.
    */
   static ownerOf({ owner }: JsonObject): string | undefined {

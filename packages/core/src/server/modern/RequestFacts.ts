@@ -51,7 +51,7 @@ export class RequestFacts implements ClientFacts {
     private readonly channel: Channel,
     /** Whether the message came in a POST. */
     readonly isPosted: boolean,
-    /** The headers of the POST. Some of them repeat arguments of a tool. `undefined` on other transports. */
+    /** The headers of the POST, some of which repeat arguments of a tool; `undefined` on other transports. */
     readonly headers?: Sent | undefined,
     readonly pipe?: KeptSession | undefined
   ) {

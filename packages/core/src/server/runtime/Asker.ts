@@ -10,7 +10,7 @@ import type { Channel } from "../../jsonrpc/Side.js"
 import type { Question } from "../Ask.js"
 import type { AskError, PassedRound, ServerSessionService } from "../ServerSession.js"
 
-/** A question, with the key that the application gave it; `undefined` where the application gave no key. */
+/** A question and its key; the key is `undefined` where the application has given no key. */
 export type Keyed = readonly [key: string | undefined, question: Question<any>]
 
 export interface Asker {

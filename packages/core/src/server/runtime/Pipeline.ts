@@ -30,7 +30,7 @@ export type Handler = ServerSessionService & {
   fiber: Fiber.RuntimeFiber<any, any> | undefined
 }
 
-/** The services that the session layer built for the client, if it built any. */
+/** The services of the session layer for the client; `undefined` when there are none. */
 type Services = Context.Context<never> | undefined
 
 export interface Pipeline {

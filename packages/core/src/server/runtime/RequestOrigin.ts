@@ -3,7 +3,7 @@
  * found no user). Handlers read these facts through `RequestContext`. This is not the HTTP header Origin.
  *
  * The HTTP modules (`legacy/Post`, `modern/Http`) set the origin of the channel of each POST. `dispatch/Conversations` sets the origin of a
- * pipe whose client it has authenticated. Other channels have no origin.
+ * pipe after it has authenticated the client. Other channels have no origin.
  */
 import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"

@@ -4,7 +4,7 @@
  * notifications to their handlers. `legacy/Era` and `modern/Era` each make a record with the differences between the eras.
  * `legacy/ServerSide` and `modern/ServerSide` call this module.
  *
- * `Routes` finds what serves a method, and `Pipeline` runs the middleware around a handler.
+ * `Routes` finds the route of a method, and `Pipeline` runs the middleware around a handler.
  */
 import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"

@@ -44,7 +44,7 @@ export interface Server {
   readonly session: SessionLayer | undefined
   /** The middleware around every message; `undefined` on a server without this middleware. */
   readonly middleware: ServerMiddleware | undefined
-  /** The middleware around every message whose session exists. It runs inside of `middleware`. */
+  /** The middleware around every message whose session exists. This middleware runs inside of `middleware`. */
   readonly sessionMiddleware: ServerMiddleware | undefined
   /** Finds the users; `undefined` on a server without users. */
   readonly authenticate: Authentication["authenticate"] | undefined

@@ -48,7 +48,7 @@ export interface SessionConversation {
    * run waits until the conversation has ended.
    */
   readonly close: Effect.Effect<void>
-  /** The revision that both sides agreed on; `undefined` before `initialize` has succeeded. */
+  /** The revision that client and server have agreed on; `undefined` before `initialize` has succeeded. */
   readonly version: () => Version | undefined
   /** How many requests of the client have no response yet. */
   readonly inFlight: () => number
