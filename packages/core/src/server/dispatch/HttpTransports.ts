@@ -101,7 +101,7 @@ export const make = (context: HttpContext, entrances: Entrances, draining: Drain
       http?.drain()
     },
     release: () => {
-      // `drain` has already called this. Another subscription may have begun since then.
+      // `release` runs several times. Another subscription may have begun since the last run.
       modern?.endSubscriptions()
       const released = [http?.release(), sse?.release(), nodes?.isIdle(), !stateless?.size(), !modern?.size()]
       return !released.includes(false)
