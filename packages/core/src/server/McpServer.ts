@@ -83,7 +83,7 @@ export interface Options<
    * The secrets that encrypt the state of a request that waits for answers of the client, with revision 2026-07-28 or later. Each secret
    * has at least 32 bytes. The server encrypts with the first secret, and decrypts with every secret. To replace a secret, put the new
    * secret before the old secret. Nodes that share the requests of a client need the same secrets. Default: the keys of `SealKeys`, if the
-   * application provides `SealKeys` to the layer of the server. Otherwise a random secret, which the server loses when it ends.
+   * application provides `SealKeys` to the layer of the server; otherwise a random secret, which the server loses when it ends.
    *
    * When a handler asks a question, the server answers the request with the question and with the encrypted state. The client sends the
    * request again with the answers and the state. Then the handler runs again from its beginning. The server itself stores nothing between
@@ -114,11 +114,11 @@ export interface Options<
    */
   readonly session?: Session | undefined
   /**
-   * How long the server keeps the session layer over HTTP with revision 2026-07-28 or later. Default: for one request. `"user"`: the server
-   * keeps one session layer for each combination of user, client (`clientInfo`) and declared capabilities. The server releases this layer
-   * when no request has used it for `limits.userSessionIdleTimeout`. The server keeps at most 10,000 such layers, and at most 64 for one
-   * user. At the limit, a new layer replaces the layer that was idle longest. `"user"` needs an `authenticator`, and a server on one node:
-   * with a `SessionDirectory` or a `ChangeBus` the layer of the server dies.
+   * How long the server keeps the session layer over HTTP with revision 2026-07-28 or later. `"user"`: the server keeps one session layer
+   * for each combination of user, client (`clientInfo`) and declared capabilities. The server releases this layer when no request has used
+   * it for `limits.userSessionIdleTimeout`. The server keeps at most 10,000 such layers, and at most 64 for one user. At the limit, a new
+   * layer replaces the layer that was idle longest. `"user"` needs an `authenticator`, and a server on one node: with a `SessionDirectory`
+   * or a `ChangeBus` the layer of the server dies. Default: for one request.
    */
   readonly lifetime?: "user" | undefined
   /**

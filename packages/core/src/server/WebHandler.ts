@@ -29,19 +29,19 @@ import type { HttpLimits } from "./Limits.js"
 export interface HttpOptions {
   /**
    * The allowed values of the Host header: "mcp.example.com", "localhost:3000", "localhost:*" for any port or none, "*" for any host.
-   * Default for a server that listens on an address that is not loopback: any host. Default for other servers, and where the address is not
-   * known, as in a web handler: the names of the loopback interface, with any port.
+   * Default: any host for a server that listens on an address that is not loopback; for other servers, and where the address is unknown (as
+   * in a web handler), the names of the loopback interface, with any port.
    */
   readonly allowedHosts?: ReadonlyArray<string> | undefined
   /**
    * The allowed values of the Origin header: "https://app.example.com", "http://localhost:*", "*" for any origin. The endpoint also allows
    * requests without this header, because a browser sends the header with every request of a page from another origin. Default: the origins
-   * of the loopback interface, with any port. Default for `HttpServer` of `@effect-mcp/node` on an address that is not loopback: no origin.
+   * of the loopback interface, with any port; no origin for `HttpServer` of `@effect-mcp/node` on an address that is not loopback.
    */
   readonly allowedOrigins?: ReadonlyArray<string> | undefined
   /**
-   * The path of the endpoint. Default for an HTTP server that serves only the endpoint: "/mcp". Default where an application mounts the
-   * endpoint: any path.
+   * The path of the endpoint. Default: "/mcp" for an HTTP server that serves only the endpoint; any path where an application mounts the
+   * endpoint.
    */
   readonly path?: string | undefined
   /**
@@ -89,7 +89,7 @@ export interface HttpOptions {
    * How long running requests may go on when the endpoint closes. After this time the endpoint interrupts them. During this time the
    * endpoint refuses new requests with status 503. Where several nodes serve the endpoint, this node ends streams, and clients open them at
    * another node. Each session moves to another node as soon as no request of the session runs. `closeTimeout` begins after this time.
-   * Default: 5 seconds with a `SessionDirectory`, otherwise 0.
+   * Default: 5 seconds with a `SessionDirectory`, otherwise 0 seconds.
    */
   readonly drainTimeout?: Duration.DurationInput | undefined
   /** Options for clients of revision 2025-11-25 or earlier. All other options apply to clients of every revision. */
