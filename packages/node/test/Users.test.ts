@@ -54,7 +54,7 @@ const connecting = (
   }))
 
 const unauthorized =
-  /^401 Bearer resource_metadata="https:\/\/mcp.example.com\/metadata" .*names no client that this server knows/
+  /^401 Bearer resource_metadata="https:\/\/mcp.example.com\/metadata" .*does not identify a client of this server/
 
 const ways: ReadonlyArray<Way> = [
   ...Object.entries(shells).flatMap(([shell, start]) =>
@@ -169,7 +169,7 @@ for (const { name, refusal, start, versions } of ways) {
             const error = yield* Effect.flip(
               Effect.flatMap(connect(as(undefined)), (session) => session.callTool("who"))
             )
-            assert.match(why(error), /knows no user/)
+            assert.match(why(error), /cannot find the user/)
           }).pipe(Effect.provide(services(McpServer.layer({ name: "users", version: "1.0.0" }, features, {
             ...options,
             authenticator: Authenticator.make(User, { id: ({ name }) => name })

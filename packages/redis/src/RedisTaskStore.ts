@@ -176,7 +176,7 @@ const create = Effect.fnUntraced(function*(self: Self, task: StoredTask) {
   const { sizes, tasks, until } = listsOf(self, task.owner)
   const args = [task.taskId, left, maxTasks, PORTION, text.length, maxOwnerSize]
   const enlisted = yield* run(enlisting, tasks, until, sizes, ...args)
-  if (enlisted === "many") return yield* full(`This owner has ${maxTasks} tasks, and may have no more`)
+  if (enlisted === "many") return yield* full(`This owner has ${maxTasks} tasks, and this is the limit`)
   if (enlisted === "large") return yield* large(maxOwnerSize)
   if (enlisted === "known") return yield* known(task.taskId)
   const stored = Effect.filterOrFail(

@@ -40,11 +40,11 @@ describe("RedisTaskStore", () => {
         const { message } = yield* Effect.flip(create({ ...taskOf("1", now, 60_000), owner }))
         assert.strictEqual(
           message,
-          "There is a task with the id \"1\" already: create each task with an id of its own"
+          "There is already a task with the id \"1\": create each task with a new id"
         )
       }
       const { message } = yield* Effect.flip(list("ada", { after: "x", limit: 1 }))
-      assert.strictEqual(message, "There is no page of tasks after \"x\": pass the `next` of the page before")
+      assert.strictEqual(message, "There is no page of tasks after \"x\": pass the `next` of the previous page")
     }))
 
   it.scopedLive("stores nothing of an owner whose tasks have expired", () =>

@@ -117,7 +117,7 @@ const whyNot = Effect.fnUntraced(function*(
       "Full",
       Number(found?.count) < maxTasks
         ? StoreText.ownerSize(maxOwnerSize)
-        : `This owner has ${maxTasks} tasks, and may have no more`
+        : `This owner has ${maxTasks} tasks, and this is the limit`
     )
 })
 

@@ -136,7 +136,7 @@ describe.each(engines)("an entry in $engine that no node has written", ({ engine
         const { message, reason } = yield* Effect.flip(tasks.replace(grown))
         assert.deepStrictEqual([reason, message], [
           "Full",
-          "The tasks of this owner have 16777216 characters, and may have no more"
+          "The tasks of this owner have 16777216 characters, and this is the limit"
         ])
         assert.isTrue(yield* tasks.replace({ ...listed[0]!, version: 2, statusMessage: "ended" }))
         assert.isTrue(yield* tasks.replace(grown))

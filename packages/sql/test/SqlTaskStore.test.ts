@@ -46,18 +46,18 @@ describe.each(engines)("a store of tasks in $engine", ({ pair }) => {
       const [[, [store, now]]] = yield* pair(make({ maxTasks: 3, maxTaskSize: 1000 }))
       for (const id of ["1", "2", "3"]) yield* store.create(task(id, now))
       const full = yield* Effect.flip(store.create(task("4", now)))
-      assert.deepInclude(full, { reason: "Full", message: "This owner has 3 tasks, and may have no more" })
+      assert.deepInclude(full, { reason: "Full", message: "This owner has 3 tasks, and this is the limit" })
       yield* store.create(task("5", now, { owner: "bob" }))
       const large = yield* Effect.flip(store.create(task("6", now, { owner: "bob", statusMessage: "x".repeat(1000) })))
       assert.deepInclude(large, { reason: "Full", message: "A task may have 1000 characters" })
       assert.deepInclude(yield* Effect.flip(store.list("ada", { after: "x", limit: 1 })), {
         reason: "UnknownPage",
-        message: "There is no page of tasks after \"x\": pass the `next` of the page before"
+        message: "There is no page of tasks after \"x\": pass the `next` of the previous page"
       })
       const again = yield* Effect.flip(store.create(task("5", now, { owner: "eve" })))
       assert.strictEqual(
         again.message,
-        "There is a task with the id \"5\" already: create each task with an id of its own"
+        "There is already a task with the id \"5\": create each task with a new id"
       )
     }))
 

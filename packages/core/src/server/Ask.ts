@@ -1,10 +1,10 @@
 /**
- * Questions that a handler can ask the client, as values: a form for a person, a page for a person, messages for the client's model, and
- * the request for the roots. A question names the capability that the client must have, and decodes the answer. Each protocol era sends
- * questions in its own way.
+ * Questions that a handler can ask the client. There are four kinds: a form for a person, a page for a person, messages for the client's
+ * model, and the request for the roots. A question is a value: it names the capability that the client must have, and decodes the answer.
+ * `legacy/Questions` and `modern/Questions` send the questions.
  *
- * A handler should ask before it changes anything. With revision 2026-07-28 or later a server sends no requests to the client, so the
- * question interrupts the handler. When the client has answered, the server runs the handler again from its beginning.
+ * A handler should ask before it changes anything. With revision 2026-07-28 or later a server sends no requests to the client. So a
+ * question interrupts the handler. When the client has sent the answer, the server runs the handler again from its beginning.
  *
  * @since 0.1.0
  */
@@ -28,11 +28,11 @@ export interface Question<out A> {
   readonly requires: ClientCapabilities
   readonly params: JsonObject
   /**
-   * What is wrong with the question; `undefined` when nothing is wrong. The server never sends a question with a problem: the handler that
-   * asks it fails.
+   * What is wrong with the question; `undefined` when nothing is wrong. The server never sends a question that has a problem. Instead, the
+   * handler that asks the question fails.
    */
   readonly problem: string | undefined
-  /** Decodes an answer that conforms to the schema of the method. Fails with a description of what is wrong. */
+  /** Decodes the client's answer, which conforms to the schema of the method. Fails with a text that says what is wrong with the answer. */
   readonly decode: (result: any) => Effect.Effect<A, string>
 }
 
@@ -56,10 +56,11 @@ export type Elicited<A> =
   | { readonly action: "cancel" }
 
 /**
- * A form for a person, from a schema or from a requested schema as the protocol defines it.
+ * Makes a form for a person. The fields of the form come from `schema`, an Effect schema, or from `requestedSchema`, as the MCP
+ * specification defines it.
  *
  * Throws when a form cannot ask for the schema's type. A form must not ask for secrets. For secrets, use a page (`url`). Make the question,
- * or at least its schema, outside of the handler, because each new schema object is compiled again.
+ * or at least the schema, outside of the handler, because the library compiles each new schema object again.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/client/elicitation#form-mode-elicitation-requests
  * @category utils
@@ -88,7 +89,8 @@ export const elicit: {
 }
 
 /**
- * A form without fields, which a person accepts or does not accept. The answer is `true` when the person accepts, and `false` otherwise.
+ * Makes a form without fields, which a person accepts or does not accept. The answer is `true` when the person accepts, and `false`
+ * otherwise.
  *
  * @category utils
  */
@@ -101,8 +103,8 @@ export const confirm = (message: string): Question<boolean> => ({
 })
 
 /**
- * A page for a person to open, for secrets that the client must not see. `accept` means that the person agreed to open the page. When the
- * person has finished at the page, call `elicitationComplete` of the handler's context, which notifies the client.
+ * Asks a person to open a page. Use a page for secrets that the client must not see. The answer `accept` means that the person agreed to
+ * open the page. When the person has finished at the page, call `elicitationComplete` of the handler's context, which notifies the client.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/client/elicitation#url-mode-elicitation-requests
  * @category utils
@@ -110,7 +112,7 @@ export const confirm = (message: string): Question<boolean> => ({
 export const url = (options: {
   readonly message: string
   readonly url: string
-  /** The id of this elicitation in `elicitationComplete`. */
+  /** The id of this elicitation. Pass the same id to `elicitationComplete`. */
   readonly elicitationId: string
 }): Question<ElicitAction> => ({
   kind: "elicit",
@@ -128,10 +130,10 @@ const urlProblem = (url: string): string | undefined => {
 }
 
 /**
- * Messages that the client's model is asked to continue.
+ * Asks the client's model to continue these messages.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/client/sampling
- * @deprecated since 2026-07-28 (SEP-2577); a revision may be without it from 2027-07-28 on.
+ * @deprecated since 2026-07-28 (SEP-2577). Revisions from 2027-07-28 on may no longer have this.
  * @category utils
  */
 export const sample = (params: Sampling.CreateMessageParams): Question<Sampling.CreateMessageResult> => {
@@ -149,10 +151,10 @@ export const sample = (params: Sampling.CreateMessageParams): Question<Sampling.
 }
 
 /**
- * The roots of the client: the folders, or other places, that the server may work in.
+ * Asks for the roots of the client: the folders, or other places, that the server may work in.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/client/roots
- * @deprecated since 2026-07-28 (SEP-2577); a revision may be without it from 2027-07-28 on.
+ * @deprecated since 2026-07-28 (SEP-2577). Revisions from 2027-07-28 on may no longer have this.
  * @category utils
  */
 export const roots: Question<ReadonlyArray<Root>> = {

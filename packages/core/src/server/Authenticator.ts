@@ -1,11 +1,11 @@
 /**
- * Identifies the sender of a message: the user, a service of the application's own type. Features, the session layer and the middleware
- * require the user as they require any other service, and `McpServer.layer` provides the user to them. `runtime/Authentication` runs the
- * authenticator.
+ * Identifies the user who has sent a message. The user is an Effect service, whose type the application chooses. Features, the session
+ * layer and the middleware require the user as they require any other service. `McpServer.layer` provides the user to them.
+ * `runtime/Authentication` runs the authenticator.
  *
- * Over HTTP the server authenticates each request by itself, before it looks up the session and reads the body. When a node passes a
- * request on to another node, both nodes authenticate the request. On a pipe the server authenticates the client once, before it reads the
- * first message. `Dispatcher.serve` authenticates each message.
+ * Over HTTP the server authenticates each request, before it looks up the session and reads the body. When a node passes a request on to
+ * another node, both nodes authenticate the request. On a pipe, such as stdio, the server authenticates the client one time, before it
+ * reads the first message. `Dispatcher.serve` authenticates each message.
  *
  * @since 0.1.0
  */
@@ -25,14 +25,15 @@ export const TypeId: unique symbol = Symbol.for("@effect-mcp/core/Authenticator"
 export type TypeId = typeof TypeId
 
 /**
- * Provides the user `Provides` to each message, and requires `R` of the server.
+ * An authenticator. It provides the user, a service of type `Provides`, to each message. It requires the services `R` from the layer of the
+ * server.
  *
  * @category models
  */
 export interface Authenticator<out Provides, out R = never> {
   readonly [TypeId]: { readonly _Provides: Provides }
   readonly tag: Context.Tag<any, any>
-  /** Gives the options. It runs once for each server, in the scope of the server. */
+  /** Gives the options. This effect runs one time for each server, in the scope of the server. */
   readonly options: Effect.Effect<Options<any, R, R, R>, never, R | Scope.Scope>
 }
 
@@ -49,8 +50,8 @@ export declare namespace Authenticator {
 }
 
 /**
- * A failure that refuses a message. Over HTTP an `HttpRefusal` decides the status and the headers of the response. On other transports the
- * client gets only the error of the `HttpRefusal`.
+ * A failure with which the server refuses a message. Over HTTP an `HttpRefusal` decides the status and the headers of the response. On
+ * other transports the client gets only the error of the `HttpRefusal`.
  *
  * @category models
  */
@@ -59,33 +60,36 @@ export type Refuses = HttpRefusal | McpError
 /** @category models */
 export interface Options<S, R1 = never, R2 = never, R3 = never> {
   /**
-   * Gives the id of a user. A session belongs to the user that opened the session, and the limits for one client hold for one user.
-   * `undefined` makes the user anonymous. All anonymous users count as one client: they may use each other's sessions, and they share
-   * limits.
+   * Gives the id of a user. A session belongs to the user that opened the session, and the limits for one client hold for one user. When
+   * the function gives `undefined`, the user is anonymous. All anonymous users count as one client: they may use each other's sessions, and
+   * they share limits.
    */
   readonly id: (user: S) => string | undefined
   /** Finds the user of an HTTP request. The server runs this function for each request, before it reads the body. */
   readonly http?: ((request: HttpRequest) => Effect.Effect<S, Refuses, R1>) | undefined
-  /** Finds the user of a server on stdio, from the environment variables with which the client has launched the server. */
+  /** Finds the user of a server on stdio, from the environment variables with which the client started the server. */
   readonly stdio?: ((environment: Environment) => Effect.Effect<S, Refuses, R2>) | undefined
   /** Gives the user of a client in the same process. */
   readonly inProcess?: Effect.Effect<S, Refuses, R3> | undefined
   /**
-   * Decides whether the user may use what requires all of these scopes. It gives `undefined` when the user may, and the refusal otherwise.
-   * It gets the scopes that `Feature.requires` names. Over HTTP and in `Dispatcher.serve`, the server also calls it for every other
-   * request, with an empty list. Default: the user may use what requires no scope.
+   * Decides whether the user may use a feature that requires these scopes. Gives `undefined` when the user may use the feature, and
+   * otherwise the refusal. `scopes` are the scopes that `Feature.requires` names. Over HTTP and in `Dispatcher.serve`, the server also
+   * calls this function for every other request, with an empty list. Default: the user may use only features that require no scopes.
    */
   readonly permit?: ((user: S, scopes: ReadonlyArray<string>) => Refuses | undefined) | undefined
-  /** JSON documents, by their paths. Every HTTP endpoint of the server serves these documents to every client and every web page. */
+  /**
+   * JSON documents, by their paths. Every HTTP endpoint of the server serves these documents, without authentication, to every client and
+   * every web page.
+   */
   readonly documents?: Readonly<Record<string, JsonObject>> | undefined
   /**
-   * How long finding the user of one message may take. When this time has passed, the server interrupts the effect and refuses the message,
-   * over HTTP with status 503. Default: 10 seconds.
+   * How long the option for the transport (`http`, `stdio`, `inProcess`) may take to find the user of one message. When this time has
+   * passed, the server interrupts the effect and refuses the message. Over HTTP the response has status 503. Default: 10 seconds.
    */
   readonly timeout?: Duration.DurationInput | undefined
   /**
-   * For how many messages the server may look for users at the same time. The server refuses further messages, over HTTP with status 503.
-   * Default: 1,024.
+   * How many messages the server may authenticate at the same time. The server refuses further messages. Over HTTP the response has status
+   * 503. Default: 1,024.
    */
   readonly concurrency?: number | undefined
 }
@@ -93,10 +97,10 @@ export interface Options<S, R1 = never, R2 = never, R3 = never> {
 /**
  * Makes an authenticator, which provides the user of a message as the service `tag`.
  *
- * When the application hands a user over with the message, the authenticator takes this user. Three callers can hand a user over: the
+ * When the application passes a user together with the message, the authenticator takes this user. Three callers can pass a user: the
  * application that the endpoint is mounted in, the caller of a web handler, and the connector of a client in the same process. Otherwise
- * the option for the transport (`http`, `stdio`, `inProcess`) finds the user. The server refuses messages on a transport without such an
- * option, so `{ id }` alone is for applications that hand over all their users.
+ * the option for the transport (`http`, `stdio`, `inProcess`) finds the user. When the option for a transport is missing, the server
+ * refuses the messages on this transport. So give `{ id }` alone only when the application passes all users itself.
  *
  * @example
  * ```ts
@@ -126,12 +130,13 @@ export const make = <I, S, R1 = never, R2 = never, R3 = never>(
 ): Authenticator<I, R1 | R2 | R3> => ({
   [TypeId]: { _Provides: undefined as I },
   tag,
-  // Only the type of `make` knows which of the functions requires which service.
+  // The type of `make` contains the services of each function. At run time they are not distinguished.
   options: Effect.succeed(options as Options<any, any, any, any>)
 })
 
 /**
- * As `make`, with options that each server acquires, such as caches and connections. The scope of the server releases them.
+ * As `make`, with an effect that makes the options for each server. The effect can acquire resources, such as caches and connections. The
+ * scope of the server releases these resources.
  *
  * @category utils
  */
@@ -154,31 +159,31 @@ export interface HttpRequest {
   /** Path and query, as the client has sent them. */
   readonly url: string
   /**
-   * The header fields by their names in lower case. Repeated fields are joined by a comma. A request with two `Authorization` fields gets
-   * status 400 where the platform keeps the two fields apart. A web handler gets the two fields joined.
+   * The header fields by their names in lower case. Repeated fields are joined by a comma. Where the platform keeps two `Authorization`
+   * fields apart, the server answers such a request with status 400. A web handler gets the two fields joined.
    */
   readonly headers: Readonly<Record<string, string | undefined>>
   /** The address of the client, or of the last proxy before the server; `undefined` where the platform does not give it. */
   readonly remoteAddress?: string | undefined
-  /** Whether the connection to this process is encrypted; `undefined` where the platform does not tell. */
+  /** Whether the connection to this process is encrypted; `undefined` where the platform does not say. */
   readonly encrypted?: boolean | undefined
   /**
-   * Whether the user of this request was found before. Either another node has found the user and has passed the request on to this node,
-   * which serves the session; or this node looks for the user again while a stream of the request is open (`validFor`). Code that counts
-   * each request once, such as a check that a proof is not used twice, must not count such a request again. The limits of `RateLimit` do
-   * not count it again. `undefined` counts as `false`.
+   * `true` when the user of this request was found before. There are two cases. Another node has found the user, and has passed the request
+   * on to this node, which serves the session. Or this node looks for the user again while a stream of the request is open (see
+   * `validFor`). Code that counts each request once, such as a check that a proof is not used twice, must not count this request again.
+   * `RateLimit` does not count this request again. `undefined` means `false`.
    */
   readonly isForwarded?: boolean | undefined
 }
 
 /**
- * Says for how long the user of the request is valid. Call it in the option `http`. After `life` the server ends two kinds of streams: a
- * stream that waits for messages of the server (GET, `subscriptions/listen`), and the stream of a call that the client can resume. The
- * client then opens another stream, with other credentials. Every other call is answered. Over HTTP+SSE the newest request decides how long
- * the stream lasts.
+ * Says for how long the user of the request is valid. Call this function in the option `http`. After `life` the server ends two kinds of
+ * streams: a stream that waits for messages of the server (GET, `subscriptions/listen`), and the stream of a call, if the client can resume
+ * this stream. The client then opens another stream, with other credentials. The server answers every other call. Over HTTP+SSE the newest
+ * request decides how long the stream lasts.
  *
- * Before `life` has passed, the server runs `http` again whenever `recheckAfter` has passed. It ends the stream when `http` refuses the
- * request with a status from 400 to 499 (but not 429), or finds another user. Default of `recheckAfter`: `life`.
+ * Before `life` has passed, the server runs `http` again whenever `recheckAfter` has passed. The server ends the stream when `http` refuses
+ * the request with a status from 400 to 499 (but not 429), or when `http` finds another user. Default of `recheckAfter`: `life`.
  *
  * Without a call of `validFor`, the server ends no stream because of its user.
  *
@@ -202,8 +207,8 @@ export const validFor = (
 export type Environment = Readonly<Record<string, string | undefined>>
 
 /**
- * What a transport knows of the sender of its messages. `services` are the services that the application hands over. When a user is among
- * these services, the authenticator takes this user as it is.
+ * The facts about the sender of a message that a transport passes to the authenticator. `services` are the services that the application
+ * passes. When the user is one of these services, the authenticator takes this user unchanged.
  *
  * @category models
  */
@@ -218,7 +223,7 @@ export type Caller =
   )
 
 /**
- * The sender of an HTTP request, for tests and for transports of an application.
+ * Makes the `Caller` for an HTTP request, for tests and for transports of an application.
  *
  * @category utils
  */
@@ -228,21 +233,21 @@ export const http = ({ headers, method = "POST", url = "/mcp", ...facts }: Parti
 })
 
 /**
- * The client that has launched a process with this environment.
+ * Makes the `Caller` for the client that started this process, with these environment variables.
  *
  * @category utils
  */
 export const stdio = (environment: Environment): Caller => ({ _tag: "Stdio", environment })
 
 /**
- * A client in the same process.
+ * The `Caller` for a client in the same process.
  *
  * @category constants
  */
 export const inProcess: Caller = { _tag: "InProcess" }
 
 /**
- * A user that the application has found itself: `Authenticator.given(Context.make(User, ada))`.
+ * Makes a `Caller` with a user that the application has already found: `Authenticator.given(Context.make(User, ada))`.
  *
  * @category utils
  */
@@ -252,7 +257,7 @@ export const given = <I>(services: Context.Context<I>): Caller => ({
 })
 
 /**
- * A user that was found.
+ * The user that the authenticator has found for a message.
  *
  * @category models
  */
@@ -260,13 +265,13 @@ export interface Found {
   readonly principal: Principal | undefined
   /** The user as a service, with the answers of `permit`. */
   readonly user: Context.Context<never>
-  /** The arguments of `validFor`, in milliseconds; `undefined` when it was not called. */
+  /** The arguments of `validFor`, in milliseconds; `undefined` when the option `http` did not call `validFor`. */
   readonly validity?: { readonly life: number; readonly recheckAfter: number } | undefined
 }
 
 /**
- * The identity of the sender of a message. Handlers read it as `RequestContext.principal`. Everything else that is known of the sender is
- * in the user, the service that the authenticator provides.
+ * The identity of the sender of a message. Handlers read it as `RequestContext.principal`. All other facts about the sender are in the
+ * user, the service that the authenticator provides.
  *
  * @category models
  */

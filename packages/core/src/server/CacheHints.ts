@@ -1,6 +1,6 @@
 /**
- * For how long, and for whom, clients may cache the results of a server. Only results of revision 2026-07-28 or later carry these hints.
- * `runtime/MethodHints` joins the hints of a server with the hints of its entries.
+ * Says for how long clients may cache the results of a server, and for whom. Only results of revision 2026-07-28 or later carry these
+ * hints. `runtime/MethodHints` combines the hints of a server with the hints of its tools, resources and prompts.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/caching
  * @since 0.1.0
@@ -22,7 +22,7 @@ export type CacheableMethod =
 
 /** @category models */
 export interface CacheOptions {
-  /** How long a client may reuse a result, counted from the moment when the client receives it. Default: zero. */
+  /** How long a client may reuse a result after the client has received it. Default: zero. */
   readonly ttl?: Duration.DurationInput | undefined
   /**
    * `public`: every client gets the same result, so a shared cache may keep it. `private`: the result is only for the client that sent the
@@ -32,7 +32,8 @@ export interface CacheOptions {
 }
 
 /**
- * Options of all cacheable results, and of single methods. For a method in `methods`, its options replace the options of all results.
+ * Options for all cacheable results, and options for single methods. For a method in `methods`, the options of the method replace the other
+ * options.
  *
  * @category models
  */
@@ -41,7 +42,7 @@ export interface ServerCacheOptions extends CacheOptions {
 }
 
 /**
- * The hints of a result as a message carries them.
+ * The hints of a result in the form in which a message contains them.
  *
  * @category models
  */
@@ -51,7 +52,7 @@ export interface Hints {
 }
 
 /**
- * The hints that these options stand for, for a result that a handler makes itself.
+ * Makes hints from options, for a handler that makes its whole result itself.
  *
  * @category utils
  */
@@ -62,8 +63,8 @@ export const toHints = (options: CacheOptions | undefined): Hints | undefined =>
   }
 
 /**
- * The hints of a result that is made of several results: the shortest time, and `public` only where all results are `public`. A missing
- * hint counts as its default: zero, or `private`.
+ * Combines the hints of several results from which one result is made. Gives the shortest time, and `public` only where all results are
+ * `public`. A missing hint counts as its default: zero, or `private`.
  *
  * @category utils
  */

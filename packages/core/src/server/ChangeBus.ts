@@ -1,9 +1,9 @@
 /**
- * Carries changes from each node of a server to all other nodes: that a list has changed, that a resource has new content, and the
- * notifications of extensions. A client is connected to one node, while the change may happen on another node.
+ * Sends changes from each node of a server to all other nodes. A change says that a list has changed, or that a resource has new content,
+ * or it is a notification of an extension. A client is connected to one node, but the change may happen on another node.
  *
- * Provide a bus to the layer of a server that runs on several nodes; `nodes/NodeChanges` shares the changes. This module has the interface,
- * for buses of any kind, and a bus in memory, for several servers in one process. Without a bus each node notifies only its own clients.
+ * Provide a bus to the layer of a server that runs on several nodes. `nodes/NodeChanges` uses the bus. This module contains the interface
+ * of a bus, and a bus in memory, for several servers in one process. Without a bus each node notifies only its own clients.
  *
  * @since 0.1.0
  */
@@ -29,21 +29,21 @@ export type Change =
   | { readonly _tag: "Unknown" }
 
 /**
- * One node, as the bus knows it.
+ * The membership of one node in the bus.
  *
  * @category models
  */
 export interface Member {
   /**
-   * Sends a change to all other members. When this effect has ended, a bus that survives the end of this process delivers the change. The
-   * effect never fails: a bus that cannot deliver a change logs it.
+   * Sends a change to all other members. After this effect has ended, a bus outside of this process delivers the change even when this
+   * process ends. The effect never fails: a bus that cannot deliver a change logs the failure.
    */
   readonly publish: (change: Change) => Effect.Effect<void>
   /**
    * The changes that other members have published since this member joined. The changes of one member keep their order. The same change may
-   * come more than once. A slow reader gets `Unknown` in place of the changes that it has missed. Run the stream once. It must go on until
-   * the scope closes. When it ends before, the server joins the bus again, and the clients of all nodes learn that everything may have
-   * changed.
+   * come more than once. A slow reader gets `Unknown` in place of the changes that it has missed. Run the stream once. The stream must go
+   * on until the scope closes. When the stream ends earlier, the server joins the bus again. Then the server notifies the clients that
+   * everything may have changed.
    */
   readonly changes: Stream.Stream<Change>
 }
@@ -94,7 +94,7 @@ export const memory = ({ capacity = 1024 }: MemoryOptions = {}): Effect.Effect<C
   })
 
 /**
- * `layerMemory` with options.
+ * Makes the layer of `memory` with options.
  *
  * @category layers
  */

@@ -1,6 +1,7 @@
 /**
- * A logger for what handlers log with Effect: the logger sends each log message to the client of the handler's request. The application's
- * other loggers go on as before. The logger ignores everything that is logged outside of a request.
+ * A logger that sends the log messages of handlers to the client. A handler logs with Effect, and the logger sends each log message to the
+ * client of the handler's request. The application's other loggers also get these messages. The logger ignores log messages outside of a
+ * request.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/server/utilities/logging
  * @since 0.1.0
@@ -17,17 +18,18 @@ import * as LogEntry from "../kit/LogEntry.js"
 import type { LoggingLevel } from "../protocol/Logging.js"
 import { RequestContext, type RequestContextService } from "./RequestContext.js"
 
-/** How many log messages of one request may wait until the client reads them. The logger drops further messages. */
+/** How many log messages of one request may wait for the client to read them. The logger drops further messages. */
 const MAX_WAITING = 64
 
 /**
- * Sends a message with its annotations, if the client wants messages of this level. It sends no causes, and of an error it sends only the
- * name, because everything else is for the operator. `name` is the `logger` member of the messages.
+ * Makes a logger. The logger sends a message and its annotations, if the client wants messages of this level. The logger does not send
+ * causes. Of an error, the logger sends only the name, because everything else is for the operator. `name` is the `logger` member of the
+ * messages.
  *
- * Effect first drops messages below its own minimum level. To let clients ask for `debug`, lower this minimum with
+ * Effect drops messages below its own minimum level before a logger gets them. To allow clients to ask for `debug`, lower this minimum with
  * `Logger.withMinimumLogLevel`.
  *
- * @deprecated since 2026-07-28 (SEP-2577); a revision may be without it from 2027-07-28 on.
+ * @deprecated since 2026-07-28 (SEP-2577). Revisions from 2027-07-28 on may no longer have this.
  * @category constructors
  */
 export const make = (options: { readonly name?: string | undefined } = {}): Logger.Logger<unknown, void> =>
@@ -48,7 +50,7 @@ export const make = (options: { readonly name?: string | undefined } = {}): Logg
   })
 
 /**
- * Adds the logger to the loggers of the server that this layer is provided to.
+ * Adds the logger to the loggers of a server. Provide this layer to the layer of the server.
  *
  * @example
  * ```ts
@@ -60,13 +62,13 @@ export const make = (options: { readonly name?: string | undefined } = {}): Logg
  *   Layer.provide(ClientLogger.layer)
  * )
  * ```
- * @deprecated since 2026-07-28 (SEP-2577); a revision may be without it from 2027-07-28 on.
+ * @deprecated since 2026-07-28 (SEP-2577). Revisions from 2027-07-28 on may no longer have this.
  * @category layers
  */
 export const layer: Layer.Layer<never> = Logger.add(make())
 
 /**
- * Hides what an effect logs from the client of its request. Only the application's other loggers get it.
+ * Runs an effect whose log messages are not sent to the client. Only the application's other loggers get these messages.
  *
  * @category combinators
  */
@@ -74,7 +76,7 @@ export const forOperator: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Ef
   (context: Context.Context<any>) => Context.omit(RequestContext)(context)
 )
 
-/** The text that Effect's runtime logs at debug for each fiber that fails, the fibers of this library included. */
+/** The text that Effect's runtime logs at level Debug for each fiber that fails, also for the fibers of this library. */
 const TERMINATED = "Fiber terminated with an unhandled error"
 
 const levels: Partial<Record<LogEntry.LogEntry["level"], LoggingLevel>> = {
@@ -88,7 +90,7 @@ const levels: Partial<Record<LogEntry.LogEntry["level"], LoggingLevel>> = {
 
 const waiting = new WeakMap<RequestContextService, number>()
 
-/** Sends on a fiber of its own, because a logger cannot wait. */
+/** Sends on a separate fiber, because a logger cannot wait. */
 const send = (
   request: RequestContextService,
   level: LoggingLevel,
@@ -103,7 +105,7 @@ const send = (
   fiber.addObserver(() => waiting.set(request, waiting.get(request)! - 1))
 }
 
-// A log call has one argument or several. A call with only a cause has no data to send.
+// A log call has one or several arguments. A call with only a cause has no data to send.
 const dataOf = (message: unknown): unknown => {
   const parts = Array.isArray(message) ? message.map(plain) : [plain(message)]
   return parts.length > 1 ? parts : parts[0]

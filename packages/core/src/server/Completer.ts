@@ -1,6 +1,7 @@
 /**
- * Completers: functions that complete the arguments of a prompt, or the parameters of a resource template. They are given by the name of
- * the argument. An argument whose schema accepts only certain strings needs no completer: the server completes it with these strings.
+ * Completers: functions that complete the arguments of a prompt, or the parameters of a resource template. The application gives each
+ * completer under the name of its argument. An argument whose schema accepts only certain strings needs no completer: the server completes
+ * it with these strings.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/server/utilities/completion
  * @since 0.1.0
@@ -10,8 +11,8 @@ import type { Suggestions } from "../protocol/Completion.js"
 import type { Allowed, Fails } from "./Feature.js"
 
 /**
- * Completes one argument. It gets the text that the user has typed, and the other arguments, all in their encoded form. It gives encoded
- * values. The client receives the first 100 values.
+ * Completes one argument. A completer gets the text that the user has typed, and the other arguments, all in their encoded form. A
+ * completer returns encoded values. The client receives the first 100 values.
  *
  * @category models
  */
@@ -28,8 +29,8 @@ export type Completer<out R, out E = Fails> = (
 export type Completers<Name extends PropertyKey> = { readonly [N in Name]?: Completer<any, any> }
 
 /**
- * Checks the types of completers: each may fail only with `Fails`. For any other completer the type is a sentence, which the compiler
- * shows.
+ * Checks the types of completers: each completer may fail only with `Fails`. For any other completer this type is a sentence, which the
+ * compiler shows as an error.
  *
  * @category models
  */

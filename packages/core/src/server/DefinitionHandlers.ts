@@ -1,6 +1,6 @@
 /**
- * The types of the handlers that implement a definition, which the compiler computes from the definition. `McpServer.implement` takes these
- * handlers. The feature that it makes requires the services that the handlers require.
+ * The types of the handlers that implement a definition. The compiler computes these types from the definition. `McpServer.implement` takes
+ * the handlers, and makes a feature that requires the services of the handlers.
  *
  * @since 0.1.0
  */
@@ -13,7 +13,7 @@ import type * as Tool from "../definition/Tool.js"
 import type * as Completer from "./Completer.js"
 import type * as Feature from "./Feature.js"
 
-// Handlers may fail with anything here: `Checked` says which failure is not declared.
+// Here handlers may fail with anything. `Checked` refuses the failures that are not declared.
 type Tools<D extends Definition.Definition.Any> = {
   readonly [T in Definition.Definition.Tools<D> as T["name"]]: (
     parameters: Tool.Tool.Parameters<T>
@@ -49,8 +49,8 @@ type Prompts<D extends Definition.Definition.Any> = {
 type Unless<Empty, A> = [Empty] extends [never] ? {} : A
 
 /**
- * The handlers of a definition: the handlers of the tools by their names, and beside them the members `resources`, `templates` and
- * `prompts` with the handlers of these kinds.
+ * The handlers of a definition. Each tool has a member with its name. The members `resources`, `templates` and `prompts` contain the
+ * handlers of these kinds.
  *
  * @category models
  */
@@ -61,8 +61,8 @@ export type Handlers<D extends Definition.Definition.Any> =
   & Unless<Definition.Definition.Prompts<D>, { readonly prompts: Prompts<D> }>
 
 /**
- * Accepts a handler only when the definition has it, and when it fails only as the definition declares. For any other handler the type is a
- * sentence, which the compiler shows.
+ * Accepts a handler only when the definition has it, and when it fails only as the definition declares. For any other handler this type is
+ * a sentence, which the compiler shows as an error.
  *
  * @category models
  */
@@ -74,7 +74,7 @@ export type Checked<D extends Definition.Definition.Any, H> = {
     : Extra<K>
 }
 
-// Where the compiler infers no handlers, it takes `Handlers`, whose failure is `any`.
+// When the compiler cannot infer the type of the handlers, it uses the type `Handlers`, whose failure is `any`.
 type Failing<E, Failure> = 0 extends 1 & E ? unknown : Feature.Declared<E, Failure>
 
 type Handler<H, Failure = never> = H extends Effect.Effect<any, infer E, any> ? Failing<E, Failure>

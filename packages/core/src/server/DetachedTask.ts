@@ -1,10 +1,11 @@
 /**
- * Tasks that survive the process that began them. An engine outside of the nodes runs the work of a detached task: a workflow engine, or a
- * queue with workers. This module tells the engine of answers and cancellations, whichever node they come to. It gives the engine functions
- * to ask questions, to report progress, and to store how the task ended.
+ * Tasks that survive the process that began them. An engine outside of the server's processes runs the work of such a detached task, for
+ * example a workflow engine, or a queue with workers. This module tells the engine when the client answers a question or cancels the task,
+ * at whichever node the client's request arrives. The module also gives the engine functions to ask questions, to report progress, and to
+ * store how the task ended.
  *
- * `make` attaches an engine to a server. `tool` is a feature whose handler only starts the work. The package `@effect-mcp/workflow` is
- * built on these two functions; the guide has a recipe for other engines.
+ * `make` attaches an engine to a server. `tool` makes a feature whose handler only starts the work. The package `@effect-mcp/workflow` uses
+ * these two functions. The guide has a recipe for other engines.
  *
  * @since 0.1.0
  */
@@ -34,9 +35,9 @@ import type { Ended } from "./tasks/StoredTasks.js"
 import { type StoredTask, type TaskOutcome, TaskStoreError } from "./TaskStore.js"
 
 /**
- * Identifies a detached task, and says what its client can do. It is JSON, so an engine can store it with the work. On a server without
- * users, anyone who has the reference can read the task, answer its questions and cancel it. Where other people can see what the engine
- * stores, give the engine a digest of `taskId`, and keep the reference in a table of your own.
+ * Identifies a detached task, and contains the capabilities of its client. The reference is JSON, so an engine can store the reference with
+ * the work. On a server without users, anyone who has the reference can read the task, answer its questions and cancel the task. Where
+ * other people can see what the engine stores, give the engine a digest of `taskId`, and keep the reference in a table of your own.
  *
  * @category models
  */
@@ -45,17 +46,17 @@ export interface Reference extends Schema.Schema.Type<typeof Reference> {}
 /** @category schemas */
 export const Reference = Schema.Struct({
   taskId: Schema.String,
-  /** The id of the user that the task belongs to; `null` on a server without users. */
+  /** The id of the user that the task belongs to; `null` for an anonymous user, and on a server without users. */
   owner: Schema.NullOr(Schema.String),
-  /** The revision of the call. */
+  /** The protocol revision of the call that became the task. */
   revision: Schema.Literal(...Version.all),
   /** The capabilities that the client of the call has declared. */
   capabilities: Capabilities.ClientCapabilities
 })
 
 /**
- * What runs the work of detached tasks. The server runs the effects `answered` and `stopped` at the node to which the client's request
- * came.
+ * An engine, which runs the work of detached tasks. The server runs the effects `answered` and `stopped` at the node that received the
+ * client's request.
  *
  * @category models
  */
@@ -64,15 +65,15 @@ export interface Engine<out R = never> {
   readonly name: string
   /**
    * The client has answered the questions with these keys. The server runs this effect after it has checked the user and the user's scopes,
-   * and before it stores the answers. When the node ends between this effect and the storing, the client gets no response, and can send its
-   * answers again. When this effect fails, the client gets an error. It may run more than once for a question, and also for an answer that
-   * the store does not get.
+   * and before it stores the answers. When the node ends before it has stored the answers, the client gets no response, and can send its
+   * answers again. When this effect dies, the client gets an error. This effect may run more than once for a question. It may also run for
+   * an answer that the server then cannot store.
    */
   readonly answered: (task: StoredTask, keys: ReadonlyArray<string>) => Effect.Effect<void, never, R>
   /**
-   * The task has ended, and its work should stop: the client has cancelled the task, or its `start` has failed. The server runs this effect
-   * after it has stored the end of the task, and may run it more than once. The server only logs a failure, because the work also learns of
-   * the end from `changes`.
+   * The task has ended, and its work should stop: the client has cancelled the task, or the function `start` of its tool has failed. The
+   * server stores the end of the task, and then runs this effect, sometimes more than once. The server only logs a failure of this effect,
+   * because the engine also learns of the end from `changes`.
    */
   readonly stopped: (task: StoredTask) => Effect.Effect<void, never, R>
 }
@@ -88,23 +89,23 @@ export interface DetachedTasks {
   readonly name: string
   /** The task; `None` when its time to live has passed. */
   readonly get: (reference: Reference) => Effect.Effect<Option.Option<StoredTask>, TaskStoreError>
-  /** The task as it is, and then the task after each change. The stream ends when the time to live of the task has passed. */
+  /** The task now, and then the task after each change. The stream ends when the time to live of the task has passed. */
   readonly changes: (reference: Reference) => Stream.Stream<StoredTask, TaskStoreError>
-  /** Stores the message of the status, cut to 1,000 characters. Gives `false` when the task has ended. */
+  /** Stores a status message for the client, cut to 1,000 characters. Gives `false` when the task has ended. */
   readonly progress: (reference: Reference, message: string) => Effect.Effect<boolean, TaskStoreError>
   /**
-   * Asks a question under a key of its own. The status of the task is `input_required` until the client has answered. Asking again under
-   * the same key changes nothing while the question or its answer is stored. Gives `false` when the task has ended. Fails when the client
-   * lacks the capability.
+   * Asks the client a question, under a key that no other question of the task has. The status of the task is `input_required` until the
+   * client has answered. A second call with the same key changes nothing while the question or its answer is stored. Gives `false` when the
+   * task has ended. Fails when the client lacks the capability.
    */
   readonly ask: (
     reference: Reference,
     key: string,
     question: Ask.Question<any>
   ) => Effect.Effect<boolean, TaskStoreError | McpError.McpError>
-  /** What the client has sent under a key: JSON that nothing has checked. `None` when the client has not answered, and after `forget`. */
+  /** The client's answer to the question with this key, as unchecked JSON. `None` when the client has not answered, and after `forget`. */
   readonly answer: (reference: Reference, key: string) => Effect.Effect<Option.Option<TaskOutcome>, TaskStoreError>
-  /** Decodes the answer that the client has sent. Fails with `InvalidParams` when it is not an answer to the question. */
+  /** Decodes the answer that the client has sent. Fails with `InvalidParams` when `answer` does not answer this question. */
   readonly decode: <A>(
     reference: Reference,
     key: string,
@@ -114,8 +115,8 @@ export interface DetachedTasks {
   /** Removes the question with this key, and its answer. Gives `false` when the task has ended. */
   readonly forget: (reference: Reference, key: string) => Effect.Effect<boolean, TaskStoreError>
   /**
-   * Stores how the task ended, in the form in which its client expects the result of the tool. Only the first end of a task is stored:
-   * later calls give `false`. The client gets "Internal error" in place of a defect, and the defect is logged.
+   * Stores how the task ended, in the form that the revision of its client requires. This effect stores only the first end of a task: later
+   * calls give `false`. When `exit` is a defect, the client gets "Internal error", and the defect is logged.
    */
   readonly end: <Name extends string, Parameters, Arguments, Success, Failure>(
     reference: Reference,
@@ -125,7 +126,8 @@ export interface DetachedTasks {
 }
 
 /**
- * Attaches an engine to the server whose feature runs this effect, until the scope closes. The server also needs `TasksServer.layer`.
+ * Attaches an engine to a server until the scope closes. Run this effect in a feature of the server. The server also needs
+ * `TasksServer.layer`.
  *
  * @category constructors
  */
@@ -138,7 +140,7 @@ export const make = <R>(
     const found = yield* Effect.serviceOption(ServerTasks.Place)
     if (Option.isNone(found)) {
       return yield* Effect.dieMessage(
-        `The engine "${engine.name}" was added to a server that runs: put it among the features`
+        `The engine "${engine.name}" was added to a running server: add it to the features of McpServer.layer`
       )
     }
     const place = found.value
@@ -187,12 +189,13 @@ export const make = <R>(
   })
 
 /**
- * A tool whose calls are detached tasks. `start` gives the work to the engine, and returns. `start` runs once for a call, in the request.
- * It may begin work for a task that the client never learns of: when the request ends before its response, the engine's `stopped` runs.
- * When `start` has succeeded, the client gets the task. When `start` fails, the failure ends the task and answers the call.
+ * Makes a tool whose calls are detached tasks. The function `start` gives the work to the engine, and returns. `start` runs one time for
+ * each call, during the request. When `start` has succeeded, the client gets the task. When `start` fails, the failure ends the task and
+ * answers the call. When the request ends before its response, the client never learns of the task, and the engine's `stopped` runs.
  *
- * The definition needs `task: "required"`. Clients without tasks get an error. Middleware around the tool sees the call that starts the
- * work, but not the result. The limit `maxRunning` of `TasksServer.layer` does not count detached tasks; the limits of the `TaskStore` do.
+ * The definition needs `task: "required"`. Clients without tasks get an error. Middleware around the tool gets the call that starts the
+ * work, but not the result of the work. The limit `maxRunning` of `TasksServer.layer` does not count detached tasks; the limits of the
+ * `TaskStore` do.
  *
  * @category constructors
  */
@@ -207,7 +210,7 @@ export const tool = <const Name extends string, Parameters, Arguments, Success, 
   Feature.make((registry, context) => {
     const { advertised, name } = definition
     if (advertised.execution?.taskSupport !== "required") {
-      return Effect.dieMessage(`The tool "${name}" runs as a task only: add task: "required" to its definition`)
+      return Effect.dieMessage(`The tool "${name}" runs only as a task: add task: "required" to its definition`)
     }
     const begin = Effect.fnUntraced(function*(parameters: Parameters) {
       const session = yield* ServerSession
@@ -220,18 +223,18 @@ export const tool = <const Name extends string, Parameters, Arguments, Success, 
     return Build.registerTool(registry, Tools.detachedEntry(definition, tasks.name, begin, context, registry))
   })
 
-/** The error of a call that cannot become a task. */
+/** The error for a client that does not call the tool as a task. */
 const asTask = (name: string) =>
   new JsonRpcError({
     code: METHOD_NOT_FOUND,
-    message: `Method not found: the tool "${name}" runs as a task only, and this call cannot become one`
+    message: `Method not found: the tool "${name}" runs only as a task, and this call cannot become a task`
   })
 
 const noTasks = Effect.fail(
   new TaskStoreError({ reason: "Unavailable", message: "The server runs no tasks: it needs `TasksServer.layer`" })
 )
 
-/** Writes messages to the client, and reads messages from the client, in the revision of the task. */
+/** Encodes messages to the client, and decodes messages from the client, for the revision of the task. */
 interface Words extends Pick<TaskDialect, "encode" | "decode"> {
   readonly ended: (tool: string, exit: Exit.Exit<unknown, unknown>) => Ended
 }

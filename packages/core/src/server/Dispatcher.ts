@@ -1,10 +1,10 @@
 /**
- * The service to which all transports of a server give their messages. There are three ways. A transport that carries many messages of one
- * client is a conversation (`accept`). A listener yields a transport for every client (`listen`). A transport that has one message at a
- * time gets the answer as a stream (`serve`). All this work runs on fibers in the scope of the server, and ends with this scope.
+ * The service to which all transports of a server pass their messages. There are three functions for this. `accept` serves a transport with
+ * many messages of one client: a conversation. `listen` serves a listener, which yields a transport for every client. `serve` serves one
+ * message, and gives the answer as a stream. All this work runs on fibers in the scope of the server, and ends with this scope.
  *
- * `McpServer.layer` provides the service; a transport is a layer that requires the service. `listening` counts a listener for as long as
- * the listener runs, and `listeners` gives the number of these listeners. `dispatch/Dispatch` implements the service. The server's HTTP
+ * `McpServer.layer` provides the service; a transport is a layer that requires the service. `listening` counts a listener until the
+ * listener ends, and `listeners` gives the number of listeners that run. `dispatch/Dispatch` implements the service. The server's HTTP
  * endpoint uses further members of this implementation.
  *
  * @since 0.1.0
@@ -24,35 +24,36 @@ import type { ServerLimits } from "./Limits.js"
 /** @category models */
 export interface DispatcherService {
   /**
-   * Serves the client of one transport, until the client or the server ends the conversation. When this effect is interrupted, it ends the
-   * conversation: it interrupts the handlers, and answers the requests that have no answer yet.
+   * Serves the client of one transport, until the client or the server ends the conversation. Interrupting this effect ends the
+   * conversation: the server interrupts the handlers, and answers the requests that have no answer yet.
    *
-   * `caller` is what the transport knows of its client, for the authenticator of the server. Default: nothing is known.
+   * `caller` contains what the transport tells the authenticator about its client. Default: nothing.
    */
   readonly accept: (transport: Transport, caller?: Caller) => Effect.Effect<void>
   /**
-   * Serves every client that a listener yields. Ends when the listener and all its conversations have ended. When the listener fails, this
-   * effect ends its conversations and fails with the same error.
+   * Serves every client that a listener yields. This effect ends when the listener and all its conversations have ended. When the listener
+   * fails, this effect ends the conversations and fails with the error of the listener.
    */
   readonly listen: <E, R>(
     listener: Listener<E, R>,
     caller?: (transport: Transport) => Caller
   ) => Effect.Effect<void, E, R>
   /**
-   * Serves one message that belongs to no conversation, as a POST without a session is served. It is for a transport that has one message
-   * at a time, such as a cloud function or a queue. Each run of the stream serves the message once, after the authenticator has found the
-   * user of the `caller`. Default of `caller`: nothing is known of the caller.
+   * Serves one message that belongs to no conversation, in the same way as an HTTP POST without a session. Use this function for a
+   * transport that has one message at a time, such as a cloud function or a queue. Each run of the stream serves the message once, after
+   * the authenticator has found the user of the `caller`. Default of `caller`: the authenticator gets no facts about the caller.
    *
-   * For a request the stream has the notifications of the request, and ends with its answer, the only response. Every failure is an error
-   * in this answer. The handler is suspended while 256 messages wait for the reader. For a notification or a response the stream is empty.
-   * A malformed message is answered with an error. Each message of a batch needs a call of its own. A value is checked as if its JSON text
-   * had been parsed, so you may pass a body that the platform has parsed.
+   * For a request, the stream contains the notifications of the request, and ends with one response. When the request fails, the response
+   * is an error. The handler is suspended while 256 messages wait for the reader. For a notification or a response, the stream is empty.
+   * For a malformed request, the stream contains an error. Call this function for each message of a batch. You may pass a JSON value that
+   * the platform has already parsed.
    *
-   * When the stream is closed before the answer, a request of revision 2026-07-28 or later is interrupted, and nothing waits for its
-   * finalizers. The handler of a request of an earlier revision runs on for 30 seconds at most.
+   * When the reader closes the stream before the response, the server interrupts a request of revision 2026-07-28 or later. Closing the
+   * stream does not wait for the finalizers of the handler. With an earlier revision, the handler goes on for 30 seconds at most.
    *
-   * The headers of an HTTP caller must agree with the message, as over HTTP; without headers nothing is compared. A request of revision
-   * 2025-11-25 or earlier has the revision that the header `MCP-Protocol-Version` names, or else 2025-03-26 where the server supports it.
+   * The headers of an HTTP caller must agree with the message, as over HTTP. Without headers, the server compares nothing. A request of
+   * revision 2025-11-25 or earlier has the revision that the header `MCP-Protocol-Version` names, or else 2025-03-26 where the server
+   * supports it.
    *
    * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/transports#custom-transports
    */
@@ -60,7 +61,8 @@ export interface DispatcherService {
   /** The revisions that the server supports. */
   readonly versions: ReadonlyArray<Version>
   /**
-   * Counts as a running listener until the scope closes. It is for a listener that passes the messages on itself, such as an HTTP endpoint.
+   * Counts the caller as a running listener until the scope closes. Use this effect for a listener that passes messages on itself, such as
+   * an HTTP endpoint.
    */
   readonly listening: Effect.Effect<void, never, Scope.Scope>
   /** The number of listeners that are running. */
@@ -72,8 +74,7 @@ export interface DispatcherService {
 }
 
 /**
- * The identifier of a service that only one function provides, the function `Name`. Where the service is missing, the compiler shows this
- * identifier.
+ * The identifier of a service that only the function `Name` provides. Where the service is missing, the compiler shows this identifier.
  *
  * @category models
  */
@@ -92,37 +93,37 @@ export const Dispatcher: Context.Tag<Dispatcher, DispatcherService> = Context.Ge
 
 /** @category models */
 export interface Options {
-  /** Limits what clients can make the server hold, do, or wait for. A limit that is not given has its default. */
+  /** The limits of the memory, the work and the waiting that clients can cause. Each limit has its own default. */
   readonly limits?: ServerLimits | undefined
   /**
-   * How long closing a conversation waits for handlers that cannot be interrupted, and after that how long it waits for the release of its
-   * session layer. It is also how long closing the server waits for the release of the features. What takes longer is reported, and the
-   * closing goes on. Default: 5 seconds.
+   * How long each step of closing may take. Closing a conversation first waits for handlers that cannot be interrupted, and then for the
+   * release of the session layer. Closing the server waits for the release of the features. When a step takes longer, the server logs this
+   * and continues to close. Default: 5 seconds.
    */
   readonly closeTimeout?: Duration.DurationInput | undefined
   /**
    * Sends a `ping` to a client that was silent for `interval`. When a client does not answer two pings in a row within `interval`, the
-   * server ends the conversation. Over HTTP a client gets pings only while it reads a stream. Clients of revision 2026-07-28 get no pings:
-   * this revision has none, and its servers send no requests. Default: no pings.
+   * server ends the conversation. Over HTTP the server sends pings only while the client reads a stream. Clients of revision 2026-07-28 or
+   * later get no pings, because these revisions have no `ping`. Default: no pings.
    *
    * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/ping
    */
   readonly heartbeat?: { readonly interval: Duration.DurationInput } | undefined
   /**
-   * Runs for each handler that died, after the cause was logged. It is for a service that collects errors, and for tests. At most 64
-   * reports run at once for one client; further reports are dropped.
+   * Runs for each handler that died, after the server has logged the cause. Use it for a service that collects errors, and for tests. At
+   * most 64 of these effects run at the same time for one client. The server drops further reports.
    */
   readonly onDefect?: ((defect: Defect) => Effect.Effect<void>) | undefined
 }
 
 /**
- * A handler that died. The client received "Internal error".
+ * Describes a handler that died. The client received "Internal error".
  *
  * @category models
  */
 export interface Defect {
   readonly method: string
-  /** What the handler serves, for example `tool "search"`; `undefined` for the handler of a notification. */
+  /** The request that the handler served, for example `tool "search"`; `undefined` for the handler of a notification. */
   readonly subject: string | undefined
   readonly cause: Cause.Cause<unknown>
 }

@@ -1,9 +1,9 @@
 /**
- * The events that a server has sent on the streams of a session. A store keeps these events, so that a client that has lost its connection
- * can read the events that it has missed. Provide a store to an HTTP endpoint to let clients of revision 2025-11-25 or earlier resume their
- * streams. Without a store, the events of a lost connection are lost.
+ * Stores the events that a server has sent on the streams of a session. A client that has lost its connection can then read the events that
+ * the client has missed. Provide a store to an HTTP endpoint to allow clients of revision 2025-11-25 or earlier to resume their streams.
+ * Without a store, a client cannot get these events.
  *
- * This module has the interface, for stores of any kind, and a store in memory. The endpoint numbers the events (`legacy/StreamStore`).
+ * This module contains the interface of a store, and a store in memory. `legacy/StreamStore` numbers the events.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#resumability-and-redelivery
  * @since 0.1.0
@@ -22,7 +22,7 @@ import * as EffectInternals from "../kit/EffectInternals.js"
 
 /** @category models */
 export interface StoredEvent {
-  /** At least 1, and greater than the position of the event before it on the same stream. */
+  /** The position of the event on its stream: at least 1, and greater than the position of the previous event on this stream. */
   readonly position: number
   /** The JSON text of a message. */
   readonly data: string
@@ -37,44 +37,43 @@ export interface StreamKey {
   readonly session: string
   readonly stream: string
   /**
-   * The epoch of the session in the `SessionDirectory`, where several nodes serve sessions; `undefined` on one node. Each node that takes
-   * the session over begins a new epoch. In a shared store, an operation of an epoch that is over changes nothing. The epoch does not
-   * identify the stream.
+   * The epoch of the session in the `SessionDirectory`: a number that grows each time another node takes the session over. `undefined` on a
+   * server with one node. In a shared store, an operation with an old epoch changes nothing. The epoch is not a part of the key.
    */
   readonly epoch?: number | undefined
 }
 
 /**
- * The store did not answer, so nothing is known of the stream. The endpoint answers the client with status 503, and the client tries again.
+ * The store did not answer. The endpoint answers the client with status 503, and the client can try again.
  *
  * @category errors
  */
 export class EventStoreError extends Data.TaggedError("EventStoreError")<{ readonly message: string }> {}
 
 /**
- * The operations of a store. An operation that writes never fails. When writing fails, the store drops the event, and `after` then gives
- * `None`, from which the client learns that it cannot resume. The endpoint runs the operations on one stream one after another.
+ * The operations of a store. An operation that writes never fails. When the store cannot write an event, the store drops the event. `after`
+ * then gives `None`, and the client cannot resume the stream. The endpoint runs the operations on one stream one after another.
  *
  * @category models
  */
 export interface EventStoreService {
   /**
    * Begins a stream that will answer these requests. For a stream that answers no requests, the endpoint stores a number in place of the
-   * requests. To change this number, the endpoint opens the stream again. Gives `false` when the epoch of the key is over: then the stream
-   * does not begin. When all events of a stream come together, in one `appendAll`, the endpoint does not call `open` before.
+   * requests. To change this number, the endpoint opens the stream again. Gives `false`, and does not begin the stream, when the epoch of
+   * the key is old. When the endpoint stores all events of a stream with one `appendAll`, the endpoint does not call `open`.
    */
   readonly open: (key: StreamKey, requests: ReadonlyArray<RequestId>) => Effect.Effect<boolean>
   /** The requests of a stream that has not finished. For any other stream the list is empty. */
   readonly unfinished: (key: StreamKey) => Effect.Effect<ReadonlyArray<RequestId>, EventStoreError>
   /**
-   * Stores an event. When this effect has ended, the endpoint sends the event to the client. Gives `false` when the epoch of the key is
-   * over: then the event is not stored, and another node serves the session.
+   * Stores an event. When this effect has ended, the endpoint sends the event to the client. Gives `false`, and does not store the event,
+   * when the epoch of the key is old: another node serves the session then.
    */
   readonly append: (key: StreamKey, event: StoredEvent) => Effect.Effect<boolean>
   /**
-   * Stores events in order, as several calls of `append` would, and then finishes the stream if `isLast` is true. While the store stores
-   * earlier events, new events wait; a store with this function gets all waiting events in one call. A store without this function gets the
-   * events one by one.
+   * Stores events in order, as several calls of `append` would. Then finishes the stream if `isLast` is true. New events wait while the
+   * store stores earlier events. With this function, the endpoint stores all waiting events in one call. Without this function, the
+   * endpoint stores the events one by one.
    */
   readonly appendAll?: (
     key: StreamKey,
@@ -82,8 +81,8 @@ export interface EventStoreService {
     isLast: boolean
   ) => Effect.Effect<boolean>
   /**
-   * The events after a position, in order. `-1` asks for all events that are stored. The store need not have an event at the position.
-   * `None` when the stream is unknown, or when an event after the position has been dropped.
+   * The events after a position, in order. The position `-1` gives all stored events. The store does not need to have an event at the
+   * position. Gives `None` when the stream is unknown, or when the store has dropped an event after the position.
    */
   readonly after: (
     key: StreamKey,
@@ -91,7 +90,7 @@ export interface EventStoreService {
   ) => Effect.Effect<Option.Option<ReadonlyArray<StoredEvent>>, EventStoreError>
   /** Says that no more events follow on this stream. The store may drop the stream after a while. */
   readonly finish: (key: StreamKey) => Effect.Effect<void>
-  /** Says that the session has ended. Drops all streams of the session, unless the epoch is over. */
+  /** Says that the session has ended. Drops all streams of the session. Does nothing when the epoch is old. */
   readonly forget: (session: string, epoch?: number) => Effect.Effect<void>
 }
 
@@ -100,27 +99,27 @@ export class EventStore extends Context.Tag("@effect-mcp/core/EventStore")<Event
 
 /** @category models */
 export interface MemoryOptions {
-  /** How many events of one stream are stored; beyond this limit the store drops the oldest events of the stream. Default: 1,000. */
+  /** How many events of one stream the store keeps. Beyond this limit, the store drops the oldest events of the stream. Default: 1,000. */
   readonly maxEvents?: number | undefined
   /**
    * How many characters all streams may have together. Beyond this limit the store drops the oldest events, first the events of the stream
    * that was used least recently. Default: 64 Mi (67,108,864).
    */
   readonly maxSize?: number | undefined
-  /** How long the stream of a request is stored after its response. Default: 5 minutes. */
+  /** How long the store keeps the stream of a request after the response. Default: 5 minutes. */
   readonly retention?: Duration.DurationInput | undefined
 }
 
 /**
- * A store in memory. Its events are lost when the process ends. A timer removes the streams whose `retention` has passed, also while nobody
- * uses the store. The timer ends with the scope.
+ * Makes a store in memory. Its events are lost when the process ends. A timer removes the streams whose `retention` has passed, also while
+ * nobody uses the store. The timer ends with the scope.
  *
  * @category constructors
  */
 export const memory = (options: MemoryOptions = {}): Effect.Effect<EventStoreService, never, Scope.Scope> =>
   Effect.zipWith(Deadlines.make(SWEEP), Effect.clock, (deadlines, clock) => new Memory(options, deadlines, clock))
 
-/** The least time between two looks for streams whose `retention` has passed, in milliseconds. */
+/** The least time between two searches for streams whose `retention` has passed, in milliseconds. */
 const SWEEP = 1000
 
 /**
@@ -144,12 +143,12 @@ interface Log {
   until: number
 }
 
-// Roughly what an event and a stream cost besides the text, in characters.
+// Estimates of the memory that an event and a stream need besides the text, in characters.
 const EVENT = 64
 const STREAM = 512
 
 /**
- * Has mutable maps, because each event of a resumable stream passes `append`, and a `Ref` would copy an immutable map for each event.
+ * The maps are mutable, because `append` runs for each event of a resumable stream, and a `Ref` would copy an immutable map for each event.
  * `size` is the sum of `sizeOf` over all events, plus `STREAM` for each log. `sessions` and `logs` hold the same logs, with one exception:
  * a running stream without events, because none came yet or all were dropped, is only in `sessions`.
  */
@@ -232,7 +231,7 @@ class Memory implements EventStoreService, Deadlines.Expirable {
     })
   }
 
-  /** Whether the epoch is not over. When it is not, all epochs before it are over from now on. */
+  /** Whether the epoch is not old. If it is not, all smaller epochs of the session are old from now on. */
   private isCurrent({ epoch, session }: Pick<StreamKey, "epoch" | "session">): boolean {
     if (epoch === undefined) return true
     if (epoch < (this.epochs.get(session) ?? 0)) return false
@@ -247,7 +246,7 @@ class Memory implements EventStoreService, Deadlines.Expirable {
     })
   }
 
-  /** Removes the streams whose `retention` has passed. Gives the time at which to look again. */
+  /** Removes the streams whose `retention` has passed. Gives the time of the next check. */
   sweep(now: number): number {
     const wall = EffectInternals.millis(this.clock)
     this.removeExpired(wall)
@@ -287,7 +286,7 @@ class Memory implements EventStoreService, Deadlines.Expirable {
   private dropOldest(): void {
     for (const log of this.logs) {
       this.dropFirst(log)
-      // The log of a running stream stays: it holds the position of the last event that was dropped.
+      // The log of a running stream stays, because it contains the position of the last dropped event.
       if (log.events.length === 0) {
         if (log.until === Infinity) this.logs.delete(log)
         else this.remove(log)

@@ -1,8 +1,8 @@
 /**
- * A feature: a layer that registers entries with a server. Handlers run with the context that the layer was built with, and with the
- * services of the request. Where both have a service, a handler gets the service of the request. `McpServer` makes features.
- * `features/Surroundings` runs handlers inside the checks, the scopes and the services of `visible`, `requires` and `provide`.
- * `FeatureMiddleware` runs around each use.
+ * A feature: a layer that registers entries, such as tools and resources, with a server. Handlers run with the context of the layer and
+ * with the services of the request. Where both contain a service, a handler gets the service of the request. `McpServer` makes features.
+ * This module adds checks (`visible`), scopes (`requires`) and services (`provide`) around features. `features/Surroundings` runs them.
+ * `FeatureMiddleware` adds middleware around each use of a feature.
  *
  * @since 0.1.0
  */
@@ -31,16 +31,16 @@ import type { ServerSession } from "./ServerSession.js"
 export type Feature<R = never> = Layer.Layer<never, never, Registry | R>
 
 /**
- * The services of a request. A handler may use them, and the layer of its feature does not require them.
+ * The services of a request. A handler may use these services, and the layer of the handler's feature does not require them.
  *
  * @category models
  */
 export type RequestServices = RequestContext | ServerSession | Scope.Scope
 
 /**
- * The failures that every handler may have beside the failures that its definition declares. The calling program receives them as JSON-RPC
- * errors. An `HttpRefusal` also decides the HTTP status. An `ExtendedResult` is not an error: it answers the request with a result of an
- * extension.
+ * The failures that every handler may have, in addition to the failures that its definition declares. The calling program receives an
+ * `McpError`, a `CallError` or an `HttpRefusal` as a JSON-RPC error. An `HttpRefusal` also decides the HTTP status. An `ExtendedResult` is
+ * not an error: it answers the request with a result of an extension.
  *
  * @category models
  */
@@ -48,7 +48,7 @@ export type Fails = McpError | CallError | HttpRefusal | ExtendedResult
 
 /**
  * Accepts the effect of a handler that fails with `E`, when its definition declares these failures. Otherwise this type is a sentence,
- * which names the failure and says what to do. The compiler shows the sentence.
+ * which names the failure and says what to do. The compiler shows the sentence as an error.
  *
  * @category models
  */
@@ -62,7 +62,7 @@ export type Declared<E, Failure = never> = [Exclude<E, Failure | Fails>] extends
 
 /**
  * Accepts an effect whose definition can declare no failures: a completer, the list of a template, the handler of a whole method. Such an
- * effect may fail only with `Fails`. Otherwise this type is a sentence, which the compiler shows.
+ * effect may fail only with `Fails`. Otherwise this type is a sentence, which the compiler shows as an error.
  *
  * @category models
  */
@@ -72,7 +72,7 @@ export type Allowed<E> = 0 extends 1 & E ? unknown // `any`: nothing was inferre
 
 /**
  * Makes a feature from a function that registers the entries of the feature until the layer's scope closes. The function gets the context
- * that the layer was built with, without the layer's `Scope`.
+ * of the layer, without the layer's `Scope`.
  *
  * @category constructors
  */
@@ -88,16 +88,16 @@ export const make = <R = never>(
   )
 
 /**
- * Requires scopes of the user for each use of a feature, or of a group of features. The user needs all of the scopes to call, read, get,
- * complete or subscribe to the feature. The option `requires` of a definition does the same for one entry.
+ * Requires authorization scopes for each use of a feature, or of a group of features. The user needs all of these scopes to call, read,
+ * get, complete or subscribe to the feature. The option `requires` of a definition does the same for one entry.
  *
- * The `permit` of the server's `Authenticator` decides, before the server decodes the arguments and runs the handler. Without `permit`
- * every use is refused. A feature may be inside of several `requires`. The server refuses a client once, with all scopes that the use
- * requires. Over HTTP the response has the status of the refusal, for example 403; a batch is refused as a whole.
+ * The option `permit` of the server's `Authenticator` decides, before the server decodes the arguments and runs the handler. Without
+ * `permit` the server refuses every use. A feature may be inside of several `requires`. Then one refusal names all scopes that the use
+ * requires. Over HTTP the response has the status of the refusal, for example 403. The server refuses a batch as a whole.
  *
  * Lists show the feature to all users, so that a client can get the scope. Resources that a template lists need the scopes of the template.
- * Where `Feature.visible` is around this `requires`, a user who does not see the feature gets the error of an unknown feature, which names
- * no scopes.
+ * `Feature.visible` may be around this `requires`. Then a user who must not see the feature gets the error of an unknown feature, which
+ * names no scopes.
  *
  * @example
  * ```ts
@@ -120,19 +120,19 @@ export const requires: {
 )
 
 /**
- * Decides for each request whether it sees a feature, or a group of features. What a request does not see is not listed, completed or
- * subscribed to. Calling, reading or getting it fails as if the server did not have it. A hidden resource is not read through a template
- * either. The capabilities of the server do not change.
+ * Decides for each request whether a feature, or a group of features, is visible to the request. The server does not list, complete or
+ * subscribe to a hidden feature. When a client calls, reads or gets a hidden feature, the request fails as if the feature did not exist.
+ * The server also does not read a hidden resource through a template. The capabilities of the server do not change.
  *
- * The check is an effect, which decides for all entries of the features alike, or a function that gets the entry: its kind, its name, the
- * entry as lists show it, and its scopes. The check may require the user, what the session layer, the middleware of the server and
- * `Feature.provide` provide, and `RequestContext`. An effect runs for each use of a feature. For a list it runs once, however many features
- * there are; for `resources/list` it runs once more for each template with a list of its own. A function runs for each entry of a list.
- * Where a `Feature.provide` around the check refuses the request, a list leaves the features out.
+ * The check is an effect or a function. An effect decides for all entries of the features together. A function gets one entry: its kind,
+ * its name, the form in which lists contain it, and its scopes. The check may require the user, `RequestContext`, and the services that the
+ * session layer, the middleware of the server and `Feature.provide` provide. An effect runs for each use of a feature. For a list the
+ * effect runs one time for all features. For `resources/list` the effect also runs for each template that lists resources. A function runs
+ * for each entry of a list. Where a `Feature.provide` around the check refuses the request, the list does not contain the features.
  *
- * Clients are not notified when the answer of the check changes. `ServerSession` has the notifications to one client, and
- * `Registry.changed` notifies all clients. With revision 2026-07-28 or later, lists and contents of such features may be cached only for
- * the sender of the request.
+ * The server does not notify clients when the result of the check changes. To notify one client, use `changed` of `ServerSession`. To
+ * notify all clients, use `Registry.changed`. With revision 2026-07-28 or later, caches may store lists and contents of such features only
+ * for the sender of the request.
  *
  * @example
  * ```ts
@@ -187,7 +187,7 @@ export const visible: {
 )
 
 /**
- * Whether a request sees an entry: an effect, or a function that gets the entry.
+ * A check whether an entry is visible to a request: an effect, or a function that gets the entry.
  *
  * @category models
  */
@@ -197,12 +197,12 @@ export type Check<R = never> =
 
 /**
  * Provides a service to the handlers of a feature, or of a group of features, and to the checks and the middleware inside. The effect makes
- * the service anew for each use, for each check of a list, and for each list of a resource template. When a handler asks questions with
+ * a new service for each use, for each check of a list, and for each list of a resource template. When a handler asks questions with
  * revision 2026-07-28 or later, the client sends the request again with the answers, and the effect runs again each time. The effect may
- * require the user, and what the session layer and the middleware of the server provide.
+ * require the user, and the services that the session layer and the middleware of the server provide.
  *
- * When the effect fails with an `McpError`, the request is refused. For a tool it may also fail with a failure that the tool declares,
- * which the model reads. Any other failure is a defect.
+ * When the effect fails with an `McpError`, the server refuses the request. For a tool, the effect may also fail with a failure that the
+ * tool declares. The model reads this failure. Any other failure is a defect.
  *
  * @example
  * ```ts
@@ -255,7 +255,7 @@ export const provide: {
 )
 
 /**
- * Whether some requests may not see an entry of the registry. Results that are made from such an entry must not be cached for other
+ * Whether an entry of the registry may be hidden from some requests. Results that are made from such an entry must not be cached for other
  * clients.
  *
  * @category utils
@@ -263,14 +263,16 @@ export const provide: {
 export const mayBeHidden: (entry: Registered) => boolean = Surroundings.mayBeHidden
 
 /**
- * Whether the request sees an entry of the registry, whether or not its user has the scopes to use the entry. For handlers.
+ * Whether an entry of the registry is visible to the current request. Ignores the scopes that a use of the entry requires. Call this
+ * function in a handler.
  *
  * @category guards
  */
 export const isVisible: (entry: Registered) => Effect.Effect<boolean> = Surroundings.isVisible
 
 /**
- * The entries of the registry that the request sees. A check around several entries runs once for all of them. For handlers.
+ * Gives those of the given entries that are visible to the current request. A check around several entries runs once for all of them. Call
+ * this function in a handler.
  *
  * @category utils
  */

@@ -1,10 +1,10 @@
 /**
- * Middleware around the uses of a feature, or of a group of features. This middleware knows three things of a use: the entry, with its
- * kind, its name, its annotations and its scopes; the arguments that the handler gets; and the result. The middleware of the server
- * (`Middleware`) runs outside of it, around every message.
+ * Middleware around the uses of a feature, or of a group of features. This middleware gets three values for each use: the entry (with its
+ * kind, name, annotations and scopes), the arguments of the handler, and the result. The middleware of the server (`Middleware`) runs
+ * outside of this middleware, around every message.
  *
- * A use is the call of a tool, the reading of a resource, the getting of a prompt, a completion, or a request or notification that a
- * `MethodHandler` of the features handles. Lists and subscriptions are not uses.
+ * A use is one of these: the client calls a tool, reads a resource, gets a prompt, completes an argument, or sends a request or
+ * notification that a `MethodHandler` of the features handles. Lists and subscriptions are not uses.
  *
  * @since 0.1.0
  */
@@ -38,8 +38,8 @@ export const TypeId: unique symbol = Symbol.for("@effect-mcp/core/FeatureMiddlew
 export type TypeId = typeof TypeId
 
 /**
- * `run` gets each use. It succeeds with the result to send, or fails to refuse the use. It may answer without running `next`, and it may
- * provide services to `next`.
+ * `run` gets each use. `run` succeeds with the result to send, or fails to refuse the use. `run` may give a result without running `next`
+ * of the use, and may provide services to `next`.
  *
  * @category models
  */
@@ -49,7 +49,7 @@ export interface FeatureMiddleware<out R = never> {
 }
 
 /**
- * Middleware around uses of every kind. `use.kind` says the kind of the use, and so which result `use.next` gives.
+ * Makes middleware around uses of every kind. `use.kind` is the kind of the use, and decides the type of the result of `use.next`.
  *
  * @example
  * ```ts
@@ -90,8 +90,8 @@ export interface ToolUse<T extends Tool.Tool.Any>
 }
 
 /**
- * Middleware around the calls of one tool, with the types of its definition. Every other use passes unchanged, also the use of another tool
- * with the same name. It may fail with a failure that the tool declares, which the model reads.
+ * Makes middleware around the calls of one tool, with the types of the tool's definition. Every other use passes unchanged, also the use of
+ * another tool with the same name. The middleware may fail with a failure that the tool declares. The model reads this failure.
  *
  * @example
  * ```ts
@@ -120,14 +120,14 @@ export const forTool = <T extends Tool.Tool.Any, Result extends Effect.Effect<To
 
 /**
  * Runs middleware around each use of a feature, or of a group of features. The middleware runs after the services of `Feature.provide`, the
- * checks of `Feature.visible` and the scopes of `Feature.requires`, in whatever order the application applies them, and after the arguments
- * were decoded. The outermost middleware runs first. When a handler asks questions with revision 2026-07-28 or later, the client sends the
- * request again with the answers, and the middleware runs again each time. Around a tool that runs as a task, the middleware runs until the
- * task has ended.
+ * checks of `Feature.visible` and the scopes of `Feature.requires`, in whatever order the application applies these functions. The
+ * middleware also runs after the server has decoded the arguments. The outermost middleware runs first. When a handler asks questions with
+ * revision 2026-07-28 or later, the client sends the request again with the answers, and the middleware runs again each time. Around a tool
+ * that runs as a task, the middleware runs until the task has ended.
  *
- * The middleware may require the user, what the session layer and the middleware of the server provide, and what `Feature.provide`
- * provides. When the middleware fails with an `McpError`, the request is refused. Around a tool it may also fail with a failure that the
- * tool declares, which the model reads. Any other failure is a defect.
+ * The middleware may require the user, and the services that the session layer, the middleware of the server and `Feature.provide` provide.
+ * When the middleware fails with an `McpError`, the server refuses the request. Around a tool, the middleware may also fail with a failure
+ * that the tool declares. The model reads this failure. Any other failure is a defect.
  *
  * @category combinators
  */
@@ -158,16 +158,16 @@ export const around: {
 )
 
 /**
- * How a use ended. `success`: with a result. `failure`: with a result that tells a model of a failure of its tool. `error`: with an error
- * of the protocol. `defect`: the handler died. `interrupted`: the client cancelled the use, or the server closes. `asked`: with a question
- * to the client, which uses the feature again with the answer; only with revision 2026-07-28 or later.
+ * How a use ended. `success`: with a result. `failure`: with a result that tells the model that the tool has failed. `error`: with a
+ * JSON-RPC error. `defect`: the handler died. `interrupted`: the client cancelled the use, or the server closes. `asked`: with a question
+ * to the client (only with revision 2026-07-28 or later). The client then uses the feature again with the answer.
  *
  * @category models
  */
 export type Outcome = "success" | "failure" | "error" | "defect" | "interrupted" | "asked"
 
 /**
- * What `audit` records of a use. `A` is the type of the arguments.
+ * The record that `audit` makes of a use. `A` is the type of the arguments.
  *
  * @category models
  */
@@ -175,8 +175,8 @@ export interface AuditRecord<out A = unknown> {
   readonly kind: Use["kind"]
   readonly entry: FeatureEntry
   /**
-   * What the handler got. It may hold secrets. `Redaction.value` hides members whose names tell of a secret; `auditTool` gives the
-   * arguments with their types.
+   * The arguments of the handler. They may contain secrets. `Redaction.value` hides members whose names suggest a secret. `auditTool` gives
+   * the arguments with their types.
    */
   readonly arguments: A
   /** The id of the principal; `undefined` for a client without a principal. */
@@ -189,8 +189,8 @@ export interface AuditRecord<out A = unknown> {
 }
 
 /**
- * Gives a record of each use to `write` when the use has ended, also when the use was interrupted. The client gets its answer after `write`
- * has ended. A defect of `write` is logged, and does not change the result of the use.
+ * Makes middleware that gives a record of each use to `write`. `write` runs when the use has ended, also when the use was interrupted. The
+ * client gets its answer after `write` has ended. A defect of `write` is logged, and does not change the result of the use.
  *
  * @example
  * ```ts
@@ -235,8 +235,8 @@ const outcomeOf = (exit: Exit.Exit<unknown, unknown>, { asker }: HandlerContext)
 }
 
 /**
- * An audit of the calls of one tool, whose arguments have the types of its definition. Every other use passes without a record, also the
- * use of another tool with the same name.
+ * As `audit`, for the calls of one tool. The arguments in the record have the types of the tool's definition. Every other use passes
+ * without a record, also the use of another tool with the same name.
  *
  * @example
  * ```ts
@@ -262,7 +262,7 @@ const isOf = (entry: FeatureEntry, { advertised }: Tool.Tool.Any): boolean =>
   entry.kind === "tool" && entry.advertised === advertised
 
 /**
- * Records how long each use takes, in seconds, with the tags `kind`, `name` and `outcome`.
+ * Makes middleware that records how long each use takes, in seconds, with the tags `kind`, `name` and `outcome`.
  *
  * @example
  * ```ts
@@ -277,15 +277,15 @@ const isOf = (entry: FeatureEntry, { advertised }: Tool.Tool.Any): boolean =>
  */
 export const timing = (seconds: Metric.Metric.Histogram<number>): FeatureMiddleware =>
   audit(({ entry, kind, outcome, took }) => {
-    // All tools that the tool `*` serves have one counter, under the name `*`, because a client may invent their names.
+    // All tools that the tool `*` serves share one tag, the name `*`, because a client may invent the names of these tools.
     const name = entry.kind === "tool" ? entry.advertised.name : entry.name
     const named = Metric.tagged(Metric.tagged(seconds, "kind", kind), "name", name)
     return Metric.update(Metric.tagged(named, "outcome", outcome), took / 1000)
   })
 
 /**
- * Refuses results whose JSON has more than `characters` characters, because large results fill the context of a model. A call of a tool
- * then ends with a result that says so to the model. Any other use ends with an `InternalError`.
+ * Makes middleware that refuses results whose JSON has more than `characters` characters. Large results fill the context of a model. In
+ * place of a large result of a tool, the model gets a result that names this limit. Any other use ends with an `InternalError`.
  *
  * @category utils
  */
@@ -304,9 +304,10 @@ export const limitResult = ({ characters }: { readonly characters: number }): Fe
   )
 
 /**
- * Hides secrets in results: in the texts of content, of messages and of resources, and in `structuredContent`. URIs, names and binary data
- * stay as they are. `text` changes the texts, `value` changes `structuredContent`. Their defaults are `Redaction.text` and
- * `Redaction.value`, which find secrets by names and by forms. The output schema of a tool must accept the text that replaces a secret.
+ * Makes middleware that hides secrets in results: in the texts of content, of messages and of resources, and in `structuredContent`. The
+ * middleware does not change URIs, names and binary data. `text` changes the texts, and `value` changes `structuredContent`. Their defaults
+ * are `Redaction.text` and `Redaction.value`, which find secrets by the names of members and by the form of the text. The output schema of
+ * a tool must accept the text that replaces a secret.
  *
  * @category utils
  */
@@ -343,7 +344,7 @@ export const redact = ({ text = Redaction.text, value = Redaction.value }: {
 const redacted = <A>(next: Effect.Effect<A, unknown>, hide: (result: A) => unknown): Effect.Effect<unknown, unknown> =>
   Effect.map(next, (result) => {
     const shown = hide(result)
-    // The result of another server, in a proxy, is sent as it is.
+    // In a proxy, the server sends the result of another server without a check.
     if (HandlerOutcome.unchecked.has(result as object)) HandlerOutcome.unchecked.add(shown as object)
     return shown
   })

@@ -1,8 +1,8 @@
 /**
- * The HTTP endpoint of a server as an `HttpApp` of `@effect/platform`: for applications that have an HTTP server of that library.
+ * The HTTP endpoint of a server as an `HttpApp` of `@effect/platform`, for applications that have an HTTP server of `@effect/platform`.
  * `http/AppExchange` translates requests and answers. On Node, `HttpServer` of `@effect-mcp/node` serves the same endpoint faster. For a
- * function from `Request` to `Response`, use `WebHandler`: it costs less than `HttpApp.toWebHandler` of this app, and notices each client
- * that disconnects.
+ * function from `Request` to `Response`, use `WebHandler`. `WebHandler` costs less than `HttpApp.toWebHandler` of this app, and notices
+ * each client that disconnects.
  *
  * @since 0.1.0
  */
@@ -30,21 +30,21 @@ import * as ServerAddress from "./http/ServerAddress.js"
 import type { HostedOptions, HttpOptions } from "./WebHandler.js"
 
 /**
- * An app that serves until the scope closes. Without the option `path` it serves any path.
+ * Makes an app that serves until the scope closes. Without the option `path`, the app serves any path.
  *
- * Without `allowedHosts`, the app allows any host when it knows that the server listens on an address that is not loopback. When the server
- * listens on a loopback address, or when the address is not known (behind a web handler, for example), the app allows only the host names
- * of this machine. Without `allowedOrigins`, it allows only pages of this machine. With the option `user`, the app requires the user from
- * the application, whose middleware provides it, and hands the user to the authenticator of the server. The option `services` does the same
- * for other services.
+ * Without `allowedHosts`, the allowed hosts depend on the address of the HTTP server. For an address that is not loopback, the app allows
+ * any host. For a loopback address, or an unknown address (for example behind a web handler), the app allows only the host names of this
+ * machine. Without `allowedOrigins`, the app allows only pages of this machine. With the option `user`, the app requires the user as a
+ * service, which middleware of the application provides. The app passes this user to the authenticator of the server. The option `services`
+ * does the same for other services.
  *
- * The handlers of the messages of a POST also have what middleware of the application has set for the fiber of this POST, such as
- * annotations of logs. Session layers, tasks, and messages that another node has passed on do not have it.
+ * Middleware of the application can set values for the fiber of a POST, such as annotations of logs. The handlers of the messages of this
+ * POST also have these values. Session layers, tasks, and messages that another node has passed on do not have these values.
  *
- * Mount the app without request logger and tracer, which cost more than the app itself. Close the app before its HTTP server, because the
- * HTTP server waits for open streams. A layer that is built on top of the server's layer is closed first. With `drainFirst`, the times
- * `health.grace` and `drainTimeout` begin before the server loses the app. On Node, make the server with `PlatformHttpServer` of
- * `@effect-mcp/node`: when the server of `@effect/platform-node` closes, it waits for every connection without a limit of time.
+ * Mount the app without a request logger and a tracer, which cost more than the app itself. Close the app before its HTTP server, because
+ * the HTTP server waits for open streams. Effect closes a layer before the layers that it requires. With `drainFirst`, the times
+ * `health.grace` and `drainTimeout` begin before the HTTP server loses the app. On Node, make the HTTP server with `PlatformHttpServer` of
+ * `@effect-mcp/node`: the HTTP server of `@effect/platform-node` waits for every connection without a time limit when it closes.
  *
  * @example
  * ```ts
@@ -61,8 +61,8 @@ import type { HostedOptions, HttpOptions } from "./WebHandler.js"
 export const make = <User = never, Services extends ReadonlyArray<Context.Tag<any, any>> = readonly []>(
   options: HostedOptions<User> & {
     /**
-     * The services that HTTP middleware of the application provides with each request. Handlers of its messages get a service with
-     * `HttpServices.get`. Default: none.
+     * The services that HTTP middleware of the application provides with each request. The handlers of the request's messages get a service
+     * with `HttpServices.get`. Default: none.
      */
     readonly services?: Services | undefined
   } = {}
@@ -105,14 +105,14 @@ export const make = <User = never, Services extends ReadonlyArray<Context.Tag<an
 /** @category models */
 export interface ForEachOptions<E = never, R1 = never, R2 = never> extends HttpOptions {
   /**
-   * Finds the name of the user who has sent a request. The server of this user gets the request. This effect must verify what the request
-   * claims, because the app builds a server for each name. A failure is the answer to the request, for example an `HttpServerResponse` of
-   * `@effect/platform` with status 401.
+   * Finds the name of the user who has sent a request. The app passes the request to the server of this user. This effect must authenticate
+   * the user, because the app builds a server for each name. When the effect fails, the failure answers the request. The failure is, for
+   * example, an `HttpServerResponse` of `@effect/platform` with status 401.
    */
   readonly user: Effect.Effect<string, E, R1>
   /**
-   * The server of a user. Its `authenticator` finds the user of each request, as for every server. The app builds the server at the first
-   * request of the user, with the services that the app is made with, and with no service of the request.
+   * Gives the server of a user. The `authenticator` of this server finds the user of each request, as for every server. The app builds the
+   * server at the first request of the user. The server gets the services of the effect that makes the app, and no services of the request.
    */
   readonly server: (user: string) => Layer.Layer<Dispatcher, never, R2>
   /**
@@ -120,16 +120,15 @@ export interface ForEachOptions<E = never, R1 = never, R2 = never> extends HttpO
    * running tasks end. Default: 10 minutes.
    */
   readonly idle?: Duration.DurationInput | undefined
-  /** How many servers may be open at the same time. Requests of further users are answered with status 503. Default: 1,000. */
+  /** How many servers may be open at the same time. The app answers requests of further users with status 503. Default: 1,000. */
   readonly maxServers?: number | undefined
 }
 
 /**
- * An app that serves each user by a server of the user's own. Nothing that one user's server holds, such as sessions, features, tasks and
- * connections to other servers, can be reached by another user. When the users of a server may share its features, use one server with an
- * `authenticator`, which costs less (`make`).
+ * Makes an app with a separate server for each user. No user can reach the sessions, features, tasks and connections of another user's
+ * server. When the users may share the features of a server, use `make` and one server with an `authenticator`, which costs less.
  *
- * When the scope closes, all servers close at the same time. The other options are the options of `make`, and hold for each server.
+ * When the scope closes, all servers close at the same time. The other options are the options of `make`, and apply to each server.
  *
  * @example
  * ```ts
@@ -187,20 +186,20 @@ export const forEach = <E = never, R1 = never, R2 = never>(
 
 const tooMany = Effect.succeed(HttpServerResponse.empty({ status: 503, headers: { "retry-after": "60" } }))
 
-/** As `ListensOn.isLocal`, for platforms where only the HTTP server knows its address, such as Bun. */
+/** As `ListensOn.isLocal`, for platforms where only the HTTP server can give the address, such as Bun. */
 const serversIsLocal = (context: Context.Context<never>): boolean | undefined => {
   const address = Option.getOrUndefined(Context.getOption(context, HttpServer.HttpServer))?.address
   return address === undefined ? undefined : Guard.isLoopback(ServerAddress.hostname(address))
 }
 
-/** The `drain` of each endpoint in a layer. When such an effect has ended, its endpoint no longer needs its routes. */
+/** The effect `drain` of each endpoint in a layer. When this effect has ended, its endpoint no longer needs its routes. */
 class Draining
   extends Context.Tag("@effect-mcp/core/server/HttpEndpoint/Draining")<Draining, Set<Effect.Effect<void>>>()
 {}
 
 /**
- * Closes a layer that serves an app of `make`, such as `HttpApiBuilder.serve()` with its routes, only after the endpoint has drained. When
- * the layer is released, the HTTP server keeps all routes while `health.grace` and `drainTimeout` of the endpoint last. Without this
+ * Delays the release of a layer that serves an app of `make`, such as `HttpApiBuilder.serve()` with its routes. Effect releases the layer
+ * only after the endpoint has waited for `health.grace` and `drainTimeout`, and the HTTP server keeps all routes until then. Without this
  * function the HTTP server loses its routes first, and answers 503 during these times.
  *
  * @example
@@ -228,7 +227,7 @@ export const drainFirst = <A, E, R>(layer: Layer.Layer<A, E, R>): Layer.Layer<A,
   })
 
 /**
- * `layer` with options.
+ * Makes `layer` with options.
  *
  * @category layers
  */
@@ -238,15 +237,15 @@ export const layerWith = (options?: HttpOptions): Layer.Layer<never, never, Http
   )
 
 /**
- * Serves only the endpoint, on the platform's HTTP server. The path is "/mcp" unless the option `path` names another path. Provide an
- * `EventStore` to let clients resume streams.
+ * Serves the endpoint alone, on the platform's HTTP server. The path is "/mcp" unless the option `path` names another path. Provide an
+ * `EventStore` to allow clients to resume streams.
  *
  * @category layers
  */
 export const layer: Layer.Layer<never, never, HttpServer.HttpServer | Dispatcher> = layerWith()
 
 /**
- * `layerWith`, with options from the configuration of the program.
+ * Makes `layerWith` with options from the configuration of the program.
  *
  * @category layers
  */

@@ -1,7 +1,7 @@
 /**
- * How a server refuses a request over HTTP: with a status, with headers, and with a JSON-RPC error. An `Authenticator` fails with an
- * `HttpRefusal` to refuse a client; middleware and handlers may fail with it, too. On other transports, and when the HTTP response has
- * begun, the client gets only the error.
+ * A failure with which the application refuses a request over HTTP. An `HttpRefusal` contains a status, headers and a JSON-RPC error. An
+ * authenticator, middleware and handlers may fail with an `HttpRefusal`. On other transports, and when the HTTP response has begun, the
+ * client gets only the JSON-RPC error.
  *
  * @since 0.1.0
  */
@@ -9,16 +9,16 @@ import * as Data from "effect/Data"
 import type * as JsonRpcError from "../jsonrpc/JsonRpcError.js"
 
 /**
- * A request that is not served.
+ * Refuses a request with an HTTP status, headers and a JSON-RPC error.
  *
  * @category errors
  */
 export class HttpRefusal extends Data.TaggedError("HttpRefusal")<{
   /** From 400 to 599. */
   readonly status: number
-  /** The headers by their names in lower case. A header that HTTP does not allow is never sent: the client gets status 500 instead. */
+  /** The headers by their names in lower case. When HTTP does not allow one of the headers, the server answers with status 500 instead. */
   readonly headers?: Readonly<Record<string, string | undefined>> | undefined
-  /** What the client reads in the body. It must not contain secrets. */
+  /** The JSON-RPC error that the client gets. This error must not contain secrets. */
   readonly error: JsonRpcError.ErrorObject
 }> {
   override get message(): string {
@@ -34,32 +34,33 @@ export class HttpRefusal extends Data.TaggedError("HttpRefusal")<{
 export const CODE = -32000
 
 /**
- * One challenge, or several: a server that accepts both `Bearer` and `DPoP`, for example, sends two challenges.
+ * One challenge, or several challenges. For example, a server that accepts both `Bearer` and `DPoP` sends two challenges.
  *
  * @category models
  */
 export type Challenges = string | ReadonlyArray<string>
 
 /**
- * Status 401: the client has to authenticate in the way that a challenge names, for example `Bearer realm="mcp"`. `headers` are sent beside
- * the challenges, for example `dpop-nonce`.
+ * Makes a refusal with status 401. The client must authenticate in the way that a challenge names, for example `Bearer realm="mcp"`.
+ * `headers` are other headers of the response, for example `dpop-nonce`.
  *
  * @category utils
  */
 export const unauthorized = (
   challenges: Challenges,
-  message: string = "Unauthorized: the request names no client that this server knows",
+  message: string = "Unauthorized: the request does not identify a client of this server",
   headers?: Readonly<Record<string, string>>
 ): HttpRefusal =>
   new HttpRefusal({ status: 401, headers: { ...headers, ...authenticate(challenges) }, error: { code: CODE, message } })
 
 /**
- * Status 403: this client may not do this. A challenge says what the client lacks, for example a scope of its token.
+ * Makes a refusal with status 403: the client is not allowed to send this request. A challenge says what the client needs, for example a
+ * scope of its token.
  *
  * @category utils
  */
 export const forbidden = (
-  message: string = "Forbidden: this client may not use the server",
+  message: string = "Forbidden: this client is not allowed to use the server",
   challenges?: Challenges
 ): HttpRefusal =>
   new HttpRefusal({
@@ -69,8 +70,8 @@ export const forbidden = (
   })
 
 /**
- * Makes a challenge of `WWW-Authenticate`, with quoted values. Characters that a header cannot have become question marks, so a value may
- * come from a token or from a client.
+ * Makes a challenge for the header `WWW-Authenticate`, with quoted values. Replaces characters that a header cannot contain by question
+ * marks. So a value may come from a token or from a client.
  *
  * @example
  * ```ts

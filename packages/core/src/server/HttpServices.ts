@@ -1,7 +1,7 @@
 /**
- * Services that the application gives with an HTTP request, for the handlers of the messages of this request. Such a service is what the
- * application's HTTP middleware has found, for example the tenant. `HttpEndpoint.make` and the functions of `WebHandler` and `NodeHandler`
- * take the services. This module gives the services to handlers. The type of a handler says which services the handler needs.
+ * Services that the application provides with an HTTP request, for example a tenant that the application's HTTP middleware has found.
+ * `HttpEndpoint.make` and the functions of `WebHandler` and `NodeHandler` take these services. With this module, the handlers of the
+ * request's messages get the services. The type of a handler says which services the handler needs.
  *
  * @since 0.1.0
  */
@@ -13,10 +13,10 @@ import { RequestContext } from "./RequestContext.js"
 import type { HandlerContext } from "./runtime/HandlerContext.js"
 
 /**
- * A service of the HTTP request, for `Feature.provide`. When a message comes without the service, the effect `otherwise` makes the service.
- * Without `otherwise`, the message is refused with an `InternalError` that names the service and says why it is missing. Three kinds of
- * messages have no such service: messages on other transports, messages that another node has passed on, and calls of tools as tasks, which
- * outlive their requests.
+ * Gets a service of the HTTP request. Use this effect in `Feature.provide`. When a message has no such service, the effect `otherwise`
+ * makes the service. Without `otherwise`, the server refuses the message with an `InternalError`, which names the service and says why the
+ * service is missing. Three kinds of messages have no such service: messages on other transports, messages that another node has passed on,
+ * and calls of tools as tasks, which go on after their requests.
  *
  * @example
  * ```ts
@@ -54,8 +54,8 @@ export const get = <I, S, R = never>(
   })
 
 const whyMissing = ({ origin, outlivesRequest }: HandlerContext): string => {
-  if (outlivesRequest) return "the call runs as a task, which outlives its HTTP request"
+  if (outlivesRequest) return "the call runs as a task, which goes on after its HTTP request"
   return origin.listener === undefined
     ? "the message did not come in an HTTP request"
-    : "the application has not given it with the HTTP request, or another node has passed the request on"
+    : "the application did not provide this service with the HTTP request, or another node has passed the request on"
 }

@@ -1,6 +1,6 @@
 /**
- * Connects a client to a server in the same process, without a transport and without JSON. The client needs only the `Connector`. `Direct`
- * passes the messages.
+ * Connects a client to a server in the same process, without a network and without JSON texts. A client of this library connects with a
+ * `Connector`, which this module makes. `Direct` passes the messages.
  *
  * @since 0.1.0
  */
@@ -15,7 +15,7 @@ import * as Authenticator from "./Authenticator.js"
 import { Dispatcher } from "./Dispatcher.js"
 
 /**
- * A connector to the server in the context. Each connection is a conversation of its own, which runs in the server's context. The
+ * Makes a connector to the server in the context. Each connection is a separate conversation, which runs in the server's context. The
  * conversation ends when the server ends, or when the scope of the connection closes.
  *
  * @category constructors
@@ -25,8 +25,8 @@ export const connector: Effect.Effect<Connector.Connector, never, Dispatcher> = 
 )
 
 /**
- * A connector for a client whose user is known: `connectorAs(Authenticator.given(Context.make(User, ada)))`. The server needs an
- * authenticator.
+ * Makes a connector for a client whose user the application already has: `connectorAs(Authenticator.given(Context.make(User, ada)))`. The
+ * server needs an authenticator.
  *
  * @category constructors
  */
@@ -43,13 +43,16 @@ export const connectorAs = (caller: Authenticator.Caller): Effect.Effect<Connect
       once
     ))
 
-/** A server of this library never refuses a client because of its probe, so a second connection would gain nothing. */
+/**
+ * A client that cannot begin a session may try a second connection. With a server of this library, the second connection would fail in the
+ * same way as the first, so the client does not try it.
+ */
 const once = { connectsAgain: false } as const
 
 /**
- * A connector that builds a server for each connection, and closes this server with the connection. Connecting requires what the layer
- * requires, and fails with a `TransportError` when the layer fails. The authenticator of the server gets `caller`. Default of `caller`: a
- * client in the same process.
+ * Makes a connector that builds a server for each connection, and closes this server with the connection. Connecting requires the services
+ * that the layer requires, and fails with a `TransportError` when the layer fails. The authenticator of the server gets `caller`. Default
+ * of `caller`: a client in the same process.
  *
  * @example
  * ```ts

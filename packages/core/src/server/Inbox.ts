@@ -1,9 +1,9 @@
 /**
- * Passes texts between the nodes of a server: requests that arrived at a node which does not serve their session, and the answers to these
- * requests. The endpoint gives the texts their meaning (`nodes/NodeMessage`).
+ * Passes texts between the nodes of a server. When a request arrives at a node that does not serve its session, this node passes the
+ * request to another node, and gets the answer back. `nodes/NodeMessage` encodes and decodes the texts.
  *
- * Provide an inbox, together with a `SessionDirectory`, to an HTTP endpoint that runs on several nodes. This module has the interface, for
- * inboxes of any kind, and inboxes in memory, for several endpoints in one process.
+ * Provide an inbox, together with a `SessionDirectory`, to an HTTP endpoint that runs on several nodes. This module contains the interface
+ * of inboxes, and inboxes in memory, for several endpoints in one process.
  *
  * @since 0.1.0
  */
@@ -19,8 +19,9 @@ import * as StoreText from "./nodes/StoreText.js"
 /** @category errors */
 export class InboxError extends Data.TaggedError("InboxError")<{
   /**
-   * Why a text could not be sent. `Gone`: the node does not exist any more. `Full`: the node does not read fast enough. `Refused`: the
-   * store of the inboxes has refused the text, or has not received it. `Unavailable`: it is not known whether the text will arrive.
+   * Why the text could not be sent. `Gone`: the other node does not exist any more. `Full`: the other node does not read fast enough.
+   * `Refused`: the store of the inboxes has refused the text, or has not received the text. `Unavailable`: nobody can say whether the text
+   * will arrive.
    */
   readonly reason: "Gone" | "Full" | "Refused" | "Unavailable"
   readonly message: string
@@ -32,7 +33,7 @@ export class InboxError extends Data.TaggedError("InboxError")<{
  * @category models
  */
 export interface Mailbox {
-  /** Sends a text to another node. The texts from one node to another node arrive in order, and each text arrives once. */
+  /** Sends a text to another node. The texts from one node to another node arrive in order, and no text arrives twice. */
   readonly send: (node: string, text: string) => Effect.Effect<void, InboxError>
   /**
    * The texts that other nodes have sent since this node joined. When the inbox no longer exists, the stream ends, and senders get `Gone`.
@@ -52,12 +53,12 @@ export class Inbox extends Context.Tag("@effect-mcp/core/Inbox")<Inbox, InboxSer
 
 /** @category models */
 export interface MemoryOptions {
-  /** How many characters may wait in one inbox. One more text may wait, whatever its length. Default: 64 Mi (67,108,864). */
+  /** How many characters may wait in one inbox. The last text may exceed this limit, whatever its length. Default: 64 Mi (67,108,864). */
   readonly maxSize?: number | undefined
 }
 
 /**
- * Inboxes for the endpoints of one process that share this layer.
+ * Makes inboxes in memory, for the endpoints of one process that share them.
  *
  * @category constructors
  */
@@ -101,7 +102,7 @@ export const memory = ({ maxSize = 64 * 1024 * 1024 }: MemoryOptions = {}): Effe
   })
 
 /**
- * `layerMemory` with options.
+ * Makes the layer of `memory` with options.
  *
  * @category layers
  */

@@ -1,7 +1,8 @@
 /**
- * Makes a server from its name and its features, and features from definitions and their handlers.
+ * Makes servers and features. `layer` makes a server from its name and its features. `tool`, `resource`, `resourceTemplate`, `prompt` and
+ * `implement` make features from definitions and their handlers.
  *
- * The features are an argument of the server's layer, so the server answers no request before all features are registered.
+ * The features are an argument of the server's layer, so the server registers all features before it answers the first request.
  * `dispatch/Build` builds the server.
  *
  * @since 0.1.0
@@ -39,7 +40,7 @@ import type { RequestContext } from "./RequestContext.js"
 import type { ServerSession } from "./ServerSession.js"
 
 /**
- * The options of a server: its session layer, its middleware and its users, what it advertises, and its limits.
+ * The options of a server, for example its session layer, its middleware, its authenticator, its capabilities and its limits.
  *
  * @category models
  */
@@ -51,40 +52,42 @@ export interface Options<
 > extends Dispatcher.Options {
   /**
    * The revisions that the server supports. With revision 2025-11-25 or earlier a conversation begins with a handshake. With revision
-   * 2026-07-28 or later the server serves each request by itself. Clients of both kinds may use the server at the same time. Default: all.
+   * 2026-07-28 or later there is no handshake, and the server serves each request alone. Clients of both kinds may use the server at the
+   * same time. Default: all revisions that this library supports.
    */
   readonly versions?: readonly [Version.Version, ...Array<Version.Version>] | undefined
-  /** How to use the server. Clients give this text to their model. Default: none. */
+  /** Instructions that say how to use the server. Clients give this text to their model. Default: none. */
   readonly instructions?: string | undefined
-  /** Whether the server sends the messages that handlers `log` to clients, and advertises `logging`. Default: `true`. */
+  /** Whether the server advertises the capability `logging`, and sends the log messages of handlers to clients. Default: `true`. */
   readonly logging?: boolean | undefined
-  /** Whether clients may subscribe to resources. See `resourceUpdated`. Default: `true`. */
+  /** Whether clients may subscribe to resources. The function `resourceUpdated` notifies the subscribers. Default: `true`. */
   readonly subscriptions?: boolean | undefined
   /**
-   * Whether the server mends arguments that a tool does not accept, by the JSON Schema of the tool, where there is only one way to read
-   * them. It reads a text that is JSON as an array or an object, and a text as a number or a boolean, and it leaves out null in an optional
-   * member. It mends nothing where two branches of a union would accept the arguments, and nothing in a proxy. Handlers and middleware get
-   * the mended arguments, and the log says what was mended. The option `mendArguments` of a tool turns this off for the tool. Default:
-   * `true`.
+   * Whether the server repairs arguments that a tool does not accept. The JSON Schema of the tool must leave only one way to repair them.
+   * Where the schema wants an array, an object, a number or a boolean, the server parses a string. It also removes null from an optional
+   * member. The server does not repair arguments that two branches of a union would accept, and does not repair arguments in a proxy.
+   * Handlers and middleware get the repaired arguments, and the log says what was repaired. The option `mendArguments` of a tool turns this
+   * off for the tool. Default: `true`.
    */
   readonly mendArguments?: boolean | undefined
   /**
-   * What the server does with arguments that the schema of a tool neither names nor allows (`additionalProperties`, `patternProperties`).
-   * `report` writes their names to the log, each with the most similar name that the tool has; when the server refuses the call for another
-   * reason, it also names them to the model. `refuse` does the same, and refuses the call. `accept` does nothing. Default: `report`.
+   * How the server treats unknown arguments: arguments that the schema of a tool does not name, and does not allow by
+   * `additionalProperties` or `patternProperties`. `report`: the server logs each unknown name, together with the most similar name that
+   * the tool has. When the server refuses the call for another reason, the result also tells the model the unknown names. `refuse`: the
+   * server also refuses the call. `accept`: the server ignores them. Default: `report`.
    */
   readonly unknownArguments?: "accept" | "report" | "refuse" | undefined
-  /** For how long clients of revision 2026-07-28 or later may cache results. Default: not at all. */
+  /** For how long clients of revision 2026-07-28 or later may cache results. Default: clients must not cache results. */
   readonly cache?: CacheHints.ServerCacheOptions | undefined
   /**
-   * The secrets that encrypt the state of a request between its rounds, with revision 2026-07-28 or later, at least 32 bytes each. The
-   * first secret encrypts. Every secret decrypts, so that you can put a new secret before an old secret. Nodes that share the requests of a
-   * client need the same secrets. Default: the keys of `SealKeys`, if the application provides `SealKeys` to the layer of the server;
-   * otherwise a random secret, which ends with the server.
+   * The secrets that encrypt the state of a request that waits for answers of the client, with revision 2026-07-28 or later. Each secret
+   * has at least 32 bytes. The server encrypts with the first secret, and decrypts with every secret. To replace a secret, put the new
+   * secret before the old secret. Nodes that share the requests of a client need the same secrets. Default: the keys of `SealKeys`, if the
+   * application provides `SealKeys` to the layer of the server; otherwise a random secret, which the server loses when it ends.
    *
-   * When a handler asks a question, the round ends: the server answers the request with the question and with the encrypted state. The
-   * client sends the request again with the answers and the state, and the handler runs again from its beginning. The server itself
-   * remembers nothing between two rounds.
+   * When a handler asks a question, the server answers the request with the question and with the encrypted state. The client sends the
+   * request again with the answers and the state. Then the handler runs again from its beginning. The server itself stores nothing between
+   * these two requests.
    *
    * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/multi-round-trip-requests
    */
@@ -92,51 +95,52 @@ export interface Options<
     | readonly [Redacted.Redacted<string | Uint8Array>, ...Array<Redacted.Redacted<string | Uint8Array>>]
     | undefined
   /**
-   * Capabilities that the server advertises beside the capabilities of its features, for example `experimental`, or `tools` of a server
-   * that adds its first tool later. A client is served only what was advertised to it.
+   * Capabilities that the server advertises in addition to the capabilities of its features. Examples are `experimental`, and `tools` of a
+   * server that adds its first tool later. A client can use only the capabilities that the server has advertised to this client.
    */
   readonly capabilities?: ServerCapabilities | undefined
   /**
-   * The extensions that the server supports, with the settings that it declares. The layer dies when two extensions add the same name.
-   * Default: none. A handler of an extension that is not in this list is never called.
+   * The extensions that the server supports, with the settings that the server declares. The layer dies when two extensions add the same
+   * name. Default: none. The server never calls a handler of an extension that is not in this list.
    */
   readonly extensions?: ReadonlyArray<Extension.Extension.Any> | undefined
   /**
-   * A layer that is built for each client. With revision 2025-11-25 or earlier the handshake builds the layer, and the end of the session
-   * releases it. With revision 2026-07-28 or later the first request of a pipe builds it, and the end of the pipe releases it; over HTTP
-   * each request builds it, unless `lifetime` keeps it. Handlers may use its services. Two clients never share these services. The layer
-   * may require `RequestContext`, which describes the client. When the layer fails, the handshake or the request fails; an `McpError`
-   * reaches the client as it is.
+   * The session layer, which the server builds for each client. Handlers may use the services of this layer. Two clients never share these
+   * services. With revision 2025-11-25 or earlier, the handshake builds the layer, and the end of the session releases it. With revision
+   * 2026-07-28 or later on a pipe, the first request builds the layer, and the end of the pipe releases it. With revision 2026-07-28 or
+   * later over HTTP, each request builds and releases the layer (see `lifetime`). The layer may require `RequestContext`, which describes
+   * the client. When the layer fails, the handshake or the request fails. When the failure is an `McpError`, the client receives this
+   * error.
    */
   readonly session?: Session | undefined
   /**
-   * How long the session layer lives over HTTP where there are no sessions. `"user"` keeps it from one request to the next, for each user,
-   * client (`clientInfo`) and declared capabilities, until no request has used it for `limits.userSessionIdleTimeout`. There are at most
-   * 10,000 such sessions, and at most 64 of one user. A further session replaces the session that was idle longest. This option needs an
-   * `authenticator`, and a server on one node: with a `SessionDirectory` or a `ChangeBus` the layer of the server dies. Default: the layer
-   * lives for one request.
+   * How long the server keeps the session layer over HTTP with revision 2026-07-28 or later. `"user"`: the server keeps one session layer
+   * for each combination of user, client (`clientInfo`) and declared capabilities. The server releases this layer when no request has used
+   * it for `limits.userSessionIdleTimeout`. The server keeps at most 10,000 such layers, and at most 64 for one user. At the limit, a new
+   * layer replaces the layer that was idle longest. `"user"` needs an `authenticator`, and a server on one node: with a `SessionDirectory`
+   * or a `ChangeBus` the layer of the server dies. Default: for one request.
    */
   readonly lifetime?: "user" | undefined
   /**
-   * The middleware around every message, the handshake included. It may require the user. It cannot require what the session layer
-   * provides, because this does not exist yet. Handlers may use the services that the middleware provides.
+   * The middleware around every message, also around the handshake. The middleware may require the user. It cannot require services of the
+   * session layer, because it runs before the session layer is built. Handlers may use the services that the middleware provides.
    */
   readonly middleware?: Around | undefined
   /**
-   * The middleware around every message of a session that exists: around every request and notification except the handshake, and except a
-   * `ping` before the handshake. It runs inside of `middleware`. It may require the user, what the session layer provides, and what
-   * `middleware` provides. Handlers may use the services that it provides. For single features there is `FeatureMiddleware`.
+   * The middleware around every message after the handshake. Where there is no handshake, this middleware runs around every message. It
+   * runs inside of `middleware`. It may require the user, and the services of the session layer and of `middleware`. Handlers may use the
+   * services that this middleware provides. For middleware around single features, see `FeatureMiddleware`.
    */
   readonly sessionMiddleware?: InSession | undefined
   /**
-   * Identifies the sender of each message. Features, the session layer and the middleware may use the user that it provides. Default: the
-   * server serves every client, and has no users.
+   * Identifies the user who has sent a message. Features, the session layer and the middleware may require this user as a service. Default:
+   * the server serves every client, and has no users.
    */
   readonly authenticator?: Users | undefined
 }
 
 /**
- * What the options of a server provide to its handlers: the services of the session layer and of the middleware, and the user.
+ * The services that the options of a server provide to its handlers: the services of the session layer and of the middleware, and the user.
  *
  * @category models
  */
@@ -147,7 +151,7 @@ export type Provides<Session, Around, InSession, Users> =
   | Authenticator.Provides<Users>
 
 /**
- * What the options of a server require.
+ * The services that the options of a server require.
  *
  * @category models
  */
@@ -161,14 +165,15 @@ export type Requires<Session, Around, InSession, Users> =
   | Authenticator.Context<Users>
 
 /**
- * A server that offers these features over every transport that the application provides it to.
+ * Makes a server with these features. The server serves clients over every transport to which the application provides this layer.
  *
- * The features are built with a memo map of their own, so one feature layer that is given to two servers serves both. What the features
- * require stays in the requirements of the layer, for `Layer.provide`. Not in the requirements are the user, and the services of the
- * session layer and of the middleware: these exist when a handler runs, not when its layer is built.
+ * Each server builds its features separately (with its own memo map), so the application can pass one feature layer to two servers. The
+ * services that the features require stay in the requirements of this layer. Provide them with `Layer.provide`. Three kinds of services are
+ * not in the requirements: the user, the services of the session layer, and the services of the middleware. The server provides these
+ * services when a handler runs.
  *
  * Where several sources provide the same service, a handler gets it from the first source in this order: the request, the middleware, the
- * user, the session layer, the services of the HTTP request, the context that the layer of its feature was built with.
+ * user, the session layer, the services of the HTTP request, the context of the feature's layer.
  *
  * @example
  * ```ts
@@ -207,7 +212,7 @@ export const layer = <
   >
 
 /**
- * `layer`, with options from the configuration of the program.
+ * Makes `layer` with options from the configuration of the program.
  *
  * @example
  * ```ts
@@ -239,12 +244,13 @@ export const layerConfig = <
 > => Layer.unwrapEffect(Effect.map(options, (options) => layer(info, features, options)))
 
 /**
- * A server whose session layer, middleware and user are known, so that the compiler can check features that are added to the server later.
+ * A server to which the application can add features later. The types of the session layer, the middleware and the user are known, so the
+ * compiler can check these features.
  *
  * @category models
  */
 export interface Defined<out Provides, out Requires> {
-  /** The server with these features, as `McpServer.layer` makes it. */
+  /** Makes the layer of the server with its first features, in the same way as `McpServer.layer`. */
   readonly layer: <E, R>(
     features: Layer.Layer<never, E, R>
   ) => Layer.Layer<
@@ -253,8 +259,8 @@ export interface Defined<out Provides, out Requires> {
     Exclude<R, Registry.Registry | Registry.Running | Provides> | Requires
   >
   /**
-   * Adds features while the server runs, until the scope closes, as `Registry.add` does. These features may also require the user, and what
-   * the session layer and the middleware provide.
+   * Adds features while the server runs, until the scope closes, as `Registry.add` does. These features may also require the user, and the
+   * services of the session layer and the middleware.
    */
   readonly add: <E, R>(
     features: Layer.Layer<never, E, R>
@@ -266,8 +272,8 @@ export interface Defined<out Provides, out Requires> {
 }
 
 /**
- * A server that gets its features later: `layer` makes the server with its first features, and `add` adds further features, from any fiber
- * that has the server in its context.
+ * Defines a server to which the application can add features later. `layer` makes the server with its first features. `add` adds further
+ * features, from any fiber that has the server in its context.
  *
  * @example
  * ```ts
@@ -308,15 +314,15 @@ export const define = <
 })
 
 /**
- * A tool, from its definition and a handler.
+ * Makes a feature: a tool, from its definition and a handler.
  *
- * Each call runs the handler on a fiber of its own. When the client cancels the call, this fiber is interrupted. What the handler acquires
- * in its scope is released before the response leaves. The handler returns the tool's success, or richer content made with `ToolResult`. It
- * fails with the tool's declared failure, which the model reads, or with an `McpError`, which the calling program receives. The services
- * that the handler requires stay in the requirements of the layer; it gets the services that the layer was built with.
+ * Each call runs the handler on a fiber of its own. When the client cancels the call, this fiber is interrupted. The resources that the
+ * handler acquires in its scope are released before the server sends the response. The handler returns the tool's success, or richer
+ * content made with `ToolResult`. The handler may fail with the tool's declared failure, which the model reads. It may also fail with an
+ * `McpError`, which the calling program receives. The layer of the tool requires the services that the handler requires.
  *
- * The layer dies when the server has a tool of this name already, or when a mark `x-mcp-header` in its schema is not valid. When the
- * layer's scope closes, the tool is removed and clients are notified.
+ * The layer dies when the server already has a tool with this name, or when a keyword `x-mcp-header` in the tool's schema is not valid.
+ * When the layer's scope closes, the server removes the tool and notifies clients.
  *
  * @category constructors
  */
@@ -328,7 +334,7 @@ export const tool = <const Name extends string, Parameters, Arguments, Success, 
   options: {
     /**
      * Whether the handler of a tool that runs as a task begins the task itself, with `startTask` of `ServerSession`. Such a handler can ask
-     * the client before the task begins. Default: `false`; the task begins before the handler runs.
+     * the client before the task begins. Default: `false`, so the task begins before the handler runs.
      */
     readonly startsTask?: boolean | undefined
   } = {}
@@ -338,10 +344,11 @@ export const tool = <const Name extends string, Parameters, Arguments, Success, 
   )
 
 /**
- * A resource, from its definition and an effect that reads it: text, bytes, or contents with URIs of their own.
+ * Makes a feature: a resource, from its definition and an effect that reads the resource. The effect gives text, bytes, or contents that
+ * have their own URIs.
  *
- * The layer dies when the server has a resource of this URI already. When the layer's scope closes, the resource is removed and clients are
- * notified. When the content changes, call `resourceUpdated`, which notifies the clients that have subscribed to the resource.
+ * The layer dies when the server already has a resource with this URI. When the layer's scope closes, the server removes the resource and
+ * notifies clients. When the content changes, call `resourceUpdated`, which notifies the clients that have subscribed to the resource.
  *
  * @category constructors
  */
@@ -349,7 +356,7 @@ export const resource = <const Name extends string, E = never, R = never>(
   definition: Resource.Resource<Name>,
   read: Effect.Effect<Resource.Contents, E, R> & Feature.Declared<E>,
   options: {
-    /** For how long clients may cache the content, and whether for other users, too. Default: what the server's option `cache` says. */
+    /** For how long clients may cache the content, and whether caches may share it between users. Default: the server's option `cache`. */
     readonly cache?: CacheHints.CacheOptions | undefined
   } = {}
 ): Feature.Feature<Exclude<R, Feature.RequestServices>> =>
@@ -361,10 +368,12 @@ export const resource = <const Name extends string, E = never, R = never>(
   )
 
 /**
- * All resources of a template. `read` gets the decoded parameters and the URI that they come from. A template does not serve a URI whose
- * parameters do not decode. Where several templates match a URI, the template with the most literal text reads first.
+ * Makes a feature: all resources of a resource template. `read` gets the decoded parameters, and the URI that contains them. When the
+ * parameters do not decode, the template does not serve the URI. Where several templates match a URI, the server first tries the template
+ * with the most literal text.
  *
- * `complete` completes parameters. `list` gives the resources of this template for `resources/list`; it runs for each request.
+ * `complete` contains functions that complete parameters. `list` gives the resources of this template for `resources/list`. `list` runs for
+ * each request.
  *
  * @category constructors
  */
@@ -386,7 +395,9 @@ export const resourceTemplate = <
     readonly list?:
       | (Effect.Effect<ReadonlyArray<Resource.Resource.Any>, LE, LR> & Feature.Allowed<LE>)
       | undefined
-    /** For how long clients may cache the contents, and whether for other users, too. Default: what the server's option `cache` says. */
+    /**
+     * For how long clients may cache the contents, and whether caches may share them between users. Default: the server's option `cache`.
+     */
     readonly cache?: CacheHints.CacheOptions | undefined
   } = {}
 ): Feature.Feature<
@@ -402,11 +413,11 @@ export const resourceTemplate = <
   )
 
 /**
- * A prompt, from its definition and a handler, which gets the decoded arguments and returns the messages. `complete`
- * completes arguments.
+ * Makes a feature: a prompt, from its definition and a handler. The handler gets the decoded arguments and returns the messages. `complete`
+ * contains functions that complete arguments.
  *
- * The layer dies when the server has a prompt of this name already. When the layer's scope closes, the prompt is removed
- * and clients are notified.
+ * The layer dies when the server already has a prompt with this name. When the layer's scope closes, the server removes the prompt and
+ * notifies clients.
  *
  * @category constructors
  */
@@ -434,7 +445,7 @@ export const prompt = <
   )
 
 /**
- * Notifies the clients that have subscribed to a resource that its content has changed. For handlers, and for any fiber that
+ * Tells the clients that have subscribed to a resource that the content has changed. Call this function in a handler, or in any fiber that
  * has the server in its context.
  *
  * @category constructors
@@ -443,10 +454,10 @@ export const resourceUpdated = (uri: string): Effect.Effect<void, never, Registr
   Effect.flatMap(Registry.Running, (registry) => registry.updated(uri))
 
 /**
- * Sends a notification of an extension to the clients that have subscribed to it, with revision 2026-07-28 or later. A client subscribes
- * with the flag of the notification, or with the key that these parameters have. Does nothing on a server that does not have the extension
- * among its `extensions`. While a client reads slowly, only the newest notification of each key waits for the client. For handlers, and for
- * any fiber that has the server in its context.
+ * Sends a notification of an extension to the clients that have subscribed to it, with revision 2026-07-28 or later. A client subscribes to
+ * all notifications of this kind, or only to notifications with certain keys; the extension defines which. Does nothing when the extension
+ * is not in the option `extensions` of the server. While a client reads slowly, only the newest notification of each key waits for the
+ * client. Call this function in a handler, or in any fiber that has the server in its context.
  *
  * @category utils
  */
@@ -457,9 +468,9 @@ export const notifySubscribers = <Params>(
   Effect.flatMap(Registry.Running, (registry) => registry.notify(notification, params))
 
 /**
- * All features of a definition at once. `handlers` has the handler of each tool under the tool's name. Its members `resources`, `templates`
- * and `prompts` have the handlers of these kinds, again by name. The compiler refuses a missing handler, and a handler of something that
- * the definition does not have. A template with completers or a list is `{ read, complete, list }`. A prompt with completers is `{ get,
+ * Makes all features of a definition at once. `handlers` contains the handler of each tool under the tool's name. Its members `resources`,
+ * `templates` and `prompts` contain the handlers of these kinds, also by name. The compiler refuses a missing handler, and a handler that
+ * has no entry in the definition. A template with completers or a list is `{ read, complete, list }`. A prompt with completers is `{ get,
  * complete }`.
  *
  * @category utils

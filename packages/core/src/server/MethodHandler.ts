@@ -1,7 +1,7 @@
 /**
- * Registers handlers of whole methods. A method may belong to the application or to an extension. A handler may also replace what the
- * server itself does for a method of the specification. `TasksServer` registers the methods of tasks with this module, and a proxy
- * registers the methods of extensions. `runtime/Routes` finds the handler of a method.
+ * Registers handlers of JSON-RPC methods. A method may belong to the application, to an extension or to the specification. A handler for a
+ * method of the specification replaces the server's own behaviour. `TasksServer` registers the methods of tasks with this module, and a
+ * proxy registers the methods of extensions. `runtime/Routes` finds the handler of a method.
  *
  * @since 0.1.0
  */
@@ -39,7 +39,7 @@ type ResultOf<M> = M extends { readonly result: Schema.Schema<infer Result, any>
 type ContextOf<Handled extends Effect.Effect<any, any, any>> = [Handled] extends [never] ? never
   : Effect.Effect.Context<Handled>
 
-/** Accepts a method that clients send. For any other method the type is a sentence, which the compiler shows. */
+/** Accepts a method that clients send. For any other method this type is a sentence, which the compiler shows as an error. */
 type FromClient<M, Kind> = M extends { readonly kind: Kind }
   ? M extends { readonly revisions: unknown; readonly extension?: never }
     ? "This belongs to no extension yet: use the value that Extension.make returns"
@@ -52,14 +52,14 @@ type FromClient<M, Kind> = M extends { readonly kind: Kind }
   : "A request needs a response: use MethodHandler.request"
 
 /**
- * Handles the requests of one method: a method of an extension, or a method of the specification, which the server then does not serve
- * itself. The server decodes the parameters and checks the result, and each client receives only what its revision knows. The server
- * advertises the capability that a method of the specification needs.
+ * Makes a feature that handles the requests of one method of an extension or of the specification. For a method of the specification, the
+ * handler replaces the server's own behaviour, and the server advertises the capability of the method. The server decodes the parameters
+ * and checks the result. Each client receives only the members that its revision defines.
  *
- * A method of an extension is served when the server has the extension among its `extensions`. A client that has not declared the extension
- * is refused with `MissingClientCapability`.
+ * The server serves a method of an extension only when the option `extensions` of the server contains the extension. A client that has not
+ * declared the extension gets the error `MissingClientCapability`.
  *
- * The layer dies when the method has a handler already, and when the method is `initialize`, which the server itself handles.
+ * The layer dies when the method already has a handler, and when the method is `initialize`, which only the server can handle.
  *
  * @category utils
  */
@@ -82,9 +82,9 @@ export const request = <M extends AnyMethod, Handled extends Effect.Effect<Resul
 }
 
 /**
- * As `request`, for a method whose handler several features of a server register. One of the registered handlers serves. When this handler
- * is removed, the next one serves. The middleware and the checks around a feature do not apply to the handler. Its results are sent without
- * a check.
+ * As `request`, for a method whose handler several features of a server register. The server uses one of the registered handlers. When this
+ * handler is removed, the server uses the next handler. The middleware and the checks around a feature do not apply to the handler. The
+ * server sends its results without a check.
  *
  * @category utils
  */
@@ -109,8 +109,8 @@ export const shared = <Params, Result extends object>(
 }
 
 /**
- * Handles the notifications of one method, of an extension or of the specification. A notification whose parameters do not
- * decode is dropped.
+ * Makes a feature that handles the notifications of one method of an extension or of the specification. The server drops a notification
+ * whose parameters do not decode.
  *
  * @category utils
  */
@@ -131,8 +131,9 @@ type NoFailure<E> = [E] extends [never] ? unknown
   : "A notification has no response that could carry the failure: catch it, for example with Effect.catchAll"
 
 /**
- * Chooses among the keys that a client wants to subscribe to with the filter of this notification, for example only the keys that the
- * client's principal may see. The server tells the client which keys were accepted. Without such a handler the server accepts all keys.
+ * Makes a feature that decides to which keys of this notification a client may subscribe. For example, the handler accepts only the keys
+ * that the client's principal may see. The server tells the client which keys the handler has accepted. Without such a handler the server
+ * accepts all keys.
  *
  * @category utils
  */
@@ -145,8 +146,9 @@ export const subscription = <R = never>(
   )
 
 /**
- * Ends a handler, and answers its request with this result of an extension. The effect fails, so nothing of the handler runs after it. A
- * client that has not declared the extension gets `MissingClientCapability`; see `extension` of `ClientOfRequest`.
+ * Ends a handler, and answers the request of the handler with this result of an extension. This effect fails, so the rest of the handler
+ * does not run. A client that has not declared the extension gets the error `MissingClientCapability`. To check this before, use
+ * `extension` of `ClientOfRequest`.
  *
  * @category utils
  */
@@ -156,7 +158,7 @@ export const answer = <Value>(
 ): Effect.Effect<never, Extension.ExtendedResult> => Effect.fail(new Extension.ExtendedResult({ resultType, value }))
 
 /**
- * Handles the notification that the roots of the client have changed. The handler may request the new roots.
+ * Makes a feature that handles the notification that the roots of the client have changed. The handler may request the new roots.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/client/roots#root-list-changes
  * @category combinators
@@ -172,7 +174,8 @@ const rootsChanged = Method.notification({
 })
 
 /**
- * Handles the requests of a method that the application defines. The schemas decode its parameters and encode its result.
+ * Makes a feature that handles the requests of a method that the application defines. The schemas decode the parameters and encode the
+ * result.
  *
  * @category utils
  */
@@ -221,8 +224,8 @@ const withSchemas = <R>(
 }
 
 /**
- * Handles the notifications of a method that the application defines. A notification whose parameters do not decode is
- * dropped.
+ * Makes a feature that handles the notifications of a method that the application defines. The server drops a notification whose parameters
+ * do not decode.
  *
  * @category utils
  */
@@ -254,8 +257,8 @@ const withSchema = <R>(
 }
 
 /**
- * Handles every request for which there is no other handler. It gets the method and the parameters as the client sent them. The server
- * checks only that the result is JSON.
+ * Makes a feature that handles every request without another handler. The handler gets the method and the parameters as the client sent
+ * them. The server checks only that the result is JSON.
  *
  * @category utils
  */
@@ -270,8 +273,8 @@ export const fallback = <Handled extends Effect.Effect<Json.JsonObject, any, any
   )
 
 /**
- * Marks a result that comes from another server. The server sends it without a check, also when the handler of a tool, prompt or resource
- * returns it.
+ * Marks a result that comes from another server. This server sends a marked result without a check, also when the handler of a tool, prompt
+ * or resource returns it.
  *
  * @category utils
  */

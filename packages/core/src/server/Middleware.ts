@@ -1,11 +1,11 @@
 /**
- * Middleware runs around every message of a server: requests and notifications, the handshake and unknown methods included. Middleware sees
- * a message before the server decodes its parameters, and it sees how the handler ends. Middleware can provide services to handlers, refuse
- * messages, measure and trace; `runtime/Pipeline` runs middleware. `FeatureMiddleware` has middleware around single features, which knows
- * the feature and its decoded arguments.
+ * Middleware runs around every message of a server: requests and notifications, also the handshake and unknown methods. Middleware gets a
+ * message before the server decodes the parameters, and also gets the result or the failure of the handler. Middleware can provide services
+ * to handlers, refuse messages, measure and trace. `runtime/Pipeline` runs middleware. `FeatureMiddleware` has middleware around single
+ * features, which gets the feature and its decoded arguments.
  *
- * With revision 2025-11-25 or earlier, middleware does not see notifications to an HTTP endpoint without sessions. Such notifications
- * belong to no conversation, and the server drops them.
+ * One kind of message does not reach middleware: a notification of revision 2025-11-25 or earlier to an HTTP endpoint without sessions. The
+ * server drops such notifications.
  *
  * @since 0.1.0
  */
@@ -25,8 +25,9 @@ export const TypeId: unique symbol = Symbol.for("@effect-mcp/core/Middleware")
 export type TypeId = typeof TypeId
 
 /**
- * A message as middleware sees it, before the server decodes its parameters. Where the server has mended the arguments of a tool, the
- * message has the mended arguments, as the handler gets them. Otherwise it has the arguments as the client sent them.
+ * A message in the form in which middleware gets it, before the server decodes the parameters. Where the server has repaired the arguments
+ * of a tool (option `mendArguments`), the message contains the repaired arguments, as the handler gets them. Otherwise the message contains
+ * the arguments as the client sent them.
  *
  * @category models
  */
@@ -38,8 +39,8 @@ export interface Call {
 }
 
 /**
- * `run` gets a message, and `next`, the effect that handles the message. It succeeds with the result to send, or fails with an `McpError`
- * to refuse the message. It may answer without running `next`.
+ * `run` gets a message and the effect `next`, which handles the message. `run` succeeds with the result to send, or fails with an
+ * `McpError` to refuse the message. `run` may give a result without running `next`.
  *
  * @category models
  */
@@ -61,7 +62,7 @@ export declare namespace Middleware {
 }
 
 /**
- * Middleware that provides no service.
+ * Makes middleware that provides no service.
  *
  * @example
  * ```ts
@@ -79,8 +80,8 @@ export const make = <R>(
 ): Middleware<never, Exclude<R, RequestContext | Scope.Scope>> => of(run)
 
 /**
- * Middleware that provides a service to the handlers and the middleware inside it. When `service` fails, for example with
- * an `McpError`, the message is refused.
+ * Makes middleware that provides a service to the handlers and the middleware inside. When the effect `service` fails with an `McpError`,
+ * the server refuses the message.
  *
  * @category utils
  */
@@ -97,7 +98,7 @@ export const provide = <I, S, R>(
   )
 
 /**
- * Runs `inner` inside `outer`. `inner` may use the services that `outer` provides.
+ * Makes one middleware from two: `inner` runs inside of `outer`. `inner` may use the services that `outer` provides.
  *
  * @category utils
  */

@@ -1,10 +1,11 @@
 /**
- * Limits how often clients send requests. A limit counts the requests of one user, or of whatever a function names. A limit applies to a
- * whole server, to one feature, or to what the application counts with `take`, such as the network addresses of clients. When the
- * application provides `SharedLimits` to the server, all nodes count together. Without that service, each node counts by itself.
+ * Limits how often clients send requests. A limit counts the requests of each user; a function of the application may choose another key.
+ * `middleware` limits a whole server, and `featureMiddleware` limits features. With `take`, the application can count anything else, such
+ * as the network addresses of clients. When the application provides `SharedLimits` to the server, all nodes share their counters. Without
+ * `SharedLimits`, each node has its own counters.
  *
- * A request beyond the limit is refused with an `HttpRefusal`. Over HTTP this has status 429 with `Retry-After`. Where no status can be
- * sent, as on stdio and in a batch, the client gets only the error.
+ * The server refuses a request beyond the limit with an `HttpRefusal`. Over HTTP the response has status 429 and the header `Retry-After`.
+ * Where the server can send no status, as on stdio and in a batch, the client gets only the error.
  *
  * @since 0.1.0
  */
@@ -28,8 +29,8 @@ import * as StoreFailure from "./telemetry/StoreFailure.js"
 /** @category models */
 export interface Options extends SharedLimits.Rate {
   /**
-   * What happens to requests while the `SharedLimits` do not answer. `"serve"`: they are served without a limit. `"refuse"`: they are
-   * refused with status 503. The log says when the `SharedLimits` begin to fail. Default: "serve".
+   * How the server treats requests while the service `SharedLimits` does not answer. `"serve"`: without a limit. `"refuse"`: the server
+   * refuses them with status 503. The server logs when `SharedLimits` begins to fail. Default: "serve".
    */
   readonly whenAway?: "serve" | "refuse" | undefined
 }
@@ -37,15 +38,15 @@ export interface Options extends SharedLimits.Rate {
 /** @category models */
 export interface RateLimit {
   /**
-   * Counts one request under the key. Fails with the refusal of the request when the limit is reached. In an authenticator it counts a
-   * request once, also when the request goes on to another node.
+   * Counts one request under the key. Fails with the refusal of the request when the limit is reached. An authenticator may run at two
+   * nodes for one request, but this effect counts the request only once.
    */
   readonly take: (key: string) => Effect.Effect<void, HttpRefusal>
 }
 
 /**
- * A limit that any effect can use, for example the effect of an authenticator, which refuses a request before the server reads its body.
- * Limits with the same name share their counters, on all nodes.
+ * Makes a limit that any effect can use. For example, an authenticator can refuse a request before the server reads the body. Limits with
+ * the same name share their counters, on all nodes that share `SharedLimits`.
  *
  * @example
  * ```ts
@@ -71,7 +72,7 @@ export const make = (name: string, { burst, every, whenAway = "serve" }: Options
   const limits = Effect.contextWithEffect((context: Context.Context<never>) => {
     const shared = Context.getOption(context, SharedLimits.SharedLimits)
     if (Option.isSome(shared)) return Effect.succeed(shared.value)
-    // This set is the same object for all features of a server, so it identifies the server.
+    // The set `observers` is the same object for all features of a server, so it identifies the server.
     const server = Option.match(Context.getOption(context, Running), {
       onNone: () => own,
       onSome: ({ observers }) => observers
@@ -99,7 +100,7 @@ export const make = (name: string, { burst, every, whenAway = "serve" }: Options
 
 const STORE = "The store of limits"
 
-/** How many characters of a key are kept: a longer key is replaced by its digest, because a client may have chosen the key. */
+/** The greatest length of a key, in characters. A digest replaces a longer key, because a client may have chosen the key. */
 const MAX_KEY = 256
 
 const named = (name: string, key: string): Effect.Effect<string> => {
@@ -113,18 +114,18 @@ const named = (name: string, key: string): Effect.Effect<string> => {
 /** @category models */
 export interface MiddlewareOptions<R = never> extends Options {
   /**
-   * Names the sender that a request is counted for; `undefined` for a sender without a limit. The effect can read the services of the call,
-   * such as the user. Default: the principal. All clients without a principal then count as one sender.
+   * Gives the key under which the limit counts a request. When the effect gives `undefined`, the request has no limit. The effect can read
+   * the services of the call, such as the user. Default: the id of the principal. Then all clients without a principal count as one client.
    */
   readonly by?: ((call: Middleware.Call) => Effect.Effect<string | undefined, never, R>) | undefined
-  /** Whether each tool has counters of its own. Requests other than calls of tools then have no limit. Default: `false`. */
+  /** Whether each tool has separate counters. If `true`, only calls of existing tools have a limit. Default: `false`. */
   readonly perTool?: boolean | undefined
 }
 
 /**
- * Middleware of a server that limits all requests except `initialize` and `ping`. Notifications have no limit, because a notification gets
- * no response that could refuse it. With revision 2026-07-28 or later, a client sends a request again after each question of its handler;
- * each of these requests counts.
+ * Makes middleware of a server that limits all requests except `initialize` and `ping`. Notifications have no limit, because a server
+ * cannot answer a notification with an error. With revision 2026-07-28 or later, a client sends a request again after each question of the
+ * handler. Each of these requests counts.
  *
  * @example
  * ```ts
@@ -153,7 +154,7 @@ export const middleware = <R = never>(
       const tool = call.method === "tools/call" ? String(call.params?.name) : undefined
       return Effect.flatMap(
         Effect.serviceOption(Running),
-        // An unknown tool has no counters of its own, because a client may invent names.
+        // A call of an unknown tool has no limit, because a client may invent names.
         (registry) =>
           tool !== undefined && Option.exists(registry, ({ tools }) => tools.has(tool))
             ? Effect.zipRight(take(JSON.stringify([tool, key])), next)
@@ -166,15 +167,15 @@ export const middleware = <R = never>(
 /** @category models */
 export interface FeatureOptions<R = never> extends Options {
   /**
-   * Names the sender that a use is counted for; `undefined` for a sender without a limit. The effect can read the services of the call,
-   * such as the user. Default: the principal. All clients without a principal then count as one sender.
+   * Gives the key under which the limit counts a use. When the effect gives `undefined`, the use has no limit. The effect can read the
+   * services of the call, such as the user. Default: the id of the principal. Then all clients without a principal count as one client.
    */
   readonly by?: ((use: Use) => Effect.Effect<string | undefined, never, R>) | undefined
 }
 
 /**
- * Middleware for `FeatureMiddleware.around` that limits the uses of features. All features that it is around count together. A use whose
- * arguments are refused does not count, and neither does a notification.
+ * Makes middleware for `FeatureMiddleware.around` that limits the uses of features. All features inside of this middleware share their
+ * counters. Two kinds of uses do not count: notifications, and uses whose arguments the server refuses.
  *
  * @example
  * ```ts
@@ -206,7 +207,7 @@ export const featureMiddleware = <R = never>(
   })
 }
 
-/** The methods without a limit, so that a client can connect, and can show that it is alive. */
+/** The methods without a limit, so that every client can connect and can send `ping`. */
 const FREE: ReadonlySet<string> = new Set(["initialize", "ping"])
 
 const principal = Effect.map(RequestContext, ({ principal }) => JSON.stringify(principal?.id ?? null))

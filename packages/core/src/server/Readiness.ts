@@ -1,6 +1,6 @@
 /**
- * Checks of what a process needs before it can serve clients, for example a store that it must reach. A layer adds a check. The readiness
- * endpoint of the HTTP servers above that layer runs the check (option `health`, `http/Health`).
+ * Checks whether a process can serve clients, for example whether the process can reach a store. A layer adds a check. The path "/readyz"
+ * of the HTTP servers that get this layer runs the check (option `health`, `http/Health`).
  *
  * The layers of `@effect-mcp/redis` and `@effect-mcp/sql` add their own checks.
  *
@@ -13,7 +13,7 @@ import * as EffectInternals from "../kit/EffectInternals.js"
 
 /** @category models */
 export interface Check {
-  /** The name of what is checked. The log uses it when the check fails. */
+  /** The name of the checked thing, such as a store. When the check fails, the log contains this name. */
   readonly name: string
   readonly run: Effect.Effect<unknown, unknown>
 }
@@ -22,8 +22,8 @@ export interface Check {
 const checks = EffectInternals.localSet<Check>("@effect-mcp/core/Readiness")
 
 /**
- * Adds a check until the scope closes, for the layer of a store. The process is ready while the effect succeeds within `timeout` of the
- * option `health`, by default 1 second. At most one run of the effect is under way.
+ * Adds a check until the scope closes. Call this function in the layer of a store. The process is ready while the effect succeeds within
+ * `timeout` of the option `health` (default: 1 second). The effect never runs twice at the same time.
  *
  * @category utils
  */
@@ -39,7 +39,7 @@ export const add = <E, R>(
   )
 
 /**
- * `add` as a layer. Provide it to the layer of the HTTP server.
+ * Makes a layer that adds a check. Provide this layer to the layer of the HTTP server.
  *
  * @example
  * ```ts
@@ -64,7 +64,7 @@ export const layer = <E, R>(
 ): Layer.Layer<never, never, Exclude<R, Scope.Scope>> => Layer.scopedDiscard(add(name, check))
 
 /**
- * The checks of all layers that were provided to the layer which runs this effect.
+ * Gives the checks of all layers that the application has provided to the current layer.
  *
  * @category utils
  */

@@ -1,9 +1,9 @@
 /**
- * What a server offers at the moment: tables of tools, resources, resource templates, prompts and handlers. Feature layers add entries, and
- * the server's methods read them.
+ * The registry of a server: tables of the tools, resources, resource templates, prompts and handlers that the server has at the moment.
+ * Feature layers add entries, and the server's methods read the entries.
  *
- * Each server has a registry of its own, which its feature layers find in their context. The registry knows neither transports nor clients.
- * Code that must learn of a change registers a listener.
+ * Each server has its own registry. Feature layers get the registry from their context. The registry does not depend on transports or
+ * clients. The server registers listeners to learn of changes.
  *
  * @since 0.1.0
  */
@@ -34,27 +34,25 @@ import { EntryTable } from "./features/EntryTable.js"
 import type { ServerSessionService } from "./ServerSession.js"
 
 /**
- * A registered entry. Its effects run with the context that its feature's layer was built with. The services of the request are added to
- * this context.
+ * A registered entry. The effects of the entry run with the context of the feature's layer, and with the services of the request.
  *
  * @category models
  */
 export interface Registered {
   readonly context: Context.Context<never>
   /**
-   * What `Feature` and `FeatureMiddleware` have put around the effects of the entry: services, checks, scopes and middleware. The outermost
-   * comes first. `undefined` when there is nothing.
+   * The services, checks, scopes and middleware that `Feature` and `FeatureMiddleware` have put around the effects of the entry. The
+   * outermost comes first. `undefined` when there are none.
    */
   readonly around?: ReadonlyArray<Surrounding> | undefined
   /**
-   * Whether lists include the entry. A client that knows the name of the entry can use the entry also when no list includes it. Default:
-   * `true`.
+   * Whether lists include the entry. A client can use the entry by its name also when no list includes the entry. Default: `true`.
    */
   readonly isListed?: boolean | undefined
   /**
-   * Gives the hints for caches of the entry, for each request of a list that includes the entry. The hints of a list are the shortest time
-   * and the narrowest scope of its entries and of the server's option `cache`. When it is `undefined`, or gives `undefined`, only the
-   * option `cache` counts for this entry.
+   * Gives the cache hints of the entry. The server calls this function for each request of a list that includes the entry. The hints of the
+   * list are the shortest time and the narrowest scope of all entries and of the server's option `cache`. Where this function is
+   * `undefined`, or gives `undefined`, only the option `cache` counts for this entry.
    */
   readonly listHints?: (() => Hints | undefined) | undefined
 }
@@ -66,11 +64,10 @@ export interface Registered {
  */
 export interface Subscribable extends Registered {
   /**
-   * Called for each client that subscribes to the entry. Its effect runs in the scope of the subscription. When the effect fails, the
-   * subscription of the client is refused. With revision 2026-07-28 the rest of the client's subscription goes on, but the client is not
-   * notified of this resource. `uri` is the URI that the client subscribes to. `session` is the session of the request that subscribes: its
-   * `changed.resource` notifies this client, with revision 2025-11-25 or earlier only. `undefined`: nothing happens when a client
-   * subscribes.
+   * Runs for each client that subscribes to the entry, in the scope of the subscription. When the effect fails, the server refuses the
+   * subscription to this resource. With revision 2026-07-28 or later, the rest of the client's `subscriptions/listen` goes on. `uri` is the
+   * URI to which the client subscribes. `session` is the session of the request that subscribes. With revision 2025-11-25 or earlier,
+   * `changed.resource` of this session notifies the client. Default: nothing runs.
    */
   readonly subscribe?:
     | ((uri: string, session: ServerSessionService) => Effect.Effect<void, unknown, Scope.Scope>)
@@ -78,8 +75,8 @@ export interface Subscribable extends Registered {
 }
 
 /**
- * One thing around an entry: services for its effects, a check whether a request may see the entry, scopes that the user must have, or
- * middleware around each use. All of them run with the services of the request.
+ * A part of `around` of an entry: services for the entry's effects, a check whether the entry is visible to a request, scopes that the user
+ * must have, or middleware around each use. These effects run with the services of the request.
  *
  * @category models
  */
@@ -93,20 +90,20 @@ export type Surrounding =
   | { readonly _tag: "Use"; readonly run: (use: Use) => Effect.Effect<unknown, unknown> }
 
 /**
- * An entry of one kind, as checks of visibility and middleware see it.
+ * The description of an entry of one kind that visibility checks and middleware get.
  *
  * @category models
  */
 export interface EntryOf<Kind extends string, Advertised> {
   readonly kind: Kind
   /**
-   * The name of a tool, of a prompt, of a method, or of the filter of a subscription. For a resource it is the URI, and for a resource
-   * template it is the URI template.
+   * The name of a tool, of a prompt, of a method, or of the filter of a subscription. For a resource this is the URI, and for a resource
+   * template this is the URI template.
    */
   readonly name: string
   /**
-   * The entry in the form in which the server lists it, with its title, its annotations and its `_meta`. It is `undefined` for methods and
-   * filters, which no list has.
+   * The entry in the form in which a list contains it, with its title, its annotations and its `_meta`. `undefined` for methods and
+   * filters, which are in no list.
    */
   readonly advertised: Advertised
   /** All scopes that a use of the entry requires. */
@@ -114,7 +111,7 @@ export interface EntryOf<Kind extends string, Advertised> {
 }
 
 /**
- * An entry, as checks of visibility and middleware see it.
+ * The description of an entry of any kind that visibility checks and middleware get.
  *
  * @category models
  */
@@ -127,24 +124,24 @@ export type FeatureEntry =
   | EntryOf<"filter", undefined>
 
 /**
- * One use of an entry of one kind: the entry, what its handler gets, and the effect that gives the result of the use.
+ * One use of an entry of one kind: the entry, the arguments of its handler, and the effect that gives the result of the use.
  *
  * @category models
  */
 export interface UseOf<Entry, Arguments, Result> {
   readonly entry: Entry
-  /** What the handler gets, decoded. In a proxy, the arguments as the client sent them. */
+  /** The decoded arguments of the handler. In a proxy, the arguments as the client sent them. */
   readonly arguments: Arguments
   /**
-   * Runs the handler. Gives the result in the form in which it is sent. When a tool fails with a failure that it declares, `next` gives a
-   * result with `isError: true`.
+   * Runs the handler. Gives the result in the form in which the server sends it. When a tool fails with a failure that it declares, `next`
+   * gives a result with `isError: true`.
    */
   readonly next: Effect.Effect<Result, unknown>
 }
 
 /**
- * One use of an entry. A use is one of these: a tool is called; a resource is read, by itself or through its template; a prompt is got; an
- * argument of a prompt or of a resource template is completed; a method of the application is handled.
+ * One use of an entry. The client calls a tool, reads a resource (directly or through a template), gets a prompt, completes an argument of
+ * a prompt or of a resource template, or calls a method of the application.
  *
  * @category models
  */
@@ -173,18 +170,18 @@ export interface RegisteredTool extends Registered {
   /** The tool as `tools/list` describes it. */
   readonly advertised: Tools.Tool
   /**
-   * Decodes the arguments. When they do not decode, the server mends them, if its options say so. `undefined`: `call` gets the arguments as
-   * the client sent them, as in a proxy.
+   * Decodes the arguments. When they do not decode, the server repairs them, if the option `mendArguments` allows this. `undefined`: `call`
+   * gets the arguments as the client sent them, as in a proxy.
    */
   readonly decode?: ((args: unknown) => Effect.Effect<unknown, ParseIssue>) | undefined
-  /** Whether the server may mend the arguments. Default: `true`. */
+  /** Whether the server may repair arguments that do not decode. Default: `true`. */
   readonly mendArguments?: boolean | undefined
   /**
-   * Runs the handler. `args` are the decoded arguments, or, without `decode`, the arguments as the client sent them. `name` is the name
-   * that the client called.
+   * Runs the handler. `args` are the decoded arguments. Without `decode`, `args` are the arguments as the client sent them. `name` is the
+   * name of the tool in the client's request.
    */
   readonly call: (args: unknown, name: string) => Effect.Effect<Tools.CallToolResult, unknown, any>
-  /** How calls of the tool become tasks; `undefined` for a tool that never runs as a task. */
+  /** The task options of the tool; `undefined` for a tool that never runs as a task. */
   readonly task?: {
     readonly support: "optional" | "required"
     /** Whether the handler itself begins the task, with `startTask`. */
@@ -192,7 +189,7 @@ export interface RegisteredTool extends Registered {
     /** The name of the engine that runs the tasks outside of the nodes (`DetachedTask`); `undefined` when the handler does the work. */
     readonly detached?: string | undefined
   } | undefined
-  /** Turns the failure of a middleware or service around the tool into a result. Default: the failure is an error of the request. */
+  /** Makes a result from the failure of a middleware or service around the tool. Default: the request fails with an error. */
   readonly failed?: ((cause: Cause.Cause<unknown>) => Effect.Effect<Tools.CallToolResult, unknown>) | undefined
 }
 
@@ -201,7 +198,7 @@ export interface RegisteredResource extends Subscribable {
   /** The resource as `resources/list` describes it. */
   readonly advertised: Resources.Resource
   readonly read: Effect.Effect<Resources.ReadResourceResult, unknown, any>
-  /** The hints for caches of the content; `undefined` when the resource has no hints of its own. */
+  /** The cache hints of the content; `undefined` when the resource has no hints of its own. */
   readonly hints?: Hints | undefined
 }
 
@@ -210,19 +207,21 @@ export interface RegisteredTemplate extends Subscribable {
   /** The template as `resources/templates/list` describes it. */
   readonly advertised: Resources.ResourceTemplate
   readonly template: UriTemplate
-  /** Decodes the variables. When it fails, the template does not serve the URI. `undefined`: `read` gets the variables undecoded. */
+  /** Decodes the variables. When decoding fails, the template does not serve the URI. `undefined`: `read` gets the variables undecoded. */
   readonly decode?: ((variables: Readonly<Record<string, unknown>>) => Effect.Effect<unknown, ParseIssue>) | undefined
   /**
-   * Runs the handler. `variables` are the decoded variables, or, without `decode`, the variables as they stand in the URI. Gives
-   * `undefined` when the handler finds that the template does not serve the URI.
+   * Runs the handler. `variables` are the decoded variables. Without `decode`, `variables` are the texts in the URI. Gives `undefined` when
+   * the handler finds that the template does not serve the URI.
    */
   readonly read: (
     variables: any,
     uri: string
   ) => Effect.Effect<Resources.ReadResourceResult | undefined, unknown, any>
-  /** Gives the resources of this template for `resources/list`, anew for each request; `undefined` when the template lists none. */
+  /**
+   * Gives the resources of this template for `resources/list`, again for each request; `undefined` when the template lists no resources.
+   */
   readonly list: Effect.Effect<ReadonlyArray<Resources.Resource>, unknown, any> | undefined
-  /** The hints for caches of the contents; `undefined` when the template has no hints of its own. */
+  /** The cache hints of the contents; `undefined` when the template has no hints of its own. */
   readonly hints?: Hints | undefined
   readonly completers: Completers
 }
@@ -231,9 +230,9 @@ export interface RegisteredTemplate extends Subscribable {
 export interface RegisteredPrompt extends Registered {
   /** The prompt as `prompts/list` describes it. */
   readonly advertised: Prompts.Prompt
-  /** Decodes the arguments. `undefined`: `get` gets the arguments as the client sent them, as in a proxy. */
+  /** Decodes the arguments. `undefined`: the function `get` receives the arguments as the client sent them, as in a proxy. */
   readonly decode?: ((args: unknown) => Effect.Effect<unknown, ParseIssue>) | undefined
-  /** Runs the handler. `args` are the decoded arguments, or, without `decode`, the arguments as the client sent them. */
+  /** Runs the handler. `args` are the decoded arguments. Without `decode`, `args` are the arguments as the client sent them. */
   readonly get: (args: unknown) => Effect.Effect<Prompts.GetPromptResult, unknown, any>
   readonly completers: Completers
 }
@@ -249,7 +248,7 @@ export type Completers = ReadonlyMap<
 >
 
 /**
- * The application's handler of the requests or notifications of one method. It is used in place of what the server itself does for this
+ * The application's handler of the requests or notifications of one method. The handler replaces the server's own behaviour for this
  * method.
  *
  * @category models
@@ -258,28 +257,29 @@ export interface RegisteredHandler extends Registered {
   readonly method: Method.Method
   /** The identifier of the extension that defines the method; `undefined` for any other method. */
   readonly extension?: string | undefined
-  /** The capabilities that a client must have declared; `undefined` when it needs none. */
+  /** The capabilities that a client must have declared; `undefined` when a client needs no capability. */
   readonly requires?: ClientCapabilities | undefined
   /**
-   * Whether several features register this handler. The checks and the middleware around one of these features then do not apply to the
+   * Whether several features register this handler. If `true`, the checks and the middleware around these features do not apply to the
    * handler. Default: `false`.
    */
   readonly isShared?: boolean | undefined
   /** Runs the handler. `params` are the decoded parameters; `raw` are the same parameters as the client sent them. */
   readonly run: (params: any, raw: JsonObject | undefined, method: string) => Effect.Effect<unknown, unknown, any>
-  /** The handler without `around`, which the `run` of a surrounded handler includes; `undefined` when there is nothing around it. */
+  /** The handler without `around`. The function `run` of this entry includes `around`. `undefined` when the handler has no `around`. */
   readonly inner?: Pick<RegisteredHandler, "context" | "run"> | undefined
 }
 
 /**
- * The application's function that chooses among the keys that a client wants to subscribe to, for one filter of an extension.
+ * The application's function that decides to which keys of a notification a client may subscribe. The function belongs to one filter of an
+ * extension.
  *
  * @category models
  */
 export interface RegisteredFilter extends Registered {
   readonly name: string
   readonly accept: (keys: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<string>, unknown, any>
-  /** The filter without `around`, which the `accept` of a surrounded filter includes; `undefined` when there is nothing around it. */
+  /** The filter without `around`. The function `accept` of this entry includes `around`. `undefined` when the filter has no `around`. */
   readonly inner?: Pick<RegisteredFilter, "accept" | "context"> | undefined
 }
 
@@ -292,31 +292,34 @@ export interface ExtensionNotification {
   readonly method: string
   readonly filter: string
   /**
-   * The key that this notification is about. Only clients that have subscribed to this key get the notification. `undefined` for a filter
-   * that is a flag and has no keys.
+   * The key of this notification. Only clients that have subscribed to this key get the notification. `undefined` for a filter without
+   * keys, to which a client subscribes with a flag.
    */
   readonly key: string | undefined
   readonly params: JsonObject
 }
 
 /**
- * What a feature adds to the description that its server gives of itself.
+ * The facts about a feature that a server adds to its own description.
  *
  * @category models
  */
 export interface Description {
   /** The kinds of entries that the server offers, even while it has no entry of the kind. */
   readonly offers: ReadonlyArray<Kind | "completions">
-  /** How to use the feature. Clients give this text to their model, after the instructions of the server. */
+  /** Instructions that say how to use the feature. Clients give this text to their model, after the instructions of the server. */
   readonly instructions?: string | undefined
-  /** The identifier of the extension that the feature needs. A server without it among its `extensions` logs a warning. */
+  /**
+   * The identifier of the extension that the feature needs. When the option `extensions` of the server does not contain this extension, the
+   * server logs a warning.
+   */
   readonly extension?: string | undefined
 }
 
 /**
- * Functions that run when something happens to a client. A function with a `session` runs only for clients of revision 2025-11-25 or
- * earlier, whose state outlives a request. This session belongs to no request. It can ask, log and notify as long as the client is
- * connected.
+ * Functions that run when something happens to a client. A function with a parameter `session` runs only for clients of revision 2025-11-25
+ * or earlier, which have a session. The parameter belongs to no request. With the parameter, the function can ask, log and notify until the
+ * client disconnects.
  *
  * @category models
  */
@@ -328,14 +331,14 @@ export interface ClientObserver {
   /** Runs when a client has set its log level. `session` already has the new level. */
   readonly onLogLevel?: ((session: ServerSessionService) => Effect.Effect<void>) | undefined
   /**
-   * Runs when an HTTP endpoint begins to serve clients that have neither a session nor a user, and that may be on other machines. The
-   * server cannot tell the requests of such clients apart.
+   * Runs when an HTTP endpoint begins to serve clients without a session and without a user that may be on other machines. The server
+   * cannot distinguish the requests of such clients.
    */
   readonly onAnonymous?: Effect.Effect<void> | undefined
 }
 
 /**
- * The kinds of lists. Clients can read a list of each kind, and can be notified when it changes.
+ * The kinds of lists. Clients can read a list of each kind, and the server can notify clients when a list changes.
  *
  * @category models
  */
@@ -357,9 +360,9 @@ export interface Entries<in out A> extends Iterable<[key: string, entry: A]> {
   readonly keys: () => IterableIterator<string>
   readonly values: () => IterableIterator<A>
   /**
-   * Adds an entry until the scope closes. Dies when the table already has an entry of this key. An entry with `yields` never dies for this
-   * reason: another entry of the same key is used in its place, if that entry has no `yields` or was registered earlier. The entry with
-   * `yields` is used again when that other entry is removed.
+   * Adds an entry until the scope closes. Without `yields`, this effect dies when the table already has an entry of this key without
+   * `yields`. With `yields`, several entries may have the same key. The table uses an entry without `yields`, or else the entry that was
+   * registered first. When the used entry is removed, the table uses the next entry.
    */
   readonly register: (
     entry: A,
@@ -371,9 +374,12 @@ export interface Entries<in out A> extends Iterable<[key: string, entry: A]> {
 
 /** @category models */
 export interface RegistryService {
-  /** The tools, by their names. A tool named `*` gets the calls of all names that no other tool has. No list should include this tool. */
+  /**
+   * The tools, by their names. A tool with the name `*` gets the calls of all names that no other tool has. No list should include this
+   * tool.
+   */
   readonly tools: Entries<RegisteredTool>
-  /** The resources, by their URIs. `get` also finds a resource by every URI that equals its URI by the rules of RFC 3986. */
+  /** The resources, by their URIs. `get` also finds a resource by an equivalent URI (RFC 3986). */
   readonly resources: Entries<RegisteredResource>
   /** The resource templates, by their URI templates. */
   readonly templates: Entries<RegisteredTemplate>
@@ -383,21 +389,21 @@ export interface RegistryService {
   readonly handlers: Entries<RegisteredHandler>
   /** The functions that choose keys of subscriptions, by the names of their filters. */
   readonly filters: Entries<RegisteredFilter>
-  /** What features add to the description of the server. */
+  /** The descriptions that features have added to the description of the server. */
   readonly descriptions: ReadonlySet<Description>
-  /** Adds to the description of the server until the scope closes. A client keeps the description that it got in its handshake. */
+  /** Adds a description until the scope closes. A client that has completed its handshake before does not get the new description. */
   readonly describe: (description: Description) => Effect.Effect<void, never, Scope.Scope>
   readonly observers: ReadonlySet<ClientObserver>
   /** Adds an observer of clients until the scope closes. */
   readonly observe: (observer: ClientObserver) => Effect.Effect<void, never, Scope.Scope>
   /**
-   * Whether the server has, or has had, an entry of this kind, or has a description that offers the kind. A server that has once had an
-   * entry of a kind still offers the kind after the last entry was removed.
+   * Whether the server offers this kind: the server has an entry of this kind, had an entry of this kind before, or has a description that
+   * offers the kind.
    */
   readonly offers: (kind: Kind) => boolean
   /** Calls the listener after every change of an entry, until the scope closes. */
   readonly onChange: (listener: (kind: Kind) => void) => Effect.Effect<void, never, Scope.Scope>
-  /** Announces to all clients that lists of this kind have changed for some of them, as `Registry.changed` does. */
+  /** Notifies all clients that lists of this kind have changed, as `Registry.changed` does. */
   readonly changed: (kind: Kind) => Effect.Effect<void>
   /** The server shuts down: from now on every new entry is refused. */
   readonly close: Effect.Effect<void>
@@ -423,24 +429,25 @@ export interface RegistryService {
 export class Registry extends Context.Tag("@effect-mcp/core/Registry")<Registry, RegistryService>() {}
 
 /**
- * The registry of a running server, for fibers of the application. The layer of a server provides it, beside the `Dispatcher`. Features
- * have it, too.
+ * The registry of a running server, for fibers of the application. The layer of a server provides this service, together with the
+ * `Dispatcher`. Features can use this service, too.
  *
  * @category tags
  */
 export class Running extends Context.Tag("@effect-mcp/core/server/Registry/Running")<Running, RegistryService>() {}
 
 /**
- * Adds features to the server in the context while the server runs, from any fiber, until the scope closes. It adds either all features or
- * none. Clients are notified once for each kind of list when the features have been added, and again when the scope has closed. When a
- * feature is removed while a request uses it, the request ends as if the feature were still there. The scope of a handler is the scope of
- * its request. A handler that adds features for a longer time must pass the scope of its layer, with `Scope.extend`.
+ * Adds features to the server in the context while the server runs, from any fiber, until the scope closes. The effect adds all features,
+ * or adds none and fails. The server notifies clients once for each kind of list when the features have been added, and again when the
+ * scope has closed. A request that uses a feature goes on when the feature is removed. In a handler, the scope is the scope of the request.
+ * To add features for a longer time, a handler must use the scope of its layer, with `Scope.extend`.
  *
- * Features may require the user, or what the session layer and the middleware provide. For such features there is `add` of
- * `McpServer.define`, because this function leaves these services in its requirements.
+ * For features that require the user, or services of the session layer or the middleware, use `add` of `McpServer.define`. `Registry.add`
+ * leaves these services in its requirements.
  *
- * Fails with a `FeatureError` when a name is taken, and when the server has shut down. A client that completed its handshake before the
- * server had the first feature of a kind is served this kind only if the option `capabilities` of the server advertised the kind.
+ * Fails with a `FeatureError` when a name is taken, and when the server has shut down. A client may have completed its handshake before the
+ * server had the first feature of a kind, such as tools. Such a client can use this kind only if the option `capabilities` of the server
+ * advertised the kind.
  *
  * @example
  * ```ts
@@ -468,16 +475,16 @@ export const add = <E, R>(
   ) as Effect.Effect<void, E | FeatureError, any>
 
 /**
- * Adds and removes features as one change. Clients are notified once for each kind of list when the effect has ended, also when it has
- * failed. The lists themselves change at once.
+ * Runs an effect that adds and removes features, as one change. The server notifies clients once for each kind of list when the effect has
+ * ended, also when the effect has failed. The lists themselves change immediately.
  *
  * @category combinators
  */
 export const batch: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R> = ChangeBatch.run
 
 /**
- * Notifies all clients that lists have changed, for example because the checks of `Feature.visible` now give other answers. Without an
- * argument it notifies of all lists. `changed` of `ServerSession` notifies one client.
+ * Notifies all clients that lists have changed, for example because the checks of `Feature.visible` now give other results. Without an
+ * argument, the notifications are for all kinds of lists. `changed` of `ServerSession` notifies one client.
  *
  * @category utils
  */
@@ -492,7 +499,7 @@ export const changed = (...kinds: ReadonlyArray<Kind>): Effect.Effect<void, neve
 const all: ReadonlyArray<Kind> = ["tools", "resources", "prompts"]
 
 /**
- * An empty registry.
+ * Makes an empty registry.
  *
  * @category constructors
  */
@@ -554,7 +561,7 @@ export const make: Effect.Effect<RegistryService> = Effect.sync(() => {
 const adding = <A>(all: Set<A>, one: A): Effect.Effect<void, never, Scope.Scope> =>
   Effect.asVoid(Effect.acquireRelease(Effect.sync(() => all.add(one)), () => Effect.sync(() => all.delete(one))))
 
-/** Functions that run for each value. */
+/** Makes a set of listeners, which run for each value. */
 const listeners = <A>() => {
   const all = new Set<(value: A) => Effect.Effect<void>>()
   return {
@@ -565,8 +572,8 @@ const listeners = <A>() => {
 }
 
 /**
- * Builds the features, and removes them when the scope closes. When one feature fails, the features that were built before it are removed
- * at once. When a layer dies with a `FeatureError`, this effect fails with the error.
+ * Builds the features, and removes them when the scope closes. When one feature fails, this effect immediately removes the features that it
+ * has built before. When a layer dies with a `FeatureError`, this effect fails with the error.
  */
 const addAll = <E, R>(
   features: Layer.Layer<never, E, R>
@@ -584,7 +591,7 @@ const addAll = <E, R>(
           ),
           Effect.onError((cause) => Scope.close(own, Exit.failCause(cause)))
         )
-        // An interruption may come in the steps after the layer was built.
+        // An interruption may come after the layer was built.
       )).pipe(Effect.onError((cause) => close(Exit.failCause(cause))))
       yield* Scope.addFinalizerExit(outer, close)
     })

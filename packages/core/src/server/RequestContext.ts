@@ -1,9 +1,9 @@
 /**
- * What every handler can use while it handles a message: the facts of the message and of its sender, and functions to send progress, log
- * messages and notifications. The service is the same in both protocol eras: revisions up to 2025-11-25 (legacy) and 2026-07-28 (modern).
- * `runtime/HandlerContext` implements it.
+ * The service that every handler can use while it handles a message. It contains the facts about the message and its sender, and functions
+ * to send progress, log messages and notifications. The service is the same for all protocol revisions. `runtime/HandlerContext` implements
+ * it.
  *
- * `ServerSession` adds requests to the client.
+ * The service `ServerSession` also has functions that send requests to the client.
  *
  * @since 0.1.0
  */
@@ -24,49 +24,52 @@ import type { Version } from "../protocol/Version.js"
 import type { Principal } from "./Authenticator.js"
 
 /**
- * What is known of the client that sent a message.
+ * The facts about the client that sent a message.
  *
  * @category models
  */
 export interface ClientOfRequest {
   /**
-   * The name that the client gave itself, for people to read. It proves nothing, because a client may give itself any name. `undefined`
-   * when the client gave none.
+   * The name and version that the client sent, for people to read. Do not trust them, because a client may send any name. `undefined` when
+   * the client sent none.
    */
   readonly info: Implementation | undefined
   /** The capabilities that the client declared. */
   readonly capabilities: ClientCapabilities
   /**
-   * Whether the client declared all of these capabilities. For a part of an extension: whether the part can be used with this client,
-   * because both sides have declared the extension and the revision has the part.
+   * Whether the client declared all of these capabilities. For a part of an extension: whether both sides have declared the extension, and
+   * the revision has this part.
    */
   readonly supports: (required: ClientCapabilities | Extension.Part) => boolean
   /**
-   * The settings that client and server have declared for an extension. `None` when one of them has not declared the extension, or when the
-   * revision does not have it. Fails when the settings of the client do not conform to their schema.
+   * The settings that client and server have declared for an extension. `None` when the client or the server has not declared the
+   * extension, or when the revision does not have the extension. Fails when the settings of the client do not conform to their schema.
    */
   readonly extension: <E extends Extension.Extension.Any>(
     extension: E
   ) => Effect.Effect<Option.Option<Extension.Extension.SettingsOf<E>>, InvalidParams>
   /**
-   * The revision that the client requested in `initialize`, which may differ from the agreed revision; `undefined` where there was no
+   * The revision that the client requested in `initialize`. This may differ from the agreed revision. `undefined` where there was no
    * handshake.
    */
   readonly requestedVersion: string | undefined
   /**
    * The lowest level of the log messages that the client receives; `undefined` when the client has set no level.
    *
-   * @deprecated since 2026-07-28 (SEP-2577); a revision may be without it from 2027-07-28 on.
+   * @deprecated since 2026-07-28 (SEP-2577). Revisions from 2027-07-28 on may no longer have this.
    */
   readonly logLevel: LoggingLevel | undefined
   /**
-   * The same value for all requests of one client, that is, of one session, of one pipe, or of one principal. `undefined` where the server
-   * cannot tell its clients apart.
+   * A value that is the same for all requests of one client. One client is one session, one pipe or one principal. `undefined` where the
+   * server cannot distinguish its clients.
    */
   readonly key: object | string | undefined
   /** The id of the HTTP session; `undefined` on other transports, and where there are no sessions. */
   readonly sessionId: string | undefined
-  /** Closes when the session of the client ends; `undefined` with revision 2026-07-28, and on a server that keeps no sessions. */
+  /**
+   * A scope that closes when the session of the client ends; `undefined` with revision 2026-07-28 or later, and on a server without
+   * sessions.
+   */
   readonly sessionScope: Scope.Scope | undefined
 }
 
@@ -83,22 +86,22 @@ export interface RequestContextService {
   readonly headers: Readonly<Record<string, string | undefined>>
   /** The identity of the sender; `undefined` for an anonymous user, and on a server without an authenticator. */
   readonly principal: Principal | undefined
-  /** What is known of the client. */
+  /** The facts about the client. */
   readonly client: ClientOfRequest
   /**
-   * The id of the task that the call has become; `undefined` where the call is not a task, and before its task begins. Do not log the id:
-   * on a server without users, anyone who knows the id can read the task, answer its questions and cancel it.
+   * The id of the task, when the call runs as a task; `undefined` for any other call, and before the task begins. Do not log the id: on a
+   * server without users, anyone who knows the id can read the task, answer its questions and cancel it.
    */
   readonly taskId: string | undefined
   /**
-   * The reason that the client gave when it cancelled the request. `None` as long as the client has not cancelled the request, and when it
-   * gave no reason. For finalizers of the handler, for example in `Effect.onInterrupt`.
+   * The reason that the client gave when it cancelled the request. `None` when the client has not cancelled the request, or gave no reason.
+   * Use this effect in finalizers of the handler, for example in `Effect.onInterrupt`.
    */
   readonly cancelReason: Effect.Effect<Option.Option<string>>
   /**
-   * Sends the progress of the request, if the client requested it; otherwise it sends nothing. `progress` must be greater than in the call
-   * before, or else the call is dropped. The effect is suspended while the client reads more slowly than the handler sends. In a task,
-   * `message` also becomes the message of the task's status; without `message`, the numbers do.
+   * Sends the progress of the request, if the client requested progress; otherwise sends nothing. `progress` must be greater than in the
+   * previous call; otherwise the server drops the call. The effect is suspended while the client reads more slowly than the handler sends.
+   * In a task, `message` also becomes the status message of the task. Without `message`, the numbers become the status message.
    */
   readonly progress: (
     progress: number,
@@ -108,27 +111,28 @@ export interface RequestContextService {
    * Sends a log message, if the client wants messages of this level. `data` is any JSON value; it must not contain secrets.
    *
    * @see https://modelcontextprotocol.io/specification/2025-11-25/server/utilities/logging
-   * @deprecated since 2026-07-28 (SEP-2577); a revision may be without it from 2027-07-28 on.
+   * @deprecated since 2026-07-28 (SEP-2577). Revisions from 2027-07-28 on may no longer have this.
    */
   readonly log: (level: LoggingLevel, data: unknown, logger?: string) => Effect.Effect<void>
   /**
-   * Sends a notification on the channel of this request. After the response has been sent, the notification is dropped. A notification of
-   * an extension is also dropped when the client has not declared the extension.
+   * Sends a notification that belongs to this request. After the response, the server drops the notification. The server also drops a
+   * notification of an extension that the client has not declared.
    */
   readonly notify: {
     <Params>(notification: Extension.Notification<"server", Params>, params: NoInfer<Params>): Effect.Effect<void>
     (method: string, params?: JsonObject): Effect.Effect<void>
   }
   /**
-   * Sends a notification outside of any request. The notification is dropped when the client has gone, and with revision 2026-07-28 or
-   * later.
+   * Sends a notification outside of any request. The server drops the notification when the client has disconnected, and with revision
+   * 2026-07-28 or later.
    */
   readonly standalone: Pick<Outbound, "notify">
   /**
-   * These effects notify this client that a list has changed, if the server advertised such notifications. The server itself notifies all
-   * clients when a feature is added or removed. These effects are for lists that differ from client to client, as with `Feature.visible`.
-   * With revision 2026-07-28 they reach the subscriptions of the client: on a pipe the subscriptions of the same pipe, over HTTP the
-   * subscriptions of the same user. They do not reach an anonymous client over HTTP. `Registry.changed` notifies all clients.
+   * Effects that notify this client that a list has changed, if the server advertised such notifications. Use them for lists that differ
+   * from client to client, as with `Feature.visible`. When a feature is added or removed, the server itself notifies all clients. With
+   * revision 2026-07-28 or later, the notification goes to the client's open subscriptions. On a pipe these are the subscriptions of the
+   * same pipe, and over HTTP the subscriptions of the same user. An anonymous client over HTTP gets no notification. `Registry.changed`
+   * notifies all clients.
    */
   readonly changed: {
     readonly tools: Effect.Effect<void>
@@ -136,18 +140,18 @@ export interface RequestContextService {
     readonly prompts: Effect.Effect<void>
     /**
      * Notifies this client that the content of a resource has changed, if the client has subscribed to the resource. Does nothing with
-     * revision 2026-07-28. `McpServer.resourceUpdated` notifies all clients that have subscribed.
+     * revision 2026-07-28 or later. `McpServer.resourceUpdated` notifies all clients that have subscribed.
      */
     readonly resource: (uri: string) => Effect.Effect<void>
   }
   /**
-   * Notifies the client that a person has finished at a page that the server asked the client to open. Any handler may send this. Does
-   * nothing with revision 2026-07-28, which has no such notification.
+   * Notifies the client that a person has finished at a page that a handler asked to open (`url` of `Ask`). Any handler may call this
+   * function. Does nothing with revision 2026-07-28 or later, which has no such notification.
    */
   readonly elicitationComplete: (elicitationId: string) => Effect.Effect<void>
   /**
-   * Ends the HTTP stream that would carry the response, while the handler goes on. The client resumes the stream later. Does nothing on
-   * other transports, and where the client cannot resume the stream.
+   * Ends the HTTP stream of this request, although the handler goes on. The client resumes the stream later, and then gets the response.
+   * Does nothing on other transports, and where the client cannot resume the stream.
    *
    * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#sending-messages-to-the-server
    */

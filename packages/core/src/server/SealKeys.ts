@@ -1,11 +1,11 @@
 /**
- * The keys that encrypt ("seal") the state of a request between its rounds, with revision 2026-07-28 or later: a question ends the round,
- * and the client sends the request again with its answer and the sealed state. `modern/RequestState` seals and opens. Every node of a
- * server must open what any other node has sealed, so nodes share their keys. Keys are replaced from time to time, and old keys still open
- * for a while.
+ * The keys that encrypt ("seal") the state of a request, with revision 2026-07-28 or later. When a handler asks a question, the server
+ * answers the request with the question and the sealed state. The client sends the request again with its answer and the sealed state.
+ * `modern/RequestState` seals and opens the state. Every node of a server must open the state that any other node has sealed, so the nodes
+ * share their keys. New keys replace old keys from time to time. An old key still opens states for some time.
  *
- * Provide `SealKeys` to the layer of a server that runs on several nodes, or give the server fixed secrets by its option `stateSecrets`.
- * Without either, the server seals with a random key that ends with the server.
+ * Provide `SealKeys` to the layer of a server that runs on several nodes, or give the server fixed secrets with its option `stateSecrets`.
+ * Otherwise the server uses a random key, which the server loses when it ends.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/multi-round-trip-requests#security
  * @since 0.1.0
@@ -21,7 +21,10 @@ import * as Redacted from "effect/Redacted"
 
 /** @category models */
 export interface SealKey {
-  /** Tells keys apart: 1 to 32 letters and digits. The server sends the id to clients, so the id must tell nothing about the secret. */
+  /**
+   * Identifies the key: 1 to 32 letters and digits. The server sends the id to clients, so the id must not reveal anything about the
+   * secret.
+   */
   readonly id: string
   /** At least 32 bytes. */
   readonly secret: Redacted.Redacted<Uint8Array>
@@ -36,16 +39,16 @@ export class SealKeysError extends Data.TaggedError("SealKeysError")<{ readonly 
 
 /** @category models */
 export interface SealKeysService {
-  /** The key that seals at the moment. Every node must find this key by its id. */
+  /** Gives the key with which nodes seal at the moment. Every node must find this key by its id. */
   readonly current: Effect.Effect<SealKey, SealKeysError>
   /**
-   * The key with this id, if it has been the current key and is not too old. Clients choose the ids that they send, so looking for an
-   * unknown id must cost little, however often it happens.
+   * Finds the key with this id. The key must be or have been the current key, and must not be too old. A client may send any id many times,
+   * so a search for an unknown id must be cheap.
    */
   readonly find: (id: string) => Effect.Effect<Option.Option<SealKey>, SealKeysError>
   /**
-   * The time that decides whether sealed state has expired, in milliseconds since 1970. Give it where the clocks of nodes may differ.
-   * Default: the clock of the node.
+   * Gives the time that decides whether a sealed state has expired, in milliseconds since 1970. Give this effect where the clocks of nodes
+   * may differ. Default: the clock of the node.
    */
   readonly now?: Effect.Effect<number, SealKeysError> | undefined
 }
@@ -55,17 +58,17 @@ export class SealKeys extends Context.Tag("@effect-mcp/core/SealKeys")<SealKeys,
 
 /** @category models */
 export interface Rotation {
-  /** For how long a key seals, before a new key replaces it. Default: 1 day. */
+  /** For how long nodes seal with a key, before a new key replaces the key. Default: 1 day. */
   readonly every?: Duration.DurationInput | undefined
   /**
-   * For how long a key still opens after it has been replaced. This must be longer than the time that a client has for its answers (the
-   * limit `elicitationTimeout`). Default: 1 hour.
+   * For how long nodes still open states with a key after a new key has replaced it. This must be longer than the time that a client has
+   * for its answers (the limit `elicitationTimeout`). Default: 1 hour.
    */
   readonly keep?: Duration.DurationInput | undefined
 }
 
 /**
- * A random key, made now.
+ * Makes a random key.
  *
  * @category utils
  */
@@ -78,8 +81,8 @@ export const generate: Effect.Effect<SealKey> = Effect.sync(() => ({
 const MIN_SECRET = 32
 
 /**
- * Keys that the application replaces itself. The first secret seals, and every secret opens. Every node needs the same secrets, of at least
- * 32 bytes each. Throws when a secret is shorter.
+ * Makes keys from secrets that the application replaces itself. Nodes seal with the first secret, and open with every secret. Every node
+ * needs the same secrets, of at least 32 bytes each. Throws when a secret is shorter.
  *
  * @category utils
  */
@@ -100,13 +103,13 @@ const bytesOf = (secret: Redacted.Redacted<string | Uint8Array>): Uint8Array => 
   const bytes = typeof value === "string" ? utf8.encode(value) : value
   if (bytes.length < MIN_SECRET) {
     throw new Error(
-      `A secret that seals the state of requests has ${bytes.length} bytes; it needs at least ${MIN_SECRET}`
+      `A secret for the state of requests has ${bytes.length} bytes, but needs at least ${MIN_SECRET}`
     )
   }
   return bytes
 }
 
-/** The key of a secret. Its id is a digest of the secret, so all nodes give the secret the same id. */
+/** Makes the key of a secret. The id is a digest of the secret, so all nodes give the secret the same id. */
 const keyOf = (secret: Uint8Array): Promise<SealKey> =>
   crypto.subtle.digest("SHA-256", new Uint8Array([...utf8.encode("id of a key"), 0, ...secret])).then((digest) => ({
     id: hex(new Uint8Array(digest, 0, 8)),
@@ -119,7 +122,7 @@ const utf8 = new TextEncoder()
 const hex = (bytes: Uint8Array): string => Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("")
 
 /**
- * Keys in memory. They end with the process, and only servers that share this layer have them.
+ * Makes keys in memory. The keys are lost when the process ends, and only servers that share this service have them.
  *
  * @category constructors
  */
@@ -150,7 +153,7 @@ export const memory = (rotation: Rotation = {}): Effect.Effect<SealKeysService> 
   })
 
 /**
- * `layerMemory` with options.
+ * Makes the layer of `memory` with options.
  *
  * @category layers
  */

@@ -1,6 +1,7 @@
 /**
- * `RequestContext` with requests to the client: questions to its user or to its model, and the request for its roots. Handlers of tools,
- * prompts and resources have this service. In any other handler, a request to the client does not compile.
+ * The service with which a handler sends requests to the client: questions to the client's user or model, and the request for the client's
+ * roots. The service also has all members of `RequestContext`. Handlers of tools, prompts and resources can use this service. In any other
+ * handler, a request to the client does not compile.
  *
  * With revision 2025-11-25 or earlier the handler waits for the answer. With revision 2026-07-28 or later, a question without an answer
  * interrupts the handler and ends its request. The client sends the request again with the answer, and the handler runs again from its
@@ -28,33 +29,35 @@ import type * as Ask from "./Ask.js"
 import type { RequestContextService } from "./RequestContext.js"
 
 /**
- * How a request to the client fails: the client lacks the capability (`MissingClientCapability`), the client answered with an error, the
- * client cannot be reached during this request (`NoBackChannel`), or the client did not answer in time (`RequestTimeout`).
+ * The failures of a request to the client: the client lacks the capability (`MissingClientCapability`), the client answered with an error,
+ * the client cannot be reached during this request (`NoBackChannel`), or the client did not answer in time (`RequestTimeout`).
  *
- * A handler may fail with an `AskError`. The calling program then receives an error.
+ * A handler may fail with an `AskError`. Then the calling program receives a JSON-RPC error.
  *
  * @category errors
  */
 export type AskError = McpError | LocalError
 
 /**
- * One round of a request, for a handler that passes the questions of another server on. A request has several rounds when its handler ends
- * it with questions, and the client sends it again with the answers. The handler keeps in a state to what the questions belong.
+ * One round of a request, for a handler that passes questions of another server on to the client. A round ends when the handler ends the
+ * request with questions. The next round begins when the client sends the request again with the answers. In a state, the handler stores
+ * the facts that it needs in the next round.
  *
  * @category models
  */
 export interface PassedRound {
-  /** The state that the handler has given to `pass` in the round before; `undefined` in the first round. */
+  /** The state that the handler passed to `pass` in the previous round; `undefined` in the first round. */
   readonly state: string | undefined
   /**
-   * The responses to the questions of the round before, by the keys of the questions, as the client sent them; `undefined` in the first
+   * The responses to the questions of the previous round, by the keys of the questions, as the client sent them; `undefined` in the first
    * round.
    */
   readonly responses: JsonObject | undefined
   /**
    * Ends the request with these questions, by their keys. The client sends the request again with the responses. The server encrypts
-   * `state`, so the client cannot read the state. The server accepts the state back only for this request and this client. Fails when the
-   * client lacks a capability that a question needs, and after too many rounds. When it fails, none of the questions is sent.
+   * `state`, so the client cannot read the state. The server accepts the state only for this request and this client. Fails when the client
+   * lacks a capability that a question needs, and after too many rounds (limit `maxRounds`). When this effect fails, the server sends none
+   * of the questions.
    */
   readonly pass: (
     questions: { readonly [key: string]: { readonly method: string; readonly params?: JsonObject | undefined } },
@@ -63,32 +66,35 @@ export interface PassedRound {
 }
 
 /**
- * A question that the client answers as a task, or that it has answered at once.
+ * A question that the client answers as a task. A client may also answer immediately.
  *
  * @category models
  */
 export interface AskedTask<out A> {
-  /** The id that the client has given the task. `None` when the client has answered at once. */
+  /** The id that the client has given the task. `None` when the client has answered immediately. */
   readonly taskId: Option.Option<string>
   /**
-   * The task as it is, and then after each change, until the task has ended. The server asks for the task as often as the client says, but
-   * at least once a minute and at most 20 times a second. Empty when the client has answered at once.
+   * The task now, and then after each change, until the task has ended. The server polls the task as often as the client says, but at least
+   * once a minute and at most 20 times a second. Empty when the client has answered immediately.
    */
   readonly status: Stream.Stream<Task, AskError>
   /**
-   * Waits for the answer, without a limit of time. You can run it again, and interrupting it does not cancel the task. Fails with the error
-   * of the client. Fails with a `PeerError` of the code -32800 when the task was cancelled.
+   * Waits for the answer, without a limit of time. You can run this effect again. Interrupting this effect does not cancel the task. Fails
+   * with the error of the client. When the task was cancelled, fails with a `PeerError` with the code -32800.
    */
   readonly result: Effect.Effect<A, AskError>
-  /** Asks the client to cancel the task, also after the handler's request has ended. Succeeds also when the task has ended before. */
+  /**
+   * Asks the client to cancel the task. Works also after the handler's request has ended, and succeeds also when the task has already
+   * ended.
+   */
   readonly cancel: Effect.Effect<void, AskError>
 }
 
 /** @category models */
 export interface AskAsTaskOptions {
-  /** For how long the client should keep the task after it was created. Default: the client decides. */
+  /** For how long the client should store the task after its creation. Default: the client decides. */
   readonly ttl?: Duration.DurationInput | undefined
-  /** How long each request about the task waits for its response. Default: `requestTimeout` of the server. */
+  /** How long each request about the task waits for its response. Default: the server's limit `requestTimeout`. */
   readonly timeout?: Duration.DurationInput | undefined
 }
 
@@ -96,8 +102,8 @@ export interface AskAsTaskOptions {
 export interface ServerSessionService extends RequestContextService {
   /**
    * Asks questions, and gives the answers under the names of the questions. With revision 2025-11-25 or earlier the server asks the
-   * questions one after another. With revision 2026-07-28 or later it sends all of them together, and their names are the keys of the
-   * client's responses.
+   * questions one after another. With revision 2026-07-28 or later the server sends all questions together, and their names are the keys of
+   * the client's responses.
    */
   readonly ask: <const Q extends Readonly<Record<string, Ask.Question<any>>>>(
     questions: Q,
@@ -105,10 +111,11 @@ export interface ServerSessionService extends RequestContextService {
   ) => Effect.Effect<{ readonly [K in keyof Q]: Ask.Question.Answer<Q[K]> }, AskError>
   /**
    * Asks a person to fill in a form, and gives the decoded answer. The fields of the schema are strings, numbers, booleans, literals and
-   * arrays of literals. With any other field, such as an object, the handler dies. Declare the schema outside of the handler, because each
-   * new schema object is compiled again. `timeout` replaces the server's `elicitationTimeout`.
+   * arrays of literals. With any other field, such as an object, the handler dies. Declare the schema outside of the handler, because the
+   * library compiles each new schema object again. `timeout` replaces the server's limit `elicitationTimeout`.
    *
-   * With a `url`, asks a person to open this page. `accept` means that the person agreed to open the page. See `elicitationComplete`.
+   * With a `url`, asks a person to open this page. The answer `accept` means that the person agreed to open the page. See
+   * `elicitationComplete`.
    */
   readonly elicit: {
     <A, I>(
@@ -127,19 +134,20 @@ export interface ServerSessionService extends RequestContextService {
   /**
    * Asks the client's model to continue these messages.
    *
-   * @deprecated since 2026-07-28 (SEP-2577); a revision may be without it from 2027-07-28 on.
+   * @deprecated since 2026-07-28 (SEP-2577). Revisions from 2027-07-28 on may no longer have this.
    */
   readonly createMessage: (
     params: CreateMessageParams,
     request?: RequestOptions
   ) => Effect.Effect<CreateMessageResult, AskError>
   /**
-   * Asks a question as a task: the client responds at once, and its user or model answers later. `Ask.roots` cannot be asked in this way.
-   * The handler may do other work until the answer comes, and the answer survives a lost request. The server sends its requests on the
-   * channel of the handler's request, and after this has ended, outside of it. The task ends with the session of the client.
+   * Asks a question as a task: the client responds immediately, and the client's user or model answers later. `Ask.roots` is not possible
+   * here. The handler may do other work until the answer comes. A lost response of the client does not lose the answer. The server sends
+   * its requests on the channel of the handler's request. After the handler's request has ended, the server sends them outside of any
+   * request. The task ends with the session of the client.
    *
-   * Only clients of revision 2025-11-25 can declare the capability for it. For all other clients it fails with `MissingClientCapability`,
-   * before anything is sent.
+   * Only clients of revision 2025-11-25 can declare the capability for such tasks. For all other clients this effect fails with
+   * `MissingClientCapability`, before the server sends a request.
    *
    * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/tasks
    */
@@ -148,24 +156,25 @@ export interface ServerSessionService extends RequestContextService {
     options?: AskAsTaskOptions
   ) => Effect.Effect<AskedTask<A>, AskError>
   /**
-   * The roots of the client: the folders, or other places, that the server may work in.
+   * Requests the roots of the client: the folders, or other places, that the server may work in.
    *
-   * @deprecated since 2026-07-28 (SEP-2577); a revision may be without it from 2027-07-28 on.
+   * @deprecated since 2026-07-28 (SEP-2577). Revisions from 2027-07-28 on may no longer have this.
    */
   readonly listRoots: Effect.Effect<ReadonlyArray<Root>, AskError>
   /**
-   * Begins the task, in a call of a tool that starts its task itself (the option `startsTask` of `McpServer.tool`). The server answers the
-   * request with the task, and the handler goes on. Questions that the handler asks before belong to the request, later questions belong to
-   * the task. Does nothing when the task has begun already, and when the call is not a task.
+   * Begins the task of a call. Use it in the handler of a tool with the option `startsTask` of `McpServer.tool`. The server answers the
+   * request with the task, and the handler goes on. Earlier questions of the handler belong to the request, and later questions belong to
+   * the task. Does nothing when the task has already begun, and when the call does not run as a task.
    */
   readonly startTask: Effect.Effect<void, AskError>
   /**
    * Sends a request of any method, such as `ping`, on the channel of this request, and waits for the answer. Fails with `NoBackChannel`
-   * where the client cannot receive requests, and with revision 2026-07-28 or later. Interrupting it cancels the request at the client.
+   * where the client cannot receive requests, and with revision 2026-07-28 or later. Interrupting this effect cancels the request at the
+   * client.
    *
-   * The parameters and the result of a request of an extension are checked by its schemas. Such a request fails with
-   * `MissingClientCapability` for a client that has not declared the extension, and with `MethodNotFound` where the server or the revision
-   * does not have the extension.
+   * For a request of an extension, the server checks the parameters and the result with the schemas of the request. Such a request fails
+   * with `MissingClientCapability` when the client has not declared the extension. It fails with `MethodNotFound` when the server or the
+   * revision does not have the extension.
    */
   readonly request: {
     <Params, Result>(
@@ -176,13 +185,13 @@ export interface ServerSessionService extends RequestContextService {
     (method: string, params?: JsonObject, options?: RequestOptions): Effect.Effect<JsonObject, CallError>
   }
   /**
-   * The round that this request is, for a handler that passes the questions of another server on. `undefined` with revision 2025-11-25 or
-   * earlier, and for methods whose result cannot ask questions.
+   * The current round of this request, for a handler that passes questions of another server on to the client. `undefined` with revision
+   * 2025-11-25 or earlier, and for methods whose result cannot ask questions.
    */
   readonly round: PassedRound | undefined
   /**
-   * Sends outside of this request, also after its response. With revision 2026-07-28 or later, requests are refused and notifications are
-   * dropped.
+   * Functions that send messages outside of this request, also after its response. With revision 2026-07-28 or later, these functions
+   * refuse requests and drop notifications.
    */
   readonly standalone: Outbound
 }

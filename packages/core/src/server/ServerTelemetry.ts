@@ -1,7 +1,8 @@
 /**
- * Spans and metrics of a server, through Effect's `Tracer` and `Metric`, so that an application exports them together with its own. Spans,
- * and the metrics of single messages, exist only with `layer`; their names follow the conventions of OpenTelemetry. `telemetry/Metrics`
- * counts what is open, on every server. The server finds the layer through `dispatch/Tracing`.
+ * Spans and metrics of a server, made with Effect's `Tracer` and `Metric`. An application exports them together with its own spans and
+ * metrics. Spans, and metrics of single messages, need the layer `layer` of this module. Their names follow the conventions of
+ * OpenTelemetry. The metrics in `runtime` exist on every server (`telemetry/Metrics`). The server finds the layer through
+ * `dispatch/Tracing`.
  *
  * @since 0.1.0
  */
@@ -33,7 +34,7 @@ import type { RequestOrigin } from "./runtime/RequestOrigin.js"
 import * as Metrics from "./telemetry/Metrics.js"
 
 /**
- * How long requests and notifications take, in seconds, by method and kind of error.
+ * The metric of how long requests and notifications take, in seconds, by method and kind of error.
  *
  * @category constants
  */
@@ -43,7 +44,7 @@ export const operationDuration: Metric.Metric.Histogram<number> = Telemetry.hist
 )
 
 /**
- * How long sessions last, in seconds.
+ * The metric of how long sessions last, in seconds.
  *
  * @category constants
  */
@@ -53,15 +54,15 @@ export const sessionDuration: Metric.Metric.Histogram<number> = Telemetry.histog
 )
 
 /**
- * The metrics of a server at work. Every server has them, with and without `layer`. Gauges say how much is open in all servers of the
- * process together, and are counted when they are read. Counters count rare events.
+ * The metrics of a running server. Every server has these metrics, with and without `layer`. A gauge is the sum over all servers of the
+ * process, computed when the application reads the gauge. Counters count rare events.
  *
  * @category constants
  */
 export const runtime: {
   /** `mcp.runtime.sessions.active`: the open sessions of HTTP clients of revision 2025-11-25 or earlier. */
   readonly sessions: Metric.Metric.Gauge<number>
-  /** `mcp.runtime.requests.inflight`: the requests that have no response yet, on every transport. Open subscriptions are among them. */
+  /** `mcp.runtime.requests.inflight`: the requests that have no response yet, on every transport. This includes open subscriptions. */
   readonly requests: Metric.Metric.Gauge<number>
   /** `mcp.runtime.streams.open`: event streams that clients read. */
   readonly streams: Metric.Metric.Gauge<number>
@@ -74,7 +75,10 @@ export const runtime: {
   readonly forwarded: Metric.Metric.Counter<number>
   /** `mcp.runtime.takeovers`: sessions that this node took over from another node. */
   readonly takeovers: Metric.Metric.Counter<number>
-  /** `mcp.runtime.lease.lost`: how often this node lost its lease, and so its place among the nodes, while it was running. */
+  /**
+   * `mcp.runtime.lease.lost`: how often this node lost its lease while it was running. A node without a lease is not a member of the
+   * server's nodes.
+   */
   readonly leaseLost: Metric.Metric.Counter<number>
   /** `mcp.runtime.resume.replayed`: how many stored events clients got when they resumed a stream. */
   readonly replayed: Metric.Metric.Counter<number>
@@ -103,11 +107,11 @@ const record = Telemetry.recorder(operationDuration)
 /** @category models */
 export interface Options {
   /**
-   * Which messages begin a trace of their own, by their sender. Such a trace has a link to the trace of the caller, and does not continue
-   * it. Nothing checks what a caller says of its trace: a caller could add spans to the trace of somebody else, decide what is sampled, and
-   * send baggage. A new trace takes neither `tracestate` nor `baggage` from the caller.
+   * Decides which messages begin a new trace. A new trace has a link to the trace of the caller, but does not continue this trace. Nobody
+   * checks the trace of a caller: a caller could add spans to the trace of another program, decide which traces are sampled, and send
+   * baggage. A new trace ignores `tracestate` and `baggage` of the caller.
    *
-   * - "anonymous": HTTP requests whose sender is not a user of the authenticator.
+   * - "anonymous": HTTP requests without a user of the authenticator.
    * - "always": all HTTP requests.
    * - "never": no HTTP request.
    *
@@ -117,12 +121,13 @@ export interface Options {
 }
 
 /**
- * Makes a span for each message of the servers that are built with this layer, and records durations. It also makes a span for each POST of
- * their HTTP endpoints, unless the application's HTTP server makes one. A span contains no arguments and no results.
+ * Makes a layer that adds telemetry to servers. Provide the layer to the layers of the servers. A server with this layer makes a span for
+ * each message, and records durations. It also makes a span for each POST, unless the application's HTTP server already makes this span. A
+ * span contains no arguments and no results.
  *
- * The parent of a message's span is the span that `_meta` names; the message's span then has a link to the span of the HTTP request. Where
- * `_meta` names no span, the span of the HTTP request is the parent. Inside the handler the span of the message is the current span, and
- * `protocol/Baggage` has the entries that came with the message.
+ * The parent of a message's span is the span in `_meta` of the message. Then the message's span has a link to the span of the HTTP request.
+ * When `_meta` contains no span, the span of the HTTP request is the parent. Inside the handler, the span of the message is the current
+ * span, and `protocol/Baggage` gives the baggage of the message.
  *
  * @example
  * ```ts
@@ -145,14 +150,14 @@ export const layer = ({ newTrace = "anonymous" }: Options = {}): Layer.Layer<nev
     exchanges: (hasUsers) => exchanges(isNew, hasUsers && newTrace === "anonymous"),
     session
   }
-  // The server finds this service in its context, although no type says so, as it finds a tracer.
+  // The server finds this service in its context, in the same way as a tracer. The type of the layer does not contain the service.
   return Layer.succeed(Tracing, tracing) as unknown as Layer.Layer<never>
 }
 
-/** Whether a message of this sender, which came over HTTP, begins a new trace. */
+/** Whether an HTTP message of this sender begins a new trace. */
 type IsNew = (sender: Principal | undefined) => boolean
 
-/** Records each message. */
+/** Makes the middleware that records each message. */
 const ofMessages = (isNew: IsNew): Middleware.Middleware<never, never> =>
   Middleware.make((call, next) =>
     Effect.flatMap(Effect.zip(Effect.clock, RequestContext), ([clock, context]) => {
@@ -202,19 +207,19 @@ const inside = (
   return baggage === undefined ? below : Effect.provideService(below, Baggage.Baggage, baggage)
 }
 
-/** The place of a message's span among the other spans. */
+/** The relations of a message's span to other spans. */
 interface Place {
   readonly parent: Tracer.AnySpan | undefined
   /** At most two. */
   readonly links: ReadonlyArray<Tracer.AnySpan>
-  /** Whether the message has a trace of its own, and does not continue the trace of the caller. */
+  /** Whether the span does not continue the trace of the caller. */
   readonly isOwn: boolean
 }
 
 const placeOf = (meta: unknown, { listener, principal, span }: RequestOrigin, isNew: IsNew): Place => {
   const caller = Option.getOrUndefined(TraceContext.parent(meta))
   if (listener !== undefined && isNew(principal)) {
-    // A span that the application's HTTP server has made may go on with the trace of the caller.
+    // A span that the application's HTTP server has made may continue the trace of the caller.
     const parent = span !== undefined && !isOfCaller(span) ? span : undefined
     return {
       parent,
@@ -227,10 +232,10 @@ const placeOf = (meta: unknown, { listener, principal, span }: RequestOrigin, is
     : { parent: caller, links: span === undefined ? [] : [span], isOwn: false }
 }
 
-/** How many spans of the application are looked at, from a span upwards. */
+/** How many ancestors of a span this module checks. */
 const MAX_ANCESTORS = 1024
 
-/** Whether a span belongs to a trace that another process has begun. */
+/** Whether another process has begun the trace of this span. */
 const isOfCaller = (span: Tracer.AnySpan): boolean => {
   let above = span
   for (let i = 0; i < MAX_ANCESTORS; i++) {
@@ -241,7 +246,7 @@ const isOfCaller = (span: Tracer.AnySpan): boolean => {
   return true
 }
 
-/** Whether this span, or a span above it, is the span of a request. The span that a program may have for its whole run does not count. */
+/** Whether this span, or one of its ancestors, is the span of a request. A span for the whole run of a program does not count. */
 const isOfRequest = (span: Tracer.AnySpan): boolean => {
   let above = span
   for (let i = 0; i < MAX_ANCESTORS && above._tag === "Span"; i++) {
@@ -253,8 +258,8 @@ const isOfRequest = (span: Tracer.AnySpan): boolean => {
 }
 
 /**
- * Makes a span for each POST. `isLate` is true where the trace of the span depends on the sender: then the span is made once the sender is
- * known.
+ * Makes a span for each POST. `isLate` is true where the trace of the span depends on the sender: then this module makes the span when the
+ * sender is known.
  */
 const exchanges = (isNew: IsNew, isLate: boolean): Effect.Effect<(exchange: HttpExchange) => HttpExchange> =>
   Effect.zipWith(
@@ -265,7 +270,7 @@ const exchanges = (isNew: IsNew, isLate: boolean): Effect.Effect<(exchange: Http
   )
 
 /**
- * A POST with a span. Its mutable fields: `own` is the span, from the moment when it is made; `hasEnded` turns true once.
+ * A POST with a span. Mutable fields: `own` is the span, `undefined` before it is made. `hasEnded` turns true when the span has ended.
  */
 class TracedExchange implements HttpExchange {
   readonly method: string
@@ -389,7 +394,7 @@ const session: TracingService["session"] = Effect.map(Effect.clock, (clock) => {
   return Effect.suspend(() => Metric.update(sessionDuration, (EffectInternals.millis(clock) - started) / 1000))
 })
 
-/** The kind of error with which a message ended, and the code of the error that answers the message. */
+/** Gives the kind of error with which a message ended, and the code of the error in the response. */
 const endOf = (
   exit: Exit.Exit<unknown, unknown>,
   era: Version.Era,
@@ -399,7 +404,7 @@ const endOf = (
   if (Cause.isInterruptedOnly(exit.cause)) return { error: asker.endsRequest ? undefined : "cancelled" }
   const failure = Cause.failureOption(exit.cause)
   if (Option.isNone(failure)) return { error: Telemetry.OTHER }
-  // It answers the request.
+  // An `ExtendedResult` is not an error.
   if (failure.value instanceof ExtendedResult) return { error: undefined }
   const code = Telemetry.codeOf(failure.value, era)
   return { error: Telemetry.errorOfCode(code), code }

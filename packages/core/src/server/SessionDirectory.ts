@@ -1,10 +1,11 @@
 /**
- * Knows which node of a server serves which session of clients of revision 2025-11-25 or earlier. A request of a session may arrive at any
- * node. That node looks up the node of the session here, and passes the request on to it (`nodes/Routing`). When the node of the session
- * has ended, another node takes the session over, with the facts that the directory has of the session.
+ * Stores which node of a server serves which session, for clients of revision 2025-11-25 or earlier. A request of a session may arrive at
+ * any node. The node that receives the request finds the node of the session in the directory, and passes the request on (`nodes/Routing`).
+ * When the node of the session has ended, another node takes the session over. The directory stores the facts about the session that the
+ * other node needs.
  *
- * Provide a directory, together with an `Inbox`, to an HTTP endpoint that runs on several nodes. This module has the interface, for
- * directories of any kind, and a directory in memory, for several endpoints in one process.
+ * Provide a directory, together with an `Inbox`, to an HTTP endpoint that runs on several nodes. This module contains the interface of a
+ * directory, and a directory in memory, for several endpoints in one process.
  *
  * @since 0.1.0
  */
@@ -21,13 +22,13 @@ import type { JsonObject } from "../protocol/Json.js"
 /** @category models */
 export interface SessionEntry {
   readonly id: string
-  /** The node that serves the session, or that served the session last. */
+  /** The node that serves the session, or the last node that served the session. */
   readonly node: string
   /**
-   * Counts the nodes that have served the session: 1 for the node that opened the session; each node that takes the session over adds 1.
+   * A number that is 1 for the node that opened the session. Each node that takes the session over adds 1.
    */
   readonly epoch: number
-  /** What another node needs to take the session over, such as the revision and the capabilities of its client. */
+  /** The facts that another node needs to take the session over, such as the revision and the capabilities of the client. */
   readonly facts: JsonObject
   /** Whether `node` still serves the session: the node has not released the session, and the lease of the node has not expired. */
   readonly isServed: boolean
@@ -48,7 +49,7 @@ export class SessionDirectoryError extends Data.TaggedError("SessionDirectoryErr
 }> {}
 
 /**
- * One node, as the directory knows it.
+ * The membership of one node in the directory.
  *
  * @category models
  */
@@ -57,37 +58,41 @@ export interface Membership {
   readonly create: (id: string, facts: JsonObject) => Effect.Effect<void, SessionDirectoryError>
   readonly find: (id: string) => Effect.Effect<Option.Option<SessionEntry>, SessionDirectoryError>
   /**
-   * Takes over a session that no node serves, and increments its epoch. `epoch` is the epoch that this node has read. `None` when a node
-   * serves the session, or when the session has another epoch by now. When two nodes claim the same epoch, only one of them succeeds.
+   * Takes over a session that no node serves, and increments the epoch of the session. `epoch` is the epoch that this node has read. Gives
+   * `None` when a node serves the session, or when the session now has another epoch. When two nodes claim the session with the same
+   * `epoch`, only one of them succeeds.
    */
   readonly claim: (id: string, epoch: number) => Effect.Effect<Option.Option<SessionEntry>, SessionDirectoryError>
   /**
-   * Replaces the facts of a session of this node. When the session has another epoch by now, this gives `false` and changes nothing. When
-   * the caller of this effect is interrupted, the facts may still be written, but they must not replace the facts of a later update.
+   * Replaces the facts of a session of this node. When the session now has another epoch, this effect gives `false` and changes nothing.
+   * When this effect is interrupted, the directory may still write the facts, but must not replace the facts of a later update.
    */
   readonly update: (
     id: string,
     epoch: number,
     facts: JsonObject
   ) => Effect.Effect<boolean, SessionDirectoryError>
-  /** Keeps these sessions of this node for another `ttl`, counted from now. */
+  /** Tells the directory to keep these sessions of this node for another `ttl`, from now on. */
   readonly touch: (ids: ReadonlyArray<string>) => Effect.Effect<void, SessionDirectoryError>
   /**
    * Releases a session, so that the next node that gets a request of the session can claim it. Does nothing when the session has another
    * epoch.
    */
   readonly release: (id: string, epoch: number) => Effect.Effect<void, SessionDirectoryError>
-  /** Removes a session that has ended. When the session has another epoch, this gives `false` and changes nothing. */
+  /** Removes a session that has ended. When the session has another epoch, this effect gives `false` and changes nothing. */
   readonly remove: (id: string, epoch: number) => Effect.Effect<boolean, SessionDirectoryError>
   /** Whether a node still has its lease. */
   readonly isAlive: (node: string) => Effect.Effect<boolean, SessionDirectoryError>
-  /** Ends when this node has lost its lease. Other nodes may have taken its sessions over by then. */
+  /** An effect that ends when this node has lost its lease. Other nodes may already have taken over its sessions. */
   readonly lost: Effect.Effect<void>
 }
 
 /** @category models */
 export interface SessionDirectoryService {
-  /** Joins as the node with this id, which no node has had before, and renews the lease of the node until the scope closes. */
+  /**
+   * Joins as the node with this id. No other node may ever have had this id. Renews the lease of the node until the scope closes: while a
+   * node renews its lease, the other nodes do not take over its sessions.
+   */
   readonly join: (node: string) => Effect.Effect<Membership, SessionDirectoryError, Scope.Scope>
 }
 
@@ -98,7 +103,7 @@ export class SessionDirectory
 
 /** @category models */
 export interface MemoryOptions {
-  /** How long a session is kept after a node has created, claimed, updated or touched it. Default: 1 hour. */
+  /** How long the directory keeps a session after a node has created, claimed, updated or touched the session. Default: 1 hour. */
   readonly ttl?: Duration.DurationInput | undefined
 }
 
@@ -122,7 +127,7 @@ interface Self {
 }
 
 /**
- * A directory for the endpoints of one process that share this layer. The lease of a node ends when the scope of the node closes.
+ * Makes a directory in memory, for the endpoints of one process that share it. The lease of a node ends when the scope of the node closes.
  *
  * @category constructors
  */
@@ -160,7 +165,7 @@ const create = ({ sessions, ttl }: Self, node: string, id: string, facts: JsonOb
   sessions.set(id, { id, node, epoch: 1, facts, isReleased: false, until: now + ttl })
 }
 
-/** A session that has not expired. An expired session is removed. */
+/** Finds a session that has not expired. Removes an expired session. */
 const find = ({ sessions }: Self, id: string, now: number): Stored | undefined => {
   const session = sessions.get(id)
   if (session === undefined || session.until > now) return session
@@ -168,7 +173,7 @@ const find = ({ sessions }: Self, id: string, now: number): Stored | undefined =
   return undefined
 }
 
-/** The session, if it has this epoch. */
+/** Finds the session, if it has this epoch. */
 const owned = (self: Self, id: string, epoch: number, now: number): Stored | undefined => {
   const session = find(self, id, now)
   return session?.epoch === epoch ? session : undefined
@@ -211,7 +216,7 @@ const release = (self: Self, id: string, epoch: number, now: number): void => {
 }
 
 /**
- * `layerMemory` with options.
+ * Makes the layer of `memory` with options.
  *
  * @category layers
  */

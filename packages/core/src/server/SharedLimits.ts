@@ -1,9 +1,9 @@
 /**
- * Counters that all nodes of a server share: how often a client may do something in a certain time (`take`), and what may happen only once
- * (`once`).
+ * Counters that all nodes of a server share. `take` limits how often something may happen in a certain time. `once` allows something only
+ * one time.
  *
- * This module has the interface, for counters of any kind, and counters in memory, for one node. The `RateLimiter` of Effect does not fit:
- * it lets callers wait, where a server must refuse at once, and it has no keys.
+ * This module contains the interface of the counters, and counters in memory, for one node. It does not use Effect's `RateLimiter`, which
+ * makes callers wait and has no keys: a server must refuse immediately.
  *
  * @since 0.1.0
  */
@@ -16,9 +16,12 @@ import * as Layer from "effect/Layer"
 
 /** @category models */
 export interface Rate {
-  /** How many uses in a row are allowed after a long pause without a use. */
+  /** How many uses are allowed in a row after a long time without a use. */
   readonly burst: number
-  /** The time after which one more use is allowed. */
+  /**
+   * The time after which the key gets one more use. For example, `burst: 5, every: "1 second"` allows 5 uses at once, and on average one
+   * use per second.
+   */
   readonly every: Duration.DurationInput
 }
 
@@ -32,8 +35,8 @@ export class SharedLimitsError extends Data.TaggedError("SharedLimitsError")<{ r
 /** @category models */
 export interface SharedLimitsService {
   /**
-   * Takes `count` uses (default: 1) from the allowance of the key, either all of them or none. Gives 0 when it has taken them. Otherwise it
-   * gives the milliseconds after which it could take them, or `Infinity` when `count` is greater than the burst.
+   * Takes `count` uses (default: 1) from the allowance of the key, either all of them or none. Gives 0 when the uses were taken. Otherwise
+   * gives the time after which the caller can try again, in milliseconds, or `Infinity` when `count` is greater than the burst.
    */
   readonly take: (key: string, rate: Rate, count?: number) => Effect.Effect<number, SharedLimitsError>
   /** Gives `true` for the first use of a key, on any node. Gives `false` for every further use of the key until `ttl` has passed. */
@@ -46,20 +49,21 @@ export class SharedLimits extends Context.Tag("@effect-mcp/core/SharedLimits")<S
 /** @category models */
 export interface MemoryOptions {
   /**
-   * How many keys each of the two operations may keep. At the limit, `take` forgets the key that was used least recently, and `once` fails,
-   * because forgetting a key would allow it a second time. Default: 100,000.
+   * How many keys `take` may store, and how many keys `once` may store. At the limit, `take` removes the key that was used least recently.
+   * `once` fails, because it must not allow a key a second time. Default: 100,000.
    */
   readonly maxKeys?: number | undefined
 }
 
 /**
- * Counters in memory, of one node.
+ * Makes counters in memory, for one node.
  *
  * @category constructors
  */
 export const memory = ({ maxKeys = 100_000 }: MemoryOptions = {}): Effect.Effect<SharedLimitsService> =>
   Effect.sync(() => {
-    // The time at which each key has its whole allowance again, in the order of last use. A key needs no entry once this time has passed.
+    // The time at which each key has its whole allowance again, in the order of last use. After this time, the entry of the key is not
+    // needed.
     const full = new Map<string, number>()
     const used = new Map<string, number>()
     let swept = -Infinity
@@ -80,13 +84,13 @@ export const memory = ({ maxKeys = 100_000 }: MemoryOptions = {}): Effect.Effect
       once: (key, ttl) =>
         Effect.flatMap(Clock.currentTimeMillis, (now) => {
           if (now < (used.get(key) ?? -Infinity)) return Effect.succeed(false)
-          // At most once a second, because it visits all keys.
+          // At most once a second, because this loop visits all keys.
           if (used.size >= maxKeys && Math.abs(now - swept) >= 1000) {
             swept = now
             for (const [key, until] of used) if (until <= now) used.delete(key)
           }
           if (used.size >= maxKeys && !used.has(key)) {
-            return Effect.fail(new SharedLimitsError({ message: `${maxKeys} keys are in use, which is the limit` }))
+            return Effect.fail(new SharedLimitsError({ message: `${maxKeys} keys are in use, and this is the limit` }))
           }
           used.set(key, now + Duration.toMillis(ttl))
           return Effect.succeed(true)
@@ -95,7 +99,7 @@ export const memory = ({ maxKeys = 100_000 }: MemoryOptions = {}): Effect.Effect
   })
 
 /**
- * `layerMemory` with options.
+ * Makes the layer of `memory` with options.
  *
  * @category layers
  */

@@ -1,9 +1,9 @@
 /**
- * The tasks of a server. A task is work that goes on after the request that began it; it has a status, the questions that it waits for, and
- * its outcome. A server that runs tasks stores them here, and answers every request about a task from here.
+ * Stores the tasks of a server. A task is work that goes on after the request that began the work. A task has a status, open questions to
+ * the client, and an outcome. A server reads this store for every request about a task.
  *
- * This module has the interface, for stores of any kind, and a store in memory. `TasksServer` runs the tasks. `tasks/StoredTasks` reads and
- * changes the tasks in the store.
+ * This module contains the interface of a store, and a store in memory. `TasksServer` runs the tasks. `tasks/StoredTasks` reads and changes
+ * the tasks in the store.
  *
  * @since 0.1.0
  */
@@ -26,7 +26,7 @@ import type { Version } from "../protocol/Version.js"
 import * as StoreText from "./nodes/StoreText.js"
 
 /**
- * A question of a task, as the client gets it.
+ * A question of a task, in the form in which the client gets the question.
  *
  * @category models
  */
@@ -36,23 +36,24 @@ export interface TaskQuestion {
 }
 
 /**
- * How a request ended: the request that began a task, or a request that asked a question of the task.
+ * How a request ended: with a result or with an error. The request is the call that began a task, or a request to the client that asked a
+ * question of the task.
  *
  * @category models
  */
 export type TaskOutcome = { readonly result: JsonObject } | { readonly error: ErrorObject }
 
 /**
- * A task at one moment. Everything in it is JSON.
+ * A task at one moment. All members are JSON values.
  *
  * @category models
  */
 export interface StoredTask {
-  /** Cannot be guessed: at least 122 random bits. */
+  /** The id of the task. Nobody can guess the id: it contains at least 122 random bits. */
   readonly taskId: string
-  /** The id of the principal that the task belongs to; `null` where the server does not authenticate. */
+  /** The id of the principal that the task belongs to; `null` for an anonymous client, and on a server without an authenticator. */
   readonly owner: string | null
-  /** The name of the node that runs the task, where several nodes share a `SessionDirectory`; `undefined` elsewhere. */
+  /** The name of the node that runs the task, on a server with several nodes (with a `SessionDirectory`); otherwise `undefined`. */
   readonly node?: string | undefined
   /**
    * The name of the engine that runs the task outside of the nodes (`DetachedTask`); `undefined` where a node runs the task. A detached
@@ -60,16 +61,16 @@ export interface StoredTask {
    */
   readonly detached?: string | undefined
   /**
-   * The revision of the request that began the task. Only clients of the same protocol era (revisions up to 2025-11-25, or 2026-07-28) can
-   * use the task.
+   * The revision of the request that began the task. Revisions up to 2025-11-25 and revision 2026-07-28 have different methods for tasks.
+   * Only clients whose revision has the methods of this task's revision can use the task.
    */
   readonly revision: Version
   /**
-   * The scopes that the call required when it became the task. Each request about the task requires the same scopes. `undefined` where the
-   * call required no scope, and in tasks that earlier versions of this library have stored.
+   * The authorization scopes that the call required when the task began. Each request about the task requires these scopes. `undefined`
+   * where the call required no scope, and in tasks that earlier versions of this library have stored.
    */
   readonly requires?: ReadonlyArray<string> | undefined
-  /** 1 when the task is created. Each change adds 1. */
+  /** The version of the stored task: 1 after the creation. Each change adds 1. */
   readonly version: number
   readonly status: Tasks.TaskStatus
   readonly statusMessage?: string | undefined
@@ -77,24 +78,24 @@ export interface StoredTask {
   readonly createdAt: number
   /** Milliseconds since 1970. */
   readonly lastUpdatedAt: number
-  /** How many milliseconds after `createdAt` the store removes the task, whatever its status. */
+  /** How long after `createdAt` the store keeps the task, whatever its status, in milliseconds. */
   readonly ttl: number
-  /** How many milliseconds a client should wait between two requests about the task. */
+  /** How long a client should wait between two requests about the task, in milliseconds. */
   readonly pollInterval: number
   /** The questions that have no answer yet, by their keys. A task never uses the same key twice. */
   readonly questions: Readonly<Record<string, TaskQuestion>>
-  /** The answers that the task has not read yet, by the keys of their questions. */
+  /** The answers of the client that the task has not read yet, by the keys of their questions. */
   readonly answers: Readonly<Record<string, TaskOutcome>>
-  /** The outcome of the request of a task that has ended; `undefined` for a task that was cancelled. */
+  /** The outcome of the call, for a task that has ended; `undefined` for a task that was cancelled or still runs. */
   readonly outcome?: TaskOutcome | undefined
 }
 
 /** @category errors */
 export class TaskStoreError extends Data.TaggedError("TaskStoreError")<{
   /**
-   * Why the operation failed. `Full`: a limit of the store is reached; the client gets the message. The messages of the other reasons are
-   * not for clients. `UnknownPage`: `after` is not the `next` of a page. `Refused`: the store has refused the operation, or has not
-   * received it, so nothing has changed. `Unavailable`: the store did not answer, or has lost what it had.
+   * Why the operation failed. `Full`: a limit of the store is reached. `UnknownPage`: `after` is not the `next` of a page. `Refused`: the
+   * store has refused the operation, or has not received the operation, so nothing has changed. `Unavailable`: the store did not answer, or
+   * has lost its data. Clients get the message only with the reason `Full`.
    */
   readonly reason: "Full" | "UnknownPage" | "Refused" | "Unavailable"
   readonly message: string
@@ -107,37 +108,37 @@ export class TaskStoreError extends Data.TaggedError("TaskStoreError")<{
  */
 export interface TaskPage {
   readonly tasks: ReadonlyArray<StoredTask>
-  /** Where the next page begins: pass it to `list` as `after`. `undefined` after the last task. */
+  /** The beginning of the next page: pass this text to `list` as `after`. `undefined` after the last task. */
   readonly next: string | undefined
 }
 
 /**
- * The operations of a store. For an operation a task does not exist when its id is unknown, when it belongs to another owner, or when its
- * time to live has passed.
+ * The operations of a store. An operation does not find a task when the id is unknown, when the task belongs to another owner, or when the
+ * task's time to live has passed.
  *
  * @category models
  */
 export interface TaskStoreService {
   /**
    * Stores a new task. When this effect has ended, every operation finds the task, also after a restart if the store survives restarts.
-   * Fails with `Unavailable` when there is a task with this id already.
+   * Fails with `Unavailable` when a task with this id already exists.
    */
   readonly create: (task: StoredTask) => Effect.Effect<void, TaskStoreError>
   readonly get: (owner: string | null, taskId: string) => Effect.Effect<Option.Option<StoredTask>, TaskStoreError>
   /**
-   * Replaces a task whose version is one less than the version of `task`. When the store has another version of the task, or no such task,
-   * this gives `false` and changes nothing. When two callers replace the same version, only one of them succeeds. A task that ends, and has
-   * at most 4,096 characters as JSON, always fits: it never fails with `Full`.
+   * Replaces the stored version of a task by the next version, `task`. When the store has a different version than `task.version - 1`, or
+   * no such task, this effect gives `false` and changes nothing. When two callers replace the same version, only one of them succeeds. When
+   * `task` has ended and has at most 4,096 characters as JSON, this effect never fails with `Full`.
    */
   readonly replace: (task: StoredTask) => Effect.Effect<boolean, TaskStoreError>
-  /** Gives tasks of an owner. `after` is the `next` of the page before. It stays valid when tasks are created or removed. */
+  /** Gives a page of tasks of an owner. `after` is the `next` of the previous page, and stays valid when tasks are created or removed. */
   readonly list: (
     owner: string | null,
     options: { readonly after?: string | undefined; readonly limit: number }
   ) => Effect.Effect<TaskPage, TaskStoreError>
   /**
-   * The task as it is, and then the task after each change. A slow reader may miss versions, but never the newest version. The stream ends
-   * when the store removes the task.
+   * The task now, and then the task after each change. A slow reader may miss versions, but never the newest version. The stream ends when
+   * the store removes the task.
    */
   readonly changes: (owner: string | null, taskId: string) => Stream.Stream<StoredTask, TaskStoreError>
 }
@@ -147,11 +148,12 @@ export class TaskStore extends Context.Tag("@effect-mcp/core/TaskStore")<TaskSto
 
 /** @category models */
 export interface MemoryOptions {
-  /** How many tasks one owner may have, ended tasks included. Default: 1,000. */
+  /** How many tasks one owner may have, including ended tasks. Default: 1,000. */
   readonly maxTasks?: number | undefined
   /**
-   * How many characters all tasks together may have, as JSON. At the limit, the store makes room for an owner that has less than an equal
-   * share: it removes ended tasks of owners that have more than their equal share, the oldest first. Default: 64 Mi (67,108,864).
+   * How many characters all tasks together may have, as JSON. At the limit, the store may make room for an owner that uses less than an
+   * equal share of this size. To make room, the store removes ended tasks of owners that use more than an equal share, the oldest first.
+   * Default: 64 Mi (67,108,864).
    */
   readonly maxSize?: number | undefined
   /**
@@ -161,12 +163,12 @@ export interface MemoryOptions {
   readonly maxOwnerSize?: number | undefined
 }
 
-/** The least time between two looks for tasks whose time has passed, in milliseconds. */
+/** The least time between two searches for tasks whose time to live has passed, in milliseconds. */
 const SWEEP = 1000
 
 /**
- * A store in memory. Its tasks are lost when the process ends. A timer removes the tasks whose time to live has passed, also while nobody
- * uses the store. The timer ends with the scope.
+ * Makes a store in memory. Its tasks are lost when the process ends. A timer removes the tasks whose time to live has passed, also while
+ * nobody uses the store. The timer ends with the scope.
  *
  * @category constructors
  */
@@ -191,18 +193,21 @@ export const layerMemory: Layer.Layer<TaskStore> = layerMemoryWith()
 interface Entry {
   task: StoredTask
   size: number
-  /** Greater than the number of every entry before it. */
+  /** A number that grows with each new entry. */
   readonly order: number
   readonly watchers: Set<(task: StoredTask | undefined) => void>
 }
 
-/** The tasks of one owner. `size` is the sum over the entries, which are in the order of their creation. */
+/** The tasks of one owner, in the order of their creation. `size` is the sum of the sizes of the entries. */
 interface Owned {
   readonly entries: Array<Entry>
   size: number
 }
 
-/** Has mutable maps. `size` is the sum over `tasks`. `owners` holds the same entries by their owners, and has no owner without entries. */
+/**
+ * The maps are mutable. `size` is the sum of the sizes of `tasks`. `owners` contains the same entries by their owners, and no owner without
+ * entries.
+ */
 class Memory implements TaskStoreService, Deadlines.Expirable {
   private readonly tasks = new Map<string, Entry>()
   private readonly owners = new Map<string | null, Owned>()
@@ -230,7 +235,7 @@ class Memory implements TaskStoreService, Deadlines.Expirable {
       const size = sizeOf(task)
       const owned = this.owners.get(task.owner) ?? { entries: [], size: 0 }
       if (owned.entries.length >= this.maxTasks) {
-        return failed("Full", `This owner has ${this.maxTasks} tasks, and may have no more`)
+        return failed("Full", `This owner has ${this.maxTasks} tasks, and this is the limit`)
       }
       const full = this.full(owned, size)
       if (full !== undefined) return full
@@ -240,7 +245,7 @@ class Memory implements TaskStoreService, Deadlines.Expirable {
       owned.entries.push(entry)
       owned.size += size
       this.size += size
-      // The last step, because a task whose time to live has passed is removed at once.
+      // The last step, because this call removes a task whose time to live has already passed.
       this.expires(task)
       return Effect.void
     })
@@ -289,7 +294,7 @@ class Memory implements TaskStoreService, Deadlines.Expirable {
 
   readonly changes = (owner: string | null, taskId: string): Stream.Stream<StoredTask> =>
     Stream.unwrapScoped(Effect.suspend(() => {
-      // Not `Stream.asyncPush`, whose reader waits forever when a change comes in the step before it begins to wait.
+      // Not `Stream.asyncPush`: its reader waits forever when a change comes directly before the reader begins to wait.
       const newest = Outbox.make<StoredTask>()
       const watching = Effect.acquireRelease(
         this.now((now) => {
@@ -311,7 +316,7 @@ class Memory implements TaskStoreService, Deadlines.Expirable {
         watching,
         ({ left }) => Effect.forkScoped(Effect.interruptible(Effect.delay(end, left)))
       )
-      // Of several changes in one turn of the event loop, the reader gets only the last.
+      // When a task changes several times in one turn of the event loop, the reader gets only the last change.
       const last = Effect.flatMap(
         newest.takeAll,
         ([task]) => Effect.map(Effect.yieldNow(), () => newest.unsafeTakeAll()[0] ?? task!)
@@ -319,7 +324,7 @@ class Memory implements TaskStoreService, Deadlines.Expirable {
       return Effect.as(expiring, Stream.repeatEffectOption(last))
     }))
 
-  /** Removes the tasks whose time to live has passed. Gives the time at which to look again. */
+  /** Removes the tasks whose time to live has passed. Gives the time of the next check. */
   sweep(now: number): number {
     const wall = EffectInternals.millis(this.clock)
     this.swept = wall
@@ -342,12 +347,12 @@ class Memory implements TaskStoreService, Deadlines.Expirable {
     })
   }
 
-  /** Fails when the store has no room for so many more characters of an owner. */
+  /** Fails when the store has no room for `more` further characters of an owner. */
   private full(owned: Owned, more: number): Effect.Effect<never, TaskStoreError> | undefined {
     if (owned.size + more > this.maxOwnerSize) return failed("Full", StoreText.ownerSize(this.maxOwnerSize))
     this.makeRoom(owned, more)
     return this.size + more > this.maxSize
-      ? failed("Full", `The tasks have ${this.maxSize} characters, and may have no more`)
+      ? failed("Full", `The tasks have ${this.maxSize} characters, and this is the limit`)
       : undefined
   }
 
@@ -372,7 +377,7 @@ class Memory implements TaskStoreService, Deadlines.Expirable {
       : Option.some(entry)
   }
 
-  // At most once a second, because it visits all tasks.
+  // At most once a second, because this function visits all tasks.
   private removeExpired(now: number): void {
     if (Math.abs(now - this.swept) < 1000) return
     this.swept = now
@@ -393,7 +398,7 @@ class Memory implements TaskStoreService, Deadlines.Expirable {
   }
 }
 
-/** The index of the first entry whose number is greater than `order`. */
+/** Finds the index of the first entry whose number is greater than `order`. */
 const indexAfter = (entries: ReadonlyArray<Entry>, order: number): number => {
   let from = 0
   let to = entries.length

@@ -1,10 +1,10 @@
 /**
- * Tasks: calls of tools that go on after their request was answered. A client reads the status of a task, answers its questions, cancels
- * the task, and fetches its result. The client can do so also after it has lost its connection.
+ * Tasks: calls of tools that go on after the server has answered the request. A client reads the status of a task, answers the task's
+ * questions, cancels the task, and fetches the result. A client that has lost its connection can connect again and use the task.
  *
- * A tool takes part when its definition has the option `task`. `layer`, among the features of a server, runs the tasks (`tasks/TaskRunner`,
- * `dispatch/ServerTasks`). This is enough for clients of revision 2025-11-25. With revision 2026-07-28 or later, tasks are the extension
- * `io.modelcontextprotocol/tasks`, and the server also needs `extension` among its `extensions`.
+ * Calls of a tool can become tasks when the tool's definition has the option `task`, and `layer` is one of the features of the server. This
+ * is enough for clients of revision 2025-11-25. With revision 2026-07-28 or later, tasks are the extension `io.modelcontextprotocol/tasks`.
+ * For these clients, add `extension` to the option `extensions` of the server. `tasks/TaskRunner` and `dispatch/ServerTasks` run the tasks.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/tasks
  * @since 0.1.0
@@ -34,33 +34,33 @@ import { TaskStore } from "./TaskStore.js"
 
 /** @category models */
 export interface Options {
-  /** Limits how many tasks run, and how long a task may be stored. A limit that is not given has its default. */
+  /** The limits of how many tasks run, and of how long a task is stored. Each limit has its own default. */
   readonly limits?: TaskLimits | undefined
-  /** How long a task is stored after its creation, where the client does not say how long. Default: 1 hour. */
+  /** How long the server stores a task after its creation, when the client does not request a time. Default: 1 hour. */
   readonly ttl?: Duration.DurationInput | undefined
   /** How long clients should wait between two requests about a task. Default: 1 second. */
   readonly pollInterval?: Duration.DurationInput | undefined
 }
 
 /**
- * The extension for tasks, for the option `extensions` of a server. Clients of revision 2026-07-28 or later need it.
+ * The extension for tasks. Add it to the option `extensions` of a server, for clients of revision 2026-07-28 or later.
  *
  * @category constants
  */
 export const extension: typeof TasksExtension.extension = TasksExtension.extension
 
 const LATE =
-  "`TasksServer.layer` was added to a server that runs: put it among the features that the server begins with"
+  "`TasksServer.layer` was added to a running server: give it to McpServer.layer together with the other features"
 
 /**
- * `layer` with options.
+ * Makes `layer` with options.
  *
  * @category layers
  */
 export const layerWith = (options: Options = {}): Layer.Layer<never, never, Registry | TaskStore> =>
   Layer.unwrapScoped(Effect.gen(function*() {
     const registry = yield* Registry
-    // `Registry.add` provides no place, because a running server has read its place already.
+    // `Registry.add` provides no `ServerTasks.Place`, because a running server has already read the place.
     const found = yield* Effect.serviceOption(ServerTasks.Place)
     if (Option.isNone(found)) return yield* Effect.dieMessage(LATE)
     const place = found.value
@@ -72,9 +72,9 @@ export const layerWith = (options: Options = {}): Layer.Layer<never, never, Regi
 
 /**
  * Runs the tasks of a server, and stores them in the `TaskStore`. When the server shuts down, tasks that still run end as `failed`. On
- * several nodes, the tasks of a node that was killed end as `failed` when clients read them. For a client that polls each second, this
- * happens within 3 seconds after the lease of the node has ended, or within 12 seconds when the store was restarted, too. No notification
- * tells the client that such a task has ended.
+ * several nodes, the tasks of a killed node end as `failed` when a client reads them. A client that polls each second gets this status
+ * within 3 seconds after the lease of the node has ended. When the store was also restarted, this takes up to 12 seconds. The server sends
+ * no notification of this.
  *
  * @example
  * ```ts
@@ -96,15 +96,15 @@ export const layerWith = (options: Options = {}): Layer.Layer<never, never, Regi
 export const layer: Layer.Layer<never, never, Registry | TaskStore> = layerWith()
 
 /**
- * The requests about tasks of revision 2026-07-28 or later, as handlers of the extension. In revision 2025-11-25 these requests are methods
- * of the revision itself (`legacy/TaskWire`).
+ * The handlers of the requests about tasks, with revision 2026-07-28 or later: methods of the extension. For the methods of revision
+ * 2025-11-25, see `legacy/TaskWire`.
  */
 const requests = (registry: RegistryService, tasks: StoredTasks.StoredTasks): Layer.Layer<never, never, Registry> => {
   const { cancel, get, update } = extension.requests
   const { changed } = extension.notifications
   const viewer = Effect.map(
     RequestContext,
-    // Handlers get more members than their types know.
+    // The object that a handler gets has more members than its type declares.
     (request) => TaskViewer.make(request as HandlerContext, Version.isModern)
   )
   return Layer.mergeAll(

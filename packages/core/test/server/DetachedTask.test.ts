@@ -338,7 +338,7 @@ describe("a tool with detached tasks", () => {
       const old = yield* Effect.provide(connect("2025-06-18"), services)
       const { code, message } = yield* Tasking.error(old, "tools/call", { name: "report", arguments: { year: 1 } })
       assert.deepStrictEqual([code, jobs.length], [-32601, 0])
-      assert.include(message, "runs as a task only")
+      assert.include(message, "runs only as a task")
     }))
 
   it.scoped("dies where its definition leaves the task to the client", () =>
@@ -348,7 +348,7 @@ describe("a tool with detached tasks", () => {
         (tasks) => DetachedTask.tool(tasks, Tool.make("report", { task: "optional" }), () => Effect.void)
       ))
       const died = yield* Effect.exit(Layer.build(Tasking.serving(undefined, {}, {}, feature)))
-      assert.include(String(died), "runs as a task only: add task")
+      assert.include(String(died), "runs only as a task: add task")
       const two = Layer.effectDiscard(
         DetachedTask.make({ name: "one", answered: () => Effect.void, stopped: () => Effect.void })
       )

@@ -120,7 +120,7 @@ for (const version of eras) {
     it.effect("is refused to every user where the authenticator knows no scopes, and where there is none", () =>
       Effect.gen(function*() {
         const call = Effect.flip(Effect.flatMap(Client.Client, (client) => client.callTool("tool")))
-        const refused = /Forbidden: this requires the scope read, and the server does not know the scopes of its users/
+        const refused = /Forbidden: this requires the scope read, and the server cannot check the scopes of its users/
         const unknowing = Authenticator.make(User, { id: () => "ada" })
         const known = TestServer.layer(nothing, reading, {
           authenticator: unknowing,

@@ -13,7 +13,7 @@ describe("FeatureError", () => {
       assert.strictEqual(defect.reason, "Taken")
       assert.strictEqual(
         defect.message,
-        `Two features of this server are tools named "act": rename one, or remove the other before`
+        `Two features of this server are tools named "act": rename one, or remove one before you add the other`
       )
     }))
 })

@@ -137,7 +137,8 @@ describe("What HTTP middleware sets", () => {
       const { error } = yield* asTask("whose")
       assert.strictEqual(
         error.message,
-        "\"tools/call\" needs the service \"test/Tenant\": the call runs as a task, which outlives its HTTP request"
+        "\"tools/call\" needs the service \"test/Tenant\": the call runs as a task, which goes on after its HTTP " +
+          "request"
       )
       const { result } = yield* asTask("seen")
       assert.strictEqual(result.resultType, "task")
@@ -190,8 +191,8 @@ describe("What HTTP middleware sets", () => {
       const missing = yield* asking(two, "whose")
       assert.strictEqual(
         missing.error.message,
-        "\"tools/call\" needs the service \"test/Tenant\": the application has not given it with the HTTP request, or another node has " +
-          "passed the request on"
+        "\"tools/call\" needs the service \"test/Tenant\": the application did not provide this service with the " +
+          "HTTP request, or another node has passed the request on"
       )
       assert.strictEqual((yield* asking(two, "seen")).result.content[0].text, unset)
     }))

@@ -74,7 +74,7 @@ describe("A limit of rates", () => {
             error: {
               // From 2026-07-28 on, SHOULD NOT send a code from -32000 to -32019.
               code: version === "2026-07-28" ? -32600 : -32000,
-              message: "Too Many Requests: send the next one in 9 s",
+              message: "Too Many Requests: send the next request in 9 s",
               data: { retryAfter: 9 }
             }
           })
@@ -193,7 +193,7 @@ describe("A limit of rates", () => {
       for (let i = 0; i < 2; i++) yield* peer.expectResult(yield* peer.request("tools/list"))
       assert.deepStrictEqual(yield* peer.expectError(yield* peer.request("tools/list")), {
         code: -32000,
-        message: "Too Many Requests: send the next one in 10 s",
+        message: "Too Many Requests: send the next request in 10 s",
         data: { retryAfter: 10 }
       })
       yield* TestClock.adjust("10 seconds")
@@ -206,7 +206,7 @@ describe("A limit of rates", () => {
       for (let i = 0; i < 2; i++) yield* Modern.result(peer, "tools/list")
       assert.deepStrictEqual(yield* Modern.error(peer, "tools/list"), {
         code: -32600,
-        message: "Too Many Requests: send the next one in 10 s",
+        message: "Too Many Requests: send the next request in 10 s",
         data: { retryAfter: 10 }
       })
     }).pipe(Effect.provide(serve(GreetLive, { middleware: RateLimit.middleware("requests", rate) }))))

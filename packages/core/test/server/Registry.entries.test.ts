@@ -285,7 +285,7 @@ describe("A round that is passed on", () => {
       const error = yield* Effect.flip(client.callTool("pass"))
       assert.deepInclude(error, {
         _tag: "InternalError",
-        message: "The handler of \"tools/call\" asks in more than 3 rounds"
+        message: "The handler of \"tools/call\" asks questions in more than 3 rounds"
       })
       assert.strictEqual(rounds, 4)
     }))

@@ -30,7 +30,7 @@ describe("fixed keys", () => {
   it("are refused with their use and length when a secret is too short, and not with the secret", () => {
     assert.throws(
       () => SealKeys.fixed([Redacted.make("a secret of at least 32 bytes, at last"), Redacted.make("short")]),
-      /^A secret that seals the state of requests has 5 bytes; it needs at least 32$/
+      /^A secret for the state of requests has 5 bytes, but needs at least 32$/
     )
   })
 })

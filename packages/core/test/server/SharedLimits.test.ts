@@ -50,7 +50,7 @@ describe("limits in memory", () => {
       yield* once("a", "1 minute")
       yield* once("b", "2 minutes")
       const { message } = yield* Effect.flip(once("c", "1 minute"))
-      assert.strictEqual(message, "2 keys are in use, which is the limit")
+      assert.strictEqual(message, "2 keys are in use, and this is the limit")
       assert.isFalse(yield* once("a", "1 minute"))
       yield* TestClock.adjust("1 minute")
       assert.isTrue(yield* once("c", "1 minute"))

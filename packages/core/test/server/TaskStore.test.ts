@@ -55,7 +55,7 @@ describe("a store of tasks in memory", () => {
       yield* store.create(task("a"))
       yield* store.create(task("b"))
       const { message, reason } = yield* Effect.flip(store.create(task("c")))
-      assert.deepStrictEqual([reason, message], ["Full", "This owner has 2 tasks, and may have no more"])
+      assert.deepStrictEqual([reason, message], ["Full", "This owner has 2 tasks, and this is the limit"])
       yield* store.create(task("d", { owner: "bob" }))
       yield* store.create(task("e", { owner: null }))
     }))
@@ -81,13 +81,13 @@ describe("a store of tasks in memory", () => {
         yield* store.create(mine(large(4000)))
         const second = yield* Effect.flip(store.create(task(`${owner}-2`, { owner, ...large(6000) })))
         const grown = yield* Effect.flip(store.replace(mine({ version: 2, ...large(10_000) })))
-        const message = "The tasks of this owner have 10000 characters, and may have no more"
+        const message = "The tasks of this owner have 10000 characters, and this is the limit"
         assert.deepStrictEqual([second.reason, second.message, grown.message], ["Full", message, message])
         assert.isTrue(yield* store.replace(mine({ version: 2, ...large(9000) })))
       }
       for (const owner of ["bob", "eve"]) yield* store.create(task(owner, { owner, ...large(9000) }))
       const all = yield* Effect.flip(store.create(task("last", { owner: "zoe", ...large(9000) })))
-      assert.strictEqual(all.message, "The tasks have 40000 characters, and may have no more")
+      assert.strictEqual(all.message, "The tasks have 40000 characters, and this is the limit")
       yield* TestClock.adjust("1 minute")
       yield* store.create(task("ada-3", { createdAt: 60_000, ...large(9000) }))
     }))
@@ -203,7 +203,7 @@ describe("a store of tasks in memory", () => {
       assert.strictEqual(reason, "UnknownPage")
       assert.strictEqual(
         message,
-        "There is no page of tasks after \"somewhere\": pass the `next` of the page before"
+        "There is no page of tasks after \"somewhere\": pass the `next` of the previous page"
       )
     }))
 
@@ -215,7 +215,7 @@ describe("a store of tasks in memory", () => {
       assert.strictEqual(reason, "Unavailable")
       assert.strictEqual(
         message,
-        "There is a task with the id \"01234567…\" already: create each task with an id of its own"
+        "There is already a task with the id \"01234567…\": create each task with a new id"
       )
     }))
 

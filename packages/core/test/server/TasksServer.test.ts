@@ -178,7 +178,7 @@ describe("The tasks of a server", () => {
       const exit = yield* Effect.exit(Registry.add(TasksServer.layer))
       assert.isTrue(Exit.isFailure(exit))
       if (Exit.isFailure(exit)) {
-        assert.include(Cause.pretty(exit.cause), "put it among the features that the server begins with")
+        assert.include(Cause.pretty(exit.cause), "give it to McpServer.layer together with the other features")
       }
     }).pipe(Effect.scoped, Effect.provide(Layer.merge(serve(Layer.empty), TaskStore.layerMemory))))
 

@@ -1,6 +1,6 @@
 /**
- * Builds a server for `McpServer.layer`: its registry, its features, and its dispatcher (`Dispatch`), from everything that the options say.
- * `McpServer` has the public types of the options, and makes the features.
+ * Builds a server for `McpServer.layer`, from the options: the registry, the features, and the dispatcher (`Dispatch`). `McpServer`
+ * contains the public types of the options, and makes the features.
  */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -58,7 +58,10 @@ export interface Given extends Dispatcher.Options, Omit<ToolArguments.Options, "
   readonly authenticator?: Authenticator.Authenticator.Any | undefined
 }
 
-/** Requires what the features and the options require. Only the type of `McpServer.layer` tells these requirements. */
+/**
+ * Builds the server. The effect requires the services that the features and the options require. Only the type of `McpServer.layer`
+ * contains these requirements.
+ */
 export const make = <E>(
   info: Implementation,
   features: Layer.Layer<never, E, any>,
@@ -71,7 +74,7 @@ export const make = <E>(
     const place = new ServerTasks.TasksPlace(info)
     const logging = options.logging !== false
     const subscriptions = options.subscriptions !== false
-    // The whole context, because only the type checker knows which services the session layer and the middleware require.
+    // The whole context. At run time nothing says which services the session layer and the middleware require.
     const outside = (yield* Effect.context<any>()) as Context.Context<never>
     const application: Context.Context<never> = Context.add(outside, Registry.Running, registry)
     yield* Layer.buildWithMemoMap(
@@ -87,7 +90,7 @@ export const make = <E>(
     const { tasks } = place
     if (tasks === undefined) yield* warnOfTasks(registry, versions)
     const limits = ResolvedLimits.ofServer(options.limits)
-    // Made when a request first needs it, because Node then loads its cryptography, and most servers never seal anything.
+    // Made when a request first needs it, because Node then loads its cryptography. Most servers never encrypt a state.
     const random = yield* SealKeys.memory({ every: Infinity })
     const sealKeys = options.stateSecrets === undefined
       ? Option.getOrElse(yield* Effect.serviceOption(SealKeys.SealKeys), () => random)
@@ -166,7 +169,7 @@ const withContext = (
     ? undefined
     : { around, context: Context.omit(Scope.Scope)(application as Context.Context<any>) as Context.Context<never> }
 
-/** The extensions that features use. Extensions that exist in none of the server's revisions are left out. */
+/** Gives the extensions that features use, without the extensions that exist in none of the server's revisions. */
 const usedExtensions = (
   { descriptions, handlers }: Registry.RegistryService,
   versions: ReadonlyArray<Version.Version>
@@ -178,8 +181,8 @@ const usedExtensions = (
 ]
 
 /**
- * Logs a warning for a server that runs no tasks, if some of its tools run only as tasks. The calls of these tools are served as the calls
- * of other tools. The warning is only for servers with a revision that has tasks.
+ * Logs a warning when some tools of a server run only as tasks, but the server runs no tasks. The server then serves the calls of these
+ * tools like other calls. Logs nothing when no revision of the server has tasks.
  */
 const warnOfTasks = (
   registry: Registry.RegistryService,
@@ -197,8 +200,7 @@ const warnOfTasks = (
 }
 
 /**
- * The routes of everything that a server can offer. Each protocol era serves a client only the routes whose capability was advertised to
- * the client.
+ * Makes the routes of all methods of features. A client can use only the routes whose capability the server has advertised to the client.
  */
 export const routes = (
   registry: Registry.RegistryService,
@@ -215,7 +217,7 @@ export const routes = (
 ]
 
 /**
- * Registers a tool. Logs a warning where the name of the tool breaks a rule. Dies when a mark for an HTTP header in its schema is not
+ * Registers a tool. Logs a warning where the name of the tool breaks a rule. Dies when a keyword `x-mcp-header` in the tool's schema is not
  * valid.
  */
 export const registerTool = (
@@ -228,8 +230,8 @@ export const registerTool = (
   )
 
 /**
- * Dies with the reason when a mark for an HTTP header (`x-mcp-header`) is not valid. Clients of revision 2026-07-28 or later would leave
- * such a tool out of their list over HTTP.
+ * Dies when a keyword `x-mcp-header` in the schema of a tool is not valid. This keyword says in which HTTP header clients repeat an
+ * argument. Over HTTP, clients of revision 2026-07-28 or later would ignore such a tool.
  */
 export const checkHeaderMarks = ({ inputSchema, name }: Tool): Effect.Effect<void> =>
   Either.match(ParamHeaders.of(inputSchema), {

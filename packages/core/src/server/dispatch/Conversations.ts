@@ -1,10 +1,10 @@
 /**
- * The conversations of a server, for `Dispatch`. This module begins each conversation in the same way, whether a fiber reads the transport
- * of the conversation or an HTTP session passes the messages to it. It ends all conversations when the server's scope closes.
+ * The conversations of a server, for `Dispatch`. A conversation is the exchange of messages with one client, on a transport or in an HTTP
+ * session. This module begins the conversations, and ends all of them when the server's scope closes.
  *
- * A conversation runs in the server's context. A transport that the server reads has one fiber, its reader, which also ends the
- * conversations of the transport when the transport ends (`PipeClients`). A conversation whose messages an HTTP session passes on
- * (`SessionConversation`) has no reader. `EraOfMessage` decides which protocol era serves a message.
+ * A conversation runs in the server's context. One fiber reads a transport, and ends the conversations of the transport when the transport
+ * ends (`PipeClients`). No fiber reads an HTTP session: the session passes each message to its conversation (`SessionConversation`).
+ * `EraOfMessage` decides whether the modules in `legacy` or in `modern` serve a message.
  */
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
@@ -36,7 +36,7 @@ import type { TracedServer } from "./Tracing.js"
 export interface ReadConversation {
   /** Ends when the transport and all its conversations have ended. */
   readonly ended: Effect.Effect<void>
-  /** Calls back when the transport and its conversations have ended; calls back at once if they have ended already. */
+  /** Calls back when the transport and its conversations have ended. Calls back immediately if they have already ended. */
   readonly onEnd: (callback: () => void) => void
   /** Ends the conversations: interrupts their handlers, and answers the requests that have no answer yet. */
   readonly close: Effect.Effect<void>
@@ -44,11 +44,11 @@ export interface ReadConversation {
 
 export interface Conversations {
   /**
-   * Begins a conversation, and reads its transport as soon as the caller is authenticated. After the server has closed, it does not read
-   * the transport.
+   * Begins a conversation, and reads the transport as soon as the caller is authenticated. After the server has closed, this function does
+   * not read the transport.
    */
   readonly read: (transport: Transport, caller?: Caller) => ReadConversation
-  /** Begins a conversation whose messages its caller passes on. `onEnd` runs when the server closes the conversation. */
+  /** Begins a conversation. The caller passes the messages to it. `onEnd` runs when the server closes the conversation. */
   readonly feed: Open
   /** Runs an effect for each open conversation. */
   readonly forEach: (run: (connection: Connection) => Effect.Effect<void>) => Effect.Effect<void>
@@ -58,7 +58,10 @@ export interface Conversations {
 
 export const make = (
   server: Env["server"],
-  /** Makes the server's side of a conversation that may have these revisions; `undefined` allows all revisions of the server. */
+  /**
+   * Makes the functions that serve the messages of a conversation. The conversation may have these revisions; `undefined` allows all
+   * revisions of the server.
+   */
   side: Env["side"],
   options: Dispatcher.Options
 ): Effect.Effect<Conversations, never, Scope.Scope> =>
@@ -89,7 +92,8 @@ interface Env {
 }
 
 /**
- * Has mutable fields: the open conversations by their connections, the effects that close them, and whether the server closes all of them.
+ * Mutable fields: the open conversations by their connections, the effects that close the conversations, and whether the server has begun
+ * to close all conversations.
  */
 class ServerConversations implements Conversations {
   private readonly connections = new Map<Connection, { readonly inFlight: () => number }>()
@@ -143,7 +147,7 @@ class ServerConversations implements Conversations {
         report: this.report,
         timeout: limits.requestTimeout,
         afterId,
-        // Before `initialize` no revision is agreed on.
+        // Before `initialize` the two sides have not agreed on a revision.
         batches: () => connection.accepted && Version.hasBatches(connection.version)
       }
     )
@@ -151,7 +155,7 @@ class ServerConversations implements Conversations {
     const lasted = server.tracing &&
       EffectInternals.exitOf(EffectInternals.runFork(this.env.runtime, server.tracing.session))
     let releasing: Deferred.Deferred<void> | undefined
-    // Runs after the handlers have ended, because they use the services of the session until then.
+    // Runs after the handlers have ended, because handlers use the services of the session until they end.
     const release = Effect.suspend(() => {
       if (releasing !== undefined) return Deferred.await(releasing)
       const released = releasing = EffectInternals.deferred<void>()
@@ -202,7 +206,7 @@ class ServerConversations implements Conversations {
       )
     )
     const close: Effect.Effect<void> = pipe.close.pipe(
-      // After closing, because the last responses need the transport. A transport may refuse to be interrupted.
+      // After closing, because the last responses need the transport. The fiber that reads a transport may be uninterruptible.
       Effect.zipRight(Effect.suspend(() => {
         EffectInternals.interrupt(reader)
         return TimeLimit.exit(reader, options.closeTimeout)
@@ -249,7 +253,10 @@ class ServerConversations implements Conversations {
   }
 }
 
-/** A transport whose messages get the user of the caller. `before` finds the user, and must run before the first message is read. */
+/**
+ * Makes a transport that adds the user of the caller to each message. `before` finds the user. Run `before` before you read the first
+ * message.
+ */
 const identify = (
   authenticate: Authentication.Authenticate,
   transport: Transport,

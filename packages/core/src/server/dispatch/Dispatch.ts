@@ -1,9 +1,10 @@
 /**
- * Makes the `Dispatcher` of a server, for `Build`: conversations for transports (`Conversations`), the requests without a session, and the
- * notifications of changes to all clients. `Endpoint` and `HttpTransports` use the dispatcher through `Entrances`.
+ * Makes the `Dispatcher` of a server, for `Build`. The dispatcher serves the conversations of transports (`Conversations`) and the requests
+ * without a session, and notifies all clients of changes. `Endpoint` and `HttpTransports` use further members of the dispatcher
+ * (`Entrances`).
  *
- * `serve` of the dispatcher serves one message that belongs to no conversation. Its result is a stream of what the sender gets. The same
- * `Requests`, with the same limits, run these messages and the POSTs without a session.
+ * `serve` of the dispatcher serves one message that belongs to no conversation. The result is a stream of the messages for the sender. One
+ * `Requests` object runs these messages and the POSTs without a session, so they share their limits.
  */
 import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
@@ -51,7 +52,7 @@ import * as EraOfMessage from "./EraOfMessage.js"
 import type { ServerTasks } from "./ServerTasks.js"
 import type { TracedServer } from "./Tracing.js"
 
-/** The members of a dispatcher that HTTP endpoints use. Every dispatcher that `make` makes has them. */
+/** The members of a dispatcher that HTTP endpoints use. Every dispatcher that `make` makes has these members. */
 export interface Entrances extends
   DispatcherService,
   Pick<
@@ -60,13 +61,13 @@ export interface Entrances extends
   >
 {
   readonly open: Open
-  /** Runs the requests that belong to no conversation. Their limits hold for the clients of all endpoints of the server together. */
+  /** Runs the requests that belong to no conversation. The limits of these requests apply to all endpoints of the server together. */
   readonly requests: Requests.Requests
   readonly legacy: LegacyServerSide.LegacyServerSide | undefined
   readonly modern: ModernServerSide.ModernServerSide | undefined
 }
 
-/** The `Dispatcher` with the members for HTTP endpoints. Both tags have the same key, because they are the same service. */
+/** The `Dispatcher` with the members for HTTP endpoints. The two tags have the same key, because they identify the same service. */
 export const Entrances: Context.Tag<Dispatcher, Entrances> = Context.GenericTag<Dispatcher, Entrances>(Dispatcher.key)
 
 export const make = (
@@ -138,7 +139,7 @@ export const make = (
     }
   })
 
-/** Delivers a change to the clients of this node. */
+/** Makes the function that delivers a change to the clients of this node. */
 const deliverTo = (
   conversations: Conversations.Conversations,
   subscriptions: ModernSubscriptions | undefined,
@@ -172,11 +173,11 @@ const deliverTo = (
   }
 }
 
-/** The listeners of a dispatcher. The mutable field `size` counts them. */
+/** Counts the running listeners of a dispatcher, in the mutable field `size`. */
 class Listeners {
   size = 0
   private readonly unused = EffectInternals.latch(true)
-  /** Ends as soon as there is no listener. */
+  /** Ends when no listener is running. */
   readonly ended = this.unused.await
   readonly begin = Effect.sync(() => {
     this.size++
@@ -213,8 +214,8 @@ class Listeners {
 const kinds: ReadonlyArray<Kind> = ["tools", "resources", "prompts"]
 
 /**
- * Notifies a client of revision 2025-11-25 or earlier, outside of any request. The client receives the notification if its server
- * advertised `listChanged`.
+ * Notifies a client of revision 2025-11-25 or earlier that a list has changed, outside of any request. The client receives the notification
+ * only if the server advertised `listChanged`.
  */
 const announceTo = (connection: Connection, kind: Kind): Effect.Effect<void> => connection.announce(notifications[kind])
 
@@ -227,15 +228,16 @@ const notifications = {
 type Messages = Stream.Stream<Message.Message>
 
 /**
- * `serve` of the `Dispatcher`: finds the user, chooses the era, and starts the request. When the reader of the stream ends, the request is
- * interrupted.
+ * Makes `serve` of the `Dispatcher`: finds the user, chooses the modules that serve the message (`legacy` or `modern`), and starts the
+ * request. When the stream is closed early, a request of revision 2026-07-28 or later is interrupted. With an earlier revision, the handler
+ * goes on for at most `ABANDON_AFTER`.
  */
 const single = (
   { authenticate, requiredScopes, versions }: Pick<Server, "authenticate" | "requiredScopes" | "versions">,
   legacy: LegacyServerSide.LegacyServerSide | undefined,
   modern: ModernServerSide.ModernServerSide | undefined,
   requests: Requests.Requests,
-  /** A request that runs on after its stream was closed ends with this scope. */
+  /** The scope of the server. It ends a request that goes on after its stream was closed. */
   scope: Scope.Scope
 ): DispatcherService["serve"] => {
   const choose = EraOfMessage.chooser(versions)
@@ -265,7 +267,7 @@ const single = (
         outbox.end(Exit.void)
       })
       if (era === "modern" || !isRunning()) return end
-      // Takes the messages in place of the client, so that the handler is not suspended.
+      // Reads the messages in place of the client, so that the handler is not suspended.
       const rest = TimeLimit.end(Effect.forever(outbox.takeAll), ABANDON_AFTER)
       // A fiber that a finalizer forks cannot be interrupted, and this fiber must end with the server.
       return Effect.forkIn(Effect.ensuring(Effect.ignore(Effect.interruptible(rest)), end), scope)
@@ -293,7 +295,7 @@ const single = (
         const side = error === undefined ? sideOf(incoming, era, headers) : refusing(error, era)
         return start(new SingleChannel(origin), incoming, side, era)
       }
-      // Without a session, the server knows nothing that a legacy notification could be about.
+      // Without a session, a legacy notification has no meaning, because the server stores nothing about the client.
       const isServed = error === undefined && era === "modern" && !requests.closing
       if (isServed && RequestFacts.refusalOfNotification(incoming, headers, versions) === undefined) {
         ModernServerSide.notify(requests, modern!, incoming, origin)
@@ -303,7 +305,7 @@ const single = (
   }
 }
 
-/** The notifications of a request, and its answer, wait here for the reader of the stream. The answer ends the stream. */
+/** Buffers the notifications and the response of a request for the reader of the stream. The response ends the stream. */
 class SingleChannel extends AnswerChannel {
   readonly outbox = Outbox.make<Message.Message>()
 
@@ -336,7 +338,7 @@ const ofMalformed = (malformed: Message.Malformed): Messages =>
     ? Stream.make(Message.malformedResponse(malformed))
     : Stream.empty
 
-/** Answers a request with an error at once: the request does not wait for other requests to end. */
+/** Answers a request immediately with an error. The request does not wait for other requests to end. */
 const refusing = (error: Refuses, era: Version.Era): RequestSide => ({
   ownLimit: () => UNLIMITED,
   onRequest: () => ({ effect: Effect.void, reply: () => HandlerOutcome.fromCause(Cause.fail(error), era) })

@@ -1,9 +1,11 @@
 /**
- * How an `Endpoint` drains before it closes. The endpoint begins nothing new, and waits until everything that runs has ended. Where other
- * nodes serve its clients, the endpoint then refuses requests until no more requests arrive: by then the proxies send requests to the other
- * nodes. `Stages` counts the requests that arrive, `HttpTransports` refuses new sessions.
+ * Drains an `Endpoint` before the endpoint closes. A draining endpoint starts no new requests, and waits until all running requests have
+ * ended. Where other nodes serve the same clients, the endpoint then refuses requests until no more requests arrive. In this time, proxies
+ * notice that they must send requests to the other nodes. `Stages` counts the requests that arrive, and `HttpTransports` refuses new
+ * sessions.
  *
- * Two fields are mutable: `hasBegun` turns true once, and the endpoint counts in `arrived` the requests that have arrived.
+ * Two fields are mutable. `hasBegun` turns true when draining begins. `arrived` is the number of requests that have arrived; the endpoint
+ * writes it.
  */
 import * as Effect from "effect/Effect"
 import * as Schedule from "effect/Schedule"
@@ -22,12 +24,12 @@ export const make = (parts: {
   readonly timeout: number
   readonly hasOthers: boolean
   readonly begin: () => void
-  /** Ends everything that can end now. Gives `true` when nothing runs any more. */
+  /** Ends all streams and sessions without a running request. Gives `true` when no request runs any more. */
   readonly release: () => boolean
 }): Draining => {
   const { begin, hasOthers, release, timeout } = parts
   const released = Effect.repeat(Effect.sync(release), { until: (is) => is, schedule: Schedule.spaced("20 millis") })
-  // The endpoint does not close earlier, because a connection that it closes may carry a request that it has not read yet.
+  // The endpoint does not close earlier, because an open connection may contain a request that the endpoint has not read yet.
   const isQuiet = Effect.suspend(() => {
     const before = draining.arrived
     return Effect.map(pause, () => draining.arrived === before)
@@ -46,11 +48,11 @@ export const make = (parts: {
   return draining
 }
 
-/** How long requests may go on by default, in milliseconds, where other nodes serve the endpoint, too. */
+/** The default of `drainTimeout` on a server with several nodes, in milliseconds. */
 export const TIMEOUT = 5000
 
 /**
- * When no request has arrived during this pause, no more requests are expected. The pause spans several turns of the event loop, because
- * after a long turn there may be requests that the process has not read yet.
+ * When no request arrives during this pause, the endpoint expects no more requests. The pause lasts for several turns of the event loop,
+ * because after a long turn the process may not have read all requests.
  */
 const pause = Effect.repeatN(Effect.sleep("20 millis"), 9)

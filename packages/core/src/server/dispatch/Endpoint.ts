@@ -1,9 +1,9 @@
 /**
- * The server's HTTP endpoint, from its start to its end. `Stages` has the steps that each request passes, from its first header to the
- * transport that serves the request; `HttpTransports` finds the transport for a path and a protocol era.
+ * The server's HTTP endpoint, from its start to its end. Each request passes the steps in `Stages`, from the check of its first header to
+ * the transport that serves the request. `HttpTransports` finds the transport for a path and for the revision of a message.
  *
  * `HttpEndpoint`, `WebHandler`, and `HttpServer` and `NodeHandler` of the node package, call this module with an `HttpExchange` for each
- * request. These modules own the sockets; the dispatcher owns the fibers of the handlers.
+ * request. The sockets belong to these modules, and the fibers of handlers belong to the dispatcher.
  */
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -35,24 +35,25 @@ export interface Endpoint {
   /** Answers a request, before this function returns or later. */
   readonly handle: (exchange: HttpExchange) => void
   /**
-   * Ends the endpoint before its scope ends, after `drain`. Ends streams, interrupts running requests and answers them with the error
-   * -32000 (-32603 with revision 2026-07-28 or later), and refuses new requests with status 503. Waits until the sessions have ended, for
-   * `closeTimeout` at most. Can be run again.
+   * Ends the endpoint before its scope ends. First runs `drain`. Then ends streams, interrupts running requests and answers them with the
+   * error code -32000 (-32603 with revision 2026-07-28 or later), and refuses new requests with status 503. Waits until the sessions have
+   * ended, for `closeTimeout` at most. You may run this effect several times.
    */
   readonly close: Effect.Effect<void>
   /**
-   * From now on the process answers that it is not ready, and serves as before for the time `health.grace`, in which load balancers notice
-   * it. After that it refuses new requests with status 503, gives its sessions to other nodes, and waits until no request runs, for
-   * `drainTimeout` at most. Can be run again.
+   * Prepares the end of the endpoint. From now on, "/readyz" answers that the process is not ready. For the time `health.grace`, the
+   * endpoint still serves requests, so that load balancers notice the change. Then the endpoint refuses new requests with status 503,
+   * releases its sessions for other nodes, and waits until no request runs, for `drainTimeout` at most. You may run this effect several
+   * times.
    */
   readonly drain: Effect.Effect<void>
-  /** How many sessions there are; each stream of HTTP+SSE counts as a session. */
+  /** The number of open sessions. Each stream of HTTP+SSE counts as a session. */
   readonly sessions: () => number
 }
 
 /**
- * An endpoint that serves until the scope closes. With an `EventStore` in the context, clients can resume streams. `isOpen` is true when it
- * is known, before the first request, that programs of other machines may reach the endpoint.
+ * Makes an endpoint that serves until the scope closes. With an `EventStore` in the context, clients can resume streams. `isOpen` is true
+ * when the caller already says that programs on other machines may reach the endpoint.
  */
 export const make = (
   options: ResolvedOptions.Given = {},
@@ -89,10 +90,10 @@ export const make = (
   })
 
 /**
- * The life of an endpoint: it serves, drains and closes. `dispatch/Stages` has the steps that each request passes.
+ * An endpoint that serves, drains and closes. Each request passes the steps in `dispatch/Stages`.
  *
- * Three fields turn true once: `isClosing` when closing begins; `isAbandoned` when closing goes on without sessions that did not end in
- * time; `hasWarned` when the log has a warning about a refused Host or Origin. `added` are the headers that every answer gets.
+ * Mutable fields: `isClosing` turns true when closing begins. `isAbandoned` turns true when sessions have not ended in time. `hasWarned`
+ * turns true when the log has a warning about a refused Host or Origin. `added` are the headers that every answer gets.
  */
 class OpenEndpoint implements Endpoint, Surroundings {
   readonly slowReaders: SlowReaders
@@ -186,19 +187,19 @@ class OpenEndpoint implements Endpoint, Surroundings {
 }
 
 /**
- * The header of every answer after the shutdown has begun. Without it, a proxy might use the connection again at the moment when it is
- * closed.
+ * The header of every answer after the shutdown has begun. Without this header, a proxy might send another request on a connection that the
+ * server is closing.
  */
 const LAST: Headers = { connection: "close" }
 
 const ALLOW =
-  "If its client should be served, name the value in the options allowedHosts or allowedOrigins of the endpoint. " +
+  "To serve this client, add the value to the option allowedHosts or allowedOrigins of the endpoint. " +
   "This warning is not repeated"
 
 const UNKEPT =
-  "This server has a session layer, and its HTTP endpoint serves clients without a session (2026-07-28, or " +
-  "legacy.sessions: false): for them the layer is built for each request, and what it holds ends with the request. " +
-  "`lifetime: \"user\"` with an `authenticator` keeps it for a user"
+  "This server has a session layer, and its HTTP endpoint also serves clients without a session (revision " +
+  "2026-07-28, or legacy.sessions: false). For these clients the server builds the layer for each request, and " +
+  "releases it after the request. `lifetime: \"user\"` with an `authenticator` keeps it for a user"
 
 const LATE = "Closing the HTTP endpoint does not wait longer for its sessions: a handler or the release of a session " +
   "layer has not ended within closeTimeout"

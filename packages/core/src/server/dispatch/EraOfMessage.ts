@@ -1,10 +1,11 @@
 /**
- * The protocol era of one message: legacy (revisions up to 2025-11-25) or modern (2026-07-28). `protocol/Version` classifies the message;
- * this module also considers what the server supports. A modern envelope that names a legacy revision of the server leaves the message
- * legacy. The module also has the errors with which a server of one era refuses messages of the other era.
+ * Decides whether a message is legacy (revisions up to 2025-11-25) or modern (revision 2026-07-28): its protocol era. `protocol/Version`
+ * classifies the message without the server. This module also considers the revisions of the server: a modern message whose `_meta` names a
+ * legacy revision of the server counts as legacy. The module also makes the errors with which a server of one era refuses messages of the
+ * other era.
  *
- * `side` chooses the era of each message of a conversation, so clients of both eras may share one pipe. `chooser` chooses for a message
- * that belongs to no conversation; `HttpTransports` and `Dispatch` use it. `PipeClients` also asks for the era of a message.
+ * `side` chooses the era of each message of a conversation, so clients of both eras may share one pipe. `chooser` chooses the era of a
+ * message that belongs to no conversation, for `HttpTransports` and `Dispatch`. `PipeClients` calls `of`.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/versioning#backward-compatibility
  */
@@ -19,10 +20,10 @@ import type { LegacyServerSide } from "../legacy/ServerSide.js"
 import type { ModernServerSide } from "../modern/ServerSide.js"
 import { quotable } from "../runtime/HandlerName.js"
 
-/** The era of a message. `header` is the value of `MCP-Protocol-Version` of an HTTP request. */
+/** Gives the era of a message. `header` is the value of the HTTP header `MCP-Protocol-Version`. */
 export const of = (message: Request | Notification, versions: ReadonlyArray<string>, header?: string): Version.Era => {
   if (Version.eraOfMessage(message, header) === "legacy") {
-    // Over HTTP, a client that also sends the header of a modern revision is modern: it knows no method `initialize`.
+    // Over HTTP, a message whose header also names the modern revision is modern, even when its method is `initialize`.
     return header !== undefined && Version.isModern(header) && namedBy(message) === header ? "modern" : "legacy"
   }
   const named = namedBy(message)
@@ -30,8 +31,8 @@ export const of = (message: Request | Notification, versions: ReadonlyArray<stri
 }
 
 /**
- * Chooses the era that serves a message which belongs to no conversation, or the error with which a server of one era refuses the
- * message.
+ * Makes a function for messages that belong to no conversation. The function gives the era that serves the message, or the error with which
+ * a server of one era refuses the message.
  */
 export const chooser = (
   versions: ReadonlyArray<string>
@@ -48,7 +49,7 @@ export const chooser = (
     : (message, header) => refusedByLegacy(message, versions, header) ?? "legacy"
 }
 
-/** The error that answers `initialize`, for a client that knows only legacy revisions. */
+/** Makes the error with which a server without legacy revisions answers `initialize`. */
 export const unsupported = ({ params }: Request, versions: ReadonlyArray<string>): UnsupportedVersion => {
   const requested = params?.protocolVersion
   return new UnsupportedVersion({
@@ -58,9 +59,9 @@ export const unsupported = ({ params }: Request, versions: ReadonlyArray<string>
 }
 
 /**
- * The error with which a server without modern revisions refuses a modern message. It is an error of the legacy era, because a client of
- * both eras falls back to `initialize` only then; it would not after an error of a modern server, such as -32022. `undefined` for a legacy
- * message, and for a message that names a revision of the server in its own era.
+ * Makes the error with which a server without modern revisions refuses a modern message. This must not be an error that only modern servers
+ * send, such as -32022. Otherwise a client of both eras would not fall back to `initialize`. Gives `undefined` for a legacy message, and
+ * for a message that names a revision of the server.
  */
 export const refusedByLegacy = (
   message: Request | Notification,
@@ -85,7 +86,7 @@ export type Eras =
   | { readonly legacy: LegacyServerSide; readonly modern: ModernServerSide | undefined }
   | { readonly legacy: undefined; readonly modern: ModernServerSide }
 
-/** The server's side of one conversation: it serves each message in the message's era. */
+/** Makes the functions that serve the messages of one conversation, each message in its own era. */
 export const side = (
   { legacy, modern }: Eras,
   connection: Connection,

@@ -1,10 +1,10 @@
 /**
- * All HTTP transports of one `Endpoint`: this module finds the transport that serves a path, and ends the transports when the endpoint
- * closes. `legacy/Http` or `legacy/Stateless` serve legacy messages (revisions up to 2025-11-25), `modern/Http` serves modern messages
- * (2026-07-28). `legacy/Sse` has a path of its own.
+ * All HTTP transports of one `Endpoint`. This module finds the transport that serves a path, and ends the transports when the endpoint
+ * closes. `legacy/Http` (with sessions) or `legacy/Stateless` (without sessions) serves legacy messages (revisions up to 2025-11-25).
+ * `modern/Http` serves modern messages (revision 2026-07-28). `legacy/Sse` has a separate path.
  *
- * On the path that both eras share, this module chooses the era of each POST. A server of one era refuses the messages of the other era
- * with an error from which a client of both eras learns what to do.
+ * Legacy and modern messages use the same path, so this module chooses the transport of each POST. A server with only one of the two
+ * refuses the other messages. From the error, a client that supports both learns which messages to send.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/versioning#backward-compatibility
  */
@@ -30,38 +30,43 @@ import * as EraOfMessage from "./EraOfMessage.js"
 
 type Serve = (exchange: Admitted) => void
 
-/** Serves a POST. `requires` are the scopes that its messages require; `undefined` where they require no scopes. */
+/**
+ * Serves a POST. `requires` are the authorization scopes that the messages of the POST require; `undefined` where they require no scopes.
+ */
 type Post = (exchange: Admitted, incoming: Message.Incoming, requires: ReadonlyArray<string> | undefined) => void
 
-/** How requests to one path are served. */
+/** The functions that serve the requests to one path. */
 export interface ServedPath {
   readonly allow: string
   readonly get: Serve | undefined
   readonly delete: Serve | undefined
-  /** The form that the endpoint prefers for the response to a POST; `undefined` where the response to a POST has no content. */
+  /**
+   * The form (JSON or event stream) that the endpoint prefers for the response to a POST; `undefined` where the response to a POST has no
+   * content.
+   */
   readonly responses: MediaType.Form | undefined
   readonly post: Post
   /** Whether this node serves the session that a request names. */
   readonly hasSession: (request: Arrived) => boolean
   /**
-   * Gives the function that passes a request on to the owner of its session; `undefined` when this node serves the session, or when the
-   * request names no session.
+   * Gives the function that passes a request on to the node that serves the session; `undefined` when this node serves the session, or when
+   * the request names no session.
    */
   readonly toOwner: (request: Arrived) => ((request: Routed) => void) | undefined
 }
 
 export interface HttpTransports {
-  /** How a URL is served; `undefined` when no transport has its path. */
+  /** Finds the functions that serve a URL; `undefined` when no transport has the path of the URL. */
   readonly find: (url: string) => ServedPath | undefined
   /** The sessions of this node, for the code that passes requests between nodes. */
   readonly sessions: Omit<Sessions, "handle">
   /** From now on this node does not take over sessions of other nodes. */
   readonly drain: () => void
-  /** Ends what can end while the endpoint drains. Gives `true` when nothing runs any more. */
+  /** While the endpoint drains: ends all streams and sessions without a running request. Gives `true` when no request runs any more. */
   readonly release: () => boolean
-  /** Answers and interrupts all running requests, and waits until the sessions have ended. */
+  /** Interrupts and answers all running requests, and waits until the sessions have ended. */
   readonly close: Effect.Effect<void>
-  /** How many sessions there are. */
+  /** The number of open sessions. */
   readonly size: () => number
 }
 
@@ -96,7 +101,7 @@ export const make = (context: HttpContext, entrances: Entrances, draining: Drain
       http?.drain()
     },
     release: () => {
-      // A subscription that was just beginning may have been added since the last call.
+      // `release` runs several times. Another subscription may have begun since the last run.
       modern?.endSubscriptions()
       const released = [http?.release(), sse?.release(), nodes?.isIdle(), !stateless?.size(), !modern?.size()]
       return !released.includes(false)
@@ -130,7 +135,7 @@ const mainPath = (
   }
 })
 
-/** Only revision 2024-11-05 has this transport, so there is no era to choose. */
+/** Makes the path of HTTP+SSE. Only revision 2024-11-05 has this transport, so every message is legacy. */
 const pathOfSse = ({ nodes }: HttpContext, sse: Sse.SseEndpoint): ServedPath => ({
   allow: "GET, POST, OPTIONS",
   get: sse.get,
@@ -145,10 +150,10 @@ const pathOfSse = ({ nodes }: HttpContext, sse: Sse.SseEndpoint): ServedPath => 
   }
 })
 
-/** "/mcp/" is the same path as "/mcp": some clients add a slash to the URL that they are given. */
+/** Removes the slash at the end of a path: "/mcp/" is the same path as "/mcp". Some clients add a slash to the URL of the server. */
 const withoutSlash = (path: string): string => path.length > 1 && path.endsWith("/") ? path.slice(0, -1) : path
 
-/** The function that serves POSTs of a server with one era, or with both eras. `session` serves the legacy messages of sessions. */
+/** Makes the function that serves POSTs: legacy messages, modern messages, or both. `session` serves the legacy messages of sessions. */
 const byEra = (
   session: Post | undefined,
   stateless: Post | undefined,

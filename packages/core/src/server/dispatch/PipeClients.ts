@@ -1,12 +1,12 @@
 /**
- * The clients of one transport that the server reads, for `Conversations`. An `initialize` that comes after the first `initialize` was
- * answered comes from a new client. This happens when a program between clients and server keeps the server running from one client to the
- * next, such as a program that serves a stdio server over HTTP. The new client gets a conversation and a session of its own. The
- * conversation of the earlier client ends with the last request of that client.
+ * The clients of one transport that the server reads, for `Conversations`. A transport may have several clients, one after another. For
+ * example, a program that serves a stdio server over HTTP may keep the server running from one client to the next. A second `initialize`,
+ * after the answer to the first `initialize`, shows that there is a new client. The new client gets a new conversation and a new session.
+ * The conversation of the earlier client ends when all requests of the earlier client have ended.
  *
- * Mutable fields: `current` is the conversation that receives messages. `earlier` has the earlier conversations whose requests still run,
- * the oldest first; each new request asks all of them, so there must be few. `ending` has the conversations that have not ended yet. The
- * heartbeat waits for `replaced`, which completes when another client comes.
+ * Mutable fields: `current` is the conversation that receives messages. `earlier` contains the earlier conversations whose requests still
+ * run, the oldest first. There are only a few of them, because each new request checks all of them. `ending` contains the conversations
+ * that have not ended yet. `replaced` completes when another client comes; the heartbeat waits for it.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle#initialization
  */
@@ -25,7 +25,7 @@ import * as Initialize from "../legacy/Initialize.js"
 import * as Subscriptions from "../legacy/Subscriptions.js"
 import * as EraOfMessage from "./EraOfMessage.js"
 
-/** A conversation that has begun. `release` ends everything that the server keeps for the client. */
+/** A conversation that has begun. `release` releases everything that the server stores for the client. */
 export interface Started {
   readonly connection: Connection
   readonly conversation: Conversation.Passive
@@ -37,14 +37,13 @@ interface Options {
   /** The revisions of the server. */
   readonly versions: ReadonlyArray<Version.Version>
   readonly hasHeartbeat: boolean
-  /** Begins a conversation over the transport. The ids of the server's requests in it are greater than `afterId`. */
+  /** Begins a conversation over the transport. The ids of the server's requests in this conversation are greater than `afterId`. */
   readonly start: (afterId: number) => Started
   readonly fork: (effect: Effect.Effect<void>) => void
 }
 
 /**
- * How many earlier clients may still have requests that run. Beyond this number, the requests of the oldest of these clients are
- * interrupted.
+ * How many earlier clients may still have running requests. Beyond this number, the server interrupts the requests of the oldest client.
  */
 export const MAX_EARLIER = 8
 
@@ -82,7 +81,7 @@ export class Pipe {
     })
   }
 
-  /** Ends everything that the server keeps for all clients. */
+  /** Releases everything that the server stores for all clients. */
   get release(): Effect.Effect<void> {
     return this.forAll(({ release }) => release)
   }
@@ -107,7 +106,7 @@ export class Pipe {
   private receive(incoming: Transport.Delivery): void {
     if (isRequest(incoming)) {
       if (this.isNewClient(incoming)) this.begin()
-      // The new client does not know which ids the clients before it have used.
+      // The new client may use the same request ids as the earlier clients.
       for (const { conversation } of this.earlier) conversation.abandon(incoming.id)
     }
     this.current.conversation.receive(incoming)

@@ -1,7 +1,7 @@
 /**
- * The tasks of a server: the runner of the tasks, and the code that only a server with tasks needs, for calls and for each protocol era.
- * `TasksServer.layer` gives all of this to the `TasksPlace` of its server. `Build` makes the place and `Dispatch` reads it, so that servers
- * without tasks load no code of tasks.
+ * The tasks of a server: the runner of the tasks, and the code that only a server with tasks needs. `TasksServer.layer` registers all of
+ * this in the `TasksPlace` of its server. `Build` makes the `TasksPlace`, and `Dispatch` reads it. So servers without tasks load no code
+ * for tasks.
  */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -21,8 +21,8 @@ export interface ServerTasks {
 }
 
 /**
- * Where a server finds its tasks. Features get a place beside the registry, and ask for it as an optional service, so that no public type
- * names the place. Mutable fields: the tasks, from their registration until their scope closes, and the engines of detached tasks, by their
+ * Contains the tasks of a server, if the server has tasks. Features get this object as an optional service, so that no public type contains
+ * the service. Mutable fields: the tasks, from their registration until their scope closes, and the engines of detached tasks, by their
  * names.
  */
 export class TasksPlace {
@@ -30,7 +30,7 @@ export class TasksPlace {
   readonly engines: Map<string, Engine> = new Map()
 
   constructor(
-    /** The name and version of the server, as results of revision 2026-07-28 name it. */
+    /** The name and version of the server, for results of revision 2026-07-28. */
     readonly info: Implementation
   ) {}
 
@@ -38,7 +38,10 @@ export class TasksPlace {
     return this.registered
   }
 
-  /** Registers an engine, which is told of its detached tasks until the scope closes. Dies when the server has an engine of this name. */
+  /**
+   * Registers an engine until the scope closes. The server notifies the engine about its detached tasks. Dies when the server already has
+   * an engine with this name.
+   */
   attach(name: string, engine: Engine): Effect.Effect<void, never, Scope.Scope> {
     return Effect.acquireRelease(
       Effect.suspend(() => {
@@ -50,7 +53,7 @@ export class TasksPlace {
     )
   }
 
-  /** Gives the server its tasks until the scope closes, which ends the tasks. Dies when the server has tasks already. */
+  /** Registers the tasks of the server until the scope closes. Closing the scope ends the tasks. Dies when the server already has tasks. */
   register(tasks: ServerTasks): Effect.Effect<void, never, Scope.Scope> {
     return Effect.acquireRelease(
       Effect.suspend(() => {

@@ -1,10 +1,11 @@
 /**
- * Makes two lists of the stages of the HTTP endpoint, for `Endpoint`: one list for a request that arrived at this node, and one list for a
- * request that another node has passed on. For a request that was passed on, this node authenticates the sender itself, although the other
- * node has done so. `http/Stage` runs the stages, `HttpTransports` finds the transport that serves a path.
+ * Makes the stages of the HTTP endpoint, for `Endpoint`. A stage is a step that each request passes, such as authentication or reading the
+ * body. There are two lists: for a request that arrived at this node, and for a request that another node has passed on. This node
+ * authenticates also a request that another node has passed on. `http/Stage` runs the stages, and `HttpTransports` finds the transport that
+ * serves a path.
  *
- * `make` makes the lists. Each other function makes one stage. Its arguments are what the stage needs of the endpoint, so that a test can
- * run the stage alone. Stages that need nothing of the endpoint are values.
+ * `make` makes the lists. Each other function makes one stage. The arguments of the function are the parts of the endpoint that the stage
+ * needs, so that a test can run the stage alone. A stage that needs no part of the endpoint is a value.
  */
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
@@ -30,7 +31,7 @@ import type { Server } from "../runtime/Server.js"
 import type { Draining } from "./Draining.js"
 import type { HttpTransports, ServedPath } from "./HttpTransports.js"
 
-/** What the stages need of their endpoint. */
+/** The parts of the endpoint that the stages need. */
 export interface Parts extends Pick<Server, "authenticate" | "requiredScopes" | "taskScopes"> {
   readonly health: Pick<Health, "answers"> | undefined
   readonly guard: Guard.Guard
@@ -49,7 +50,7 @@ export interface Parts extends Pick<Server, "authenticate" | "requiredScopes" | 
   readonly fork: (effect: Effect.Effect<void>) => void
 }
 
-/** What the operator learns of, through the log. */
+/** Functions that report events to the operator, through the log. */
 export interface Report {
   /** The Host or the Origin of a request was refused. */
   readonly forbidden: (refusal: HttpRefusal) => void
@@ -84,7 +85,7 @@ export const make = (parts: Parts): Lists => {
       permission(parts),
       era
     ),
-    // The stage `sender` comes before `open`, so that only an accepted sender learns that this node is closing.
+    // The stage `sender` comes before `open`, so that only an authenticated sender learns that this node is closing.
     passedOn: inOrder(
       ownPath(parts),
       from,
@@ -103,7 +104,7 @@ export const make = (parts: Parts): Lists => {
 
 type Held = typeof HELD
 
-/** Answers the questions of supervisors and load balancers about the health of the process. */
+/** Answers health checks of supervisors and load balancers. */
 export const health = (probes: Pick<Health, "answers">): Stage<"health", {}, void> => ({
   name: "health",
   run: (request) => {
@@ -121,7 +122,7 @@ export const guard = (
   name: "guard",
   run: (request) => {
     const { arrived, headers } = request
-    // A document is for the pages of every origin.
+    // The pages of every origin may read a document.
     const isDocument = documents.size > 0 && documents.has(arrived.path)
     const refusal = guard.check(isDocument ? { ...headers, origin: undefined } : headers, arrived)
     if (refusal !== undefined) {
@@ -134,14 +135,14 @@ export const guard = (
   }
 })
 
-/** Refuses requests once the endpoint has begun to close. */
+/** Refuses requests after the endpoint has begun to close. */
 export const open = ({ refuses }: Pick<Parts, "refuses">): Stage<"open", {}, void> => ({
   name: "open",
   run: (request) => refuses(request) ? HELD : undefined
 })
 
 /**
- * Answers with a JSON document that every page may read, such as the metadata of the authorization. The client need not be authenticated.
+ * Answers with a JSON document that every page may read, such as the metadata of the authorization. This needs no authentication.
  */
 export const document = ({ documents, guard }: Pick<Parts, "documents" | "guard">): Stage<"document", {}, void> => ({
   name: "document",
@@ -157,7 +158,7 @@ export const document = ({ documents, guard }: Pick<Parts, "documents" | "guard"
   }
 })
 
-/** Finds the transport that serves the path, and checks that the transport has the method of the request. */
+/** Finds the transport that serves the path, and checks that the transport supports the HTTP method of the request. */
 export const path = (
   { draining, guard, transports }: Pick<Parts, "draining" | "guard" | "transports">
 ): Stage<"path", {}, ServedPath> => ({
@@ -202,7 +203,8 @@ export const sender = (
   name: "sender",
   run: (request) => {
     const { arrived, headers } = request
-    // With several headers, the server would have to guess which one identifies the client. A single header may have a comma, too.
+    // With several `Authorization` headers, nothing says which header identifies the client. A comma alone does not prove that there are
+    // several headers.
     if (headers.authorization?.includes(",") === true && isRepeated(arrived, "authorization")) {
       return refuse(request, Refusal.repeatedHeader("Authorization"))
     }
@@ -220,10 +222,10 @@ export const sender = (
   }
 })
 
-/** The stage `sender` of a server without an authenticator: it admits everybody. */
+/** The stage `sender` of a server without an authenticator: accepts every sender. */
 export const anyone: Stage<"sender", {}, Admitted> = { name: "sender", run: (request) => request.admit(ANYBODY) }
 
-/** Checks everything that the headers of a POST decide without the body. */
+/** Checks the headers of a POST, before the body is read. */
 export const headers = (
   { limits: { maxBodyBytes }, report }: {
     readonly limits: Pick<Parts["limits"], "maxBodyBytes">
@@ -237,7 +239,7 @@ export const headers = (
       return refused && refuseSender(request, report, refused)
     }
     const { headers } = request
-    // Node removes the last coding, which must be chunked, and leaves the others to us.
+    // Node removes the last coding, which must be `chunked`. Other codings are not supported here.
     const coding = headers["transfer-encoding"]
     const length = Number(headers["content-length"] ?? 0)
     const refusal = path.responses !== undefined && MediaType.formOf(headers.accept, path.responses) === undefined
@@ -253,17 +255,17 @@ export const headers = (
   }
 })
 
-/** What the stage `owner` finds of a request that this node serves. */
+/** The result of the stage `owner` for a request that this node serves. */
 export interface Owned {
   /** Whether no node has the session of the request. Then the transport refuses the request. */
   readonly isUnknown: boolean
-  /** The body, if it was read in order to be passed on; otherwise `undefined`. */
+  /** The body, if the stage has already read it in order to pass the request on; otherwise `undefined`. */
   readonly body: string | undefined
 }
 
 /**
- * Passes a request on where another node may own its session. The stage comes before the body is read, so that the body is read only when
- * the owner is known.
+ * Passes a request on when another node may serve the session. This stage comes before the stage `body`, so that the server reads the body
+ * only after it has found the node.
  */
 export const owner = (
   { bodies, draining, longBodies }: Pick<Parts, "bodies" | "draining" | "longBodies">
@@ -272,7 +274,7 @@ export const owner = (
   run: (request, { path, sender }) => {
     const { arrived } = request
     const read = arrived.method === "POST"
-      // Only a request whose session lives at another node is read here.
+      // This stage reads the body only of a request whose session another node serves.
       ? (then: (body: string) => void) => readBody(request, sender, sessionNamed(arrived), { bodies, longBodies }, then)
       : undefined
     const isSent = sendToOwner(
@@ -286,7 +288,7 @@ export const owner = (
   }
 })
 
-/** Serves a GET and a DELETE, which have no body. */
+/** Serves GET and DELETE requests, which have no body. */
 export const bodiless: Stage<"bodiless", { readonly path: ServedPath; readonly sender: Admitted }, void> = {
   name: "bodiless",
   run: ({ arrived }, { path, sender }) => {
@@ -312,7 +314,7 @@ export const body = (
   }
 })
 
-/** Passes a request on when its session has moved to another node while the body was read. */
+/** Passes a request on when its session has moved to another node while this node read the body. */
 export const stillOwner = (
   { draining }: Pick<Parts, "draining">
 ): Stage<"stillOwner", {
@@ -336,7 +338,7 @@ export const message = (
   run: (_, { body }) => MessageText.parse(body, limits)
 })
 
-/** The scopes that the messages of a request require; `undefined` where they require no scopes. */
+/** The authorization scopes that the messages of a request require; `undefined` where they require no scopes. */
 export type Requires = ReadonlyArray<string> | undefined
 
 /** Checks that the sender may send the message, and finds the scopes that the message requires. */
@@ -362,7 +364,9 @@ export const permission = (
   }
 })
 
-/** Gives the message to the transport of the path, which chooses the era of the message and serves it. */
+/**
+ * Gives the message to the transport of the path. The transport chooses the era of the message (legacy or modern) and serves the message.
+ */
 export const era: Stage<"era", {
   readonly path: ServedPath
   readonly sender: Admitted
@@ -383,7 +387,7 @@ const HERE: Owned = { isUnknown: false, body: undefined }
 
 const METHODS: ReadonlySet<string> = new Set(["POST", "GET", "DELETE"])
 
-/** Sends a request to the node that may own its session. Gives `true` when it has sent or refused the request. */
+/** Sends a request to the node that may serve the session. Gives `true` when this function has sent or refused the request. */
 const sendToOwner = (
   request: Admitted,
   path: ServedPath,
@@ -402,7 +406,7 @@ const sendToOwner = (
   return true
 }
 
-/** The part of a request that names its session: the header `Mcp-Session-Id`, or the URL of HTTP+SSE. */
+/** Gives the part of a request that contains the session id: the header `Mcp-Session-Id`, or the URL of HTTP+SSE. */
 const sessionNamed = ({ headers, url }: Arrived): string => headers["mcp-session-id"] ?? url
 
 const readBody = (
@@ -432,7 +436,7 @@ const refuse = (request: Answerable, refusal: HttpRefusal): Held => {
   return HELD
 }
 
-/** Refuses a request because of its sender. The response has the id of the message, if the message was read. */
+/** Refuses a request because of its sender. The response has the id of the message, if this node has already read the message. */
 const refuseSender = (request: Answerable, report: Report, refused: Refuses, message?: Message.Incoming): Held => {
   const isRequest = message !== undefined && !Message.isMalformed(message) && Message.isRequest(message)
   const era = Refusal.eraOf(request, isRequest ? message : undefined)

@@ -1,7 +1,7 @@
 /**
- * The service that records the messages, HTTP requests and sessions of a server. `dispatch/Build` and `dispatch/Endpoint` find it in the
- * context of the server, and `ServerTelemetry.layer` provides it. Without that layer nothing is recorded, and none of the code for it is
- * loaded.
+ * The service that records the messages, HTTP requests and sessions of a server. `ServerTelemetry.layer` provides this service.
+ * `dispatch/Build` and `dispatch/Endpoint` find the service in the context of the server. Without that layer, the server records nothing,
+ * and does not load the code of `ServerTelemetry`.
  */
 import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
@@ -10,15 +10,18 @@ import type { Middleware } from "../Middleware.js"
 import type { Server } from "../runtime/Server.js"
 
 export interface TracingService {
-  /** Gives the middleware of the server with the recording of each message around it. */
+  /** Adds middleware that records each message around the middleware of the server. */
   readonly around: (middleware: Middleware.Any | undefined) => Middleware.Any
   /** Gives a function that makes a span for each POST of an endpoint. `hasUsers` tells whether the server has an authenticator. */
   readonly exchanges: (hasUsers: boolean) => Effect.Effect<(exchange: HttpExchange) => HttpExchange>
-  /** Run it when a session begins. It gives the effect that records how long the session has lasted. */
+  /**
+   * Run this effect when a session begins. It gives another effect: run that effect when the session ends, to record how long the session
+   * has lasted.
+   */
   readonly session: Effect.Effect<Effect.Effect<void>>
 }
 
-/** A server, and the service that records what it does; `undefined` where nothing is recorded. */
+/** A server, with the service that records its messages and sessions; `undefined` where nothing is recorded. */
 export interface TracedServer extends Server {
   readonly tracing: TracingService | undefined
 }

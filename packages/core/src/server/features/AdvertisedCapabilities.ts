@@ -1,15 +1,18 @@
 /**
- * The capabilities that a server advertises: the capabilities of its features and of the handlers that the application registered, and
- * the capabilities that the options add. `dispatch/Build` makes them, and the instructions, with this module. `legacy/Initialize` reads the
- * capabilities when it answers `initialize`, and `modern/Era` when it answers `server/discover`. `modern/Questions` names the capability
- * that a client lacks with `fromPath`.
+ * Computes the capabilities that a server advertises: the capabilities of its features and of registered handlers, and the capabilities
+ * from its options. This module also computes the instructions of the server. `dispatch/Build` calls this module. `legacy/Initialize` reads
+ * the capabilities when it answers `initialize`, and `modern/Era` when it answers `server/discover`. With `fromPath`, `modern/Questions`
+ * names the capability that a client lacks.
  */
 import type { ServerCapabilities } from "../../protocol/Capabilities.js"
 import type { JsonObject } from "../../protocol/Json.js"
 import type { Description, RegistryService } from "../Registry.js"
 import * as Completion from "./Completion.js"
 
-/** Gives the capabilities that a server has at the moment. They are the same object until an entry is added or removed. */
+/**
+ * Makes a function that gives the current capabilities of a server. The function returns the same object until an entry is added or
+ * removed.
+ */
 export const make = (
   registry: RegistryService,
   options: Parameters<typeof capabilities>[1]
@@ -19,7 +22,7 @@ export const make = (
   let revision = -1
   let described: ReadonlyArray<Description> = []
   return () => {
-    // Revisions only grow, so their sum changes with each of them.
+    // The numbers `revision` only grow, so their sum changes when one of them changes.
     const now = tools.revision + resources.revision + templates.revision + prompts.revision + handlers.revision
     if (
       now !== revision || described.length !== descriptions.size || !described.every((one) => descriptions.has(one))
@@ -38,7 +41,7 @@ export const capabilities = (
     readonly logging: boolean
     readonly subscriptions: boolean
     readonly tasks: boolean
-    /** The capabilities that the application adds. They replace computed capabilities of the same name. */
+    /** The capabilities that the application adds. These replace computed capabilities of the same name. */
     readonly also: ServerCapabilities | undefined
   }
 ): ServerCapabilities => {
@@ -61,7 +64,7 @@ export const capabilities = (
   ].reduce<JsonObject>(merge, {})
 }
 
-/** The capabilities of a server with the settings of its extensions. */
+/** Adds the settings of the extensions to the capabilities of a server. */
 export const withExtensions = (
   capabilities: ServerCapabilities,
   extensions: ServerCapabilities["extensions"]
@@ -76,7 +79,7 @@ export const withoutTaskList = (capabilities: ServerCapabilities): ServerCapabil
   return { ...capabilities, tasks }
 }
 
-/** The capability at a path such as `resources.subscribe`, as nested JSON objects. */
+/** Gives the capability at a path such as `resources.subscribe`, as nested JSON objects. */
 export const fromPath = (path: string): JsonObject => {
   const [first, ...rest] = path.split(".")
   return { [first!]: Object.fromEntries(rest.map((key) => [key, booleans.has(key) ? true : {}])) }
@@ -97,7 +100,7 @@ const merge = (into: JsonObject, more: JsonObject): JsonObject => ({
 
 const isObject = (value: unknown): value is JsonObject => typeof value === "object" && value !== null
 
-/** Gives the instructions of the server, followed by the instructions of its features. */
+/** Makes a function that gives the instructions of the server, followed by the instructions of its features. */
 export const instructions = (own: string | undefined, registry: RegistryService) => (): string | undefined => {
   const all = [own, ...[...registry.descriptions].map(({ instructions }) => instructions)]
   const given = all.filter((one) => one !== undefined)

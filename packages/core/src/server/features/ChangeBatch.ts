@@ -1,11 +1,12 @@
 /**
- * Announces several changes of an `EntryTable` together, for `Registry`. While a batch runs, each announcement waits, and is called once
- * when the batch has ended. When a fiber that was started inside the batch goes on after it, its announcements are called at once.
+ * Combines the announcements of several changes of an `EntryTable`, for `Registry`. An announcement is a function that tells listeners of a
+ * change. During a batch, announcements wait. When the batch has ended, each announcement runs one time. A fiber that was started in the
+ * batch may continue after the batch. Then its announcements run immediately.
  */
 import * as Effect from "effect/Effect"
 import * as EffectInternals from "../../kit/EffectInternals.js"
 
-/** Runs an effect as a batch. Inside of another batch, the announcements wait for the end of that other batch. */
+/** Runs an effect as a batch. Inside of another batch, the announcements wait for the end of the outer batch. */
 export const run = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   Effect.flatMap(EffectInternals.valueOf(current), (outer) => {
     if (outer !== undefined && outer.isOpen) return effect

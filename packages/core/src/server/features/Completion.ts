@@ -1,7 +1,7 @@
 /**
- * `completion/complete`: gives values for an argument of a prompt or of a resource template. An argument without a completer gets no
- * values. `Prompts` and `Resources` make their completers with this module, `dispatch/Build` adds the route to the server, and
- * `AdvertisedCapabilities` asks whether there is a completer.
+ * Serves `completion/complete`: gives values for an argument of a prompt or of a resource template. An argument without a completer gets no
+ * values. `Prompts` and `Resources` make their completers with this module, and `dispatch/Build` adds the route to the server.
+ * `AdvertisedCapabilities` calls `isOffered`.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/server/utilities/completion
  */
@@ -16,7 +16,7 @@ import * as Route from "../runtime/Route.js"
 import * as Surroundings from "./Surroundings.js"
 import * as TemplateMatches from "./TemplateMatches.js"
 
-/** Whether the server has, at the moment, an argument that it can complete. */
+/** Whether the server can currently complete at least one argument. */
 export const isOffered = (registry: RegistryService): boolean =>
   [...registry.prompts.values(), ...registry.templates.values()].some(({ completers }) => completers.size > 0)
 
@@ -47,8 +47,8 @@ export const routes = (registry: RegistryService): ReadonlyArray<Route.Route> =>
 }]
 
 /**
- * The completers of a registry entry: the given completers, and for each other argument a completer of the values that the argument may
- * have.
+ * Makes the completers of a registry entry. For an argument without a given completer, this function makes a completer from the values that
+ * the schema allows.
  */
 export const completers = (
   given: Completer.Completers<string>,
@@ -68,12 +68,12 @@ export const unknownPrompt = (name: string): InvalidParams =>
 
 const none: Completion.CompleteResult = { completion: { values: [], total: 0, hasMore: false } }
 
-/** An entry whose arguments can be completed. */
+/** A prompt, resource template or resource that a completion request may name. */
 interface Completable {
   readonly entry: Registered & { readonly completers: Completers }
-  /** The entry as middleware sees it. */
+  /** The description of the entry for middleware. */
   readonly described: () => Extract<Use, { kind: "completion" }>["entry"]
-  /** The names of its arguments; `undefined` for a resource with a fixed URI, which has no arguments. */
+  /** The names of the arguments; `undefined` for a resource with a fixed URI, which has no arguments. */
   readonly names: ReadonlySet<string> | undefined
   readonly subject: string
 }
@@ -93,7 +93,7 @@ const complete = (
     )
 }
 
-/** The entries that a reference names. When a URI matches several templates, the most specific template comes first. */
+/** Finds the entries that a reference names. When a URI matches several templates, the most specific template comes first. */
 const find = (registry: RegistryService, ref: Completion.CompleteParams["ref"]): ReadonlyArray<Completable> => {
   if (ref.type === "ref/prompt") {
     const entry = registry.prompts.get(ref.name)
@@ -107,7 +107,7 @@ const find = (registry: RegistryService, ref: Completion.CompleteParams["ref"]):
       }]
   }
   const { uri } = ref
-  // By the template itself, or by a URI that it matches.
+  // The reference contains the template itself, or a URI that the template matches.
   const exact = registry.templates.get(uri)
   const templates = exact === undefined ? TemplateMatches.find(registry, uri).map(({ template }) => template) : [exact]
   if (templates.length > 0) {
@@ -143,7 +143,7 @@ const namesOf = (named: ReadonlyArray<{ readonly name: string }> = []): Readonly
 const unknownArgument = (name: string, subject: string): InvalidParams =>
   new InvalidParams({ message: `Unknown argument "${HandlerName.quotable(name)}" of ${subject}` })
 
-/** Completes with the values that begin with the given text, in upper or lower case. */
+/** Gives the values that begin with the given text. Ignores upper and lower case. */
 const amongValues = (values: ReadonlyArray<string>) => (value: string): Effect.Effect<Completion.Suggestions> =>
   Effect.sync(() => {
     const start = value.toLowerCase()

@@ -1,10 +1,12 @@
 /**
  * A table of the `Registry`: entries of one kind, by key. An entry is registered in a scope, and removed when the scope closes. The table
- * does not know what its entries mean. A result that was made from entries is valid until `revision` changes.
+ * does not depend on the kind of its entries. Code that caches a result made from entries must make the result again when `revision`
+ * changes.
  *
- * The fields change together: each change of `byKey` also changes `equals` and increments `revision`, and then the listeners are called.
- * `yielding` has the entries that were registered with `yields`: another entry of the same key may displace them. `behind` has, by key, the
- * yielding entries that are displaced now, in the order in which they come back.
+ * The fields change together: each change of `byKey` also changes `equals` and increments `revision`, and then the table calls the
+ * listeners. `yielding` contains the entries that were registered with the option `yields`. Another entry with the same key may replace
+ * such an entry. `behind` contains, by key, the entries that are replaced at the moment. When the used entry is removed, the first of them
+ * is used again.
  */
 import * as Effect from "effect/Effect"
 import * as Scope from "effect/Scope"
@@ -19,11 +21,11 @@ export class EntryTable<in out A> {
   revision = 0
   private isClosed = false
 
-  /** The keys that count as equal, in the order in which their entries came. */
+  /** The keys that count as equal, in the order in which their entries were added. */
   private readonly equals = new Map<string, Set<string>>()
 
   constructor(
-    /** The kind of the entries, as the error message of a duplicate names it: `tools named`. */
+    /** The kind of the entries in the error message for a duplicate, for example `tools named`. */
     private readonly kind: string,
     private readonly keyOf: (entry: A) => string,
     /** Gives the same text for two keys that count as equal. Default: no two different keys count as equal. */
@@ -38,7 +40,7 @@ export class EntryTable<in out A> {
     return this.revision > 0
   }
 
-  /** The entry of this key. If there is none, the entry of a key that counts as equal. */
+  /** Gives the entry of this key. If there is no such entry, gives the entry of a key that counts as equal. */
   get(key: string): A | undefined {
     const found = this.byKey.get(key)
     if (found !== undefined || this.normal === undefined) return found
@@ -63,7 +65,7 @@ export class EntryTable<in out A> {
   }
 
   register(entry: A, options?: { readonly yields?: boolean }): Effect.Effect<void, never, Scope.Scope> {
-    // Not `acquireRelease`: it would run the removal in the batch of the registration.
+    // Not `acquireRelease`, which would run the removal in the batch of the registration.
     return Effect.uninterruptible(
       Effect.flatMap(Effect.scope, (scope) =>
         Effect.zipRight(
@@ -78,7 +80,7 @@ export class EntryTable<in out A> {
     this.isClosed = true
   }
 
-  /** Calls the listeners. Inside of a batch, it calls them when the batch has ended. */
+  /** Calls the listeners. Inside of a batch, calls the listeners when the batch has ended. */
   get announce(): Effect.Effect<void> {
     return ChangeBatch.add(this.callListeners)
   }
@@ -88,7 +90,7 @@ export class EntryTable<in out A> {
       const key = this.keyOf(entry)
       const what = `${this.kind} "${key}"`
       if (this.isClosed) {
-        const message = `The server has shut down and takes no more features: ${what} came too late`
+        const message = `The server has shut down and accepts no more features: ${what} was added too late`
         return Effect.die(new FeatureError({ reason: "Closed", message }))
       }
       const present = this.byKey.get(key)
@@ -96,7 +98,7 @@ export class EntryTable<in out A> {
       if (present !== undefined) {
         if (yields) return Effect.sync(() => this.behind.set(key, [...this.behind.get(key) ?? [], entry]))
         if (!this.yielding.has(present as object)) {
-          const message = `Two features of this server are ${what}: rename one, or remove the other before`
+          const message = `Two features of this server are ${what}: rename one, or remove one before you add the other`
           return Effect.die(new FeatureError({ reason: "Taken", message }))
         }
         this.behind.set(key, [present, ...this.behind.get(key) ?? []])

@@ -1,8 +1,8 @@
 /**
  * Cuts a list into pages, for `PagedList` and for the lists of skills (`SkillIndex` and `SkillRequests` of package `extensions`).
- * `runtime/Paging` has the cursors. The list is sorted by key, and a cursor names the last key of its page. So when an entry is added or
- * removed between two pages, no other entry is repeated or left out, and every instance of a server accepts the cursors of every other
- * instance.
+ * `runtime/Paging` has the cursors. The list is sorted by key, and a cursor contains the last key of its page. So a client that reads page
+ * after page gets each entry once, also when other entries are added or removed between two pages. Every instance of a server accepts the
+ * cursors of every other instance.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/server/utilities/pagination
  */
@@ -17,7 +17,7 @@ export interface Page<out A> {
 }
 
 /**
- * The page after `cursor`. The entries must be sorted by key. Fails when the cursor belongs to another list.
+ * Gives the page after `cursor`. The entries must be sorted by key. Fails when the cursor belongs to another list.
  */
 export const make = <A>(
   list: string,

@@ -1,8 +1,8 @@
 /**
  * Logs a warning for each part of a definition that breaks a rule of the specification: the name of a tool, the keys of `_meta`, the `src`
  * of an icon. `McpServer` calls `warn` when it makes a feature of the definition; `dispatch/Build` calls it for the server's own name and
- * icons. The definition is registered all the same, because most clients accept such names. Only a definition whose icon could run a
- * program is not registered, because it is a mistake of the application. `protocol/rules/MetaKey` has the rules of keys.
+ * icons. The server still registers the definition, because most clients accept such names. There is one exception: when the `src` of an
+ * icon could run a program, the server does not register the definition. `protocol/rules/MetaKey` has the rules of keys.
  */
 import * as Effect from "effect/Effect"
 import { type Icon, isUnsafe } from "../../protocol/Implementation.js"
@@ -50,10 +50,10 @@ export const warn = (
 /** The longest valid name, in characters. */
 const MAX_LENGTH = 128
 
-/** What is wrong with the name of a tool; `undefined` when the name is valid. */
+/** Says what is wrong with the name of a tool; `undefined` when the name is valid. */
 export const nameProblem = (name: string): string | undefined => {
   if (name === "") return "the name is empty"
-  if (name.length > MAX_LENGTH) return `the name has ${name.length} characters, and ${MAX_LENGTH} are allowed`
+  if (name.length > MAX_LENGTH) return `the name has ${name.length} characters, and at most ${MAX_LENGTH} are allowed`
   const wrong = /[^A-Za-z0-9_.-]/u.exec(name)
   return wrong === null
     ? undefined

@@ -1,7 +1,8 @@
 /**
- * The pages of an `EntryTable`, as results of a list method of `Tools`, `Prompts` or `Resources`. A page is made once and stays valid until
- * an entry is added or removed. Only pages that begin where another page ends are cached, so a client cannot fill the cache with cursors of
- * its own. An entry that is too long for every page is left out of the list and logged; clients can still use the entry.
+ * Makes pages of an `EntryTable`, which are the results of the list methods of `Tools`, `Prompts` and `Resources`. This module caches a
+ * page until an entry is added or removed. The cache contains only pages that begin where another page ends, so a client cannot fill the
+ * cache with invented cursors. An entry that is too long for a page is not in the list, and the log says this. Clients can still use such
+ * an entry.
  *
  * `ListPage` and `runtime/Paging` decide where a page begins and ends.
  */
@@ -18,11 +19,11 @@ import * as Route from "../runtime/Route.js"
 import * as ListPage from "./ListPage.js"
 import * as Surroundings from "./Surroundings.js"
 
-/** Gives the page after a cursor, as the result of a method. It is the same object as long as no entry changes. */
+/** Gives the page after a cursor, as the result of a method. The page is the same object until an entry changes. */
 export type PagedList<R> = (cursor: string | undefined) => Either.Either<R, InvalidParams>
 
 interface Options<A, B, R> {
-  /** The name that cursors of this list begin with. */
+  /** The name of the list. Every cursor of this list begins with this name. */
   readonly list: string
   readonly entries: Pick<Entries<A>, "revision" | typeof Symbol.iterator>
   readonly pageSize: number
@@ -31,11 +32,13 @@ interface Options<A, B, R> {
 }
 
 interface ServedOptions<A, B, R> extends Options<A, B, R> {
-  /** The hints for caches of the method, from the server's option `cache`. */
+  /** The cache hints of the method, from the server's option `cache`. */
   readonly hints: Hints
 }
 
-/** Serves a list: each request gets the entries that it sees. Only a list that is the same for all requests is cached. */
+/**
+ * Serves a list: the result contains the entries that are visible to the request. Caches a list only when all requests get the same list.
+ */
 export const serve = <A extends Registered, B, R extends object>(
   options: ServedOptions<A, B, R>
 ): (cursor: string | undefined) => Route.Served => {
@@ -75,12 +78,12 @@ export const serve = <A extends Registered, B, R extends object>(
   }
 }
 
-/** Gives the hints for caches that a list has now; `undefined` when no entry has hints of its own. */
+/** Gives the current cache hints of a list; `undefined` when no entry has its own hints. */
 type ListHints = () => Hints | undefined
 
 const noHints: ListHints = () => undefined
 
-/** The hints of a list of these entries. `own` are the hints of the method. */
+/** Makes the function that gives the cache hints of a list of these entries. `own` are the hints of the method. */
 export const hintsOf = (entries: ReadonlyArray<Registered>, own: Hints): ListHints => {
   const given = new Set(entries.filter(({ isListed }) => isListed !== false).map(({ listHints }) => listHints))
   return [...given].every((one) => one === undefined)
@@ -93,11 +96,11 @@ const listed = <A>(entries: Iterable<readonly [key: string, entry: A]>): Readonl
 
 interface Reporter {
   readonly see: (key: string) => void
-  /** Gives the page, after it has logged the entries that were left out since the last log message. */
+  /** Gives the page. Before that, logs the entries that were left out since the last log message. */
   readonly after: <A, E>(page: Effect.Effect<A, E>) => Effect.Effect<A, E>
 }
 
-/** Logs the entries that are left out of a list, each entry once. */
+/** Makes an object that logs the entries that are left out of a list, each entry once. */
 export const reporter = (list: string): Reporter => {
   const known = new Set<string>()
   let news: Array<string> = []
@@ -123,7 +126,7 @@ export const reporter = (list: string): Reporter => {
 
 const MAX_REPORTED = 100
 
-/** The items that are not too long for a page. Calls `leaveOut` for every other item. */
+/** Gives the items that are not too long for a page. Calls `leaveOut` for every other item. */
 const fitting = <A>(
   items: ReadonlyArray<readonly [string, A]>,
   leaveOut: (key: string) => void

@@ -1,6 +1,6 @@
 /**
- * `prompts/list` and `prompts/get`: finds the prompt that a request names, decodes the arguments, and gives the messages that the handler
- * of the prompt returns. `Completion` completes the arguments. `McpServer.prompt` makes an entry of the `Registry` with this module, and
+ * Serves `prompts/list` and `prompts/get`: finds the prompt that a request names, decodes the arguments, and gives the messages that the
+ * prompt's handler returns. `Completion` completes the arguments. `McpServer.prompt` makes an entry of the `Registry` with this module, and
  * `dispatch/Build` adds its routes to the server.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/server/prompts
@@ -75,7 +75,7 @@ const decodeAndGet = (prompt: RegisteredPrompt, args: unknown): Effect.Effect<un
     })
 }
 
-/** The registry entry of a prompt, from its definition, its handler and its completers. */
+/** Makes the registry entry of a prompt from its definition, its handler and its completers. */
 export const entry = (
   definition: Prompt.Prompt.Any,
   handler: (parameters: any) => Effect.Effect<Prompt.Messages, unknown, any>,

@@ -1,9 +1,10 @@
 /**
- * Finds the scopes that a message requires: the scopes of the features that the message names, or the scopes of the task that the message
- * is about. `dispatch/Build` gives these functions to the server. An HTTP endpoint (`dispatch/Stages`) checks the scopes before it serves
- * the message, because the status of a response that has begun cannot become 403.
+ * Finds the authorization scopes that a message requires: the scopes of the features that the message names, or the scopes of the task that
+ * the message names. `dispatch/Build` gives these functions to the server. An HTTP endpoint (`dispatch/Stages`) checks the scopes before it
+ * serves the message, because a response that has begun cannot get status 403.
  *
- * This module reads the parameters as the client sent them. A malformed message requires no scopes here, and is refused later.
+ * This module reads the parameters as the client sent them. For a malformed message this module finds no scopes, and the server refuses the
+ * message later.
  */
 import type * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
@@ -17,7 +18,7 @@ import * as Surroundings from "./Surroundings.js"
 /** Gives all scopes that a message, or the messages of a batch, require. */
 export type RequiredScopes = (incoming: Message.Incoming) => ReadonlyArray<string>
 
-/** Gives the scopes of the task that a message of this owner is about; `undefined` where the message is about no task. */
+/** Gives the scopes of the task that a message of this owner names; `undefined` where the message names no task. */
 export type TaskScopes = (
   incoming: Message.Incoming,
   owner: string | undefined
@@ -34,7 +35,7 @@ export const ofTask = (tasks: StoredTasks): TaskScopes => (incoming, owner) => {
 export const make = (registry: RegistryService): RequiredScopes => {
   const { handlers, prompts, templates, tools } = registry
 
-  /** The entry that reads a URI. When several templates match, the others are checked later, when they read. */
+  /** Finds the entry that reads a URI. When several templates match, the server checks the other templates later, when they read. */
   const at = (uri: unknown): Registered | undefined =>
     typeof uri === "string" ? Resources.subscribable(registry, uri) : undefined
 
@@ -62,7 +63,7 @@ export const make = (registry: RegistryService): RequiredScopes => {
     if (!Predicate.isRecord(message) || typeof message["method"] !== "string") return NONE
     const { method } = message
     const params = Predicate.isRecord(message["params"]) ? message["params"] : {}
-    // A handler of the application comes before what the server does for the method.
+    // A handler of the application replaces the server's own behaviour for the method.
     const handler = handlers.get(method)
     if (handler === undefined && method === "subscriptions/listen") return ofListen(params["notifications"])
     const entry = handler ?? named(method, params)
@@ -85,7 +86,7 @@ export const make = (registry: RegistryService): RequiredScopes => {
   }
 }
 
-/** How many URIs of one subscription are looked up here. The other URIs are checked when the subscription begins. */
+/** How many URIs of one subscription this module looks up. The server checks the other URIs when the subscription begins. */
 const MAX_URIS = 1024
 
 const NONE: ReadonlyArray<string> = []

@@ -1,7 +1,7 @@
 /**
- * `resources/list`, `resources/templates/list` and `resources/read`: finds the resource, or the resource template, that serves a URI, and
- * lists resources and templates. `McpServer` makes entries of the `Registry` with this module, `dispatch/Build` adds its routes to the
- * server, and `RequiredScopes` asks which entry serves a subscription.
+ * Serves `resources/list`, `resources/templates/list` and `resources/read`: finds the resource, or the resource template, that reads a URI,
+ * and lists resources and templates. `McpServer` makes entries of the `Registry` with this module, and `dispatch/Build` adds the routes to
+ * the server. `RequiredScopes` calls `subscribable`, which finds the entry of a subscription.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/server/resources
  */
@@ -97,7 +97,7 @@ const problem = ({ contents }: Resources.ReadResourceResult): string | undefined
   return undefined
 }
 
-/** The registry entry of a resource. */
+/** Makes the registry entry of a resource. */
 export const entry = (
   { advertised, contentMeta, requires, uri }: Resource.Resource.Any,
   read: Effect.Effect<Resource.Contents, unknown, any>,
@@ -123,7 +123,7 @@ const contentsOf = <E, R>(
     (contents) => Resource.toResult(contents, uri, mimeType, meta)
   )
 
-/** The registry entry of a resource template. */
+/** Makes the registry entry of a resource template. */
 export const templateEntry = (
   definition: ResourceTemplate.ResourceTemplate.Any,
   read: (parameters: any, uri: string) => Effect.Effect<Resource.Contents, unknown, any>,
@@ -163,13 +163,14 @@ export const templateEntry = (
 }
 
 /**
- * Whether a resource or a template has this URI. A template may still find, on reading, that there is no such resource.
+ * Whether the URI belongs to a resource, or matches a template. When the template reads the URI, it may still find that the resource does
+ * not exist.
  */
 export const isKnown = (registry: RegistryService, uri: string): boolean => at(registry, uri).length > 0
 
 /**
- * The URIs that the request does not see. Where the same checks are around the entries of several URIs, these checks run once. Fails when
- * the user lacks a scope that a visible URI requires.
+ * Gives the URIs that are hidden from the request. Where several URIs have the same checks, these checks run once. Fails when the user
+ * lacks a scope that a visible URI requires.
  */
 export const hidden = (
   registry: RegistryService,
@@ -188,17 +189,19 @@ export const hidden = (
     })
   })
 
-/** The entries that read a URI. A resource comes before all templates, also where the request does not see the resource. */
+/** Gives the entries that read a URI. A resource comes before all templates, also where the resource is hidden from the request. */
 const at = (registry: RegistryService, uri: string): ReadonlyArray<Registered> => {
   const resource = registry.resources.get(uri)
   return resource === undefined ? TemplateMatches.find(registry, uri).map(({ template }) => template) : [resource]
 }
 
-/** The entry that a client subscribes to with this URI: the resource with this URI, or else the most specific template that matches. */
+/**
+ * Finds the entry to which a client subscribes with this URI: the resource with this URI, or else the most specific template that matches.
+ */
 export const subscribable = (registry: RegistryService, uri: string): Subscribable | undefined =>
   registry.resources.get(uri) ?? TemplateMatches.find(registry, uri)[0]?.template
 
-/** A page of all resources, where templates list resources, too. The effects of the templates run anew for each page. */
+/** Gives a page of all resources, when templates also list resources. The effects of the templates run again for each page. */
 const listAll = (
   { resources, templates }: RegistryService,
   cursor: string | undefined,
@@ -214,7 +217,7 @@ const listAll = (
   )
   const effect = Effect.zipWith(lists, Surroundings.visible(resources), (lists, visible) => {
     const all = new Map(lists.flat().map((resource) => [resource.uri, resource]))
-    // What a request does not see, a template does not read either.
+    // A resource that is hidden from the request is also not read through a template.
     const seen = new Map(visible)
     for (const uri of resources.keys()) if (!seen.has(uri)) all.delete(uri)
     for (const [uri, { advertised, isListed }] of seen) if (isListed !== false) all.set(uri, advertised)
@@ -236,7 +239,10 @@ const result = (resources: ReadonlyArray<Resources.Resource>): Resources.ListRes
 
 const none: Effect.Effect<ReadonlyArray<Resources.Resource>> = Effect.succeed([])
 
-/** The hints of an entry for caches; only for the sender where some clients may not see the entry. */
+/**
+ * Gives the cache hints of an entry. Where the entry may be hidden from some clients, caches may store the content only for the sender of
+ * the request.
+ */
 const hintsOf = (entry: Registered & { readonly hints?: Hints | undefined }): Hints | undefined =>
   Surroundings.mayBeHidden(entry) ? { ...entry.hints, ...MethodHints.onlyForSender } : entry.hints
 
@@ -268,9 +274,9 @@ const readFromTemplates = (registry: RegistryService, uri: string): Route.Served
     return { ...Surroundings.serve(template, read, notFound(uri)), hints: hintsOf(template) }
   }
   const mayDiffer = found.some(({ template }) => Surroundings.mayBeHidden(template))
-  // The hints of the template that reads the URI. They are known when the effect has ended.
+  // The cache hints of the template that reads the URI. They are complete when the effect has ended.
   const hints: Hints = {}
-  // The most specific template reads first; where it does not accept the variables, the next template reads.
+  // The most specific template reads first. When this template does not accept the variables, the next template reads.
   const effect = found.reduceRight<Effect.Effect<unknown, unknown>>(
     (next, match) =>
       Effect.flatMap(

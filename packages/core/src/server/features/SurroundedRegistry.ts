@@ -1,7 +1,7 @@
 /**
- * The registry for a feature layer that a function of `Feature` or `FeatureMiddleware` was applied to. Every entry that the layer registers
- * gets the service, the check, the scopes or the middleware of this function (a `Surrounding`; `Surroundings` runs it). The tables are the
- * tables of the server. `dispatch/Build` gives features their registry with `contextOf`.
+ * Makes the registry for a feature layer to which the application has applied a function of `Feature` or `FeatureMiddleware`. The function
+ * adds a `Surrounding` to every entry of the layer: a service, a check, scopes or middleware. `Surroundings` runs them. The entries go into
+ * the tables of the server. `dispatch/Build` gives features their registry with `contextOf`.
  */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -23,11 +23,11 @@ import {
 import * as HandlerName from "../runtime/HandlerName.js"
 import * as Surroundings from "./Surroundings.js"
 
-/** What runs around an entry: one value for all entries, or a function that makes a value for each entry. */
+/** The `Surrounding` of entries: one value for all entries, or a function that makes a value for each entry. */
 export type Surround = Surrounding | ((describe: (entry: Registered) => FeatureEntry) => Surrounding)
 
 /**
- * Builds a feature layer with a registry that puts a `Surrounding` around its entries. `of` gets the context that the layer is built with.
+ * Builds a feature layer with a registry that puts a `Surrounding` around its entries. `of` gets the context of the layer.
  */
 export const layer = <E>(
   feature: Layer.Layer<never, E, any>,
@@ -42,7 +42,7 @@ export const layer = <E>(
     )
   )
 
-/** The services through which features find a registry. */
+/** Makes the services with which features find the registry. */
 export const contextOf = (registry: RegistryService): Context.Context<Registry | Running> =>
   Context.make(Registry, registry).pipe(Context.add(Running, registry))
 
@@ -89,7 +89,8 @@ const make = (registry: RegistryService, surround: Surround): RegistryService =>
   }
 }
 
-// The eras run handlers and do not read `around`, so `run` includes it. `RequiredScopes` reads the scopes in `around`.
+// The code that runs handlers of methods does not read `around`, so `run` includes the surroundings. `RequiredScopes` reads the scopes in
+// `around`.
 const handlerInside = (handler: RegisteredHandler, around: ReadonlyArray<Surrounding>): RegisteredHandler => {
   if (handler.isShared === true) return handler
   const { context, run } = handler.inner ?? handler

@@ -1,12 +1,12 @@
 /**
- * Runs the effects of an entry inside everything that the application has put around the entry, for `Tools`, `Prompts`, `Resources` and
- * `Completion`: services, checks whether a request may see the entry, required scopes, and middleware around each use. `PagedList` asks
- * which entries a request sees, and `RequiredScopes` asks which scopes an entry requires. An entry with nothing around it costs one
+ * Runs the effects of an entry inside its surroundings, for `Tools`, `Prompts`, `Resources` and `Completion`. The surroundings of an entry
+ * are services, checks whether the entry is visible to a request, required scopes, and middleware around each use. `PagedList` gets the
+ * visible entries from this module, and `RequiredScopes` gets the scopes of an entry. An entry without surroundings costs only one
  * comparison.
  *
- * Services and checks run in the order in which the application put them, and all of them before the middleware. So middleware gets decoded
- * arguments, and the error about arguments never tells a client of an entry that the client may not see. A request sees an entry when every
- * check gives true. Where services before a check refuse the request, the request does not see the entry.
+ * Services and checks run in the order in which the application has added them. The middleware runs after all services and checks. So
+ * middleware gets decoded arguments, and an error about arguments never reveals a hidden entry to a client. An entry is visible to a
+ * request when every check gives true. When a service before a check refuses the request, the entry is hidden.
  */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -28,12 +28,12 @@ import * as Route from "../runtime/Route.js"
 
 type Handled = Effect.Effect<unknown, unknown, any>
 
-/** Turns the failure of a service or a middleware into the end of the use. */
+/** Makes a result from the failure of a service or a middleware, where the definition of the entry allows this. */
 type Settle = (end: Handled) => Handled
 
 /**
- * Serves a request with `effect`, or with `hidden` when the request does not see the entry. When the entry has middleware, `effect` must
- * run the handler with `use`. `settle` turns failures of services into the end of the use.
+ * Serves a request with `effect`. When the entry is hidden from the request, serves the request with `hidden`. When the entry has
+ * middleware, `effect` must run the handler with `use`. `settle` handles the failures of services.
  */
 export const serve = (
   entry: Registered,
@@ -45,7 +45,7 @@ export const serve = (
     ? { effect, context: entry.context }
     : Route.served(runUse(entry, effect, hidden, settle))
 
-/** As `serve`, for an effect that is only a part of serving a request. */
+/** As `serve`, for an effect that serves only a part of a request. */
 export const runUse = <A>(
   entry: Registered,
   effect: Effect.Effect<A, unknown, any>,
@@ -79,14 +79,14 @@ const inside = <A>(
       case "Visibility":
         return Effect.flatMap(one.check(entry), (visible) => visible ? next : hidden)
       case "Requirement":
-        // All scopes of the entry are checked together, so that a client has to get a new token only once.
+        // Checks all scopes of the entry together, so that a client needs to get a new token only once.
         return Effect.zipRight(Permission.check(scopesOf(entry)), next)
       case "Use":
         return next
     }
   }, effect)
 
-/** Runs an effect with the services that the layer of the entry was built with, and with the services of the request. */
+/** Runs an effect with the context of the entry's layer, and with the services of the request. */
 const withServices = <A>(
   { context }: Registered,
   effect: Effect.Effect<A, unknown, any>
@@ -116,13 +116,13 @@ export const use = <A>(
   )
 }
 
-/** A use of any kind, without one of its members. */
+/** A use of any kind, without the member `Member`. */
 type UseWithout<Member extends string> = Use extends infer Each ? Each extends Use ? Omit<Each, Member> : never : never
 
 /** The tables of the registry whose entries can have a `Surrounding`. */
 export type Table = "tools" | "resources" | "templates" | "prompts" | "handlers" | "filters"
 
-/** Describes an entry of each table, as middleware and checks see the entry. */
+/** For each table, makes the description of an entry that middleware and checks get. */
 export const describe: {
   readonly [T in Table]: (
     entry: RegistryService[T] extends Iterable<[string, infer Entry]> ? Entry : never
@@ -138,7 +138,10 @@ export const describe: {
 
 type Advertising<A> = Registered & { readonly advertised: A }
 
-/** `name` is the name that the client called. It differs from the tool's own name where the tool serves the calls of all names. */
+/**
+ * Describes a tool. `name` is the name in the client's call. This differs from the tool's own name when the tool serves the calls of all
+ * names.
+ */
 export const tool = (
   entry: Advertising<Tools.Tool>,
   name: string = entry.advertised.name
@@ -169,7 +172,7 @@ const described = <Kind extends string, A>(kind: Kind, name: string, entry: Adve
   scopes: scopesOf(entry)
 })
 
-/** As `run`. It also runs `hidden` where a service refuses the request before the effect has begun. */
+/** As `run`. Also runs `hidden` when a service refuses the request before the effect has begun. */
 export const runUnlessRefused = <A>(
   entry: Registered,
   effect: Effect.Effect<A, unknown, any>,
@@ -185,8 +188,8 @@ export const runUnlessRefused = <A>(
   })
 
 /**
- * The `around` of an entry whose definition requires scopes. Equal scopes give the same array, so that a list runs the checks around
- * several entries once.
+ * Makes the `around` of an entry whose definition requires scopes. For equal scopes, this function returns the same array. So a list runs
+ * the checks of several entries only once.
  */
 export const ofDefinition = (
   { requires }: { readonly requires?: ReadonlyArray<string> | undefined }
@@ -200,25 +203,25 @@ export const ofDefinition = (
 
 const definitions = new Map<string, ReadonlyArray<Surrounding>>()
 
-/** The scopes that a use of the entry requires. */
+/** Gives the scopes that a use of the entry requires. */
 export const scopesOf = ({ around }: Registered): ReadonlyArray<string> =>
   around === undefined
     ? []
     : [...new Set(around.flatMap((one) => one._tag === "Requirement" ? one.scopes : []))]
 
 /**
- * The scopes that a use of the entry requires. Gives none where a check of visibility comes before the scopes, because a request that fails
- * this check must not learn that the entry exists.
+ * Gives the scopes that a use of the entry requires. Gives no scopes when a visibility check comes before the scopes: a client must not
+ * learn from the scopes that a hidden entry exists.
  */
 export const openScopesOf = (entry: Registered): ReadonlyArray<string> =>
   entry.around?.find(({ _tag }) => _tag === "Visibility" || _tag === "Requirement")?._tag === "Requirement"
     ? scopesOf(entry)
     : []
 
-/** Whether some requests may not see the entry. */
+/** Whether the entry may be hidden from some requests. */
 export const mayBeHidden = ({ around }: Registered): boolean => around !== undefined && checksOf(around) > 0
 
-/** Whether the request sees the entry, whether or not its user has the scopes to use the entry. */
+/** Whether the entry is visible to the request. Ignores the scopes that a use of the entry requires. */
 export const isVisible = (entry: Registered): Effect.Effect<boolean> =>
   Effect.suspend(() => {
     const { around = [] } = entry
@@ -230,7 +233,7 @@ export const isVisible = (entry: Registered): Effect.Effect<boolean> =>
     return Effect.map(Effect.ignore(inside(entry, see, Effect.void, undefined, checks)), () => visible)
   })
 
-/** The entries that the request sees. A check around several entries runs once for all of them. */
+/** Gives the entries that are visible to the request. A check around several entries runs once for all of them. */
 export const visible = <A extends Registered>(
   entries: Iterable<readonly [key: string, entry: A]>
 ): Effect.Effect<ReadonlyArray<readonly [key: string, entry: A]>> =>
@@ -247,10 +250,10 @@ export const visible = <A extends Registered>(
     })
   })
 
-/** How many checks of one list run at the same time. Each running check has a fiber. */
+/** How many checks of one list run at the same time, each on its own fiber. */
 const CHECKING = 64
 
-/** How many elements of `around` come before the last check, this check included; 0 when there is no check. */
+/** Counts the elements of `around` up to and including the last check; 0 when there is no check. */
 const checksOf = (around: ReadonlyArray<Surrounding>): number => {
   for (let i = around.length; i > 0; i--) if (around[i - 1]!._tag === "Visibility") return i
   return 0

@@ -1,9 +1,9 @@
 /**
- * A call of a tool that may become a task, for `Tools`, in a server with tasks (`ServerTasks`). `TasksServer` gives this code to its
- * server. The handler of the tool runs on a fiber that belongs to the server, so that the handler goes on after the request was answered.
- * The request waits for the beginning of the task, or for the end of the handler, whichever comes first.
+ * Runs a call of a tool that may become a task, for `Tools`, in a server with tasks (`ServerTasks`). `TasksServer` gives this code to its
+ * server. The handler of the tool runs on a fiber of the server, so that the handler goes on after the response to the request. The request
+ * waits for the first of two events: the task begins, or the handler ends.
  *
- * Before the task begins, a cancellation of the request interrupts the handler, and the end of the handler answers the request.
+ * Before the task begins, a cancellation of the request interrupts the handler, and the result of the handler answers the request.
  */
 import * as Context from "effect/Context"
 import * as Deferred from "effect/Deferred"
@@ -29,23 +29,26 @@ import type { Check, Ended, StoredTasks } from "../tasks/StoredTasks.js"
 import type { NewTask, TaskRunner } from "../tasks/TaskRunner.js"
 import type { StoredTask, TaskOutcome, TaskQuestion } from "../TaskStore.js"
 
-/** How a tool runs as a task. */
+/** The options of a tool that may run as a task. */
 export interface TaskTool {
   readonly support: Support
-  /** Whether the handler itself begins the task, with `startTask`. Otherwise the task begins before the handler. */
+  /** Whether the handler itself begins the task, with `startTask`. Otherwise the server begins the task before it runs the handler. */
   readonly startsInHandler: boolean
   /** The name of the engine that runs the tasks outside of the nodes; `undefined` where the handler does the work. */
   readonly detached?: string | undefined
 }
 
-/** The error that tells the client to call the tool in another way: as a task, or not as a task. `undefined` where the call is right. */
+/**
+ * Makes the error for a client that must call the tool as a task, or must not call the tool as a task. `undefined` where the call is
+ * correct.
+ */
 export const refusal = (
   { tasks }: HandlerContext,
   tool: TaskTool | undefined
 ): McpError.McpError | JsonRpcError | undefined =>
   tasks === undefined ? undefined : Option.getOrUndefined(Either.getLeft(tasks.wants(tool?.support)))
 
-/** Runs a call, as a task if the client or the tool wants a task. A call that is refused has no task. */
+/** Runs a call, as a task if the client or the tool wants a task. When the server refuses the call, there is no task. */
 export const run = (
   runner: TaskRunner,
   handler: HandlerContext,
@@ -75,7 +78,7 @@ export const run = (
       }
       const { first, handlerFiber, own } = self
       own.outlivesRequest = true
-      // Messages of the handler must not reach the client before the response that tells the client of the task.
+      // Messages of the handler must not reach the client before the response with the task.
       own.startTask = Effect.zipRight(begin(self), Deferred.await(yield* EffectInternals.ended))
       const { origin } = handler
       const handling = handle(self, call, withoutServices(yield* Effect.context<any>(), origin))
@@ -91,8 +94,8 @@ export const run = (
 }
 
 /**
- * The context for a task, which outlives the HTTP request. It keeps the user, but no other service that the application gave with the
- * request.
+ * Makes the context for a task, which continues after the HTTP request. The context contains the user, but no other services that the
+ * application provided with the request.
  */
 const withoutServices = (
   context: Context.Context<any>,
@@ -108,8 +111,8 @@ const withoutServices = (
 
 /**
  * Runs a handler that starts the work of a detached task. The handler runs on the fiber of the request. When the handler has succeeded, the
- * request is answered with the task. When the handler has failed, its failure ends the task and answers the request, and the engine is told
- * to stop the work, which may have begun.
+ * server answers the request with the task. When the handler has failed, the failure ends the task and answers the request. The server then
+ * tells the engine to stop the work, because the work may have begun.
  */
 const detach = (
   runner: TaskRunner,
@@ -131,7 +134,7 @@ const detach = (
         (context: Context.Context<any>) => withSession(context, own)
       )))
       const { task } = own
-      // The call was refused before the handler began the task, for example because of its arguments.
+      // The server has refused the call before the handler began the task, for example because of the arguments.
       if (task === undefined) return yield* exit
       if (Exit.isSuccess(exit) && (exit.value as CallToolResult).isError !== true) return yield* dialect.created(task)
       yield* runner.tasks.end(task, Exit.isInterrupted(exit) ? cancelled : dialect.ended(exit))
@@ -140,19 +143,19 @@ const detach = (
     })
   )
 
-/** What the request waits for: the beginning of the task, or the end of the handler. */
+/** The event that the request waits for: the task has begun, or the handler has ended. */
 type First =
   | { readonly _tag: "Begun"; readonly task: StoredTask }
   | { readonly _tag: "Over"; readonly exit: Exit.Exit<unknown, unknown> }
 
 /**
- * One call that may become a task. Its mutable field `isCancelled` says whether the call was cancelled before its task began; `cancel` sets
- * it once. `run` also sets `startTask` of `own`, for as long as the task may begin.
+ * One call that may become a task. The mutable field `isCancelled` says whether the call was cancelled before its task began. `cancel` sets
+ * this field. `run` also sets `startTask` of `own` until the task can no longer begin.
  */
 interface Self {
   readonly runner: TaskRunner
   readonly dialect: TaskDialect
-  /** The context of the handler of the call. From the beginning of the task on, it knows the task. */
+  /** The context of the call's handler. After the task has begun, the context contains the task. */
   readonly own: HandlerContext
   readonly create: Effect.Effect<StoredTask, unknown>
   /** Runs one call of `begin` at a time, so that the task begins once even when the handler calls `startTask` twice at the same time. */
@@ -174,7 +177,7 @@ const begin = ({ beginning, create, dialect, first, handlerFiber, own, runner }:
         yield* runner.supervise(task, Deferred.await(handlerFiber), dialect.changed)
         yield* Deferred.succeed(first, { _tag: "Begun", task })
       })
-      // A refusal by the store is not a failure that a handler could treat: it answers the request, with its status.
+      // A handler must not catch a refusal of the store: the refusal answers the request, with its status.
     ))
   ) as Effect.Effect<void, AskError>
 
@@ -193,7 +196,7 @@ const handle = (
     Effect.exit,
     Effect.flatMap((exit) => Effect.map(Effect.exit(release(exit)), (released) => Exit.zipLeft(exit, released))),
     Effect.tap((exit) => Deferred.succeed(first, { _tag: "Over", exit })),
-    // The call was cancelled, or the server was shut down, before the client knew of the task.
+    // The call was cancelled, or the server was shut down, before the client got the task.
     Effect.map((exit) => self.isCancelled && Exit.isInterrupted(exit) ? cancelled : dialect.ended(exit)),
     Effect.mapInputContext((_: Context.Context<never>) => services)
   )
@@ -202,7 +205,7 @@ const handle = (
 const withSession = (context: Context.Context<any>, own: HandlerContext): Context.Context<any> =>
   context.pipe(Context.add(ServerSession, own), Context.add(RequestContext, own))
 
-/** The request was interrupted. If the task has begun, its handler goes on; otherwise the handler is interrupted. */
+/** Runs when the request was interrupted. If the task has begun, its handler goes on. Otherwise this function interrupts the handler. */
 const cancel = (self: Self, fiber: Fiber.RuntimeFiber<Ended>): Effect.Effect<unknown> =>
   Effect.suspend(() => {
     if (self.own.task !== undefined) return Effect.void
@@ -211,15 +214,15 @@ const cancel = (self: Self, fiber: Fiber.RuntimeFiber<Ended>): Effect.Effect<unk
   })
 
 /**
- * How the handler of a task asks: the status of the task is `input_required` until the client has answered, in both protocol eras, and the
- * handler waits. All questions are asked at once. Their keys are new in the task.
+ * Makes the functions with which the handler of a task asks questions. The status of the task is `input_required` until the client has
+ * answered, and the handler waits. The client gets all questions together, with keys that the task has not used before.
  */
 const askerOf = (task: StoredTask, after: Asker, dialect: TaskDialect, tasks: StoredTasks): Asker => {
   let count = 0
   const asker: Asker = {
     askAsTask: after.askAsTask,
     request: after.request,
-    // Nothing is sent again in a task.
+    // A task has no rounds: the client does not send its request again.
     round: undefined,
     endsRequest: false,
     ask: (questions) =>
@@ -236,7 +239,7 @@ const askerOf = (task: StoredTask, after: Asker, dialect: TaskDialect, tasks: St
             ? Effect.fail(McpError.fromWire(answer.error))
             : dialect.decode(question, answer.result, key)
         }
-        // With revision 2025-11-25 an answer is a response, which cannot be refused, so this check fails only with later revisions.
+        // With revision 2025-11-25 an answer is a response, which the server cannot refuse. So this check fails only with later revisions.
         const check: Check = (key, answer) =>
           "error" in answer ? Effect.void : Effect.catchAll(
             Effect.asVoid(decode(key, answer)),
@@ -260,7 +263,7 @@ const cancelled: Ended = {
   statusMessage: "The call was interrupted before its client knew of the task"
 }
 
-/** Begins the task of a call, if the call may become a task and its handler does not begin the task itself. Then runs the call. */
+/** Runs a call. Before that, begins the task, if the call may become a task and the handler does not begin the task itself. */
 export const begun = <A, E, R>(tool: TaskTool | undefined, call: Effect.Effect<A, E, R>) =>
   tool === undefined || tool.startsInHandler
     ? call

@@ -1,6 +1,6 @@
 /**
- * The resource templates that match a URI. The most specific template comes first, that is, the template with the most literal text.
- * `Resources` reads through these templates, and `Completion` completes their variables. `UriTemplate` matches the URI.
+ * Finds the resource templates that match a URI. The most specific template comes first: the template with the most literal text.
+ * `Resources` reads through these templates, and `Completion` completes their variables. `UriTemplate` does the matching.
  */
 import * as Option from "effect/Option"
 import * as UriTemplate from "../../definition/UriTemplate.js"
@@ -23,7 +23,7 @@ export const find = (registry: RegistryService, uri: string): ReadonlyArray<Temp
   ).sort((a, b) => bySpecificity(a.template, b.template))
 }
 
-// By the length of the literal text, then by name, so that the order does not depend on the order of registration.
+// Compares the length of the literal text, and then the name. So the order does not depend on the order of registration.
 const bySpecificity = ({ advertised: a }: RegisteredTemplate, { advertised: b }: RegisteredTemplate): number =>
   literalLength(b.uriTemplate) - literalLength(a.uriTemplate) || (a.uriTemplate < b.uriTemplate ? -1 : 1)
 

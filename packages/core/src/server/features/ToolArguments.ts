@@ -1,12 +1,13 @@
 /**
- * Reads the arguments of calls of tools, for `Tools`. The module first decodes the arguments as they are. When the arguments do not decode,
- * the module mends them by the schema that the tool advertises, and decodes the mended arguments. `ArgumentRepair` mends, `ArgumentNames`
- * finds names that the schema does not have; this module decides what becomes of a call.
+ * Reads the arguments of calls of tools, for `Tools`. The module first decodes the arguments without a change. When the arguments do not
+ * decode, the module repairs ("mends") them with the help of the JSON Schema of the tool, and decodes the repaired arguments.
+ * `ArgumentRepair` repairs, and `ArgumentNames` finds names that the schema does not have. This module decides whether the server runs or
+ * refuses the call.
  *
- * Middleware, and the check of the headers that repeat arguments, must see the same arguments as the handler. So the module remembers two
- * kinds of arguments as long as the message lives: arguments that middleware or the check has read, and mended arguments. Middleware and
- * the check cannot wait for a decoder that answers later. Once they have read the arguments of such a decoder, the arguments are not mended
- * any more.
+ * Middleware, and the check of HTTP headers that repeat arguments, must get the same arguments as the handler. So the module stores two
+ * kinds of arguments until the message is garbage-collected: arguments that middleware or the check has read, and repaired arguments.
+ * Middleware and the check cannot wait for an asynchronous decoder. After they have read the arguments of such a decoder, the module does
+ * not repair these arguments.
  */
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
@@ -21,7 +22,7 @@ import type * as Tools from "../../protocol/Tools.js"
 import type { RegisteredTool, RegistryService } from "../Registry.js"
 import * as HandlerName from "../runtime/HandlerName.js"
 
-/** The options of `McpServer` for arguments, and where diagnostics go. */
+/** The options of `McpServer` about arguments, and the function that reports diagnostics. */
 export interface Options {
   readonly mendArguments?: boolean | undefined
   readonly unknownArguments?: "accept" | "report" | "refuse" | undefined
@@ -30,8 +31,8 @@ export interface Options {
 
 export interface ToolArguments {
   /**
-   * Gives the parameters of a call for middleware and header checks, with the arguments that the handler will get. The arguments are
-   * decoded when something reads `arguments`.
+   * Gives the parameters of a call for middleware and header checks, with the arguments that the handler will get. The module decodes the
+   * arguments when code first reads the member `arguments`.
    */
   readonly seen: (params: JsonObject | undefined) => JsonObject | undefined
   /** Runs `handler`, the handler of a tool, with its arguments. `sent` are the parameters as the client sent them. */
@@ -45,7 +46,7 @@ export interface ToolArguments {
 
 type DecodingTool = RegisteredTool & { readonly decode: NonNullable<RegisteredTool["decode"]> }
 
-/** Whether the tool decodes its arguments. Only such arguments can be mended. */
+/** Whether the tool decodes its arguments. Only such arguments can be repaired. */
 export const decodes = (tool: RegisteredTool): tool is DecodingTool => tool.decode !== undefined
 
 type Called = ReturnType<RegisteredTool["call"]>
@@ -57,14 +58,14 @@ type Handler = RegisteredTool["call"]
 interface Read {
   readonly tool: DecodingTool
   readonly args: unknown
-  /** The decoding. It has ended already, unless the decoder answers later. */
+  /** The result of decoding. With a synchronous decoder, this effect has already ended. */
   readonly decoded: Effect.Effect<unknown, ParseIssue>
   readonly mended?: ArgumentRepair.Mended | undefined
 }
 
 interface Self extends Options {
   readonly tools: Pick<RegistryService["tools"], "get">
-  /** What is remembered of a call, by the parameters as the client sent them. */
+  /** The stored arguments of calls, by the parameters as the client sent them. */
   readonly remembered: WeakMap<JsonObject, Read>
   /** The functions that find unknown names, by the schema of the arguments. */
   readonly unknownIn: WeakMap<JsonObject, ArgumentNames.Find>
@@ -125,7 +126,7 @@ const readOf = (self: Self, tool: DecodingTool, args: unknown): Read => {
     : { tool, args, decoded }
 }
 
-/** The result for arguments that do not decode. An error describes the arguments as the client has sent them, not the mended ones. */
+/** Reads arguments that do not decode. An error describes the arguments as the client has sent them, not the repaired arguments. */
 const mended = (self: Self, tool: DecodingTool, args: unknown, issue: ParseIssue): Read => {
   const refused: Read = { tool, args, decoded: EffectInternals.fromEither(Either.left(issue)) }
   const mended = mends(self, tool) ? ArgumentRepair.mend(tool.advertised.inputSchema, args) : undefined
@@ -161,7 +162,7 @@ const called = (
   })
 }
 
-/** Runs the handler, after it has reported unknown names and mended arguments. */
+/** Runs the handler. Before that, reports unknown names and repaired arguments. */
 const run = (
   self: Self,
   read: Read,
@@ -189,7 +190,7 @@ const run = (
   )
 }
 
-/** The unknown names in the arguments; `undefined` when there are none, and for a server that accepts unknown names. */
+/** Gives the unknown names in the arguments; `undefined` when there are none, and on a server that accepts unknown names. */
 const unknownOf = (self: Self, { advertised: { inputSchema } }: DecodingTool, args: unknown) => {
   if (self.unknownArguments === "accept") return undefined
   let find = self.unknownIn.get(inputSchema)
@@ -197,7 +198,10 @@ const unknownOf = (self: Self, { advertised: { inputSchema } }: DecodingTool, ar
   return find(args)
 }
 
-/** The result of a call whose arguments are refused. It names unknown arguments, because these are often the reason. */
+/**
+ * Makes the result of a call whose arguments the server refuses. The result also names unknown arguments, because these are often the
+ * reason.
+ */
 const refuse = (self: Self, { args, tool }: Read, name: string, issue?: ParseIssue): Called => {
   const unknown = unknownOf(self, tool, args)
   const what = `arguments for ${HandlerName.tool(name)}`
@@ -205,7 +209,7 @@ const refuse = (self: Self, { args, tool }: Read, name: string, issue?: ParseIss
     issue === undefined ? `Invalid ${what}` : ofIssue(issue, what).message,
     ...(unknown === undefined ? [] : [ArgumentNames.sentence(unknown)])
   ]
-  // Also with revision 2025-06-18 or earlier, because hosts of these revisions show their model results, but not errors.
+  // A result, and not an error, also with revision 2025-06-18 or earlier: a host shows its model the results of tools, but not errors.
   return Effect.succeed({
     content: [{ type: "text", text: texts.join(issue === undefined ? ": " : "; ") }],
     isError: true

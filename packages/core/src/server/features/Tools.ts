@@ -1,5 +1,5 @@
 /**
- * `tools/list` and `tools/call`: finds the tool that a call names, and turns the end of its handler into a result. Arguments that the tool
+ * Serves `tools/list` and `tools/call`: finds the tool that a call names, runs the handler, and makes the result. Arguments that the tool
  * does not accept, and failures that the tool declares, become results that the model reads. `McpServer.tool` makes an entry of the
  * `Registry` with this module, and `dispatch/Build` adds its routes to the server.
  *
@@ -32,7 +32,7 @@ import * as Surroundings from "./Surroundings.js"
 import type * as TaskCall from "./TaskCall.js"
 import * as ToolArguments from "./ToolArguments.js"
 
-/** The runner and the code for calls, in a server with tasks. */
+/** The runner of tasks, and the code for calls that become tasks. */
 interface Tasks {
   readonly runner: TaskRunner
   readonly call: typeof TaskCall
@@ -101,7 +101,7 @@ const serve = (
   const suspended = Effect.suspend(called)
   const served = Surroundings.serve(
     tool,
-    // A refusal shows that the tool exists: only a request that sees the tool gets it.
+    // A refusal shows that the tool exists, so only a request to which the tool is visible gets the refusal.
     refusal === undefined ? tasks?.call.begun(tool.task, suspended) ?? suspended : Effect.fail(refusal),
     Effect.fail(unknown(params.name)),
     settle
@@ -120,18 +120,18 @@ const serve = (
     }
 }
 
-/** Turns the failure of a service or middleware around a tool into a result, where the tool declares this failure. */
+/** Makes a result from the failure of a service or middleware around a tool, where the tool declares this failure. */
 const settled = ({ failed }: RegisteredTool) => (end: Effect.Effect<unknown, unknown, any>) =>
   failed === undefined ? end : Effect.catchAllCause(end, failed)
 
 /**
- * Whether the client has listed an output schema that has the value of the tool as a member. This is so with legacy revisions when the
- * schema also allows values that are not objects.
+ * Whether the output schema in the client's list wraps the value of the tool in an object. This is true with legacy revisions (up to
+ * 2025-11-25) when the schema also allows values that are not objects.
  */
 const isWrapped = ({ outputSchema }: Tools.Tool, version: Version.Version): boolean =>
   outputSchema !== undefined && WrappedOutput.allowsOthers(outputSchema) && Version.isLegacy(version)
 
-/** Wraps an object as the listed schema says. `narrowResult` of the method wraps every other value. */
+/** Wraps an object in the form of the listed schema. `narrowResult` of the method wraps every other value. */
 const wrapped = (result: Tools.CallToolResult): Tools.CallToolResult =>
   result.isError !== true && Predicate.isRecord(result.structuredContent)
     ? { ...result, structuredContent: WrappedOutput.value(result.structuredContent) }
@@ -156,7 +156,7 @@ export const unseen = (
 const unknown = (name: string): InvalidParams =>
   new InvalidParams({ message: `Unknown tool: ${HandlerName.quotable(name)}` })
 
-/** The registry entry of a tool, from its definition and its handler. */
+/** Makes the registry entry of a tool from its definition and its handler. */
 export const entry = (
   tool: Tool.Tool.Any,
   handler: (parameters: any) => Effect.Effect<any, any, any>,
@@ -175,8 +175,8 @@ export const entry = (
 })
 
 /**
- * The registry entry of a tool whose tasks are detached. When the arguments are decoded, its handler begins the task and then starts the
- * work. Its success has no value.
+ * Makes the registry entry of a tool whose tasks are detached. The handler gets decoded arguments, begins the task, and then starts the
+ * work. The handler succeeds without a value.
  */
 export const detachedEntry = (
   tool: Tool.Tool.Any,
@@ -194,7 +194,7 @@ export const detachedEntry = (
   task: { support: "required", startsInHandler: true, detached: engine }
 })
 
-/** The result of a call whose work has ended outside of the server, for a client of this revision. */
+/** Makes the result of a call whose work has ended outside of the server, for a client of this revision. */
 export const resultOf = (
   tool: Tool.Tool.Any,
   end: Effect.Effect<any, any>,
@@ -241,7 +241,7 @@ const failed = (
   declared: (failure: unknown, encoded: Failed) => Failed = (_, encoded) => encoded
 ) =>
 (cause: Cause.Cause<unknown>): Failed => {
-  // A handler that failed, and then died in a finalizer, has a bug: it must be logged as a defect.
+  // When a handler failed, and then died in a finalizer, the cause is a bug, so the server must log a defect.
   const failure = Cause.isDie(cause) ? Option.none() : Cause.failureOption(cause)
   if (Option.isNone(failure)) return Effect.failCause(cause)
   return HandlerOutcome.isProtocolError(failure.value)

@@ -1,9 +1,10 @@
 /**
- * One request of `@effect/platform` as an `HttpExchange`. The endpoint answers a request by calling functions, while the platform expects
- * an Effect of a response, and pulls the body. This module translates between the two. `HttpEndpoint` makes one exchange for each request.
+ * Adapts one request of `@effect/platform` to the interface `HttpExchange`. The endpoint answers a request by calling functions. The
+ * platform wants an Effect that gives a response, and pulls the body of the response. This module translates between the two.
+ * `HttpEndpoint` makes one exchange for each request.
  *
- * Its classes have mutable fields, because plain functions change them. `next` resumes the Effect that the platform waits for. Each step
- * (reading the body, answering) sets `next` anew, and no step begins before `next` is set.
+ * The fields of the classes are mutable, because plain functions change them. `next` resumes the Effect that the platform runs. Each step
+ * (reading the body, answering) sets a new `next`, and begins only after `next` is set.
  */
 import type { HttpServerRequest } from "@effect/platform/HttpServerRequest"
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
@@ -76,7 +77,7 @@ export class AppExchange implements HttpExchange, Owner {
     return this.request.originalUrl.replace(/^[a-z]+:\/\/[^/?]*/i, "").replace(/\?.*$/s, "") || "/"
   }
 
-  /** Calls `handle`, and waits for the answer. `handle` may answer before it returns, or later. */
+  /** Calls `handle`, and waits for the answer. `handle` may answer before or after it returns. */
   answer(handle: () => void): Answer {
     return Effect.interruptible(Effect.onInterrupt(this.step(handle), () => Effect.sync(this.gone)))
   }
@@ -127,19 +128,26 @@ export class AppExchange implements HttpExchange, Owner {
   }
 
   /**
-   * Disconnects the client. It does not wait for the platform to pull, because the platform may be waiting for a reader that takes nothing.
+   * Disconnects the client. This function does not wait for the platform to pull, because the platform may wait for a client that reads
+   * nothing.
    */
   cut(): void {
     this.gone()
     this.disconnect()
   }
 
-  /** Watches the connection for the last text, because the platform may be waiting for the client to take what it has pulled. */
+  /**
+   * Watches the connection until the client has taken the last text. The platform may have pulled the text, although the client has not
+   * read it.
+   */
   finish(last: number, slowReaders: SlowReaders | undefined): void {
     this.watch(last, slowReaders, true)
   }
 
-  /** Ends the answer. On Node it also closes the connection, which would otherwise keep the text that the client has not read. */
+  /**
+   * Ends the answer. On Node, this function also closes the connection, because the connection buffers the text that the client has not
+   * read.
+   */
   disconnect(): void {
     this.abort()
     const { socket } = this.request.source as { readonly socket?: { readonly destroy?: () => void } }
@@ -147,8 +155,8 @@ export class AppExchange implements HttpExchange, Owner {
   }
 
   /**
-   * On Node, watches an answer that has to wait on its connection, for earlier answers or for the client. `unwritten` is true when the
-   * platform has not yet written all of the answer.
+   * On Node, watches an answer that cannot leave yet, because of earlier answers on the connection or because the client reads slowly.
+   * `unwritten` is true when the platform has not yet written the whole answer.
    */
   private watch(held: number, slowReaders: SlowReaders | undefined, unwritten = false): void {
     const { response } = this.request as { readonly response?: NodeResponse | undefined }
@@ -168,7 +176,7 @@ export class AppExchange implements HttpExchange, Owner {
   }
 }
 
-/** The members of Node's response that are used here. `socket` is null until the earlier answers on the connection were sent. */
+/** The members of Node's response that this module uses. `socket` is null until the earlier answers on the connection have been sent. */
 interface NodeResponse {
   readonly socket: { readonly writableLength: number } | null
   readonly on: (event: "finish" | "close", listener: () => void) => void
@@ -179,8 +187,8 @@ type Pulled = Effect.Effect<Uint8Array, Option.Option<never>>
 const ended: Pulled = Effect.fail(Option.none())
 
 /**
- * What the platform pulls from. Each pull waits until the writer has text, and takes all the text that the writer has when the fiber of the
- * platform runs. `resume` ends the wait; `taken` is the text that the writer gave then.
+ * The body of an answer, from which the platform pulls. Each pull waits until the writer has text, and takes all the text that the writer
+ * then has. `resume` ends the wait. `taken` is the text that the writer has given.
  */
 class PulledBody implements Source {
   private resume: (next: Pulled) => void = () => {}
@@ -218,7 +226,7 @@ const read = (
   into: RequestBody.OpenBody
 ): Effect.Effect<string | RequestBody.BodyFault> => {
   const source = request.source as Request | RequestBody.NodeBody
-  // A body that middleware has read is still in the memory of the platform.
+  // When middleware has already read the body, the platform still has the body in memory.
   return source instanceof Request && source.bodyUsed
     ? Effect.match(request.arrayBuffer, {
       onFailure: (): RequestBody.BodyFault => ({ fault: "taken" }),
@@ -232,7 +240,7 @@ const read = (
     })
 }
 
-/** All headers except the type of the content, which the platform takes as an option of its own. */
+/** Gives all headers except `content-type`, which is a separate option of the platform. */
 const clean = (headers: Headers): Record<string, string> => {
   const all = present(headers)
   delete all["content-type"]

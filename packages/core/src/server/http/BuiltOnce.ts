@@ -1,7 +1,7 @@
 /**
  * Builds the server of a handler that a module exports (`WebHandler`, `NodeHandler` of the node package). The first request builds the
- * server, because some platforms allow no work before the first request. When building fails, the cause is logged, and the next request
- * builds the server again.
+ * server, because some platforms allow no work before the first request. When building fails, this module logs the cause, and the next
+ * request builds the server again.
  */
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -11,11 +11,11 @@ import * as SingleFlight from "../../kit/SingleFlight.js"
 
 export interface BuiltOnce<A> {
   /**
-   * The value, also after `dispose`. While the value is being built, a promise of the value. `undefined` when `dispose` came before the
-   * value was built.
+   * Gives the value, or a promise of the value while the value is being built. Also gives the value after `dispose`. Gives `undefined` when
+   * `dispose` was called before the value was built.
    */
   readonly current: () => A | Promise<A> | undefined
-  /** Builds the value now, unless it was built already. Rejects with the reason when the value cannot be built. */
+  /** Builds the value now, if the value does not exist yet. Rejects with the reason when the value cannot be built. */
   readonly ready: () => Promise<void>
   /** Releases everything that was built. */
   readonly dispose: () => Promise<void>

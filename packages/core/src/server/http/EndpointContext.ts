@@ -1,7 +1,7 @@
 /**
- * What all modules of one endpoint share, in both protocol eras: the options, the timer for deadlines, the count of text that clients have
- * not taken, and the services that fibers run with. `dispatch/Endpoint` makes it. `legacy/HttpContext` adds what only the legacy era
- * (revisions up to 2025-11-25) needs.
+ * The values that all modules of one endpoint share: the options, the timer for deadlines, the number of characters that clients have not
+ * read yet, and the services for fibers. `dispatch/Endpoint` makes this object. `legacy/HttpContext` adds the values for revisions up to
+ * 2025-11-25.
  */
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
@@ -14,7 +14,7 @@ import * as SessionId from "./SessionId.js"
 import * as StreamedAnswer from "./StreamedAnswer.js"
 import { UnsentText } from "./UnsentText.js"
 
-/** The least time between two sweeps of the deadlines of an endpoint, in milliseconds. */
+/** The least time between two checks of the deadlines of an endpoint, in milliseconds. */
 const RESOLUTION = 1000
 
 export class EndpointContext implements SlowReaders {
@@ -32,8 +32,8 @@ export class EndpointContext implements SlowReaders {
   }
 
   /**
-   * Begins to answer with an event stream. `onInvalid` runs when the user of the request is no longer valid. Without `onInvalid` the user
-   * is not checked again, and the stream goes on.
+   * Begins to answer with an event stream. `onInvalid` runs when the user of the request is no longer valid. Without `onInvalid`, the
+   * endpoint does not check the user again.
    */
   stream(
     exchange: Pick<Admitted, "stream" | "watchUser">,
@@ -97,12 +97,12 @@ export class EndpointContext implements SlowReaders {
     const { keepAlive } = this.options
     if (keepAlive === Infinity) return () => {}
     const catchUp = Effect.sync(() => this.sweeper.catchUp())
-    // The sweep that has just run may have been too early for the deadlines of this request.
+    // The last check may have run too early for the deadlines of this request.
     const sweep = Effect.flatMap(
       catchUp,
       (swept) => swept ? Effect.void : Effect.delay(Effect.asVoid(catchUp), this.sweeper.resolution)
     )
-    // The services may come from an uninterruptible fiber.
+    // The fiber whose services this code uses may be uninterruptible.
     const ticking = Effect.interruptible(Effect.forever(Effect.delay(sweep, keepAlive)))
     const fiber = EffectInternals.runFork(this.runtime, ticking)
     return () => EffectInternals.interrupt(fiber)
@@ -113,7 +113,7 @@ export class EndpointContext implements SlowReaders {
     return this.open
   }
 
-  /** How many characters all answers hold that clients have not taken yet. */
+  /** How many characters of all answers clients have not read yet. */
   get unsentSize(): number {
     return this.unsent.size
   }
@@ -125,7 +125,7 @@ export const make = (options: ResolvedOptions.Given): Effect.Effect<EndpointCont
     if (!SessionId.isPrefix(resolved.sessionIdPrefix)) {
       return yield* Effect.dieMessage(
         "The option legacy.sessionIdPrefix may have at most 64 letters, digits and '.', '_', '~', '-', because session ids " +
-          `stand in headers and URLs; it is ${JSON.stringify(resolved.sessionIdPrefix.slice(0, 80))}`
+          `are in headers and URLs; the value is ${JSON.stringify(resolved.sessionIdPrefix.slice(0, 80))}`
       )
     }
     return new EndpointContext(resolved, yield* Deadlines.make(RESOLUTION), yield* EffectInternals.currentServices())

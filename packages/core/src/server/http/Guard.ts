@@ -1,10 +1,10 @@
 /**
- * Checks the headers Host and Origin before anything else of a request is read. Without this check, a web page could use a browser to send
- * requests to a server on the user's machine (DNS rebinding). The module also makes the headers that a browser requires before it lets
- * pages of other origins use a server (CORS).
+ * Checks the headers Host and Origin of a request, before all other checks. Without this check, a web page could use a browser to send
+ * requests to a server on the user's machine (DNS rebinding). The module also makes the CORS headers. A browser requires these headers
+ * before a page of another origin can use a server.
  *
- * The guard does not identify the sender: this is up to the `Authenticator`. `dispatch/Endpoint` makes the guard, and `dispatch/Stages`
- * calls it for every request, except for the requests that `Health` answers.
+ * The guard does not identify the sender; the `Authenticator` does this. `dispatch/Endpoint` makes the guard. `dispatch/Stages` calls the
+ * guard for every request, except for the requests that `Health` answers.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#security-warning
  */
@@ -14,17 +14,17 @@ import * as Refusal from "./Refusal.js"
 
 export interface Guard {
   /**
-   * The refusal of a request whose Host or Origin is not allowed; `undefined` when both are allowed. Any host is allowed when the options
-   * name no hosts and the server is known to listen on an address that is not loopback.
+   * Gives the refusal of a request whose Host or Origin is not allowed; `undefined` when both are allowed. When the options name no hosts,
+   * and the server listens on an address that is known and not loopback, any host is allowed.
    */
   readonly check: (headers: Headers, server?: Pick<HttpExchange, "isLocal">) => HttpRefusal | undefined
-  /** The CORS headers of every answer to a page; `undefined` for a request without an Origin. */
+  /** Gives the CORS headers of the answer to a page; `undefined` for a request without the header Origin. */
   readonly cors: (headers: Headers) => Headers | undefined
-  /** The headers of the answer to a preflight request. */
+  /** Gives the headers of the answer to a preflight request. */
   readonly preflight: (headers: Headers, allow: string) => Headers
 }
 
-/** The names of the loopback interface. Only programs on the same machine reach a server there. */
+/** The names of the loopback interface. Only programs on the same machine can reach a server on this interface. */
 export const loopbackHosts: ReadonlyArray<string> = ["localhost:*", "127.0.0.1:*", "[::1]:*"]
 
 export const loopbackOrigins: ReadonlyArray<string> = loopbackHosts.flatMap((host) => [
@@ -38,9 +38,9 @@ export const isLoopback = (address: string): boolean =>
   /^(::ffff:)?127\.\d+\.\d+\.\d+$/i.test(address)
 
 /**
- * The host that a request is for. When the Host header names the loopback interface, the host of an absolute URI comes before it (RFC 9112,
- * 3.2.2). Before any other Host header it does not come, because behind a proxy some platforms make a URL from the name that they listen
- * on.
+ * Gives the host of a request. Without a Host header, the URL decides. When the Host header names the loopback interface, a host name in
+ * the URL replaces the header (RFC 9112, 3.2.2). In all other cases the Host header decides, because behind a proxy some platforms make the
+ * URL from the address of their own listener.
  */
 export const hostOf = (url: string, header: string | undefined): string | undefined => {
   const host = /^[a-z]+:\/\/([^/?#]*)/i.exec(url)?.[1]
@@ -63,7 +63,7 @@ export const make = (options: Given = {}): Guard => {
   const isOrigin = matcher(options.allowedOrigins ?? loopbackOrigins)
   return {
     check: (headers, server) => {
-      // HTTP/2 has the pseudo-header `:authority` in place of Host; a request may have both only when they agree (RFC 9113, 8.3.1).
+      // HTTP/2 has the pseudo-header `:authority` in place of Host. A request may have both headers only when they agree (RFC 9113, 8.3.1).
       const authority = headers[":authority"]
       const host = headers.host ?? authority
       const agree = authority === undefined || host?.toLowerCase() === authority.toLowerCase()
@@ -76,7 +76,7 @@ export const make = (options: Given = {}): Guard => {
     },
     cors: ({ origin }) =>
       origin === undefined ? undefined : {
-        // The origin of the request, never "*", which would allow every page.
+        // The origin of the request. The value "*" would allow every page.
         "access-control-allow-origin": origin,
         "access-control-expose-headers": EXPOSED,
         vary: "Origin"
@@ -93,7 +93,7 @@ export const make = (options: Given = {}): Guard => {
   }
 }
 
-/** The CORS headers of an answer that the pages of every origin may read. A page may not send cookies with such a request. */
+/** The CORS headers of an answer that the pages of every origin may read. With these headers, a page cannot send cookies. */
 export const anyOrigin: Headers = { "access-control-allow-origin": "*" }
 
 const EXPOSED = "Mcp-Session-Id, MCP-Protocol-Version, WWW-Authenticate, DPoP-Nonce, Retry-After"
@@ -115,21 +115,21 @@ const ALLOWED = [
 ]
 
 /**
- * The requested headers that repeat parameters of tools. Their names depend on the tools, so there is no fixed list. A name may have every
- * character that HTTP allows in the name of a header (RFC 9110, 5.6.2).
+ * Gives the requested headers that repeat arguments of tools. Their names depend on the tools, so there is no fixed list. A name may
+ * contain every character that HTTP allows in the name of a header (RFC 9110, 5.6.2).
  */
 const parameters = (requested: string | undefined): ReadonlyArray<string> =>
   requested === undefined || requested.length > MAX_REQUESTED
     ? []
     : requested.split(",").map((name) => name.trim()).filter((name) => /^mcp-param-[!#$%&'*+.^_`|~\w-]+$/i.test(name))
 
-/** How many characters of requested headers are read: as many as Node's HTTP server accepts for all headers together. */
+/** How many characters of the requested headers the guard reads. Node's HTTP server has the same limit for all headers together. */
 const MAX_REQUESTED = 16_384
 
 const ANY_PORT = ":*"
 
 const matcher = (allowed: ReadonlyArray<string>): (value: string) => boolean => {
-  // When a field was repeated, its values are joined by a comma.
+  // Commas join the values of a repeated field.
   if (allowed.includes("*")) return (value) => !value.includes(",")
   const exact = new Set<string>()
   const anyPort = new Set<string>()
@@ -141,7 +141,7 @@ const matcher = (allowed: ReadonlyArray<string>): (value: string) => boolean => 
     const given = value.toLowerCase()
     return exact.has(given) || anyPort.has(given.replace(/:\d{1,5}$/, ""))
   }
-  // A client sends the same value with each request, so the last match is kept.
+  // A client sends the same value with each request, so this function caches the last match.
   let last: string | undefined
   return (value) => {
     if (value === last) return true

@@ -1,10 +1,10 @@
 /**
- * Answers the questions of supervisors and load balancers: whether the process is alive, and whether it is ready for requests. Such a
- * request is a probe. `dispatch/Endpoint` calls `make`, and `dispatch/Stages` gives every GET and HEAD to this module first. An answer has
- * a status and one word, and tells nothing else of the server.
+ * Answers health checks ("probes") of supervisors and load balancers. A probe asks whether the process is alive, or whether the process is
+ * ready for requests. `dispatch/Endpoint` calls `make`, and `dispatch/Stages` gives every GET and HEAD to this module first. An answer
+ * contains a status and one word, and reveals nothing else about the server.
  *
- * Requests that arrive while a check runs get the answer of this check, and the last answer is used again for a while. So no number of
- * requests makes a check run more often, or twice at the same time.
+ * Probes that arrive while a check runs get the result of this check. For the time `maxAge`, this module reuses the last result. So many
+ * probes do not make a check run more often, and a check never runs twice at the same time.
  */
 import * as Cause from "effect/Cause"
 import * as Duration from "effect/Duration"
@@ -20,13 +20,16 @@ import * as Readiness from "../Readiness.js"
 import type { HttpExchange } from "./HttpExchange.js"
 
 export interface Health {
-  /** Answers a probe, before it returns or later. Gives `false`, and does nothing, when the request is not a probe. */
+  /** Answers a probe, before or after this function returns. Gives `false`, and does nothing, when the request is not a probe. */
   readonly answers: (exchange: Probed) => boolean
-  /** From now on the process is not ready. Waits for the time `grace`, in which load balancers notice this. Can be run again. */
+  /**
+   * From now on the process is not ready. Waits for the time `grace`, in which load balancers notice this. You may run this effect several
+   * times.
+   */
   readonly drain: Effect.Effect<void>
 }
 
-/** The members of a request that answering a probe needs. */
+/** The members of a request that this module needs to answer a probe. */
 type Probed = Pick<HttpExchange, "method" | "path" | "reply">
 
 /** The option `health` of `WebHandler`. */
@@ -43,33 +46,33 @@ interface Self {
   readonly sweeper: Pick<Deadlines, "now">
   /** Runs a check on a fiber. After the scope has closed, it runs nothing. */
   readonly run: (effect: Effect.Effect<void>) => Fiber.RuntimeFiber<void>
-  /** By how many milliseconds the event loop may be late. */
+  /** The greatest delay of the event loop, in milliseconds. */
   readonly maxLag: number
-  /** The checks that the layers of this process have added. Each gives `undefined`, or the reason why it does not pass. */
+  /** The checks that layers of the application have added. Each check gives `undefined`, or the reason why the check does not pass. */
   readonly checks: ReadonlyArray<Effect.Effect<string | undefined>>
-  /** Whether `drain` has begun; `drain` writes it. */
+  /** Whether `drain` has begun. `drain` writes this field. */
   isDraining: boolean
-  /** Whether the checks passed when they ran last; `isReady` writes it. */
+  /** Whether the checks passed in their last run. `isReady` writes this field. */
   wasReady: boolean
 }
 
-/** The state of one of the two paths. */
+/** The state of one of the two paths, "/livez" and "/readyz". */
 interface Probe {
   readonly check: Effect.Effect<boolean>
-  /** How long an answer is used again, in milliseconds. */
+  /** How long this module reuses a result, in milliseconds. */
   readonly maxAge: number
-  /** Whether the process may answer yes at all, whatever the check says. */
+  /** Whether a positive answer is possible. If `false`, the answer is negative whatever the check says. */
   readonly mayPass: () => boolean
   /** The requests that the running check will answer. `receive` adds requests, `answerAll` removes them. */
   readonly waiting: Array<Probed>
-  /** The last answer, and the time until which it is used again. `checked` writes both. */
+  /** The last result, and the time until which this module reuses the result. `checked` writes both fields. */
   last: boolean
   until: number
 }
 
 /**
- * `isServing` says whether the endpoint can serve now, without regard to the checks of layers. Gives `undefined` when the option `health`
- * is off.
+ * Makes the health checks of an endpoint; `undefined` when the option `health` is off. `isServing` says whether the endpoint itself can
+ * serve now.
  */
 export const make = (
   { health }: Given,
@@ -107,14 +110,14 @@ const drain = (self: Self, grace: Duration.DurationInput): Effect.Effect<void> =
     return Duration.toMillis(grace) > 0 ? Effect.sleep(grace) : Effect.void
   })
 
-/** Whether the event loop turns in time. */
+/** Checks whether the event loop is not blocked. */
 const isPrompt = ({ maxLag, sweeper }: Self): Effect.Effect<boolean> =>
   Effect.suspend(() => {
     const began = sweeper.now()
     return Effect.map(Effect.sleep(TICK), () => sweeper.now() - began - TICK <= maxLag)
   })
 
-/** Whether all checks of layers pass. Logs each change. */
+/** Runs all checks of layers. Gives `true` when all pass. Logs each change of this result. */
 const isReady = (self: Self): Effect.Effect<boolean> =>
   self.checks.length === 0
     ? Effect.succeed(true)
@@ -135,7 +138,10 @@ const probeOf = (check: Effect.Effect<boolean>, maxAge: number, mayPass: () => b
   until: -Infinity
 })
 
-/** Answers a request with the last answer. If that is too old, a run of the check answers the request; this run may have begun already. */
+/**
+ * Answers a probe with the last result. When the last result is too old, the probe waits for a run of the check, which may already have
+ * begun.
+ */
 const receive = (self: Self, probe: Probe, exchange: Probed): void => {
   const { mayPass, until, waiting } = probe
   if (!mayPass() || self.sweeper.now() < until) return answer(probe, exchange)
@@ -162,13 +168,14 @@ const answer = ({ last, mayPass }: Probe, exchange: Probed): void => {
   exchange.reply(status, HEADERS, exchange.method === "HEAD" ? "" : text)
 }
 
-/** The length of the timer that measures how late the event loop is, in milliseconds. */
+/** The time of the timer that measures the delay of the event loop, in milliseconds. */
 const TICK = 1
 
 const HEADERS = { "content-type": "text/plain", "cache-control": "no-store" } as const
 
 /**
- * Why a check does not pass; `undefined` when it passes. A check that cannot be interrupted, and still runs, does not begin a second time.
+ * Runs a check. Gives the reason why the check does not pass; `undefined` when it passes. While an uninterruptible check still runs, this
+ * function does not start the check again.
  */
 const attempt = (
   { name, run }: Readiness.Check,

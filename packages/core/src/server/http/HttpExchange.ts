@@ -1,11 +1,11 @@
 /**
- * One HTTP request, and the functions that answer it. It is the interface between the endpoint, which has no sockets, and the HTTP server,
- * which has them. `AppExchange`, `WebExchange`, and `NodeExchange` of the node package, each implement it for a platform;
- * `nodes/ForwardedRequests` implements it for a request that arrived at another node.
+ * One HTTP request, and the functions that answer the request. This is the interface between the endpoint, which has no sockets, and the
+ * HTTP server, which has the sockets. `AppExchange`, `WebExchange`, and `NodeExchange` of the node package, each implement it for a
+ * platform; `nodes/ForwardedRequests` implements it for a request that arrived at another node.
  *
- * All members are plain functions, not effects, so that a request that is answered at once costs no fiber except the fiber of its handler.
- * The endpoint never sets a member of an exchange. Everything that the endpoint finds out about a request is in the request's
- * `Stage.Passage`. After the stages, code of the endpoint gets the request as an `Answerable` or as an `Admitted`.
+ * All members are plain functions, not effects. So a request needs no fiber except the fiber of its handler. The endpoint never sets a
+ * member of an exchange. It stores the facts that it finds about a request in a `Stage.Passage`. After the stages, code of the endpoint
+ * gets the request as an `Answerable` or as an `Admitted`.
  */
 import type * as Context from "effect/Context"
 import type * as Tracer from "effect/Tracer"
@@ -16,19 +16,19 @@ import type { Principal } from "../Authenticator.js"
 import type { Brought } from "../runtime/RequestOrigin.js"
 import type { BodyFault, OpenBody } from "./RequestBody.js"
 
-/** Header fields by their names in lower case. Repeated fields are joined with ", ", so a check that expects a single value fails. */
+/** Header fields by their names in lower case. The values of repeated fields are joined with ", ". */
 export type Headers = Readonly<Record<string, string | undefined>>
 
-/** Everything that the HTTP server knows of a request. */
+/** The facts about a request that the HTTP server gives. */
 export interface Arrived extends Brought {
   readonly method: string
-  /** The path and the query, as the endpoint compares them with its own path. */
+  /** The path and the query, in the form in which the endpoint compares them with its own path. */
   readonly url: string
-  /** The path that the client used. It is the whole path, also where a router has removed the beginning of `url`. */
+  /** The whole path in the client's request, also where a router has removed the beginning of `url`. */
   readonly path: string
   readonly headers: Headers
   /**
-   * The names and the values of the header fields in turn, as the client has sent them; `undefined` where the platform does not keep them.
+   * The header fields as the client has sent them: name, value, name, value, and so on; `undefined` where the platform does not keep them.
    */
   readonly rawHeaders: ReadonlyArray<string> | undefined
   /**
@@ -37,73 +37,73 @@ export interface Arrived extends Brought {
    */
   readonly remoteAddress?: string | undefined
   readonly encrypted?: boolean | undefined
-  /** The span that the application's HTTP server has made for the request, or a span below it; `undefined` where there is no span. */
+  /** The span that the application's HTTP server has made for the request, or a child of this span; `undefined` where there is no span. */
   readonly span?: Tracer.AnySpan | undefined
 }
 
 export interface HttpExchange extends Arrived {
   /** Whether the client has disconnected. Nothing reaches a client that has disconnected. */
   readonly isGone: boolean
-  /** Reads the body; may be called once. It calls `then` at most once, and never when the client disconnects before. */
+  /** Reads the body. Call this function only once. It calls `then` at most once, and never after the client has disconnected. */
   readonly body: (into: OpenBody, then: (body: string | BodyFault) => void) => void
   /** Sends a complete answer, if the client is still connected. */
   readonly reply: (status: number, headers: Headers, body: string, slowReaders?: SlowReaders) => void
   /**
-   * Begins an answer that is written in pieces. The headers leave at once. Functions of the reader are called only after `stream` has
-   * returned.
+   * Begins an answer that the endpoint writes in pieces. Sends the headers immediately. Calls the functions of `reader` only after `stream`
+   * has returned.
    */
   readonly stream: (status: number, headers: Headers, reader: Reader, slowReaders?: SlowReaders) => Writer
-  /** Calls the listener when the client disconnects before it was answered. A later listener replaces an earlier listener. */
+  /** Calls the listener when the client disconnects before the answer. A later listener replaces an earlier listener. */
   readonly onGone: (listener: () => void) => void
   /**
-   * Only for a request that arrived at another node and has not begun to run here. The request is not answered here: the other node looks
-   * again for the node that serves the session. With `isDraining`, the other node waits until this node has given the session away.
+   * Gives a request back to the node where it arrived, which then searches again for the node of the session. Exists only for a request
+   * that another node has passed on and that has not begun to run here. With `isDraining`, the other node waits until this node has
+   * released the session.
    */
   readonly moved?: ((isDraining: boolean) => void) | undefined
-  /** Only for a request that arrived at another node. Call it before a part of the request runs. */
+  /** Exists only for a request that another node has passed on. Call this function before a part of the request runs. */
   readonly begins?: (() => void) | undefined
 }
 
-/** A request that passes through the endpoint. Its answer also gets the headers that the endpoint adds to every answer. */
+/** A request in the endpoint. The endpoint adds its own headers to the answer. */
 export interface Answerable extends Pick<HttpExchange, "headers" | "isGone" | "onGone"> {
   readonly arrived: Arrived
   readonly reply: (status: number, headers: Headers, body: string) => void
   readonly stream: (status: number, headers: Headers, reader: Reader) => Writer
 }
 
-/** A request whose user the endpoint has found. Only such a request can be given to a transport. */
+/** An authenticated request. Only such a request can go to a transport. */
 export interface Admitted extends Answerable, Pick<HttpExchange, "moved">, Admission {}
 
-/** What is known of the sender of a request. */
+/** The facts about the sender of a request. */
 export interface Admission {
   /** The id of the user, for sessions and limits; `undefined` for an anonymous user, and on a server without users. */
   readonly principal: Principal | undefined
   /** The user as a service; `undefined` on a server without users. */
   readonly user: Context.Context<never> | undefined
   /**
-   * Calls `onEnd` once when the user is no longer valid, unless the function that it returns is called before. `undefined` where the user
-   * stays valid.
+   * Calls `onEnd` once when the user is no longer valid. Returns a function that stops watching. `undefined` where the user stays valid.
    */
   readonly watchUser: ((onEnd: () => void) => () => void) | undefined
 }
 
-/** How the endpoint treats readers that are slow. */
+/** The functions of the endpoint for clients that read slowly. */
 export interface SlowReaders {
-  /** Sends a body of more than `PIECE` characters in pieces, as fast as the client takes them. */
+  /** Sends a body of more than `PIECE` characters in pieces, as fast as the client reads them. */
   readonly sendLong: (exchange: Pick<HttpExchange, "stream">, status: number, headers: Headers, body: string) => void
   /**
-   * Counts `held` characters as not taken by the client. It calls `cut` when the client takes nothing for `stallTimeout`, or when the
-   * endpoint holds too much text. Call the function that it returns when the client has taken the text.
+   * Counts `held` characters as not read by the client. Calls `cut` when the client reads nothing for `stallTimeout`, or when the endpoint
+   * holds too much text. Returns a function: call it when the client has read the text.
    */
   readonly watch: (held: number, cut: () => void) => () => void
   /**
-   * Keeps the deadlines of streams with a timer that belongs to the running request, until the function that it returns is called. Some
-   * platforms end a timer together with the request that started it, so the timer that all requests share may have ended.
+   * Starts a timer for the deadlines of streams, for the current request. Returns a function that stops this timer. Some platforms end a
+   * timer together with the request that started the timer. So the timer that all requests share may have ended.
    */
   readonly tick: () => () => void
 }
 
-/** How many characters of an answer are written at a time. */
+/** How many characters of an answer the endpoint writes at a time. */
 export const PIECE = 64 * 1024
 
 /** The functions that write an answer in pieces. */
@@ -116,17 +116,16 @@ export interface Writer {
   readonly cut: () => void
 }
 
-/** The functions by which an exchange tells the endpoint of the client that reads an answer in pieces. */
+/** The functions with which an exchange tells the endpoint how the client reads an answer in pieces. */
 export interface Reader {
-  /** The client has taken everything that was written. It is called only after `write` has returned `false`. */
+  /** The client has read all written text. The exchange calls this function only after `write` has returned `false`. */
   readonly drained: () => void
-  /** The client has disconnected. It is never called after `end` or `cut`. */
+  /** The client has disconnected. The exchange never calls this function after `end` or `cut`. */
   readonly gone: () => void
 }
 
 /**
- * The fields that a request may have only once. Of some of these fields, Node's HTTP server keeps only the first value, unless its option
- * to join the values is set.
+ * The fields that a request may have only once. For some of them, Node's HTTP server keeps only the first value by default.
  */
 const SINGLE = new Set([
   "authorization",
@@ -138,7 +137,7 @@ const SINGLE = new Set([
   "origin"
 ])
 
-/** The joined values of the fields that may be sent only once and were repeated; `undefined` when there are no such fields. */
+/** Gives the joined values of repeated fields that a request may have only once; `undefined` when there are no such fields. */
 export const repeated = (rawHeaders: ReadonlyArray<string>): Headers | undefined => {
   let repeated: Record<string, string> | undefined
   const first = new Map<string, string>()
@@ -153,7 +152,7 @@ export const repeated = (rawHeaders: ReadonlyArray<string>): Headers | undefined
   return repeated
 }
 
-/** The same exchange. It also calls `pass` with each message that is read or sent. */
+/** Makes an exchange that also calls `pass` with each message that the endpoint reads or sends. */
 export const tapped = (
   exchange: HttpExchange,
   pass: (direction: "in" | "out", message: Message.Incoming) => void
@@ -202,7 +201,7 @@ export const tapped = (
   }
 }
 
-/** The headers of an answer that have a value. */
+/** Gives the headers of an answer that have a value. */
 export const present = (headers: Headers): Record<string, string> => {
   const all: Record<string, string> = {}
   for (const name in headers) {
@@ -211,7 +210,7 @@ export const present = (headers: Headers): Record<string, string> => {
   return all
 }
 
-/** The path without the query. */
+/** Gives the path without the query. */
 export const pathOf = (url: string): string => {
   const query = url.indexOf("?")
   return query === -1 ? url : url.slice(0, query)

@@ -1,19 +1,19 @@
 /**
- * Tells whether the HTTP server of an application, in which an endpoint is mounted, listens on the loopback interface alone.
- * `HttpEndpoint`, and `NodeExchange` of the node package, call it for each request. `Guard` needs the answer: other machines reach a server
- * on another address by names that this machine may not know, so there `Guard` allows any Host by default.
+ * Finds out whether the HTTP server around an endpoint listens only on the loopback interface. `HttpEndpoint`, and `NodeExchange` of the
+ * node package, call this module for each request. `Guard` uses the result: when other machines can reach the server, `Guard` allows any
+ * Host by default, because this machine may not know all names of the server.
  */
 import * as Guard from "./Guard.js"
 
-/** The members of a Node socket that are used here. Other platforms may have none of them. */
+/** The members of a Node socket that this module uses. Other platforms may not have these members. */
 interface NodeSocket {
   readonly localAddress?: unknown
   readonly server?: { readonly address?: () => unknown }
 }
 
 /**
- * Whether the server listens on the loopback interface alone; `undefined` where the platform does not tell. It is `false` for a server on a
- * Unix socket, because such a server has a proxy in front of it.
+ * Whether the server listens only on the loopback interface; `undefined` where the platform does not say. `false` for a server on a Unix
+ * socket, because a proxy usually passes requests to such a server.
  */
 export const isLocal = (source: unknown): boolean | undefined => {
   const { socket } = source as { readonly socket?: NodeSocket }

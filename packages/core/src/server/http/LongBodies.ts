@@ -1,30 +1,30 @@
 /**
- * Decides when a long body is read as a message, for the stage `body` of `dispatch/Stages`. Parsing and checking a text of megabytes, and
- * calling a handler with it, takes the event loop tens of milliseconds. In this time no other client is answered, and no node renews its
- * lease. So the long bodies of an endpoint are read one after another, with a turn of the event loop between them, and the users take
- * turns. A short body does not wait.
+ * Decides when the endpoint parses a long body, for the stage `body` of `dispatch/Stages`. To parse and check a text of megabytes, and to
+ * call a handler, blocks the event loop for tens of milliseconds. During this time the process answers no other client, and cannot renew
+ * its lease. So the endpoint parses long bodies one after another, with a turn of the event loop between them, and alternates between the
+ * users. A short body does not wait.
  *
- * `waiting` has the waiting bodies of each user; the first user in it is the next, and each user in it has at least one body. `held` is the
- * number of characters of all waiting bodies. `left` says how many characters may still be read in this turn of the event loop. `isDue` is
- * true while a callback for the next turn is registered.
+ * Mutable fields: `waiting` contains the waiting bodies of each user, and only users with a waiting body. The first user in `waiting` is
+ * the next. `held` is the number of characters of all waiting bodies. `left` says how many characters this module may still give to the
+ * parser in this turn of the event loop. `isDue` is true while a callback for the next turn is registered.
  */
 import type { Admission } from "./HttpExchange.js"
 
-/** A body of at most so many characters is short. */
+/** The greatest length of a short body, in characters. */
 const SHORT = 16 * 1024
 
-/** How many characters are read in one turn of the event loop. The last body of a turn may go beyond this number. */
+/** How many characters the endpoint parses in one turn of the event loop. The last body of a turn may exceed this number. */
 const TURN = 256 * 1024
 
 export interface Waiting {
   readonly size: number
-  /** Reads the body. */
+  /** Parses the body. */
   readonly read: () => void
   /** Refuses the request: too many long bodies wait. */
   readonly refuse: () => void
 }
 
-/** The user of a body. All clients that the endpoint does not know count as one user. */
+/** The user of a body. All clients without a user count as one user. */
 type User = NonNullable<Admission["principal"]>["id"] | undefined
 
 export class LongBodies {
@@ -41,8 +41,8 @@ export class LongBodies {
   ) {}
 
   /**
-   * Reads a body now or in a later turn, or refuses it. For a body that waits, it gives a function that forgets the body; call it when the
-   * client disconnects.
+   * Parses a body now or in a later turn, or refuses the body. For a body that waits, returns a function that removes the body: call it
+   * when the client disconnects.
    */
   add(user: User, one: Waiting): (() => void) | undefined {
     if (one.size <= SHORT) one.read()
@@ -75,7 +75,7 @@ export class LongBodies {
       if (one === undefined) return
       this.forget(user, one)
       const rest = this.waiting.get(user)
-      // The next user goes first.
+      // The user moves to the end, so the next user is first.
       if (rest !== undefined && this.waiting.delete(user)) this.waiting.set(user, rest)
       this.run(one)
     }

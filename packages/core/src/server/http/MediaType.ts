@@ -1,18 +1,18 @@
 /**
- * Parses Accept as a list and Content-Type as a type, for `dispatch/Stages`, `JsonOrStream`, and the transports of both protocol eras
- * (`legacy/Http`, `modern/Http`). A media type counts only as a whole element of the list, and never as a part of another text.
+ * Parses Accept as a list and Content-Type as a type, for `dispatch/Stages`, `JsonOrStream`, `legacy/Http` and `modern/Http`. A media type
+ * counts only when it is a whole element of the list, not when it is a part of another text.
  */
 import type { Headers } from "./HttpExchange.js"
 
-/** Which kinds of answer a client accepts. */
+/** The forms of an answer that a client accepts. */
 export interface Accepted {
   readonly json: boolean
   readonly events: boolean
 }
 
 /**
- * What an Accept header allows. Wildcards count. A weight of zero (`q=0`) forbids a type. A client that sends no Accept header, or an empty
- * one, accepts everything (RFC 9110, 12.5.1).
+ * Parses an Accept header. Wildcards count. A weight of zero (`q=0`) forbids a type. A client without an Accept header, or with an empty
+ * Accept header, accepts everything (RFC 9110, 12.5.1).
  */
 export const accepted = (accept: string | undefined): Accepted => {
   if (accept === last.accept) return last.accepted
@@ -21,21 +21,21 @@ export const accepted = (accept: string | undefined): Accepted => {
   return parsed
 }
 
-// A client sends the same header with each request, so the last result is kept.
+// A client sends the same header with each request, so this module caches the last result.
 let last: { readonly accept: string | undefined; readonly accepted: Accepted } = {
   accept: undefined,
   accepted: { json: true, events: true }
 }
 
 /**
- * The form of the response to a POST. `auto`: JSON, unless something was sent before the response. `json`: always JSON. `stream`: always an
- * event stream.
+ * The form of the response to a POST. `auto`: JSON, or an event stream when the server sends a message before the response. `json`: always
+ * JSON. `stream`: always an event stream.
  */
 export type Form = "auto" | "json" | "stream"
 
 /**
- * The form of the response to a POST. When the client accepts both forms, it is the form that the endpoint prefers. Clients MUST accept
- * both forms, but many accept only one: then it is the form that the client accepts. `undefined` for a client that accepts neither form.
+ * Gives the form of the response to a POST. When the client accepts both forms, gives the form that the endpoint prefers. Clients MUST
+ * accept both forms, but many clients accept only one form; then gives this form. `undefined` for a client that accepts no form.
  */
 export const formOf = (accept: string | undefined, preferred: Form): Form | undefined => {
   const { events, json } = accepted(accept)
@@ -56,8 +56,8 @@ const parse = (accept = ""): Accepted => {
 }
 
 /**
- * Whether the Content-Type is JSON in UTF-8, without a Content-Encoding. Other types are refused, because a page of another site may send a
- * type such as `text/plain` without a preflight.
+ * Whether the Content-Type is JSON in UTF-8, without a Content-Encoding. The endpoint refuses other types, because a page of another site
+ * may send a type such as `text/plain` without a preflight request.
  */
 export const isJson = (headers: Headers): boolean => {
   const type = headers["content-type"]

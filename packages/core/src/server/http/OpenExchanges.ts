@@ -1,8 +1,8 @@
 /**
- * Keeps the HTTP requests that a handler is answering on an HTTP server which this library did not start: Express, Fastify, or a platform
- * that calls a function from `Request` to `Response`. When the HTTP handler closes, this module has the open requests end, and waits until
- * the clients have read the answers. After the deadline this module cuts off the answers that are left. `WebHandler`, and `NodeHandler` of
- * the node package, each use this module.
+ * Stores the open HTTP requests of a handler on an HTTP server that the application has started, for `WebHandler` and for `NodeHandler` of
+ * the node package. Examples are Express, Fastify, or a platform that calls a function from `Request` to `Response`. When the handler
+ * closes, this module ends the open requests, and waits until the clients have read the answers. After the deadline, this module cuts off
+ * the remaining answers.
  */
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -25,9 +25,9 @@ interface Endpoint {
 }
 
 export interface OpenExchanges<A extends Open> {
-  /** Has the endpoint answer the exchange. */
+  /** Gives the exchange to the endpoint, which answers it. */
   readonly handle: (exchange: A) => void
-  /** Call it when the client has taken the answer, or has disconnected. */
+  /** Call this function when the client has read the answer, or has disconnected. */
   readonly remove: (exchange: A) => void
 }
 
@@ -42,7 +42,7 @@ export const make = <A extends Open>(
     if (open.size === 0) onEmpty()
   })
   const close = Effect.timed(endpoint.close).pipe(
-    // No handler runs for a request before all of its body has come.
+    // Refuses the requests whose body is not complete. No handler runs for these requests yet.
     Effect.tap(() => Effect.sync(() => open.forEach((one) => one.isReading && Refusal.send(one, Refusal.closing)))),
     Effect.flatMap(([elapsed]) => TimeLimit.end(emptied, Duration.subtract(closeTimeout, elapsed))),
     Effect.zipRight(Effect.sync(() =>

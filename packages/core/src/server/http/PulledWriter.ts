@@ -1,10 +1,10 @@
 /**
- * Writes an answer on a platform that pulls the body: it buffers the written text until the platform pulls. `WebExchange` and `AppExchange`
- * give the writer a source, from which their platform pulls.
+ * Writes an answer on a platform that pulls the body. The writer buffers the written text until the platform pulls. `WebExchange` and
+ * `AppExchange` give the writer a source, from which their platform pulls.
  *
- * A class with mutable fields. `text` is the text that waits for a pull. `pulled` is true when the platform has pulled and got nothing yet.
- * `full` is true while the sender waits until the text is pulled. `state` is "ended" when no more text follows, and "over" when the last
- * text was pulled.
+ * Mutable fields: `text` is the text that waits for a pull. `pulled` is true when the platform has pulled, and waits for text. `full` is
+ * true while the sender waits for a pull. `state` is "ended" when no more text follows, and "over" when the platform has pulled the last
+ * text.
  */
 import * as Sse from "../../jsonrpc/Sse.js"
 import type { Headers, Reader, SlowReaders, Writer } from "./HttpExchange.js"
@@ -13,14 +13,14 @@ import type { Headers, Reader, SlowReaders, Writer } from "./HttpExchange.js"
 export interface Owner {
   /** Disconnects the client, and calls `abort`. */
   readonly cut: () => void
-  /** Called when the platform has pulled everything. `last` is the number of characters of the last text. */
+  /** The writer calls this function when the platform has pulled everything. `last` is the number of characters of the last text. */
   readonly finish: (last: number, slowReaders: SlowReaders | undefined) => void
 }
 
 /** The object that the platform pulls from. For a web stream it is the controller of the stream. */
 export type Source = Pick<ReadableStreamDefaultController<Uint8Array>, "close" | "enqueue" | "error">
 
-/** How many characters may wait to be pulled before `write` returns `false`. */
+/** When more characters than this wait for a pull, `write` returns `false`. */
 const HIGH_WATER = 16 * 1024
 
 const bytes = new TextEncoder()
@@ -37,9 +37,9 @@ export class PulledWriter implements Writer {
     private readonly reader: Reader,
     private readonly owner: Owner,
     private readonly slowReaders: SlowReaders | undefined,
-    /** Gives the source; `undefined` when the platform pulls no more. */
+    /** Gives the source; `undefined` when the platform does not pull any more. */
     private readonly source: () => Source | undefined,
-    /** Runs `flush`, which gives the waiting text to the source: now, or as soon as the platform takes the text. */
+    /** Runs `flush` now or later. `flush` gives the waiting text to the source. */
     private readonly give: (flush: () => void) => void = (flush) => flush()
   ) {
     // Some servers send the headers of a stream only with the beginning of its body.
@@ -50,7 +50,7 @@ export class PulledWriter implements Writer {
     return this.state === "over"
   }
 
-  /** The platform takes more text: the source gets the text that waits, or the next text that is written. */
+  /** The platform pulls. The source gets the waiting text, or the next text that is written. */
   pull(): void {
     this.pulled = true
     this.offer()
@@ -67,18 +67,18 @@ export class PulledWriter implements Writer {
     if (this.state !== "open") return
     this.state = "ended"
     this.offer()
-    // The stream is closed when the last text is pulled, so a reader that does not pull this text can be cut off until then.
+    // The stream is closed when the platform pulls the last text. Until then, the endpoint can cut off a reader that does not pull.
     if (!this.isOver) this.stopWatching = this.slowReaders?.watch(0, this.cut)
   }
 
   readonly cut = (): void => {
     if (this.state === "over") return
-    // The owner of the writer has ended the stream itself, so its `gone` is not called.
+    // The owner of the writer has ended the stream itself, so the writer does not call `gone` of the reader.
     this.state = "ended"
     this.owner.cut()
   }
 
-  /** Ends the stream now: with an error, or, when `error` is `undefined`, because the stream has no reader any more. */
+  /** Ends the stream now, with an error. When `error` is `undefined`, the stream ends because nobody reads it any more. */
   abort(error: Error | undefined): void {
     const { state } = this
     if (state === "over") return

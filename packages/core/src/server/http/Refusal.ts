@@ -1,7 +1,7 @@
 /**
- * The refusals that both protocol eras share, with their HTTP status codes and messages. `send` sends a refusal; its error has no id,
- * because the endpoint refuses a request before it has read the message. `failure` sends an error that has an id. `legacy/SessionRefusal`
- * has the refusals about sessions and their streams.
+ * The refusals of HTTP requests that do not depend on the protocol revision, with their status codes and messages. `send` sends a refusal.
+ * The error of this refusal has no id, because the endpoint has not read the message yet. `failure` sends an error with an id.
+ * `legacy/SessionRefusal` contains the refusals about sessions and their streams.
  */
 import * as Duration from "effect/Duration"
 import * as JsonRpcError from "../../jsonrpc/JsonRpcError.js"
@@ -18,7 +18,7 @@ import * as StoreFailure from "../telemetry/StoreFailure.js"
 import type { Answerable, Headers } from "./HttpExchange.js"
 import type { BodyFault } from "./RequestBody.js"
 
-/** The members of a request that refusing it needs. */
+/** The members of a request that this module needs to refuse it. */
 type Refused = Pick<Answerable, "headers" | "reply">
 
 /** Refuses the request. */
@@ -30,7 +30,10 @@ export const send = (exchange: Refused, refusal: HttpRefusal): void =>
     refusal.headers
   )
 
-/** The era of a client. When its message was not read, the header names the revision. */
+/**
+ * Gives the era of a client: legacy (revisions up to 2025-11-25) or modern (revision 2026-07-28). When the endpoint has not read the
+ * message, the header decides.
+ */
 export const eraOf = (
   { headers }: Pick<Refused, "headers">,
   message: Parameters<typeof Version.eraOfMessage>[0] = { method: "" }
@@ -46,7 +49,7 @@ export const failure = (exchange: Refused, status: number, error: Message.Failur
   )
 }
 
-/** Makes the HTTP refusal from the failure with which the authenticator has refused a request. */
+/** Makes an HTTP refusal from the failure of an authenticator. */
 export const of = (refuses: Refuses, era: Version.Era): HttpRefusal => {
   if (refuses._tag === "HttpRefusal") return refuses
   const error = McpError.toWire(refuses, era)
@@ -57,7 +60,7 @@ export const make = (status: number, code: number, message: string, headers?: He
   new HttpRefusal({ status, headers, error: { code, message } })
 
 /**
- * A header that closes the connection. The client may still send the rest of a body that was not read, and the server would not read it.
+ * A header that closes the connection. The client may still be sending a body that the server does not read.
  */
 const CLOSED: Headers = { connection: "close" }
 
@@ -77,35 +80,38 @@ export const notFound = (path: string): HttpRefusal =>
   make(404, JsonRpcError.UNAVAILABLE, `Not Found: there is nothing at "${quotable(path)}"`)
 
 export const methodNotAllowed = (method: string, allow: string): HttpRefusal =>
-  make(405, JsonRpcError.UNAVAILABLE, `Method Not Allowed: ${quotable(method)}; allowed are ${allow}`, { allow })
+  make(405, JsonRpcError.UNAVAILABLE, `Method Not Allowed: ${quotable(method)}; allowed methods: ${allow}`, { allow })
 
 export const notAcceptable = (types: string): HttpRefusal =>
   make(406, JsonRpcError.UNAVAILABLE, `Not Acceptable: the Accept header must list ${types}`)
 
-/** `isEndless` is true when the rest of the body is so large that the server does not read it in order to drop it. */
+/**
+ * The refusal of a body that is too large. `isEndless` is true when the rest of the body is so large that the server does not read it, not
+ * even to drop it.
+ */
 export const tooLarge = (maxBytes: number, isEndless = false): HttpRefusal =>
   make(
     413,
     JsonRpcError.UNAVAILABLE,
-    `Payload Too Large: the body may have ${maxBytes} bytes`,
+    `Payload Too Large: the body may have at most ${maxBytes} bytes`,
     isEndless ? CLOSED : undefined
   )
 
 const tooSlow: HttpRefusal = make(
   408,
   JsonRpcError.UNAVAILABLE,
-  "Request Timeout: the body of the request did not come in time",
+  "Request Timeout: the body of the request did not arrive in time",
   CLOSED
 )
 
 const tooManyBytes: HttpRefusal = make(
   503,
   JsonRpcError.UNAVAILABLE,
-  "Service Unavailable: the incomplete requests are too large together, and this request has not run; try again",
+  "Service Unavailable: all incomplete requests together are too large, and this request has not run; try again",
   { "retry-after": "1", ...CLOSED }
 )
 
-/** The refusal of a long body, when too many long bodies wait to be read one after another. */
+/** The refusal of a long body when too many long bodies wait. */
 export const tooManyLong: HttpRefusal = make(
   503,
   JsonRpcError.UNAVAILABLE,
@@ -122,7 +128,7 @@ export const unsupportedMediaType: HttpRefusal = make(
 export const unsupportedTransferCoding: HttpRefusal = make(
   400,
   JsonRpcError.UNAVAILABLE,
-  "Bad Request: the only Transfer-Encoding that the server reads is chunked",
+  "Bad Request: the server supports only the Transfer-Encoding chunked",
   CLOSED
 )
 
@@ -139,7 +145,7 @@ const taken: HttpRefusal = make(
     "before its body parser, or pass the body on"
 )
 
-/** The refusal of a request whose body was not read. */
+/** Makes the refusal of a request whose body the server could not read. */
 export const ofBody = ({ fault }: BodyFault, maxBodyBytes: number): HttpRefusal =>
   fault === "size" ? tooLarge(maxBodyBytes) : unread[fault]
 
@@ -152,7 +158,7 @@ export const closing: HttpRefusal = make(
   { "retry-after": "1", ...CLOSED }
 )
 
-/** Where several nodes serve an endpoint: no node has received the request. */
+/** On a server with several nodes: no other node has received the request. */
 export const nodeLost: HttpRefusal = make(
   503,
   JsonRpcError.UNAVAILABLE,
@@ -160,7 +166,7 @@ export const nodeLost: HttpRefusal = make(
   { "retry-after": "1" }
 )
 
-/** Where several nodes serve an endpoint: this node has too much text on its way to the other nodes. */
+/** On a server with several nodes: too much text of this node waits for the other nodes. */
 export const nodeBusy: HttpRefusal = make(
   503,
   JsonRpcError.UNAVAILABLE,
@@ -169,7 +175,7 @@ export const nodeBusy: HttpRefusal = make(
 )
 
 /**
- * Where several nodes serve an endpoint: the client has sent a notification or a response, and it is not known whether the other node has
+ * On a server with several nodes: the client has sent a notification or a response, and this node does not know whether the other node has
  * received this message.
  */
 export const nodeSilent: HttpRefusal = make(
@@ -179,7 +185,10 @@ export const nodeSilent: HttpRefusal = make(
   { "retry-after": "1" }
 )
 
-/** The sender has sent too many requests. The error also names the seconds to wait, for transports without headers. */
+/**
+ * Makes the refusal of a sender that has sent too many requests. The error also contains the seconds to wait, for transports without
+ * headers.
+ */
 export const tooMany = (wait: Duration.Duration): HttpRefusal => {
   const seconds = Math.ceil(Math.min(Duration.toSeconds(wait), MAX_WAIT))
   return new HttpRefusal({
@@ -187,7 +196,7 @@ export const tooMany = (wait: Duration.Duration): HttpRefusal => {
     headers: { "retry-after": String(seconds) },
     error: {
       code: JsonRpcError.UNAVAILABLE,
-      message: `Too Many Requests: send the next one in ${seconds} s`,
+      message: `Too Many Requests: send the next request in ${seconds} s`,
       data: { retryAfter: seconds }
     }
   })
@@ -196,13 +205,13 @@ export const tooMany = (wait: Duration.Duration): HttpRefusal => {
 /** A day, in seconds. */
 const MAX_WAIT = 86_400
 
-/** A store that the request needs did not answer, or has refused the operation. */
+/** Makes the refusal for a request that needs a store, when the store did not answer or has refused the operation. */
 export const storeAway = (what: string, isRefused?: boolean): HttpRefusal =>
   make(503, JsonRpcError.UNAVAILABLE, `Service Unavailable: ${StoreFailure.sentence(what, isRefused)}`, {
     "retry-after": "1"
   })
 
-/** The events that a client has missed cannot be read now, because the event store does not answer. */
+/** The refusal of a client that resumes a stream, when the event store does not answer. */
 export const streamAway: HttpRefusal = make(
   503,
   JsonRpcError.UNAVAILABLE,
@@ -210,12 +219,16 @@ export const streamAway: HttpRefusal = make(
   { "retry-after": "1" }
 )
 
-/** The application has given the user with a request, so another node, which serves the session, cannot get this user. */
+/**
+ * The refusal of a request whose session another node serves, when the application has passed the user with the request. This node cannot
+ * send such a user to the other node.
+ */
 export const staysHere: HttpRefusal = make(
   421,
   JsonRpcError.UNAVAILABLE,
-  "Misdirected Request: another node serves this session, and the user that the application hands over cannot be passed on to " +
-    "it: requests must reach the nodes by their Mcp-Session-Id, or the authenticator must find the user in the headers"
+  "Misdirected Request: another node serves this session, and this node cannot send the user that the " +
+    "application has passed to it: route requests to the nodes by Mcp-Session-Id, or make the " +
+    "authenticator find the user in the headers"
 )
 
 export const failed: HttpRefusal = make(500, JsonRpcError.INTERNAL_ERROR, JsonRpcError.internal.message)

@@ -1,12 +1,13 @@
 /**
  * Reads the body of a request within the limits of an endpoint, for every `HttpExchange`: the body of a web `Request`, and the body of a
- * request of Node. `dispatch/Stages` asks for the body. A client may send a piece for each byte, so each piece is joined to the buffer
- * once, when it arrives. `Request.arrayBuffer` has no limit, so only short bodies that declare their length are read with it.
+ * Node request. `dispatch/Stages` requests the body. A client may send each byte as a separate piece, so this module copies each piece into
+ * the buffer once, when the piece arrives. `Request.arrayBuffer` has no limit, so this module uses it only for short bodies with a declared
+ * length.
  *
- * `Bodies` limits how many bytes the incomplete bodies of an endpoint take together, and how long a body may be incomplete. Its fields are
- * mutable, because each request passes here. `held` counts the bytes of all bodies in `open`, which has the oldest body first. `hold` and
- * `drop` keep the bodies that hold bytes by their senders. While `isWatched` is true, a sweep will come. At the limit, `Bodies` refuses
- * bodies of unknown senders first.
+ * `Bodies` limits how many bytes the incomplete bodies of an endpoint take together, and how long a body may be incomplete. At the limit,
+ * `Bodies` first refuses bodies of unknown senders. Mutable fields: `held` is the number of bytes of all bodies in `open`. `open` contains
+ * the oldest body first. `known` and `unknown` contain the bodies that hold bytes, by their senders. While `isWatched` is true, a check of
+ * the deadlines is scheduled.
  */
 import * as Either from "effect/Either"
 import { ByteBuffer } from "../../jsonrpc/runtime/ByteBuffer.js"
@@ -14,21 +15,20 @@ import type * as Deadlines from "../../kit/Deadlines.js"
 import type { ResolvedHttpLimits } from "../runtime/ResolvedLimits.js"
 
 /**
- * Why a body was not read. `size`: it is too large. `encoding`: it is not UTF-8. `unreadable`: it cannot be read. `taken`: other code has
- * read it before, such as a body parser of the application. `time`: it did not come in time. `sum`: all incomplete bodies together were too
- * large.
+ * The reason why the endpoint could not read a body. `size`: the body is too large. `encoding`: the body is not UTF-8. `unreadable`: the
+ * platform could not read the body. `taken`: other code has already read the body, such as a body parser of the application. `time`: the
+ * body did not arrive in time. `sum`: all incomplete bodies together were too large.
  */
 export type BodyFault = { readonly fault: "size" | "encoding" | "unreadable" | "taken" | "time" | "sum" }
 
-/** How many bytes beyond the limit of a body are read and dropped, so that the client can read the answer. */
+/** How many bytes beyond the limit of a body the endpoint reads and drops. This gives the client time to read the answer. */
 export const MAX_DISCARDED = 64 * 1024 * 1024
 
-/** Up to this length in bytes, the platform's `Request.arrayBuffer` reads a body. */
+/** Up to this length in bytes, this module reads a body with `Request.arrayBuffer`. */
 const SHORT = 64 * 1024
 
 /**
- * The sender of a body: the id of the user, or the id of the session where there are no users; `undefined` for a client that the endpoint
- * does not know.
+ * The sender of a body: the id of the user, or the id of the session on a server without users. `undefined` for an unknown client.
  */
 export type Sender = string | undefined
 
@@ -37,11 +37,11 @@ export class Bodies implements Deadlines.Expirable {
   readonly open = new Set<OpenBody>()
   held = 0
   isWatched = false
-  /** How many sweeps have run so far. */
+  /** How many checks of the deadlines have run so far. */
   sweeps = 0
   /**
-   * The bodies without a sender that hold bytes, the oldest first. A hostile client may have many of them, and finding the oldest takes one
-   * step.
+   * The bodies without a sender that hold bytes, the oldest first. A hostile client may send many of these bodies, so finding the oldest
+   * must take only one step.
    */
   private readonly unknown = new Set<OpenBody>()
   /** The other bodies that hold bytes, by their sender. */
@@ -70,7 +70,7 @@ export class Bodies implements Deadlines.Expirable {
     return this.isWatched ? now + this.limits.bodyTimeout : Infinity
   }
 
-  /** Says that a body takes so many bytes now. Refuses other bodies, or this body, until the limit holds. */
+  /** Sets how many bytes a body takes now. At the limit, refuses other bodies, or this body. */
   hold(body: OpenBody, bytes: number): void {
     const more = bytes - body.held
     if (more === 0) return
@@ -90,7 +90,7 @@ export class Bodies implements Deadlines.Expirable {
     }
   }
 
-  /** Says that a body takes no bytes any more. */
+  /** Removes the bytes of a body. */
   drop(body: OpenBody): void {
     this.open.delete(body)
     this.held -= body.held
@@ -105,9 +105,9 @@ export class Bodies implements Deadlines.Expirable {
   }
 
   /**
-   * The body to refuse next: the oldest body without a sender. When every body has a sender, it is the oldest body of the sender that holds
-   * the most bytes. So a client that sends only parts of bodies takes no space from clients that the endpoint knows, and a user who holds
-   * much loses a body before other users do.
+   * Finds the body to refuse next: the oldest body without a sender. When every body has a sender, finds the oldest body of the sender with
+   * the most bytes. So a hostile unknown client cannot displace the bodies of known clients. A user with many bytes loses a body before
+   * other users.
    */
   private leastWorth(): OpenBody | undefined {
     for (const body of this.unknown) return body
@@ -118,20 +118,20 @@ export class Bodies implements Deadlines.Expirable {
   }
 }
 
-/** The bodies of one sender that hold bytes, the oldest first, and how many bytes they hold together. */
+/** The bodies of one sender that hold bytes, the oldest first, and the sum of their bytes. */
 interface Sent {
   held: number
   readonly bodies: Set<OpenBody>
 }
 
-/** A body that an endpoint reads. Once `isOver` is true, its bytes are not needed any more. */
+/** A body that an endpoint reads. When `isOver` is true, the endpoint does not need the bytes any more. */
 export class OpenBody extends ByteBuffer {
   isOver: boolean
   /** How many bytes the body takes now. */
   held: number
-  /** How many sweeps had run when the body began. */
+  /** The value of `Bodies.sweeps` when the body began. */
   readonly sweeps: number
-  /** Called with the reason when the body is not read. The code that reads the body sets this function. */
+  /** Called with the reason when the endpoint refuses the body. The code that reads the body sets this function. */
   refuse: ((fault: BodyFault) => void) | undefined
 
   constructor(private readonly bodies: Bodies, readonly sender?: Sender) {
@@ -143,24 +143,24 @@ export class OpenBody extends ByteBuffer {
     if (!bodies.isWatched) bodies.watch()
   }
 
-  /** Adds a piece. Gives `false` when the body is over, so that the piece is not needed. */
+  /** Adds a piece. Gives `false` when the endpoint does not need the piece, because the body is over. */
   override add(piece: Uint8Array): boolean {
     if (this.isOver) this.skip(piece)
-    // The client gets its answer at once, but the server reads on: when a server closes a connection with unread bytes, the client may lose
-    // the answer.
+    // The client gets its answer immediately, but the server reads on. If the server closed a connection with unread bytes, the client
+    // might lose the answer.
     else if (!super.add(piece)) this.end({ fault: "size" })
     else this.bodies.hold(this, this.bytes!.length)
     return !this.isOver
   }
 
-  /** Counts so many bytes for this body, although the platform holds the bytes and not this buffer. */
+  /** Counts bytes for this body that the platform holds, not this buffer. */
   reserve(bytes: number): void {
     this.bodies.hold(this, bytes)
   }
 
   /**
-   * Ends the body: the body is complete, or nobody needs it any more. With a `fault`, the body is not read for this reason. Gives the bytes
-   * of a complete body, once.
+   * Ends the body: the body is complete, or nobody needs the body any more. A `fault` is the reason why the endpoint refuses the body. The
+   * first call gives the bytes of a complete body.
    */
   end(fault?: BodyFault): Uint8Array {
     const { bodies, bytes } = this
@@ -176,11 +176,11 @@ export class OpenBody extends ByteBuffer {
 const NOTHING = new Uint8Array(0)
 
 /**
- * Calls `then` once with the text of the body, or with the reason why it was not read. Returns a function that stops reading; after it was
- * called, `then` is not called.
+ * Reads the body of a web `Request`. Calls `then` once with the text of the body, or with the reason why the body could not be read.
+ * Returns a function that stops reading. After that function was called, `then` is not called.
  */
 export const read = (request: Request, into: OpenBody, then: (body: string | BodyFault) => void): () => void =>
-  // Other code has read the body before: an application that parses bodies itself.
+  // Other code, such as a body parser of the application, has already read the body.
   request.bodyUsed
     ? answer(then, TAKEN)
     : isShort(request, into)
@@ -196,7 +196,7 @@ const isShort = ({ headers }: Request, { maxBytes }: OpenBody): boolean => {
     !headers.has("transfer-encoding")
 }
 
-/** Does not use the stream of the body, because on Node making this stream costs more than the rest of a request. */
+/** Reads a short body without its stream, because on Node making this stream costs more than the rest of a request. */
 const readShort = (request: Request, into: OpenBody, then: (body: string | BodyFault) => void): () => void => {
   let stopped = false
   const settle = into.refuse = (body: string | BodyFault): void => {
@@ -205,10 +205,10 @@ const readShort = (request: Request, into: OpenBody, then: (body: string | BodyF
   }
   request.arrayBuffer().then(
     (bytes) => settle(bytes.byteLength > into.maxBytes ? { fault: "size" } : text(bytes)),
-    // A reader that has locked the body, but has taken no bytes yet, also prevents reading it here.
+    // The body also cannot be read when other code has locked the stream but has read no bytes yet.
     () => settle(request.bodyUsed ? { fault: "unreadable" } : TAKEN)
   )
-  // Only the platform knows how much of the body has come, so the declared length counts.
+  // This code cannot see how much of the body has arrived, so it counts the declared length.
   into.reserve(Number(request.headers.get("content-length")))
   return () => {
     stopped = true
@@ -218,7 +218,7 @@ const readShort = (request: Request, into: OpenBody, then: (body: string | BodyF
 const readLong = ({ body }: Request, into: OpenBody, then: (body: string | BodyFault) => void): () => void => {
   if (body === null) return answer(then, "")
   if (body.locked) return answer(then, TAKEN)
-  // A framework may have made the stream, which may then give values of any type.
+  // A framework may have made the stream, so the stream may give values of any type.
   const reader: ReadableStreamDefaultReader<unknown> = body.getReader()
   const cancel = (): void => void reader.cancel().catch(() => {})
   let isEmptyFor = 0
@@ -250,10 +250,10 @@ const readLong = ({ body }: Request, into: OpenBody, then: (body: string | BodyF
   }
 }
 
-/** How many pieces without bytes may follow one another. A stream that gives such pieces at once would occupy the event loop. */
+/** How many empty pieces may follow one another. A stream that gives empty pieces without waiting would block the event loop. */
 const MAX_EMPTY = 1000
 
-/** The bytes of a piece; `undefined` for a piece of another type, such as the texts of a stream with an encoding. */
+/** Gives the bytes of a piece; `undefined` for a piece of another type, such as the strings of a stream with an encoding. */
 const bytesOf = (piece: unknown): Uint8Array | undefined =>
   piece instanceof Uint8Array
     ? piece
@@ -261,7 +261,7 @@ const bytesOf = (piece: unknown): Uint8Array | undefined =>
     ? new Uint8Array(piece.buffer, piece.byteOffset, piece.byteLength)
     : undefined
 
-/** The members of a Node request that are used here. */
+/** The members of a Node request that this module uses. */
 export interface NodeBody {
   readonly readableDidRead: boolean
   readonly on: {
@@ -272,8 +272,8 @@ export interface NodeBody {
 }
 
 /**
- * Calls `then` once with the bytes of the body of a Node request, or with the reason why it was not read. Does not call `then` when the
- * client disconnects before.
+ * Reads the body of a Node request. Calls `then` once with the bytes, or with the reason why the body could not be read. Does not call
+ * `then` when the client disconnects earlier.
  */
 export const readNode = (
   request: NodeBody,
@@ -291,7 +291,7 @@ export const readNode = (
   })
 }
 
-/** Whether to stop reading, although the client may then lose its answer. */
+/** Whether so many bytes have arrived that this module stops reading. The client may then lose its answer. */
 const isEndless = ({ maxBytes, size }: OpenBody): boolean => size - maxBytes > MAX_DISCARDED
 
 const answer = (then: (body: string | BodyFault) => void, body: string | BodyFault): () => void => {
@@ -301,7 +301,7 @@ const answer = (then: (body: string | BodyFault) => void, body: string | BodyFau
 
 const strict = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
 
-/** The text of bytes that must be UTF-8. */
+/** Decodes bytes, which must be UTF-8. */
 export const text = (bytes: ArrayBuffer | Uint8Array | BodyFault): string | BodyFault =>
   "fault" in bytes
     ? bytes

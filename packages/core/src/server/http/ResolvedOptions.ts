@@ -1,6 +1,7 @@
 /**
- * The options of an HTTP endpoint with every default filled in. All durations are in milliseconds. `WebHandler` describes the options.
- * `EndpointContext` fills the defaults in; `dispatch/Endpoint`, `legacy/SessionStore` and the other modules of the endpoint read them.
+ * The options of an HTTP endpoint, with all defaults. All durations are in milliseconds. `WebHandler` describes the options.
+ * `EndpointContext` adds the defaults with this module. `dispatch/Endpoint`, `legacy/SessionStore` and the other modules of the endpoint
+ * read the result.
  */
 import type * as Duration from "effect/Duration"
 import type { Tap } from "../../jsonrpc/Tap.js"
@@ -41,14 +42,14 @@ export interface ResolvedOptions {
   readonly keepAlive: number
   readonly retry: number
   readonly closeTimeout: number
-  /** `undefined` when the application gives no value: then the default depends on whether several nodes serve the endpoint. */
+  /** `undefined` when the application gives no value. Then the default depends on whether several nodes serve the endpoint. */
   readonly drainTimeout: number | undefined
   /** The texts of the documents beside the endpoint, by their paths. */
   readonly documents: ReadonlyMap<string, string> | undefined
 }
 
 /**
- * How long a handler runs on after its client has disconnected, in milliseconds: for clients of revision 2025-11-25 or earlier, without a
+ * How long a handler goes on after its client has disconnected, in milliseconds. For clients of revision 2025-11-25 or earlier without a
  * session.
  */
 export const ABANDON_AFTER = 30_000

@@ -1,6 +1,6 @@
 /**
- * Reads the address of an HTTP server of the platform, for `HttpEndpoint`. In Effect 4 such an address has another type. Under Effect 4,
- * `ServerAddress.v4.ts` is used in place of this file.
+ * Reads the address of an HTTP server of `@effect/platform`, for `HttpEndpoint`. In Effect 4 this address has another type, so builds for
+ * Effect 4 use `ServerAddress.v4.ts` in place of this file.
  */
 import type { Address } from "@effect/platform/HttpServer"
 

@@ -1,18 +1,17 @@
 /**
- * Makes the ids of sessions, for `legacy/Http` and `legacy/Sse`, which also check to whom a session belongs. Nobody can guess an id. The
- * specification demands this, because a client reaches a session by its id alone. `dispatch/HttpTransports` asks whether a text can be an
- * id, and `EndpointContext` asks whether a prefix is allowed.
+ * Makes the ids of sessions, for `legacy/Http` and `legacy/Sse`. The specification demands that nobody can guess an id, because a client
+ * needs only the id to use a session. (`legacy/Http` and `legacy/Sse` also check the user of a session.) `dispatch/HttpTransports` calls
+ * `isSession`, and `EndpointContext` calls `isPrefix`.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#session-management
  */
 
-/** An id: 122 random bits, written as 32 digits and letters. These are visible ASCII characters that need no escape in a URL. */
-// One `replaceAll`: V8 keeps a concatenated string as a tree of its parts, ten times as large.
+/** Makes an id from 122 random bits, as 32 digits and letters. These characters need no escape in a URL. */
+// Uses one `replaceAll`, because V8 stores a concatenated string as a tree of its parts, which takes ten times as much memory.
 export const make = (): string => globalThis.crypto.randomUUID().replaceAll("-", "")
 
 /**
- * Whether a text may be the prefix of session ids, which marks the node that opened the session. The prefix is sent in a header and in a
- * URL.
+ * Whether a text may be the prefix of session ids (option `sessionIdPrefix`). Session ids are in headers and URLs.
  */
 export const isPrefix = (text: string): boolean => /^[\w.~-]{0,64}$/.test(text)
 

@@ -1,8 +1,9 @@
 /**
- * Stages: the steps that a request passes at an HTTP endpoint, as a list of values. A stage reads what the earlier stages have found. It
- * finds something itself, or answers the request. The compiler checks the list: a stage cannot read a value that no earlier stage finds.
+ * Stages: the steps that a request passes at an HTTP endpoint, such as authentication and reading the body. A stage reads the results of
+ * earlier stages. Then it gives a result itself, or answers the request. The compiler checks a list of stages: each stage can read only
+ * results of earlier stages.
  *
- * This module contains no stage; `dispatch/Stages` has the lists. Each request gets one `Passage`, which runs the stages.
+ * `dispatch/Stages` contains the stages. Each request gets one `Passage`, which runs the stages.
  */
 import type {
   Admission,
@@ -15,66 +16,69 @@ import type {
   Writer
 } from "./HttpExchange.js"
 
-/** The result of a stage when no later stage may run yet: the stage has answered the request, or will let it go on later. */
+/** The value that a stage returns when no later stage may run now. The stage has answered the request, or calls `pass` later. */
 export const HELD: unique symbol = Symbol.for("@effect-mcp/core/server/Stage/HELD")
 
 export interface Stage<Name extends string, Reads, Finds> {
-  /** The name under which later stages read the value that this stage finds. */
+  /** The name under which later stages read the result of this stage. */
   readonly name: Name
   /**
-   * Gives the value that the stage finds, or `HELD`. After `HELD` the stage has answered the request, answers it later, or calls `pass` of
-   * the request once with the value.
+   * Gives the result of the stage, or `HELD`. After `HELD`, the stage has answered the request, or answers the request later, or calls
+   * `pass` of the request once with the result.
    */
   readonly run: (request: Passing<Finds>, found: Reads) => Finds | typeof HELD
 }
 
 export type Any = Stage<string, any, any>
 
-/** A request as a stage gets it. */
+/** A request in the form in which a stage gets it. */
 export interface Passing<Finds> extends Answerable {
-  /** What the HTTP server gives for the request. To answer, a stage calls `reply` and `stream` of `Passing`, not of the exchange. */
+  /** The exchange of the HTTP server. To answer, a stage calls `reply` and `stream` of `Passing`, not of the exchange. */
   readonly arrived: Omit<HttpExchange, "reply" | "stream">
   /** Adds these headers to every answer to the request. */
   readonly add: (headers: Headers) => void
-  /** The same request, with a known sender. */
+  /** Gives the request with its authenticated sender. */
   readonly admit: (sender: Admission) => Admitted
-  /** Lets a request go on that this stage has held, with the value that the stage has found. */
+  /** Continues a request after the stage has returned `HELD`, with the result of the stage. */
   readonly pass: (finds: Finds) => void
 }
 
-/** The values that are known after a stage. */
+/** The results that exist after a stage. */
 type After<Earlier, One> = One extends Stage<infer Name, any, infer Finds>
   ? [Finds] extends [void] ? Earlier : Earlier & { readonly [_ in Name]: Finds }
   : Earlier
 
 /**
- * The stages of a list in which each stage reads only values that earlier stages find. In place of any other stage there is a sentence,
- * which the compiler shows.
+ * Checks a list of stages: each stage may read only results of earlier stages. In place of any other stage this type has a sentence, which
+ * the compiler shows as an error.
  */
 type Ordered<Stages extends ReadonlyArray<unknown>, Earlier = {}> = Stages extends readonly [infer First, ...infer Rest]
   ? readonly [
     NonNullable<First> extends Stage<infer Name, infer Reads, any>
-      ? Earlier extends Reads ? First : `The stage "${Name}" reads what no stage before it finds`
+      ? Earlier extends Reads ? First : `The stage "${Name}" reads a value that no earlier stage finds`
       : First,
     ...Ordered<Rest, After<Earlier, First>>
   ]
   : readonly []
 
-/** A list of stages in their order. `undefined` elements are left out; a later stage cannot read what they would find. */
+/** Makes a list of stages in their order. Leaves out `undefined` elements. */
 export const inOrder = <const Stages extends ReadonlyArray<Any | undefined>>(
   ...stages: Stages & Ordered<Stages>
 ): ReadonlyArray<Any> => (stages as ReadonlyArray<Any | undefined>).filter((stage) => stage !== undefined)
 
-/** What the requests of an endpoint have in common. */
+/** The parts of an endpoint that all its requests share. */
 export interface Surroundings {
   readonly slowReaders: SlowReaders
-  /** Refuses a request that was held, when the endpoint has begun to close meanwhile. Gives `true` when it has refused the request. */
+  /**
+   * Refuses a request that continues after `HELD`, when the endpoint has begun to close. Gives `true` when this function has refused the
+   * request.
+   */
   readonly refuses: (request: Answerable) => boolean
 }
 
 /**
- * One request and its stages. Mutable fields: `at` is the index of the running stage; `found` has the values that the earlier stages have
- * found, by their names; `added` are the headers of every answer; `principal`, `user` and `watchUser` are set once, when a stage admits the
+ * One request and its stages. Mutable fields: `at` is the index of the running stage. `found` contains the results of the earlier stages,
+ * by their names. `added` are the headers of every answer. A stage sets `principal`, `user` and `watchUser` when it has authenticated the
  * sender.
  */
 export class Passage implements Passing<unknown>, Admitted {
@@ -94,7 +98,7 @@ export class Passage implements Passing<unknown>, Admitted {
     this.headers = arrived.headers
   }
 
-  /** Runs the stages, from the current stage on, until a stage holds the request. */
+  /** Runs the stages, from the current stage on, until a stage returns `HELD`. */
   run(): void {
     const { found, stages } = this
     while (this.at < stages.length) {

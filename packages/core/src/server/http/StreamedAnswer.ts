@@ -1,11 +1,11 @@
 /**
- * One open answer that is written in pieces: a stream of server-sent events, or a long JSON body. It buffers text while its reader is slow,
- * sends a comment after a long silence, and disconnects a reader that takes nothing. The transports of both protocol eras
- * (`legacy/ResumableStream`, `legacy/Sse`, `modern/Http`) push the text, and know what the text means; `EndpointContext` opens the answers.
+ * One open answer that the endpoint writes in pieces: a stream of server-sent events, or a long JSON body. This object buffers text while
+ * the client reads slowly, sends a comment after a long silence, and disconnects a client that reads nothing. `EndpointContext` makes these
+ * objects. The transports (`legacy/ResumableStream`, `legacy/Sse`, `modern/Http`) push the text.
  *
- * The fields are mutable, because one push is one synchronous write, which needs no fiber and no queue. While `flowing` is true, the queue
- * is empty. `head` counts the characters of the first text in the queue that were written. `held` counts the characters in the queue and in
- * the piece that the reader has not taken. Once `ending` is true, the answer accepts no more text. `closed` is set once.
+ * The fields are mutable, so that a push is one synchronous write without a fiber. While `flowing` is true, the queue is empty. `head` is
+ * the number of written characters of the first text in the queue. `held` is the number of characters in the queue, and in the piece that
+ * the client has not read. When `ending` is true, the answer accepts no more text. `closed` turns true once.
  */
 import * as Effect from "effect/Effect"
 import * as Sse from "../../jsonrpc/Sse.js"
@@ -16,14 +16,14 @@ import * as Metrics from "../telemetry/Metrics.js"
 import { type Headers, type HttpExchange, PIECE, type Reader, type Writer } from "./HttpExchange.js"
 import type { Holder, UnsentText } from "./UnsentText.js"
 
-/** The headers of every event stream. They tell proxies not to keep, rewrite or buffer the stream. */
+/** The headers of every event stream. They tell proxies not to store, change or buffer the stream. */
 export const HEADERS = {
   "content-type": "text/event-stream",
   "cache-control": "no-cache, no-transform",
   "x-accel-buffering": "no"
 } as const
 
-/** What all streams of an endpoint share. */
+/** The values that all streams of an endpoint share. */
 export interface Shared {
   readonly sweeper: Deadlines
   readonly unsent: UnsentText
@@ -33,9 +33,9 @@ export interface Shared {
 export interface Options {
   readonly status?: number | undefined
   readonly headers: Headers
-  /** Milliseconds of silence after which a comment is sent; `Infinity` for no comments. */
+  /** The time of silence after which the stream sends a comment, in milliseconds; `Infinity` for no comments. */
   readonly keepAlive: number
-  /** Called once when the stream has closed. It gets the texts of which nothing was written. */
+  /** Called once when the stream has closed. `unsent` are the texts of which no part was written. */
   readonly onClose: (unsent: ReadonlyArray<string>) => void
 }
 
@@ -72,7 +72,7 @@ export class EventStream implements Reader, Expirable, Holder {
     return !this.isClosed && (this.queue.length >= capacity || this.held >= maxQueued)
   }
 
-  /** A sender waits for this effect before it pushes more; `undefined` while there is space. */
+  /** A sender must wait for this effect before it pushes more text; `undefined` while there is space. */
   get congestion(): Effect.Effect<void> | undefined {
     return this.isFull ? this.space : undefined
   }
@@ -88,12 +88,12 @@ export class EventStream implements Reader, Expirable, Holder {
     })
   }
 
-  /** Whether the reader takes text as fast as it is written, so that nothing waits in the queue. */
+  /** Whether the queue is empty, because the client reads fast enough. */
   get isFlowing(): boolean {
     return this.flowing
   }
 
-  /** How often text that waited was written to the reader. */
+  /** How many times waiting text was written to the client. */
   get flushes(): number {
     return this.flushed
   }
@@ -125,13 +125,13 @@ export class EventStream implements Reader, Expirable, Holder {
     else this.wake()
   }
 
-  /** Closes the stream without waiting for a slow reader. */
+  /** Closes the stream without waiting for a slow client. */
   endNow(): void {
     if (this.flowing) this.end()
     else this.cut()
   }
 
-  /** Closes the stream and its connection now, without the texts that wait. */
+  /** Closes the stream and its connection now. Waiting texts are lost. */
   readonly cut = (): void => {
     if (!this.closed) this.close(this.writer.cut)
   }
@@ -170,7 +170,7 @@ export class EventStream implements Reader, Expirable, Holder {
     while (this.flowing && this.queue.length > 0) {
       this.flushed++
       const piece = this.take()
-      // Subtracted before the write: `write` counts the piece again if the reader does not take it.
+      // Subtracted before the write, because `write` counts the piece again if the client does not read it.
       this.hold(-piece.length)
       this.write(piece)
     }
@@ -209,7 +209,7 @@ export class EventStream implements Reader, Expirable, Holder {
   }
 
   private wake(): void {
-    // Each sender checks again when it runs; a sender that finds the stream full waits once more. The senders keep their order.
+    // Each sender checks again when it runs. When the stream is full again, the sender waits again. The senders keep their order.
     const { suspended } = this
     this.suspended = undefined
     suspended?.forEach(Waking.wake)
@@ -227,7 +227,7 @@ export class EventStream implements Reader, Expirable, Holder {
   }
 }
 
-/** The index at which a piece of so many characters ends. It never ends between the two halves of a surrogate pair. */
+/** Gives the index at which a piece ends. A piece never ends between the two halves of a surrogate pair. */
 const endOfPiece = (text: string, end: number): number => {
   if (end >= text.length) return text.length
   const last = text.charCodeAt(end - 1)

@@ -1,18 +1,18 @@
 /**
- * Counts the text that all answers of one endpoint hold and that clients have not taken yet. When the sum exceeds the limit, the reader
- * that took nothing for the longest time is disconnected, then the next reader, until the limit holds.
+ * Counts the text in all answers of one endpoint that clients have not read yet. When the sum exceeds the limit, this object disconnects
+ * the client that has read nothing for the longest time, then the next client, and so on, until the sum is within the limit.
  *
- * A mutable set, because each write to a slow reader passes here. `total` is the sum of `held` over all holders, and `holders` are the
- * answers that hold text. `StreamedAnswer`, and `watch` of `EndpointContext`, report how much they hold.
+ * The fields are mutable, because each write to a slow client changes them. `holders` are the answers that hold text. `total` is the sum of
+ * `held` over all holders. `StreamedAnswer`, and `watch` of `EndpointContext`, call `change`.
  */
 import * as Metrics from "../telemetry/Metrics.js"
 
 export interface Holder {
   /** How many characters the answer holds now. */
   readonly held: number
-  /** When the reader of the answer took something last, in milliseconds. */
+  /** When the client last read a part of the answer, in milliseconds. */
   readonly lastWrite: number
-  /** Drops the text that the answer holds, and disconnects the reader. */
+  /** Drops the text that the answer holds, and disconnects the client. */
   readonly cut: () => void
 }
 
@@ -27,7 +27,7 @@ export class UnsentText {
     return this.total
   }
 
-  /** Call it after `held` of the holder has changed by so many characters. */
+  /** Call this function after `held` of the holder has changed by `by` characters. */
   change(holder: Holder, by: number): void {
     this.total += by
     if (holder.held > 0) this.holders.add(holder)

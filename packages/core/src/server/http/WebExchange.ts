@@ -1,10 +1,11 @@
 /**
- * One web `Request`, and the web `Response` that answers it, as an `HttpExchange`. An exchange uses only the Fetch API and its streams, and
- * knows nothing of MCP. `WebHandler` makes an exchange for each request. `RequestBody` reads the body, and `PulledWriter` writes a stream.
+ * Adapts one web `Request`, and its web `Response`, to the interface `HttpExchange`. An exchange uses only the Fetch API and its streams,
+ * and does not depend on MCP. `WebHandler` makes an exchange for each request. `RequestBody` reads the body, and `PulledWriter` writes a
+ * stream.
  *
- * The class has mutable fields, because the endpoint answers by calling functions. The first call of `settle` gives the response, and later
- * calls have no effect. Once `done` is true, the exchange answers nothing more. Once `isWatching` is true, the exchange listens to the
- * signal of the request. `hasLeft` is true once the request was aborted, its stream was cancelled, or the exchange was cut off.
+ * The fields are mutable, because the endpoint answers by calling functions. The first call of `settle` gives the response, and later calls
+ * have no effect. When `done` is true, the exchange answers nothing more. When `isWatching` is true, the exchange listens to the signal of
+ * the request. `hasLeft` is true when the request was aborted, its stream was canceled, or the exchange was cut off.
  */
 import type * as Context from "effect/Context"
 import * as Guard from "./Guard.js"
@@ -25,7 +26,7 @@ export class WebExchange implements HttpExchange, Owner {
   readonly method: string
   readonly url: string
   readonly headers: Headers
-  // The Fetch API joins repeated fields, so the single fields are not known.
+  // The Fetch API joins repeated header fields, so the single fields are unknown.
   readonly rawHeaders = undefined
   // No HTTP middleware of Effect runs around this request.
   readonly values = undefined
@@ -41,7 +42,7 @@ export class WebExchange implements HttpExchange, Owner {
     private readonly request: Request,
     readonly services: Context.Context<never> | undefined,
     private readonly settle: (response: Response) => void,
-    /** Called once, when the client has taken the answer, as far as this end can see, or has disconnected. */
+    /** Called once, when the platform has taken the whole answer, or when the client has disconnected. */
     private readonly onDone: (exchange: WebExchange) => void
   ) {
     const [, target] = URL_PARTS.exec(request.url)!
@@ -76,7 +77,7 @@ export class WebExchange implements HttpExchange, Owner {
     const stop = RequestBody.read(this.request, into, (body) => {
       answered = true
       this.stopReading = undefined
-      // A fault may mean that the client has disconnected: then `then` is not called.
+      // After a fault, the client may have disconnected. Then `then` must not be called.
       if (typeof body === "string" || !this.isGone) then(body)
     })
     if (!answered) this.stopReading = stop
@@ -110,7 +111,7 @@ export class WebExchange implements HttpExchange, Owner {
           this.leave()
         }
       },
-      // The stream itself buffers nothing, so a pull means that the platform takes more.
+      // The stream itself buffers nothing, so a pull means that the platform wants more text.
       { highWaterMark: 0 }
     )
     this.settle(new Response(body, { status, headers: present(headers) }))
@@ -119,11 +120,14 @@ export class WebExchange implements HttpExchange, Owner {
 
   onGone(listener: () => void): void {
     this.onLeave = listener
-    // While the body is being read, the end of reading shows that the client has disconnected.
+    // While the body is being read, the end of reading already shows that the client has disconnected.
     if (!this.isReading) this.watch()
   }
 
-  /** Called only for a request that is not answered at once: on Node, making the signal costs as much as reading all headers. */
+  /**
+   * Listens to the signal of the request. Called only for a request that is not answered immediately: on Node, making the signal costs as
+   * much as reading all headers.
+   */
   private watch(): void {
     if (this.isWatching || this.done) return
     this.isWatching = true
@@ -132,9 +136,9 @@ export class WebExchange implements HttpExchange, Owner {
     else signal.addEventListener("abort", this.leave, { once: true })
   }
 
-  /** Disconnects the client: a stream ends with an error, so that the client does not take what it has for the whole answer. */
+  /** Disconnects the client. A stream ends with an error, so that the client knows that the answer is not complete. */
   cut(): void {
-    this.close(new Error("The server has cut off this answer: its client did not take it in time"))
+    this.close(new Error("The server has cut off this answer: its client did not read it in time"))
   }
 
   /** The request was aborted or its stream was canceled. */
@@ -150,7 +154,7 @@ export class WebExchange implements HttpExchange, Owner {
     onLeave?.()
   }
 
-  /** The answer is complete. A platform may still abort the request, which has no meaning then. */
+  /** The answer is complete. When the platform aborts the request later, nothing happens. */
   finish(): void {
     this.done = true
     this.stopReading?.()

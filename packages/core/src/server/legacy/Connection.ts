@@ -1,12 +1,12 @@
 /**
- * The state of one client of the legacy era (revisions up to 2025-11-25): what the client sent in `initialize`, which messages it wants to
- * receive, the services that the session layer built for it, and the `Outbound` for messages outside of any request.
+ * The state of one legacy client (revisions up to 2025-11-25): the facts that the client sent in `initialize`, the messages that the client
+ * wants to receive, the services of the client's session layer, and the `Outbound` for messages outside of any request.
  *
- * A class with mutable fields, one object for each conversation; requests read it without an effect. How far the conversation has come is
- * one field, a `Phase`, with a method for each event. `Handshake`, `Initialize` and `SessionFacts` call these methods. `Initialize` also
- * sets the services and what the client has sent; after a takeover `SessionFacts` sets what the client has sent. `Conversations` sets
- * `persist` and `isLost`, and ends the session. `ServerSide` reports `initialized`, `Era` sets the log level, and `Subscriptions` sets the
- * subscriptions.
+ * Each conversation has one object of this class. The fields are mutable, so requests read them without an effect. One field is the `Phase`
+ * of the conversation, and each event that changes the phase has a method. `Handshake`, `Initialize` and `SessionFacts` call these methods.
+ * `Initialize` also sets the services and the facts of the client. When this node takes a session over, `SessionFacts` sets the facts.
+ * `Conversations` sets `persist` and `isLost`, and ends the session. `ServerSide` reports `initialized`, `Era` sets the log level, and
+ * `Subscriptions` sets the subscriptions.
  */
 import type * as Context from "effect/Context"
 import * as Deferred from "effect/Deferred"
@@ -35,25 +35,31 @@ export interface Subscription {
   /** The URI as the client sent it. */
   readonly uri: string
   readonly end: Effect.Effect<void>
-  /** Set while the feature of the resource begins the subscription. Completes when the subscription has begun or was refused. */
+  /**
+   * Set while the feature of the resource begins the subscription. Completes when the subscription has begun, or when the feature has
+   * refused it.
+   */
   begun: Deferred.Deferred<void> | undefined
 }
 
-/** How many different notifications of changes may wait for a client. */
+/** How many different notifications of changes may wait for one client. */
 export const MAX_ANNOUNCEMENTS = 1024
 
-/** How many notifications with contents of their own may wait for a client. */
+/** How many other notifications may wait for one client. */
 export const MAX_NOTIFICATIONS = 256
 
-/** How far a conversation has come. */
+/** The phase of a conversation. */
 export type Phase =
   | { readonly _tag: "New" }
-  /** `initialize` is being served, until `ended` completes. When the server has `accepted` it, middleware may still refuse it. */
+  /**
+   * The server is serving `initialize`, until `ended` completes. Also after the server has `accepted` the request, middleware may still
+   * refuse it.
+   */
   | { readonly _tag: "Opening"; readonly ended: Deferred.Deferred<void>; readonly accepted: boolean }
   | { readonly _tag: "Open" }
   /**
-   * Another node has served the session before, with subscriptions to these URIs. What features and the session layer keep for the client
-   * does not exist at this node yet. When `ended` is set, it is being made now, until `ended` completes.
+   * Another node has served the session before, with subscriptions to these URIs. This node must first restore the session: build the
+   * session layer, and begin the subscriptions again. When `ended` is set, this node is restoring the session, until `ended` completes.
    */
   | {
     readonly _tag: "Restoring"
@@ -68,15 +74,15 @@ const NEW: Phase = { _tag: "New" }
 const OPEN: Phase = { _tag: "Open" }
 
 export class Connection implements ClientFacts {
-  /** Results of the legacy era carry no hints for caches. */
+  /** Results of legacy revisions contain no cache hints. */
   readonly hints = undefined
-  /** `conversation`: the client has a conversation with the server. `request`: the connection was made for one request. */
+  /** `conversation`: the client has a conversation with the server. `request`: this object exists for one request only. */
   readonly reach: "conversation" | "request"
-  /** The current phase. Only this class sets it, with one method for each event. */
+  /** The current phase. Only this class sets the phase. Each event has one method. */
   private current: Phase = NEW
   /**
-   * Whether the client has sent `notifications/initialized`. From then on it may receive requests, and notifications outside of its
-   * requests.
+   * Whether the client has sent `notifications/initialized`. Only after this may the client receive requests, and notifications outside of
+   * its requests.
    */
   initialized = false
   version: Version.LegacyVersion = Version.latestLegacy
@@ -87,21 +93,21 @@ export class Connection implements ClientFacts {
   /** The capabilities that the server advertised to this client. */
   serverCapabilities: Capabilities.ServerCapabilities = {}
   /**
-   * The lowest level of log messages that the client receives. `undefined` until the client sends `logging/setLevel`: it then receives all
-   * levels.
+   * The lowest level of log messages that the client receives. `undefined` before the client sends `logging/setLevel`: until then the
+   * client receives all levels.
    */
   logLevel: LoggingLevel | undefined
   /** The subscriptions of the client to resources, by the keys of their URIs; `undefined` before the first subscription. */
   subscriptions: Map<string, Subscription> | undefined
-  /** The services that the session layer built for this client; `undefined` when it has built none. */
+  /** The services of the session layer for this client; `undefined` when the layer has not built services. */
   services: Context.Context<never> | undefined
-  /** Stores what another node needs to take the session over; `undefined` where no other node can take it over. */
+  /** Stores the facts that another node needs to take the session over; `undefined` where no other node can take the session over. */
   persist: Effect.Effect<void, InternalError | HttpRefusal> | undefined
-  /** Whether another node has taken the session over. Then this node does not know how the requests of the session end. */
+  /** Whether another node has taken the session over. If `true`, this node does not know how the requests of the session end. */
   isLost: () => boolean = never
-  /** Limits the requests of the client that wait for results of tasks; made when it is first needed. */
+  /** Limits the requests of the client that wait for results of tasks. Made when first needed. */
   taskResults: OwnLimit | undefined
-  /** Releases the services. It is for a handshake that fails after the services were built. */
+  /** Releases the services, when the handshake fails after the services were built. */
   releaseServices: Effect.Effect<void> | undefined
   private lazyScope: Scope.CloseableScope | undefined
   private whenInitialized: Deferred.Deferred<void> | undefined
@@ -121,7 +127,7 @@ export class Connection implements ClientFacts {
     return this.current
   }
 
-  /** Whether the server has accepted `initialize`, and so serves requests. */
+  /** Whether the server has accepted `initialize`. Only then does the server serve requests. */
   get accepted(): boolean {
     const { current } = this
     switch (current._tag) {
@@ -136,15 +142,15 @@ export class Connection implements ClientFacts {
   }
 
   /**
-   * Completes when the `initialize` that is being served has ended, or when the session that is being restored is restored. `undefined`
-   * when neither is under way.
+   * Completes when the running `initialize` has ended, or when the session has been restored. `undefined` when the server is doing nothing
+   * of this.
    */
   get handshake(): Deferred.Deferred<void> | undefined {
     const { current } = this
     return current._tag === "Opening" || current._tag === "Restoring" ? current.ended : undefined
   }
 
-  /** The URIs of the subscriptions that are not restored yet; `undefined` when the session is not being restored. */
+  /** The URIs of the subscriptions that this node has not restored yet; `undefined` when there is nothing to restore. */
   get unrestored(): ReadonlyArray<string> | undefined {
     return this.current._tag === "Restoring" ? this.current.subscriptions : undefined
   }
@@ -166,8 +172,8 @@ export class Connection implements ClientFacts {
   }
 
   /**
-   * `initialize` was refused. The client may send `initialize` again, which overwrites what the client has sent before. Gives the effect
-   * that releases the services that were built; `undefined` when none were built.
+   * The server has refused `initialize`. The client may send `initialize` again, and this overwrites the facts of the first. Gives the
+   * effect that releases the services; `undefined` when there are no services.
    */
   refuse(): Effect.Effect<void> | undefined {
     const { current, releaseServices } = this
@@ -186,7 +192,7 @@ export class Connection implements ClientFacts {
     if (this.current._tag === "Restoring") this.current = { ...this.current, ended }
   }
 
-  /** Restoring has ended. When it has failed, the next message of the client tries again. */
+  /** Restoring has ended. When restoring has failed, the next message of the client tries again. */
   endRestoring(hasSucceeded: boolean): void {
     if (this.current._tag === "Restoring") this.current = hasSucceeded ? OPEN : { ...this.current, ended: undefined }
   }
@@ -195,27 +201,27 @@ export class Connection implements ClientFacts {
     return this.reach === "conversation"
   }
 
-  /** The same object for all requests of the client; `undefined` for a request that belongs to no conversation. */
+  /** An object that is the same for all requests of the client; `undefined` for a request that belongs to no conversation. */
   get clientKey(): object | undefined {
     return this.reach === "request" ? undefined : this
   }
 
-  /** Closes with the session; `undefined` for a request that belongs to no conversation. */
+  /** The scope that closes with the session; `undefined` for a request that belongs to no conversation. */
   get sessionScope(): Scope.CloseableScope | undefined {
     return this.reach === "request" ? undefined : this.ownScope
   }
 
-  /** Closes with the conversation. It is made when something first needs it. */
+  /** The scope that closes with the conversation. Made when first needed. */
   get ownScope(): Scope.CloseableScope {
     if (this.lazyScope === undefined) {
       this.lazyScope = Effect.runSync(Scope.make())
-      // Code that outlives the conversation finds the scope closed.
+      // Code that runs after the end of the conversation gets a closed scope.
       if (this.current._tag === "Ended") Effect.runSync(Scope.close(this.lazyScope, Exit.void))
     }
     return this.lazyScope
   }
 
-  /** Ends the conversation's phase, and closes the session's scope, if it was made. */
+  /** Sets the phase to ended, and closes the session's scope, if the scope exists. */
   closeSession(): Effect.Effect<void> | undefined {
     this.current = { _tag: "Ended", accepted: this.accepted }
     return this.lazyScope === undefined ? undefined : Scope.close(this.lazyScope, Exit.void)
@@ -235,8 +241,8 @@ export class Connection implements ClientFacts {
   }
 
   /**
-   * Whether the client may get a notification with this name: its revision has the notification, and the capability that the notification
-   * needs was declared.
+   * Whether the client may get a notification with this name. The client's revision must have the notification, and the capability that the
+   * notification needs must be declared.
    */
   allows(name: string): boolean {
     const method = Methods.table.get(name)
@@ -251,8 +257,8 @@ export class Connection implements ClientFacts {
   }
 
   /**
-   * Sends a notification without waiting until it is sent. Does nothing in three cases: an equal notification (with the same method and the
-   * same `about`) still waits to be sent; the client is not initialized yet; the capability was not advertised to the client.
+   * Sends a notification in the background. Does nothing in three cases: an equal notification (with the same method and the same `about`)
+   * still waits; the client is not initialized yet; or the server has not advertised the capability to the client.
    */
   announce({ capability, name }: Method.Notification, params?: JsonObject, about = ""): Effect.Effect<void> {
     return Effect.suspend(() => {
@@ -265,8 +271,7 @@ export class Connection implements ClientFacts {
   }
 
   /**
-   * Sends a notification without waiting until it is sent. It replaces an older notification with the same key that still waits for the
-   * client to read.
+   * Sends a notification in the background. Replaces an older notification with the same key that still waits for the client to read.
    */
   inform(key: string, name: string, params: JsonObject): Effect.Effect<void> {
     return Effect.suspend(() => {

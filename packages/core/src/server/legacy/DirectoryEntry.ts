@@ -1,9 +1,8 @@
 /**
- * The entry of one `HttpSession` in the directory that nodes share. It adds the entry, keeps the entry up to date, and removes the entry
- * when the session ends. `Http` makes these objects; without a directory there are none.
+ * Manages the entry of one `HttpSession` in the `SessionDirectory` that nodes share: adds the entry, updates the entry, and removes the
+ * entry when the session ends. `Http` makes these objects. Without a directory there are no such objects.
  *
- * A class, because it must remember whether the directory has the entry. `isStored` turns true once. `isLost` turns true when another node
- * has taken the session over.
+ * Mutable fields: `isStored` turns true when the directory has the entry. `isLost` turns true when another node has taken the session over.
  */
 import * as Effect from "effect/Effect"
 import type { JsonObject } from "../../protocol/Json.js"
@@ -18,7 +17,7 @@ export class DirectoryEntry {
   isLost = false
 
   /**
-   * The id of the principal that opened a session, from the facts that another node has stored; `undefined` for a client without a
+   * Reads the id of the principal that opened a session from the facts that another node has stored; `undefined` for a client without a
    * principal.
    */
   static ownerOf({ owner }: JsonObject): string | undefined {
@@ -47,7 +46,7 @@ export class DirectoryEntry {
       (isOwn) => {
         this.isStored = true
         if (isOwn) return Effect.void
-        // In a fiber of its own, because the end of the session interrupts its requests, and the current request must still answer with its
+        // In a separate fiber, because the end of the session interrupts its requests. The current request must first answer with its
         // error.
         const end = Effect.forkDaemon(Effect.sync(() => this.lose()))
         return Effect.zipRight(end, Effect.fail(new InternalError({ message: "Another node serves this session" })))
@@ -55,7 +54,7 @@ export class DirectoryEntry {
     )
   }
 
-  /** Another node has taken the session over: the session ends here. */
+  /** Another node has taken the session over. Ends the session at this node. */
   lose(): void {
     if (this.isLost) return
     this.isLost = true
@@ -63,8 +62,8 @@ export class DirectoryEntry {
   }
 
   /**
-   * The session ends at this node: for good, or, with `isMoving`, because this node leaves and the session goes on at another node. Gives
-   * whether the session has ended for all nodes. When this effect fails, the directory may still say that this node serves the session.
+   * Removes the entry, because the session ends. With `isMoving`, releases the entry, because the session goes on at another node. Gives
+   * `true` when the session has ended for all nodes. When this effect fails, the directory may still say that this node serves the session.
    */
   end(isMoving: boolean): Effect.Effect<boolean, SessionDirectoryError> {
     return Effect.suspend(() => {

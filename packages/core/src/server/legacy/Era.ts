@@ -1,7 +1,7 @@
 /**
- * The legacy era (revisions up to 2025-11-25) as a record: the methods that only this era has, the requests that a client may send at the
- * moment, and the way in which a handler speaks with its client. Announcements wait in the queue of the connection, and questions are
- * requests to the client.
+ * Makes the record that describes the legacy revisions (up to 2025-11-25) to the shared server code. The record contains the methods that
+ * only these revisions have, the check which requests a client may send now, and the functions with which a handler sends to its client.
+ * Notifications of changes wait in a queue of the connection, and questions are requests to the client.
  *
  * `ServerSide` makes the record, and `runtime/Serve` reads it.
  *
@@ -60,7 +60,7 @@ export const make = (server: Server, wire?: Wire): Serve.Era<Connection> => {
 
 type Joined = Routes.Joined<Connection>
 
-/** The methods that only this era has. */
+/** Makes the routes of the methods that only legacy revisions have. */
 const ownRoutes = (
   server: Server,
   speech: Speech<Connection>,
@@ -88,7 +88,7 @@ const ownRoutes = (
       {
         isEarly: true,
         isCancellable: false,
-        // Encodes in the revision that was just agreed on. The table in which this route was found may be of another revision.
+        // Encodes for the revision that both sides have just agreed on. This route may come from the table of another revision.
         encode: (result, _, { version }) => initializeEncoder(version)(result)
       }
     ),
@@ -117,11 +117,11 @@ const ownRoutes = (
   ]
 }
 
-/** Runs a change of the session, and then stores the session, so that other nodes know the change before the client does. */
+/** Runs a change of the session, and then stores the session. So other nodes can read the change before the client gets its response. */
 const stored = <A>(connection: Connection, change: Effect.Effect<A, unknown>): Effect.Effect<A, unknown> =>
   connection.persist === undefined ? change : Effect.zipLeft(change, connection.persist)
 
-/** Adds to the parameters of a message the task that the message belongs to. */
+/** Adds the task that a message belongs to, to the parameters of the message. */
 type Mark = (params: Message.Params | undefined) => Message.Params
 
 type Limits = Server["limits"]
@@ -144,7 +144,7 @@ const askerOf = (
       Questions.asTask(connection, mark, question, options, (asked, { isWaiting }) => {
         const timeout = isWaiting ? Duration.infinity : options?.timeout
         const on = (outbound: Outbound) => Questions.post(connection, outbound, limits, asked, { timeout })
-        // The request of the handler may have ended: then its channel refuses requests.
+        // The request of the handler may have ended. Then its channel refuses requests.
         return Effect.catchTag(on(asking), "NoBackChannel", () => on(connection.outbound))
       }),
     request: requestOn(connection, asking, limits),
@@ -153,7 +153,9 @@ const askerOf = (
   }
 }
 
-/** How a handler sends and asks after its request was answered: its messages leave outside of the request. */
+/**
+ * Makes the functions with which a handler sends and asks after the response to its request. These messages do not belong to the request.
+ */
 const detached = ({ facts: connection, outbound }: HandlerContext<Connection>, limits: Limits, mark: Mark) => {
   const { notify } = connection.outbound
   const after: RequestChannel = {
@@ -169,7 +171,7 @@ const speechOf = (server: Server, wire: Wire | undefined): Speech<Connection> =>
   return {
     extensions,
     notifications: Methods,
-    // Without a conversation the server does not declare `logging`: it could not keep the level.
+    // Without a conversation the server does not declare `logging`, because it cannot store the level.
     receives: ({ logLevel, reach }, level) =>
       logging && reach === "conversation" && (logLevel === undefined || Logging.isAtLeast(level, logLevel)),
     allows: (connection, notification) => connection.allows(notification),
@@ -183,7 +185,7 @@ const speechOf = (server: Server, wire: Wire | undefined): Speech<Connection> =>
       prompts: connection.announce(Methods.promptListChanged),
       resource: (uri) =>
         Effect.suspend(() =>
-          // Where the application handles subscriptions itself, only the application knows which clients have subscribed.
+          // Where the application handles subscriptions itself, the server does not know which clients have subscribed.
           Routes.handlerOf(server, Methods.subscribe.name) === undefined
             ? Subscriptions.updated(uri)(connection)
             : connection.announce(Methods.resourceUpdated, { uri }, uri)

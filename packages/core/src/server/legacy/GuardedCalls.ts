@@ -1,10 +1,11 @@
 /**
- * The calls of a session that require scopes, and the questions that these calls ask their client. A user may use one session with several
- * tokens. To cancel such a call, or to answer its question, a token must be allowed to make the call. `HttpSession` keeps these calls.
- * `Http` and `Sse` ask here who may cancel or answer, and `Post` tells which questions a call asks.
+ * Stores the running calls of a session that require authorization scopes, and the questions that these calls ask the client. A user may
+ * use one session with several tokens. A client may cancel such a call, or answer its question, only with a token that is allowed to make
+ * the call. `HttpSession` has one object of this class. `Http` and `Sse` check cancellations and answers with `refuses`, and `Post` adds
+ * the questions.
  *
- * Both maps have the scopes by the id as a text, because a client may answer "7" to 7. A call is in its map from its POST to its response.
- * A question is in its map as long as its call.
+ * The two maps contain the scopes, by the id as a text, because a client may answer the request 7 with the id "7". A call is in its map
+ * until its response. A question is in its map until the response of its call.
  */
 import * as Message from "../../jsonrpc/Message.js"
 import * as Batch from "../../jsonrpc/runtime/Batch.js"
@@ -23,7 +24,7 @@ export class GuardedCalls {
     return this.calls.size === 0
   }
 
-  /** Adds calls. Gives the functions that remove the calls, and that add the questions of the calls. */
+  /** Adds calls. Gives functions that remove the calls and that add questions of the calls. */
   begin(ids: ReadonlyArray<Message.RequestId>, scopes: ReadonlyArray<string>): GuardedCall {
     const asked: Array<string> = []
     for (const id of ids) this.calls.set(String(id), scopes)
@@ -40,8 +41,8 @@ export class GuardedCalls {
   }
 
   /**
-   * The scopes that a message, or the messages of a batch, require because of other calls: the scopes of the questions that the messages
-   * answer, and the scopes of the calls that the messages cancel.
+   * Gives the scopes that a message, or the messages of a batch, require because of other calls: the scopes of the calls whose questions
+   * the messages answer, and the scopes of the calls that the messages cancel.
    */
   requiredBy(incoming: Message.Incoming): ReadonlyArray<string> {
     if (this.isEmpty) return NONE
@@ -68,8 +69,8 @@ export interface GuardedCall {
 }
 
 /**
- * Refuses a message when the token of its request may not make the calls that the message answers or cancels. Gives `true` when it has
- * refused the message.
+ * Refuses a message that answers or cancels a call, when the token of the message's request is not allowed to make this call. Gives `true`
+ * when this function has refused the message.
  */
 export const refuses = (
   guarded: GuardedCalls | undefined,

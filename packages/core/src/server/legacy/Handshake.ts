@@ -1,7 +1,7 @@
 /**
- * Orders messages around a handshake, for `ServerSide`. A handshake may take time, because the application has a session layer or
- * middleware. Requests and notifications that arrive while `initialize` is served wait until the handshake has ended. When the handshake
- * fails, the client may send `initialize` again. Messages wait in the same way while a session is restored.
+ * Makes messages wait for the handshake, for `ServerSide`. A handshake may take time, because of a session layer or middleware. Requests
+ * and notifications that arrive during `initialize` wait until the handshake has ended. When the handshake fails, the client may send
+ * `initialize` again. Messages also wait while this node restores a session that another node has served before.
  */
 import type * as Context from "effect/Context"
 import * as Deferred from "effect/Deferred"
@@ -13,19 +13,19 @@ import { InvalidRequest } from "../../protocol/McpError.js"
 import * as HandlerOutcome from "../runtime/HandlerOutcome.js"
 import type { Connection } from "./Connection.js"
 
-/** The error of a second `initialize` that arrives while the first is served. */
+/** The error of a second `initialize` that arrives during the first. */
 export const underWay: InvalidRequest = new InvalidRequest({
-  message: "Invalid request: this conversation is being initialized already"
+  message: "Invalid request: this conversation is already being initialized"
 })
 
-/** The work of `initialize`. Until this work has ended, later messages of the connection wait. */
+/** Makes the work of `initialize`. Later messages of the connection wait until this work has ended. */
 export const begin = (connection: Connection, work: Work): Work => {
   const ended = EffectInternals.deferred<void>()
   connection.beginOpening(ended)
   const settle = (exit: Exit.Exit<unknown, unknown>): Effect.Effect<void> => {
     const released = Exit.isFailure(exit) ? connection.refuse() : undefined
     connection.endOpening()
-    // Done later, because the response to `initialize` is sent after this function has returned.
+    // Done later, because the server sends the response to `initialize` after this function has returned.
     EffectInternals.later(() => EffectInternals.done(ended, Effect.void))
     return released ?? Effect.void
   }
@@ -33,7 +33,8 @@ export const begin = (connection: Connection, work: Work): Work => {
     ...work,
     release: (exit) => {
       const released = work.release?.(exit)
-      // Waiting messages go on after the scope of `initialize` has closed. Otherwise their responses could leave before its response.
+      // Waiting messages go on after the scope of `initialize` has closed. Otherwise their responses could leave before the response to
+      // `initialize`.
       if (released !== undefined) {
         return Effect.onExit(released, (end) => Effect.suspend(() => settle(Exit.isFailure(end) ? end : exit)))
       }
@@ -44,7 +45,7 @@ export const begin = (connection: Connection, work: Work): Work => {
   }
 }
 
-/** The work of a request before which the session is restored. Until the session is restored, later messages of the connection wait. */
+/** Makes the work of a request that first restores the session. Later messages of the connection wait until the session is restored. */
 export const restoring = (connection: Connection, restore: Effect.Effect<void, unknown>, plan: () => Work): Work => {
   const ended = EffectInternals.deferred<void>()
   const work = afterRequest(ended, plan)
@@ -52,8 +53,8 @@ export const restoring = (connection: Connection, restore: Effect.Effect<void, u
 }
 
 /**
- * Restores the session of a connection. Until this has ended, later messages of the connection wait. When it fails, the next message tries
- * again. It changes nothing before it runs, because a message that is dropped never runs it.
+ * Restores the session of a connection. Later messages of the connection wait until this effect has ended. When this effect fails, the next
+ * message tries again. The connection changes only when this effect runs, because a dropped message never runs it.
  */
 export const restored = (
   connection: Connection,
@@ -69,7 +70,7 @@ export const restored = (
       }))
   })
 
-/** The work of a request that arrived during the handshake. `plan` makes this work when the handshake has ended. */
+/** Makes the work of a request that arrived during the handshake. `plan` makes the actual work when the handshake has ended. */
 export const afterRequest = (handshake: Deferred.Deferred<void>, plan: () => Work): Work => {
   let work: Work | undefined
   return {
@@ -84,7 +85,7 @@ export const afterRequest = (handshake: Deferred.Deferred<void>, plan: () => Wor
 }
 
 /**
- * Handles a notification after the handshake that is under way, or at once if there is none. Drops the notification when the handshake
+ * Handles a notification after the running handshake, or immediately if no handshake is running. Drops the notification when the handshake
  * failed.
  */
 export const afterNotification = <A, E>(

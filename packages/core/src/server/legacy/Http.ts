@@ -1,9 +1,10 @@
 /**
- * Streamable HTTP with sessions, for revisions up to 2025-11-25. `initialize` opens a session, POST carries the client's messages, GET
- * opens the standalone stream or resumes a stream, DELETE ends the session. `dispatch/HttpTransports` gives this module each request that
- * `dispatch/Stages` has checked and read.
+ * Streamable HTTP with sessions, for revisions up to 2025-11-25. `initialize` opens a session. A POST contains the client's messages. A GET
+ * opens the standalone stream, on which the server sends messages outside of requests, or resumes a stream. A DELETE ends the session.
+ * `dispatch/HttpTransports` gives this module each request that `dispatch/Stages` has checked and read.
  *
- * This module finds the `HttpSession` and gives the message to it. The session's conversation answers on a `Post`, which sends the answer.
+ * This module finds the `HttpSession` of a message, and gives the message to the session. The session's conversation sends the answer
+ * through a `Post`.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#streamable-http
  */
@@ -44,7 +45,10 @@ interface SessionRequest {
   readonly requires: ReadonlyArray<string> | undefined
 }
 
-/** Mutable fields: `isDraining` and `closed` turn true once; `closing` has the fibers that end sessions. */
+/**
+ * Mutable fields: `isDraining` turns true when the endpoint drains. `closed` turns true when the endpoint closes. `closing` contains the
+ * fibers that end sessions.
+ */
 export class Http {
   private readonly sessions: SessionStore<HttpSession>
   private readonly closing = new Set<Fiber.RuntimeFiber<void>>()
@@ -96,13 +100,13 @@ export class Http {
     exchange.reply(200, {}, "")
   }
 
-  /** From now on no request begins here. Where other nodes can go on with the sessions, standalone streams end. */
+  /** From now on no request begins here. Where other nodes can continue the sessions, the standalone streams end. */
   drain(): void {
     this.isDraining = true
     if (this.context.nodes !== undefined) this.sessions.all().forEach((session) => session.pause())
   }
 
-  /** Gives the sessions without a running request to other nodes. Gives `true` when no request runs any more. */
+  /** Releases the sessions without a running request, so that other nodes can continue them. Gives `true` when no request runs any more. */
   release(): boolean {
     const running = this.sessions.all().filter((session) => {
       if (!session.isSettled) return true
@@ -116,13 +120,13 @@ export class Http {
   get close(): Effect.Effect<void> {
     return Effect.suspend(() => {
       this.closed = true
-      // Where other nodes serve the endpoint, they go on with the sessions.
+      // Where other nodes serve the endpoint, the other nodes continue the sessions.
       this.sessions.clear((session) => session.end(true))
       return Effect.asVoid(Fiber.awaitAll([...this.closing]))
     })
   }
 
-  /** How many sessions there are. */
+  /** The number of sessions. */
   get size(): number {
     return this.sessions.size
   }
@@ -139,7 +143,7 @@ export class Http {
     this.sessions.clear((session) => session.abandon())
   }
 
-  /** The session that a request names; `undefined` when this function has refused the request. */
+  /** Finds the session that a request names. Gives `undefined` when this function has refused the request. */
   private find(exchange: Admitted): HttpSession | undefined {
     const id = sessionIdOf(exchange)
     if (id === "") return refused(exchange, SessionRefusal.noSession)
@@ -162,7 +166,7 @@ export class Http {
       return refused(exchange, SessionRefusal.unsupportedVersion(version, this.context.versions))
     }
     const agreed = session.version
-    // The revision of the session stays valid. The official SDKs serve such a request, too.
+    // The session keeps its agreed revision. The official SDKs also serve such a request.
     if (agreed !== undefined && agreed !== version && !session.hasWarned) {
       session.hasWarned = true
       EffectInternals.runFork(
@@ -175,7 +179,7 @@ export class Http {
     return session
   }
 
-  // A function of its own, because a closure in `initialize` would keep the opening request in memory as long as the session.
+  // A separate function, because a closure in `initialize` would keep the opening request in memory until the session ends.
   private open(
     id: string,
     owner: string | undefined,
@@ -207,13 +211,13 @@ export class Http {
     }
     Metrics.add(Metrics.takeovers)
     const session = this.open(entry.id, DirectoryEntry.ownerOf(entry.facts), membership, entry)
-    // The session goes on at another node when there is no place for it here, or when this node has closed meanwhile.
+    // When this node has no room for the session, or has begun to close, another node must serve the session.
     if (this.closed || this.sessions.add(session, true) !== undefined) session.end(true)
     else if (this.sessions.finish(session) !== undefined) session.end(true)
     return true
   }
 
-  /** Refuses a request that another node can serve. A request that another node has passed on goes back to that node. */
+  /** Refuses a request that another node can serve. Gives a request that another node has passed on back to that node. */
   private refuse(exchange: Admitted): void {
     if (exchange.moved === undefined) Refusal.send(exchange, Refusal.closing)
     else exchange.moved(true)
@@ -241,7 +245,7 @@ export class Http {
       session,
       headers,
       onResponse: (response) => {
-        // A session ends when its `initialize` was refused, or when its id does not reach the client.
+        // The session ends when the server has refused `initialize`, or when the client has disconnected before it got the session id.
         if (Message.isSuccess(response) && !exchange.isGone) return headers
         session.end()
         return undefined
@@ -268,7 +272,7 @@ export class Http {
     if (!post.isDone) post.wait()
   }
 
-  /** Takes messages without a response: notifications and responses. */
+  /** Handles messages that get no response: notifications and responses. */
   private take({ exchange, session }: SessionRequest, incoming: Message.Incoming): void {
     this.sessions.touch(session)
     const origin = RequestOrigin.request(exchange, session.id)
@@ -285,7 +289,7 @@ export class Http {
   }
 
   private malformed(exchange: Admitted, incoming: Message.Malformed): void {
-    // A malformed response fails the server's request that it answers.
+    // After a malformed response, the request of the server fails.
     const isResponse = incoming.kind === "response" || incoming.kind === "unknown"
     const session = isResponse ? this.sessions.find(sessionIdOf(exchange)) : undefined
     if (session !== undefined && session.owner === exchange.principal?.id) {
@@ -310,12 +314,12 @@ export class Http {
 }
 
 const UNREADABLE =
-  "This node cannot read what the directory has of a session: the node that has stored it may have another version of this " +
-  "library. The session has ended, and its client begins a new one"
+  "This node cannot read the facts about a session in the directory: the node that has stored them may have another " +
+  "version of this library. The session has ended, and its client begins a new session"
 
 const beginning = { epoch: 1, facts: undefined }
 
-/** The channel of a message that gets no answer except the status of its POST. */
+/** The channel of a message whose only answer is the status of its POST. */
 const silent: Channel = { send: () => Effect.void, unsafeSend: () => true }
 
 const sessionIdOf = ({ headers }: Admitted): string => headers["mcp-session-id"] ?? ""

@@ -1,6 +1,6 @@
 /**
- * JSON-RPC batches over HTTP, which only revision 2025-03-26 has. This module decides whether a batch is refused, and finds the requests in
- * it, for `Http`, `Post` and `Stateless`. The conversation reads the messages of a batch itself.
+ * JSON-RPC batches over HTTP, which only revision 2025-03-26 has. This module decides whether to refuse a batch, and finds the requests in
+ * a batch, for `Http`, `Post` and `Stateless`. The conversation itself reads the messages of a batch.
  *
  * @see https://modelcontextprotocol.io/specification/2025-03-26/basic#batching
  */
@@ -12,17 +12,17 @@ import * as Version from "../../protocol/Version.js"
 import * as Refusal from "../http/Refusal.js"
 import type { HttpRefusal } from "../HttpRefusal.js"
 
-/** The refusal of a batch; `undefined` when a client of this revision may send it. */
+/** Makes the refusal of a batch; `undefined` when a client of this revision may send the batch. */
 export const refusal = (
   batch: ReadonlyArray<unknown>,
   version: Version.Version | undefined
 ): HttpRefusal | undefined => {
   if (!Version.hasBatches(version)) {
-    return Refusal.badRequest("only 2025-03-26 has batches of messages; send each message by itself")
+    return Refusal.badRequest("only revision 2025-03-26 has batches of messages; send each message alone")
   }
   if (batch.length === 0) return Refusal.badRequest("the batch is empty")
   if (batch.length > Batch.MAX_BATCH) {
-    return Refusal.badRequest(`the batch has ${batch.length} messages; ${Batch.MAX_BATCH} are allowed`)
+    return Refusal.badRequest(`the batch has ${batch.length} messages; at most ${Batch.MAX_BATCH} are allowed`)
   }
   // MUST NOT be part of a batch (2025-03-26 basic/lifecycle#initialization)
   return batch.some((element) => Predicate.isRecord(element) && element.method === Methods.initialize.name)
@@ -30,7 +30,7 @@ export const refusal = (
     : undefined
 }
 
-/** The messages of a batch that get a response: the requests, malformed requests included. */
+/** Gives the messages of a batch that get a response: the requests, also malformed requests. */
 export const requests = (batch: ReadonlyArray<unknown>): ReadonlyArray<Message.Incoming> =>
   (Batch.messages(batch) ?? []).filter((incoming) =>
     Message.isMalformed(incoming)
@@ -38,7 +38,7 @@ export const requests = (batch: ReadonlyArray<unknown>): ReadonlyArray<Message.I
       : Message.isRequest(incoming)
   )
 
-/** The ids of a request, or of the requests of a batch. */
+/** Gives the id of a request, or the ids of the requests of a batch. */
 export const ids = (incoming: Message.Incoming): ReadonlyArray<Message.RequestId> => {
   const all = Message.isMalformed(incoming) && incoming.batch !== undefined ? requests(incoming.batch) : [incoming]
   return all.flatMap((one) => {

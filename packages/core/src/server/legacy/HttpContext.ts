@@ -1,6 +1,7 @@
 /**
- * What the legacy modules of one endpoint (`Http`, `Sse`, `Stateless`) share: the `EndpointContext` of both protocol eras, the function
- * that begins their conversations, and the event store, if the application provides one. `dispatch/Endpoint` makes it.
+ * The values that the legacy modules of one endpoint (`Http`, `Sse`, `Stateless`) share: the `EndpointContext` of the endpoint, the
+ * function that begins conversations, and the event store, if the application provides an event store. `dispatch/Endpoint` makes this
+ * object.
  */
 import * as Effect from "effect/Effect"
 import * as FiberSet from "effect/FiberSet"
@@ -24,15 +25,15 @@ export class HttpContext extends EndpointContext {
     readonly versions: ReadonlyArray<Version.LegacyVersion>,
     private readonly begin: Open,
     readonly events: EventStoreService | undefined,
-    /** This node among the nodes that serve the same sessions; `undefined` on a single node. */
+    /** The connection of this node to the other nodes of the server; `undefined` on a server with one node. */
     readonly nodes: Nodes.Nodes | undefined = undefined,
-    /** Runs an effect that nobody waits for. The end of the endpoint interrupts the effect. */
+    /** Runs an effect in the background. The end of the endpoint interrupts the effect. */
     readonly inBackground: (effect: Effect.Effect<void, unknown>) => Effect.Effect<void> = () => Effect.void
   ) {
     super(options, sweeper, runtime)
   }
 
-  /** Begins a legacy conversation. Its owner passes the messages to it, so no fiber reads them. */
+  /** Begins a legacy conversation. The caller passes the messages to the conversation, so no fiber reads them. */
   converse(sender: Sender, onEnd: () => void, shared?: SharedSession): SessionConversation {
     return this.begin(sender, onEnd, { versions: this.versions, shared })
   }

@@ -1,10 +1,10 @@
 /**
- * One session over HTTP: its id, its owner, its conversation, its standalone stream, and the streams of POSTs that clients can resume.
- * `Http` opens and finds sessions. Everything that a session has ends with the session.
+ * One session over HTTP: its id, its owner, its conversation, its standalone stream (for messages outside of requests), and the streams of
+ * POSTs that clients can resume. `Http` opens and finds sessions. All parts of a session end with the session.
  *
- * A class with mutable fields, because an idle session may cost only 4 KB: this object, its transport (`Standalone`) and a conversation,
- * without a fiber or a scope. `ended` is set once. `streams` exists only while a stream can be resumed, and `waiting` only while requests
- * run.
+ * The fields are mutable, so that an idle session needs only about 4 KB: this object, its transport (`Standalone`) and a conversation,
+ * without a fiber or a scope. `ended` turns true once. `streams` exists only while clients can resume a stream, and `waiting` only while
+ * requests run.
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#session-management
  */
 import * as Effect from "effect/Effect"
@@ -25,12 +25,12 @@ import { logDefect } from "./StreamStore.js"
 /** The name of the standalone stream in event ids and in the event store. */
 export const STANDALONE = "g"
 
-/** When removing the entry of a session that has ended is tried again, after the directory did not answer. */
+/** The schedule with which this node tries again to remove the entry of an ended session, when the directory did not answer. */
 export const ENDING_AGAIN = Schedule.jittered(
   Schedule.union(Schedule.exponential("1 second"), Schedule.spaced("30 seconds"))
 )
 
-/** A response that is not complete. Its client reads it, or has disconnected. */
+/** An incomplete response. The client reads the response, or has disconnected. */
 interface Response {
   readonly isConnected: boolean
 }
@@ -39,12 +39,12 @@ export class HttpSession implements StoredSession {
   lastUsed = 0
   finished = false
   wasConnected = false
-  /** Whether the log has a warning that the client names a revision other than the agreed revision. */
+  /** Whether this session has already logged that the client names a different revision than the agreed revision. */
   hasWarned = false
   readonly standalone: Standalone
   /**
-   * The calls that require scopes. Not every token of the user may cancel them or answer their questions. `undefined` until there is such a
-   * call.
+   * The calls that require authorization scopes. Not every token of the user may cancel these calls or answer their questions. `undefined`
+   * before the first such call.
    */
   guarded: GuardedCalls | undefined
   private readonly conversation: SessionConversation
@@ -58,9 +58,9 @@ export class HttpSession implements StoredSession {
     readonly id: string,
     /** The id of the principal that opened the session; `undefined` for a client without a principal. */
     readonly owner: string | undefined,
-    /** The entry of the session in the directory that nodes share; `undefined` on a single node. */
+    /** The entry of the session in the directory that nodes share; `undefined` on a server with one node. */
     private readonly entry: DirectoryEntry | undefined,
-    /** Called once when the session ends, with the effect that does the rest of the work. */
+    /** Called once when the session ends. `closing` does the rest of the work. */
     private readonly onEnd: (closing: Effect.Effect<void>) => void
   ) {
     const end = () => this.end()
@@ -70,7 +70,7 @@ export class HttpSession implements StoredSession {
     this.conversation = context.converse(this.standalone, end, entry)
   }
 
-  /** The revision that `initialize` agreed on; `undefined` before. */
+  /** The revision that both sides agreed on in `initialize`; `undefined` before. */
   get version(): Version.Version | undefined {
     return this.conversation.version()
   }
@@ -85,7 +85,7 @@ export class HttpSession implements StoredSession {
     return this.standalone.isAttached || this.conversation.inFlight() > 0
   }
 
-  /** Whether no request runs, and clients and event store have all that was sent. Then another node can go on with the session. */
+  /** Whether another node can continue the session: no request runs, and all sent messages have reached the client and the event store. */
   get isSettled(): boolean {
     return this.conversation.inFlight() === 0 && this.waiting === undefined && !this.standalone.stream.isStoring &&
       [...this.streams?.values() ?? []].every(({ isSettled }) => isSettled)
@@ -99,7 +99,7 @@ export class HttpSession implements StoredSession {
 
   removeWaiting(response: Response): void {
     this.waiting?.delete(response)
-    // An idle session should not cost the memory of an empty set.
+    // Removed, so that an idle session does not need memory for an empty set.
     if (this.waiting?.size === 0) this.waiting = undefined
   }
 
@@ -107,17 +107,17 @@ export class HttpSession implements StoredSession {
     return this.context.events !== undefined
   }
 
-  /** Whether the stream of a call that requires these scopes can be resumed. */
+  /** Whether clients can resume the stream of a call that requires these scopes. */
   mayResume(scopes: ReadonlyArray<string> = []): boolean {
     return this.isResumable && EventId.guarded("", scopes) !== undefined
   }
 
-  /** Whether a stream begins with an event that only names a position. Clients of older revisions would take this event for a message. */
+  /** Whether a stream begins with an event that contains only an id. Clients of older revisions would read this event as a message. */
   get primesStreams(): boolean {
     return this.isResumable && Version.primesStreams(this.version)
   }
 
-  /** Passes a message to the conversation. The answer to the message leaves on the channel. */
+  /** Passes a message to the conversation. The conversation sends the answer on the channel. */
   get receive(): SessionConversation["receive"] {
     return this.conversation.receive
   }
@@ -128,8 +128,8 @@ export class HttpSession implements StoredSession {
   }
 
   /**
-   * Ends the session: interrupts and answers running requests, and ends streams. Safe to call twice. With `isMoving`, the session goes on
-   * at another node.
+   * Ends the session: interrupts and answers running requests, and ends streams. You may call this function twice. With `isMoving`, the
+   * session goes on at another node.
    */
   end(isMoving = false): void {
     if (this.ended) return
@@ -142,16 +142,16 @@ export class HttpSession implements StoredSession {
     const forget = events === undefined
       ? Effect.void
       : Effect.catchAllCause(Effect.suspend(() => events.forget(this.id, entry?.epoch)), logDefect)
-    // The events of a session that another node serves belong to that node.
+    // When another node serves the session, the events belong to that node.
     const ended = entry === undefined
       ? forget
-      // Waits for `stored`, because the next node refuses events that this node stores later.
+      // Waits for `stored`, because the store refuses events that this node writes after the next node has taken over.
       : Effect.zipRight(
         this.stored,
         Effect.flatMap(entry.end(isMoving), (hasEnded) => hasEnded ? forget : Effect.void)
       )
-    // Tried again, because the directory would keep the session for this node. When a node leaves, its sessions are free when its lease
-    // ends.
+    // Tried again, because otherwise the directory would keep the session. When a node leaves, this is not necessary, because its sessions
+    // become free when its lease ends.
     const again = isMoving ? Effect.void : Effect.retry(ended, ENDING_AGAIN)
     this.onEnd(Effect.zipRight(close, Effect.catchAll(ended, () => this.context.inBackground(again))))
   }
@@ -164,18 +164,18 @@ export class HttpSession implements StoredSession {
     )
   }
 
-  /** Ends the session at this node only, because other nodes may serve it. */
+  /** Ends the session only at this node, because other nodes may serve the session. */
   abandon(): void {
     this.entry?.lose()
   }
 
-  /** The function to call when another node has taken the session over; `undefined` on a single node. */
+  /** The function to call when another node has taken the session over; `undefined` on a server with one node. */
   get onLost(): (() => void) | undefined {
     const { entry } = this
     return entry && (() => entry.lose())
   }
 
-  /** The key of the next stream, for a call that requires these scopes; `undefined` where its stream cannot be resumed. */
+  /** Makes the key of the next stream, for a call that requires these scopes; `undefined` where clients cannot resume the stream. */
   nextStreamKey(scopes: ReadonlyArray<string> = []): StreamKey | undefined {
     if (!this.isResumable) return undefined
     const number = (++this.lastStream).toString(36)
@@ -184,7 +184,7 @@ export class HttpSession implements StoredSession {
     return name === undefined ? undefined : this.keyOf(name)
   }
 
-  /** How this node names streams. Nodes that have served the session before have used other names. */
+  /** The form of the stream names of this node. Nodes that have served the session before have used other names. */
   private get streamNames(): { readonly prefix: string; readonly digits: number } {
     const { epoch = 1 } = this.entry ?? {}
     return epoch === 1 ? { prefix: "", digits: 2 } : { prefix: `${epoch.toString(36)}z`, digits: 8 }
@@ -205,7 +205,7 @@ export class HttpSession implements StoredSession {
     if (key !== undefined && this.streams?.get(key.stream) === stream) this.streams.delete(key.stream)
   }
 
-  /** The stream with this name: the stream of a running request, or a stream whose events are still stored. */
+  /** Finds the stream with this name: the stream of a running request, or a stream whose events are still in the event store. */
   findStream(stream: string): ResumableStream {
     const known = this.streams?.get(stream)
     if (known !== undefined) return known
@@ -217,10 +217,10 @@ export class HttpSession implements StoredSession {
     this.addStream(stored)
     const { name } = EventId.partsOf(stream)
     const { digits, prefix } = this.streamNames
-    // The names of later epochs have at least ten characters. In the first epoch, a node never begins so many streams that their names have
-    // ten.
+    // The names of later epochs have at least ten characters. In the first epoch all names are shorter, because a node never begins so many
+    // streams.
     const isOwn = prefix === "" ? name.length < 10 : name.startsWith(prefix) && name.length >= prefix.length + digits
-    // A node that has served the session before may have ended while the request of the stream ran.
+    // The earlier node of the session may have ended during the request of the stream.
     if (!isOwn) stored.store?.recover(LOST)
     return stored
   }

@@ -1,10 +1,10 @@
 /**
- * Serves `initialize`, the handshake of the legacy era, for `Era`. It agrees on a revision with the client, sends the client the server's
- * name and capabilities, and builds the session layer for this client. The session layer must be built before the server serves anything
- * else. After a takeover, `ServerSide` builds the layer with `build`.
+ * Serves `initialize`, the handshake of legacy revisions (up to 2025-11-25), for `Era`. This module agrees on a revision with the client,
+ * sends the server's name and capabilities to the client, and builds the session layer for this client. The server must build the session
+ * layer before it serves other messages. When this node takes a session over, `ServerSide` builds the layer with `build`.
  *
- * A request without a session (`Stateless`, `dispatch/Dispatch`) is served as if its client had completed a handshake: `versionOf` gives
- * the revision, `withoutHandshake` gives the state.
+ * The server serves a request without a session (`Stateless`, `dispatch/Dispatch`) as if the client had completed a handshake. For this,
+ * `versionOf` gives the revision, and `withoutHandshake` makes the `Connection`.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle#initialization
  */
@@ -30,8 +30,8 @@ import { Connection } from "./Connection.js"
 import * as SessionRefusal from "./SessionRefusal.js"
 
 /**
- * Answers `initialize`, once for each conversation. When this function returns, the connection has the facts of the client, so they hold
- * for every later message. Fails when the session layer fails, with the failure of the layer.
+ * Answers `initialize`, one time for each conversation. Before this function returns, it stores the facts of the client in the connection,
+ * for every later message. When the session layer fails, the effect fails with the failure of the layer.
  */
 export const serve = (
   server: Offering & Pick<Server, "info" | "versions" | "instructions" | "session">,
@@ -47,12 +47,12 @@ export const serve = (
     )
   }
   if (connection.accepted) {
-    return Effect.fail(new InvalidRequest({ message: "Invalid request: this conversation is initialized already" }))
+    return Effect.fail(new InvalidRequest({ message: "Invalid request: this conversation is already initialized" }))
   }
   connection.version = Version.negotiate(params.protocolVersion, server.versions.filter(Version.isLegacy))
   connection.requestedVersion = params.protocolVersion
   connection.clientInfo = params.clientInfo
-  // A capability that the agreed revision does not know has no meaning, so the server must not use it.
+  // The server must not use a capability that the agreed revision does not define.
   connection.clientCapabilities = Projection.compile(ClientCapabilities, connection.version)(
     params.capabilities
   ) as ClientCapabilities
@@ -79,8 +79,8 @@ export const build = (
   }))
 
 /**
- * The capabilities that the server has advertised to the client of a connection. Before the handshake, and for a request that belongs to no
- * conversation, these are the capabilities that the server would advertise now.
+ * Gives the capabilities that the server has advertised to the client of a connection. Before the handshake, and for a request that belongs
+ * to no conversation, gives the capabilities that the server would advertise now.
  */
 export const advertised = (server: Offering) => (connection: Connection): ServerCapabilities =>
   connection.accepted && connection.reach === "conversation"
@@ -101,8 +101,8 @@ const offered = (
 type Offering = Pick<Server, "capabilities" | "extensions">
 
 /**
- * The capabilities of a server that has no conversation with the client. Such a server can send no notifications outside of requests. It
- * does not know the log level that the client has set, so it MUST NOT send logs either (2025-11-25 server/utilities/logging).
+ * Removes capabilities for clients without a conversation. To such a client, the server can send no notifications outside of requests. The
+ * server cannot store the log level of the client, so it MUST NOT send logs (2025-11-25 server/utilities/logging).
  */
 const withoutNotifications = (
   { logging: _, prompts, resources, tools, ...rest }: ServerCapabilities
@@ -130,7 +130,7 @@ const accept = (
 export const isInitialize = (incoming: Message.Incoming): incoming is Message.Request =>
   !Message.isMalformed(incoming) && Message.isRequest(incoming) && incoming.method === Methods.initialize.name
 
-/** Whether a request is an `initialize` that this library accepts, so that only the application could refuse it. */
+/** Whether a request is an `initialize` that the server accepts. Only the session layer or middleware could still refuse it. */
 export const isAcceptable = (request: Message.Request): boolean =>
   isInitialize(request) &&
   Either.match(Methods.initialize.decodeParams(request.params), {
@@ -138,7 +138,7 @@ export const isAcceptable = (request: Message.Request): boolean =>
     onRight: (params) => !isTooLarge(params)
   })
 
-/** The revision of a message without a session, or the refusal of the message. */
+/** Gives the revision of a message without a session, or the refusal of the message. */
 export const versionOf = (
   incoming: Message.Incoming,
   header: string | undefined,
@@ -151,7 +151,10 @@ export const versionOf = (
     : SessionRefusal.unsupportedVersion(version, versions)
 }
 
-/** The connection as a handshake would leave it. Also a client without a session may send `initialize`, and then gets its result. */
+/**
+ * Makes a connection in the state after a handshake. When the request itself is `initialize`, the connection is in the state before a
+ * handshake.
+ */
 export const withoutHandshake = ({ method }: Message.Request, version: Version.LegacyVersion): Connection => {
   const connection = new Connection(Outbound.none)
   if (method !== Methods.initialize.name) connection.accept()

@@ -1,7 +1,7 @@
 /**
- * Runs the observers of a legacy client that features have registered, for `ServerSide` and `Era`. Observers learn that the client has
- * completed its handshake, has changed its roots, or has set its log level. This module makes the context that an observer gets, and
- * decides when observers run.
+ * Runs the client observers that features have registered (`Registry.observe`), for `ServerSide` and `Era`. Observers run when a legacy
+ * client (revisions up to 2025-11-25) has completed its handshake, has changed its roots, or has set its log level. This module makes the
+ * context of an observer, and decides when observers run.
  */
 import * as Effect from "effect/Effect"
 import type { Notification } from "../../jsonrpc/Message.js"
@@ -14,8 +14,8 @@ import type { ServerSessionService } from "../ServerSession.js"
 import type { Connection } from "./Connection.js"
 
 /**
- * The context of an observer, outside of the client's requests. What the observer sends reaches the client as long as the client is
- * connected.
+ * Makes the context of an observer. The context belongs to no request. The observer can send messages to the client until the client
+ * disconnects.
  */
 export const contextOf = (
   connection: Connection,
@@ -24,17 +24,17 @@ export const contextOf = (
   channel: Channel = noChannel
 ): HandlerContext<Connection> => new HandlerContext(connection, notification, outboundOf(connection, channel), speech)
 
-/** Sends to the client outside of any request. */
+/** Makes the functions that send to the client outside of any request. */
 export const outboundOf = ({ outbound: { notify, request } }: Connection, channel: Channel): RequestChannel => ({
   request,
   notify,
   channel
 })
 
-// A context that no message has begun has no HTTP request either.
+// No message has caused this context, so it has no HTTP request.
 const noChannel: Channel = { unsafeSend: () => false, send: () => Effect.void }
 
-/** The function that runs the observers when this notification arrives; `undefined` when no observer is registered for it. */
+/** Gives the function that runs the observers of this notification; `undefined` when the notification has no observers. */
 export const ofNotification = (
   observers: ReadonlySet<ClientObserver>,
   method: string

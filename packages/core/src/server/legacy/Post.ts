@@ -1,10 +1,10 @@
 /**
- * The answer to one POST with requests, and the channel of these requests. The answer is JSON if nothing was sent before the responses, and
- * an event stream otherwise. `Http` and `Stateless` make a `Post` for each POST; the conversation sends on it.
+ * The answer to one POST with requests, and the channel of these requests. The answer is JSON if the server sends nothing before the
+ * responses, and otherwise an event stream. `Http` and `Stateless` make a `Post` for each POST, and the conversation sends messages on it.
  *
- * The fields are mutable, because a `Post` is made for each request, in code whose speed benchmarks measure. `remaining` counts the
- * responses that are still to come; once it is 0, nothing more is sent. While there is no `stream`, responses are collected in `responses`.
- * Once there is a stream, everything goes to the stream.
+ * The fields are mutable for speed, because each request makes a `Post`. `remaining` is the number of missing responses. When `remaining`
+ * is 0, the `Post` sends nothing more. While there is no `stream`, `responses` collects the responses. When there is a stream, all messages
+ * go to the stream.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#sending-messages-to-the-server
  */
@@ -28,37 +28,37 @@ import type { HttpSession } from "./HttpSession.js"
 import { ResumableStream } from "./ResumableStream.js"
 
 export interface Options {
-  /** How many responses the POST gets. */
+  /** The number of responses to the POST. */
   readonly expected: number
   /** The request or the batch, for a POST of a session. */
   readonly incoming?: Message.Incoming | undefined
-  /** Whether the responses are sent as a JSON array. */
+  /** Whether the server sends the responses as a JSON array. */
   readonly batch: boolean
   /** The session of the POST; `undefined` where the endpoint keeps no sessions. */
   readonly session: HttpSession | undefined
-  /** The headers of a stream that begins before there is a response. */
+  /** The headers of a stream that begins before the first response. */
   readonly headers?: Headers | undefined
-  /** Called with each response before it leaves. It returns the headers that leave with the response. */
+  /** Called with each response before the server sends the response. Returns further headers for the response. */
   readonly onResponse?: ((response: Message.Response) => Headers | undefined) | undefined
   /** The scopes that the requests of a session require; `undefined` where they require no scopes. */
   readonly requires?: ReadonlyArray<string> | undefined
-  /** Learns of the questions that the requests ask, where the requests require scopes. */
+  /** Records the questions of the requests, where the requests require scopes. */
   readonly guarded?: GuardedCall | undefined
-  /** Called when the last response has been sent. */
+  /** Called after the last response. */
   readonly onDone: () => void
 }
 
 const JSON_HEADERS = { "content-type": "application/json" } as const
 
 export class Post extends AnswerChannel {
-  /** The status and the headers of the answer, when the application refuses the request and nothing was sent before. */
+  /** The status and the headers of the answer, when the application refuses the request before the server has sent anything. */
   private refusal: HandlerOutcome.Head | undefined
   private stream: ResumableStream | undefined
   private readonly responses: Array<string> = []
   private remaining: number
   private headers: Headers | undefined
   private requestOrigin: RequestOrigin.RequestOrigin | undefined
-  /** The ids of the requests that wait for other requests to end; `undefined` while none has waited. */
+  /** The ids of the requests that wait for other requests to end; `undefined` before the first such request. */
   private waiting: Set<Message.RequestId> | undefined
   /** Turns the answer into a stream when the responses take longer than `keepAlive`. */
   private timer: Expirable | undefined
@@ -75,7 +75,7 @@ export class Post extends AnswerChannel {
     this.form = MediaType.formOf(exchange.headers.accept, context.options.responses)!
   }
 
-  /** The HTTP request that carried the requests, for `RequestOrigin.of`. */
+  /** The facts about the HTTP request, for `RequestOrigin.of`. */
   get origin(): RequestOrigin.RequestOrigin {
     return this.requestOrigin ??= RequestOrigin.request(
       this.exchange,
@@ -89,7 +89,7 @@ export class Post extends AnswerChannel {
     return this.stream === undefined ? !this.exchange.isGone : this.stream.response !== undefined
   }
 
-  /** How many responses are still to come. */
+  /** The number of missing responses. */
   get outstanding(): number {
     return this.remaining
   }
@@ -106,7 +106,7 @@ export class Post extends AnswerChannel {
   readonly unsafeSend = (message: Message.Message): boolean => {
     if (this.isDone) return false
     if (Message.isResponse(message)) return this.respond(message)
-    // Checked before the message is encoded, because a handler may go on sending to a client that has disconnected.
+    // Checked before the message is encoded, because a handler may continue to send after the client has disconnected.
     if (!this.mayStream || !this.open().isReadable) return false
     const text = MessageText.stringify(message)
     if (text === undefined || !this.open().push(text)) return false
@@ -139,12 +139,12 @@ export class Post extends AnswerChannel {
     this.unsafeSend(Message.failure(id, { code: REQUEST_CANCELLED, message: "Request cancelled" }))
   }
 
-  /** Call it when the requests were not all answered at once. It decides whether a stream begins now, later, or not at all. */
+  /** Call this function when some requests were not answered immediately. It decides whether a stream begins now, later, or never. */
   wait(): void {
     this.options.session?.addWaiting(this)
     this.openEarly()
     const { options: { keepAlive }, sweeper } = this.context
-    // A connection that is silent for long could be taken for a broken connection.
+    // A client or proxy may close a connection that is silent for a long time.
     if (this.stream === undefined && this.mayStream && keepAlive !== Infinity) {
       this.timer = sweeper.schedule(keepAlive, () => {
         if (!this.exchange.isGone) this.open()
@@ -152,12 +152,15 @@ export class Post extends AnswerChannel {
     }
   }
 
-  /** Begins a stream before there is a message, where the client should have one, once a request has started. */
+  /**
+   * Begins a stream before the first message, where the endpoint prefers this or the client needs an event id. Called when a request has
+   * started.
+   */
   private openEarly(): void {
     if (this.stream !== undefined || !this.mayStream || this.waiting?.size === this.remaining) return
-    // The directory of sessions may refuse an `initialize`, and then the response has a status.
+    // Not for `initialize`, which the directory of sessions may refuse. The refusal needs an HTTP status.
     if (this.options.headers !== undefined) return
-    // A client that has an event id can resume if its connection breaks before the response.
+    // With an event id, a client can resume when the connection breaks before the response.
     if (JsonOrStream.beginsAsStream(this.form) || this.isPrimed) this.open()
   }
 
@@ -169,14 +172,17 @@ export class Post extends AnswerChannel {
     return this.options.session?.mayResume(this.options.requires) === true
   }
 
-  /** Whether the stream begins with an event id. Not for `initialize`: a client that loses its connection then begins another session. */
+  /**
+   * Whether the stream begins with an event id. Not for `initialize`: a client that loses the connection during `initialize` begins another
+   * session.
+   */
   private get isPrimed(): boolean {
     return this.options.headers === undefined && this.options.session?.primesStreams === true && this.isResumable
   }
 
   /**
-   * Ends the HTTP response, and the client reconnects for the rest. Does nothing where the client has no event id, because it could not
-   * reconnect.
+   * Ends the HTTP response. The client reconnects to get the rest. Does nothing when the client has no event id, because without an id the
+   * client cannot resume.
    */
   private pause(): void {
     if (!this.isDone && this.mayStream && this.isPrimed) this.open().pause()
@@ -214,7 +220,7 @@ export class Post extends AnswerChannel {
     if (this.timer !== undefined) this.context.sweeper.unwatch(this.timer)
     session?.removeWaiting(this)
     guarded?.end()
-    // The session keeps the stream until the event store has all events of the stream.
+    // The session keeps the stream until the event store has stored all events of the stream.
     stream?.finish(() => session?.removeStream(stream))
     onDone()
   }

@@ -1,7 +1,7 @@
 /**
- * Questions in the legacy era, for `Era` and `TaskWire`. Each question is a request to the client, on the channel of the request whose
- * handler asks, and the handler waits for the answer. With revision 2025-11-25 the client may answer a question as a task: this server
- * creates the task with the question, requests the status of the task at the pace that the client names, and fetches the answer when the
+ * Asks questions with legacy revisions (up to 2025-11-25), for `Era` and `TaskWire`. Each question is a request to the client, on the
+ * channel of the handler's request. The handler waits for the answer. With revision 2025-11-25, a client may answer a question as a task.
+ * Then this server sends the question, polls the status of the client's task as often as the client says, and fetches the answer when the
  * task has ended.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/tasks
@@ -44,7 +44,7 @@ const methods = {
 } as const
 
 /**
- * Asks one question. Fails before it sends a request when the client lacks the capability, or when the question is not valid.
+ * Asks one question. When the client lacks the capability, or the question is not valid, the effect fails without sending a request.
  */
 export const ask = <A>(
   connection: Connection,
@@ -56,7 +56,7 @@ export const ask = <A>(
   Effect.suspend(() => {
     const encoded = encode(connection, question)
     if (Either.isLeft(encoded)) return Effect.fail(encoded.left)
-    // A person needs longer than a program.
+    // A person needs more time than a program.
     const timeout = options?.timeout ?? (question.kind === "elicit" ? settings.elicitationTimeout : undefined)
     return Effect.flatMap(
       post(connection, outbound, settings, encoded.right, { ...options, timeout }),
@@ -64,7 +64,7 @@ export const ask = <A>(
     )
   })
 
-/** Sends a request of a handler. It carries the trace context of the handler's current span, if there is one. */
+/** Sends a request of a handler. If the handler has a current span, the request contains the trace context of this span. */
 export const post = (
   connection: Connection,
   outbound: Outbound,
@@ -79,7 +79,7 @@ export const post = (
     fromCall
   )
 
-/** The request that asks a question. Left: the client lacks the capability, or the question is not valid. */
+/** Makes the request that asks a question. Left: the client lacks the capability, or the question is not valid. */
 export const encode = (
   connection: Pick<Connection, "clientCapabilities" | "version">,
   { kind, params, problem, requires }: Question<any>
@@ -95,8 +95,9 @@ export const encode = (
 }
 
 /**
- * The parameters with an id for a page, which revision 2025-11-25 demands. A page of a server of revision 2026-07-28, which a proxy passes
- * on, has no id, and gets one here. No `notifications/elicitation/complete` with this id follows.
+ * Adds an `elicitationId` to the parameters of a question about a page, because revision 2025-11-25 demands an id. The id is missing when a
+ * proxy passes on a question of a server of revision 2026-07-28. The server sends no `notifications/elicitation/complete` with the added
+ * id.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/client/elicitation#url-mode-elicitation-requests
  */
@@ -113,12 +114,12 @@ export const decode = <A>({ decode, kind }: Question<A>, answer: JsonObject): Ef
     : Effect.mapError(decode(result.right), (why) => invalid(method.name, why))
 }
 
-/** How long requests to the client wait for an answer, unless a request has a timeout of its own. */
+/** The default timeouts of requests to the client. */
 export type Settings = Pick<Server["limits"], "elicitationTimeout" | "requestTimeout">
 
 /**
  * Sends a request. A server SHOULD NOT send a request other than `ping` before the client has sent `notifications/initialized` (2025-11-25
- * basic/lifecycle#initialization). So this function first waits for that notification, at most as long as the timeout of the request.
+ * basic/lifecycle#initialization). So this function first waits for this notification, at most for the timeout of the request.
  */
 export const send = (
   connection: Connection,
@@ -166,7 +167,7 @@ export const invalid = (method: string, why: string): TransportError =>
 /** Sends a request to the client. */
 type PostQuestion = (request: TaskQuestion, options: { readonly isWaiting: boolean }) => Effect.Effect<Params, AskError>
 
-/** Asks a question as a task. `mark` adds the task that the asking handler itself runs in, if there is one. */
+/** Asks a question as a task. If the handler itself runs as a task, `mark` adds this task to the parameters. */
 export const asTask = <A>(
   connection: Connection,
   mark: (params: JsonObject) => Params,
@@ -177,7 +178,7 @@ export const asTask = <A>(
   Effect.suspend(() => {
     if (question.kind === "roots") {
       return Effect.fail(
-        new McpError.InternalError({ message: "The roots are not a question for a task: use listRoots" })
+        new McpError.InternalError({ message: "Ask.roots cannot be asked as a task: use listRoots" })
       )
     }
     const task = options?.ttl === undefined ? {} : { ttl: Math.ceil(Duration.toMillis(options.ttl)) }
@@ -192,7 +193,7 @@ export const asTask = <A>(
       post({ method, params: mark(params) as JsonObject }, { isWaiting: false }),
       (answer): Effect.Effect<AskedTask<A>, AskError> =>
         answer["task"] === undefined
-          // A client that ignores `task` has answered.
+          // A client that ignores the parameter `task` has already answered.
           ? Effect.map(decode(question, answer as JsonObject), answeredAtOnce)
           : Effect.flatMap(
             decodedAnswer(method, decodeCreated, answer),

@@ -1,11 +1,11 @@
 /**
- * The readers of one stream of a session. At most one reader is attached at a time. With an event store (`StreamStore`) each event is
- * stored before it is written, so a client that has lost its connection can continue after the last event that it got. `Post` and
- * `Standalone` push messages; `Http` resumes streams.
+ * One stream of a session, and its reader: an HTTP response on which a client reads the stream. At most one reader is attached at a time.
+ * With an event store (`StreamStore`), this object stores each event before it writes the event. So a client that has lost its connection
+ * can continue after the last event that the client has received. `Post` and `Standalone` push messages, and `Http` resumes streams.
  *
- * The fields are mutable for speed: each message of a handler goes through this module, and a synchronous push needs no fiber. `delivered`
- * only grows, except when a client resumes from an earlier event. Without an event store, `response` is the only place where an event
- * exists. Only one reader at a time gets a replay of stored events. When a newer reader comes, the replay for the older reader ends.
+ * The fields are mutable for speed, because each message of a handler passes through this module, and a synchronous push needs no fiber.
+ * `delivered` only grows, except when a client resumes from an earlier event. Without an event store, only `response` has the events. Only
+ * one reader at a time gets stored events. When a newer reader comes, the older reader gets no more stored events.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#resumability-and-redelivery
  */
@@ -25,33 +25,36 @@ import { logDefect, StreamStore } from "./StreamStore.js"
 /** A client that wants to read the stream. */
 export interface Reader {
   readonly exchange: Admitted
-  /** Opens the response on which the stream is read; `undefined` when it has refused the client. */
+  /** Opens the response for the stream. Gives `undefined` when this function has refused the client. */
   readonly open: () => EventStream | undefined
 }
 
 export class ResumableStream {
-  /** The response on which the stream is read now; `undefined` without a reader. */
+  /** The response of the current reader; `undefined` without a reader. */
   response: EventStream | undefined
-  /** Where the events of the stream are stored; `undefined` when they are not stored. */
+  /** Stores the events of the stream; `undefined` when the events are not stored. */
   readonly store: StreamStore | undefined
-  /** What the next node will know of the readers; `undefined` when the next node does not need to know it. */
+  /**
+   * Stores up to which position readers have received events, for the next node of the session; `undefined` when the next node does not
+   * need this.
+   */
   notes: ReaderNotes | undefined
   /** The position of the last event that a reader got. */
   private delivered: number
   /** Whether stored events wait for a slow reader. */
   private replaying = false
-  /** How many readers have come. The last reader replaces the earlier readers. */
+  /** How many readers there have been. The last reader replaces the earlier readers. */
   private readers = 0
   private finished = false
   private stopped = false
 
   constructor(
     private readonly context: HttpContext,
-    /** The key of the stream in the event store; `undefined` when its events are not stored. */
+    /** The key of the stream in the event store; `undefined` when the events are not stored. */
     readonly key: StreamKey | undefined,
-    /** Called when the stream has no reader, and no reader is about to come. */
+    /** Called when the stream has no reader, and no reader is being attached. */
     private readonly onIdle?: () => void,
-    /** Called when the store has refused the stream or an event, because another node serves the session. */
+    /** Called when the event store has refused the stream or an event, because another node serves the session. */
     onStale?: () => void
   ) {
     const { events } = context
@@ -61,7 +64,7 @@ export class ResumableStream {
       : new StreamStore(context, events, key, () => this.idle(), onStale)
   }
 
-  /** A stream that has finished and whose events are still stored. */
+  /** Makes the object for a finished stream whose events are still stored. */
   static stored(context: HttpContext, key: StreamKey, onIdle: () => void): ResumableStream {
     const stream = new ResumableStream(context, key, onIdle)
     if (stream.store !== undefined) {
@@ -72,41 +75,41 @@ export class ResumableStream {
     return stream
   }
 
-  /** Whether a client that lost its connection can continue to read. */
+  /** Whether a client that has lost its connection can continue to read. */
   get isResumable(): boolean {
     return this.store !== undefined
   }
 
-  /** Whether a message that is pushed now can reach a reader, now or later. */
+  /** Whether a message that the server pushes now can reach a reader, now or later. */
   get isReadable(): boolean {
     return this.response !== undefined || this.isResumable
   }
 
-  /** Whether no reader reads now. */
+  /** Whether there is no reader now. */
   get isUnread(): boolean {
     return this.response === undefined
   }
 
-  /** A sender waits for this effect before it pushes more; `undefined` while there is space. */
+  /** A sender must wait for this effect before it pushes more; `undefined` while there is space. */
   get congestion(): Effect.Effect<void> | undefined {
     return this.response?.congestion ?? this.store?.congestion
   }
 
-  /** Stores and writes the text of a message. Gives `false` when no reader can get it. With `isLast`, no other message follows. */
+  /** Stores and writes the text of a message. Gives `false` when no reader can get the message. With `isLast`, no other message follows. */
   push(text: string, isLast = false): boolean {
     const { store } = this
     if (store === undefined) return this.response !== undefined && this.response.push(frame(text))
     store.append(text, isLast, (event, isRefused) => {
-      // When the store got this event together with an earlier event, a reader that came since may have the event already.
+      // When the store got this event together with an earlier event, a newer reader may already have the event.
       if (event.position > this.delivered) this.deliver(event, !isRefused)
     })
     return true
   }
 
   /**
-   * Attaches a reader, which continues where the last reader stopped. With `prime`, it first sends an event that only names a position, so
-   * that the client can resume before there is a message. When the store does not answer, it calls `refuse`. Without `refuse`, the reader
-   * then continues with the next message.
+   * Attaches a reader, which continues where the last reader stopped. With `prime`, the reader first gets an event that contains only an
+   * id, so that the client can resume also before the first message. When the store does not answer, calls `refuse`. Without `refuse`, the
+   * reader then continues with the next message.
    */
   attach(reader: Reader, prime: boolean, refuse?: () => void): void {
     const { store } = this
@@ -115,12 +118,11 @@ export class ResumableStream {
       return
     }
     const { last } = store
-    // The position is taken now, so that messages which are pushed before the store has answered come after it. No position is given out
-    // twice.
+    // Takes the position now. Messages that are pushed before the store has answered get later positions. No position is used twice.
     const primed = prime ? ++store.last : undefined
     const number = ++this.readers
     const missed = Effect.suspend(() =>
-      // The earlier reader may have read the note meanwhile, or the session may have ended.
+      // Meanwhile the earlier reader may have read the note, or the session may have ended.
       Effect.flatMap(this.notes?.isUnread === true ? this.notes.read : Effect.succeed(this.delivered), (position) => {
         this.delivered = position
         return position >= last ? noEvents : store.left(position)
@@ -130,14 +132,15 @@ export class ResumableStream {
       const replayed = Effect.suspend(() => {
         if (!this.open(reader)) return Effect.void
         if (primed !== undefined) {
-          // Missed events have positions of their own.
+          // Missed events already have positions.
           if (events.length === 0) this.delivered = primed
-          // A stream that the store has refused could not be found by any other node.
+          // When the store has refused the stream, no other node could find the stream.
           if (!store.isStale) this.prime(events.length === 0 ? primed : undefined)
         }
         return this.replay(events, number)
       })
-      // This node may end in between. A client that has received a missed event can then name it; a client without an event cannot.
+      // This node may end before the note is stored. Then a client can name the last missed event that it has received. A client without an
+      // event cannot, so the note must be stored first.
       const isNoted = events.length === 0
       const noted = isNoted && this.notes !== undefined ? this.notes.attached : Effect.void
       const begun = Effect.zipRight(primed === undefined ? noted : Effect.zipRight(store.opened, noted), replayed)
@@ -149,8 +152,9 @@ export class ResumableStream {
   }
 
   /**
-   * Attaches a reader, which continues after a position, and disconnects the earlier reader. Calls `refuse` when the events are not stored.
-   * It calls `refuse` with `true` when the client may try again, because the store did not answer or because another node has the stream.
+   * Attaches a reader, which continues after a position, and disconnects the earlier reader. Calls `refuse` when the events are not
+   * available. The argument is `true` when the client may try again, because the store did not answer or because another node has the
+   * stream.
    */
   resume(position: number, reader: Reader, refuse: (mayRetry: boolean) => void): void {
     const { store } = this
@@ -163,7 +167,7 @@ export class ResumableStream {
       Effect.matchCauseEffect(missed, {
         onFailure: (cause) => Effect.map(logDefect(cause), () => refuse(true)),
         onSuccess: (events) => {
-          // A stream that has stopped belongs to another node, or its session has ended.
+          // When the stream has stopped, another node serves the session, or the session has ended.
           const isAway = this.stopped || store.isStale
           if (Option.isNone(events) || isAway) return Effect.sync(() => refuse(isAway))
           if (!this.open(reader)) return Effect.void
@@ -176,8 +180,8 @@ export class ResumableStream {
   }
 
   /**
-   * Makes the reader that `attach` and `resume` get, for this request. When its response closes, the reader is detached. `onInvalid` runs
-   * when the user of the request is no longer valid. Without `onInvalid` the user is not checked again.
+   * Makes a reader from an HTTP request, for `attach` and `resume`. When the response closes, the reader is detached. `onInvalid` runs when
+   * the user of the request is no longer valid. Without `onInvalid`, nobody checks the user again.
    */
   opening(exchange: Admitted, headers?: Headers, onInvalid?: (response: EventStream) => void): Reader {
     return {
@@ -189,12 +193,15 @@ export class ResumableStream {
     }
   }
 
-  /** Runs an effect for a reader after the store's earlier operations, unless the client of the reader has disconnected. */
+  /**
+   * Runs an effect for a reader after the earlier operations of the store. Does not run the effect when the client of the reader has
+   * disconnected.
+   */
   private unlessGone({ exchange }: Reader, effect: Effect.Effect<void>): void {
     this.store!.queue.add(() => exchange.isGone ? undefined : effect)
   }
 
-  /** The response has closed. The stream has no reader then, unless a newer response has replaced this one. */
+  /** The response has closed. Detaches the reader, if no newer response has replaced this response. */
   detach(response: EventStream): void {
     if (this.response !== response) return
     this.response = undefined
@@ -205,7 +212,7 @@ export class ResumableStream {
     if (!this.isStoring) this.idle()
   }
 
-  /** The session has ended. A reader that gets stored events gets no more of them. */
+  /** The session has ended. A reader that is getting stored events gets no more events. */
   stop(): void {
     this.stopped = true
     if (this.replaying || this.finished) this.response?.end()
@@ -219,7 +226,7 @@ export class ResumableStream {
     })
   }
 
-  /** Ends the stream and its response after everything that was pushed. */
+  /** Ends the stream and its response after all pushed messages. */
   finish(onFinished: () => void): void {
     const end = () => {
       this.finished = true
@@ -230,17 +237,17 @@ export class ResumableStream {
     else this.store.finish(end)
   }
 
-  /** Waits until the store has everything that was pushed. */
+  /** Waits until the store has all pushed messages. */
   get stored(): Effect.Effect<void> {
     return Effect.async((resume) => this.afterStoring(() => resume(Effect.void)))
   }
 
-  /** Whether the store does not have everything yet that was pushed. */
+  /** Whether the store is still storing pushed messages. */
   get isStoring(): boolean {
     return this.store?.queue.isRunning === true
   }
 
-  /** Whether nothing more happens on the stream, except that a client may resume it. */
+  /** Whether the stream is complete. A client may still resume the stream. */
   get isSettled(): boolean {
     return this.finished && !this.isStoring
   }
@@ -250,7 +257,10 @@ export class ResumableStream {
     else this.store.queue.add(() => undefined, act)
   }
 
-  /** Notes for the next node what readers have received. It also learns whether another node already serves the session. */
+  /**
+   * Stores for the next node up to which position readers have received events. Also finds out whether another node already serves the
+   * session.
+   */
   private note(isAttachedNoted = false): Effect.Effect<void> {
     return Effect.suspend(() => {
       const { delivered, notes, response, store } = this
@@ -268,8 +278,8 @@ export class ResumableStream {
   }
 
   /**
-   * Opens a response, and ends the earlier response without waiting for a reader that takes nothing. Gives `false` when the client has
-   * disconnected or was refused; the earlier reader then stays.
+   * Opens a response, and ends the earlier response without waiting for its client. Gives `false` when the client has disconnected or was
+   * refused; then the earlier reader stays.
    */
   private open({ exchange, open }: Reader): boolean {
     const response = exchange.isGone ? undefined : open()
@@ -281,7 +291,7 @@ export class ResumableStream {
     return true
   }
 
-  /** Writes stored events as fast as the reader takes them, until another reader comes. */
+  /** Writes stored events as fast as the client reads them, until another reader comes. */
   private replay(events: ReadonlyArray<StoredEvent>, reader: number, from = 0): Effect.Effect<void> {
     return Effect.suspend(() => {
       const { response } = this
@@ -303,7 +313,9 @@ export class ResumableStream {
     })
   }
 
-  /** Writes an event. An event that the store has refused is written without an id, because no node could resume the stream from it. */
+  /**
+   * Writes an event. Writes an event that the store has refused without an id, because no node could resume the stream after such an event.
+   */
   private deliver({ data, position }: StoredEvent, isStored: boolean): void {
     if (this.response === undefined) return
     const id = isStored ? EventId.encode(this.key!.session, this.key!.stream, position) : undefined
@@ -319,11 +331,11 @@ export class ResumableStream {
   }
 }
 
-/** The user of the reader is no longer valid. The response ends, and the client opens the stream again, with other credentials. */
+/** Ends the response of a reader whose user is no longer valid. The client can open the stream again, with other credentials. */
 export const endNow = (response: EventStream): void => response.endNow()
 
 const noEvents: Effect.Effect<ReadonlyArray<StoredEvent>> = Effect.succeed([])
 
-/** The text of the event that carries a message. The JSON text of a message has no line breaks. */
+/** Makes the text of the server-sent event for a message. The JSON text of a message has no line breaks. */
 export const frame = (text: string, id?: string): string =>
   id === undefined ? `event: message\ndata: ${text}\n\n` : `event: message\nid: ${id}\ndata: ${text}\n\n`

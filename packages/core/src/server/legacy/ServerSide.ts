@@ -1,10 +1,10 @@
 /**
- * The server's side of a legacy conversation (revisions up to 2025-11-25). `dispatch/Dispatch` makes it, and `dispatch/EraOfMessage`
- * chooses it for a message. It decides which messages wait for the handshake, and it restores a session that another node has served,
- * before the first message of the session runs.
+ * Serves the messages of legacy conversations (revisions up to 2025-11-25). `dispatch/Dispatch` makes this object, and
+ * `dispatch/EraOfMessage` gives it the legacy messages. This module decides which messages wait for the handshake. When another node has
+ * served the session before, this module restores the session before it serves the first message.
  *
- * `runtime/Serve` serves the messages, with the record that `Era` makes. `Handshake` makes messages wait for `initialize`. `Observers` runs
- * what features have registered to learn of a client.
+ * `runtime/Serve` runs the handlers of messages, with the record that `Era` makes. `Handshake` makes messages wait for `initialize`.
+ * `Observers` runs the client observers of features.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle
  */
@@ -29,16 +29,16 @@ import * as Observers from "./Observers.js"
 import * as Subscriptions from "./Subscriptions.js"
 import type { Wire } from "./TaskWire.js"
 
-/** Serves the messages of any connection. Each server makes one. */
+/** Serves the legacy messages of all connections. Each server makes one such object. */
 export interface LegacyServerSide {
-  /** Gives the side that serves the requests of one client. */
+  /** Makes the functions that serve the requests of one client. */
   readonly to: (connection: Connection) => RequestSide
   readonly notification: (
     connection: Connection,
     notification: Notification,
     channel: Channel
   ) => Effect.Effect<void> | undefined
-  /** Answers a request with an error. Middleware sees the request and the error. */
+  /** Answers a request with an error. Middleware gets the request and the error. */
   readonly refuse: (connection: Connection, request: Request, incoming: IncomingRequest, error: McpError) => Work
 }
 
@@ -77,7 +77,7 @@ const serve = (self: Self, connection: Connection, request: Request, incoming: I
       : Handshake.afterRequest(handshake, () => Serve.request(self, connection, request, incoming))
   }
   const work = Serve.request(self, connection, request, incoming)
-  // Without middleware and session layer the handshake takes no time, so no other message has to wait for it.
+  // Without middleware and a session layer the handshake takes no time, so other messages do not need to wait.
   return isInitialize && !connection.accepted && !self.pipeline.isBare ? Handshake.begin(connection, work) : work
 }
 
@@ -95,7 +95,7 @@ const notified = (
   if (phase._tag === "Restoring" && handshake === undefined) {
     const handler = Observers.contextOf(connection, speech, notification, channel)
     return Effect.matchCauseEffect(Handshake.restored(connection, restore(self, handler)), {
-      // Dropped, as after a handshake that failed. The next message tries to restore the session again.
+      // Drops the notification, as after a failed handshake. The next message tries again to restore the session.
       onFailure: (cause) =>
         Effect.logDebug(`Dropped "${HandlerName.quotable(method)}": the session could not be restored`, cause),
       onSuccess: () => notified(self, connection, notification, channel) ?? Effect.void
@@ -114,7 +114,7 @@ const notified = (
   )
 }
 
-/** Makes at this node what the session layer and the features of resources keep for a client. */
+/** Restores a session at this node: builds the session layer, and begins the subscriptions to resources again. */
 const restore = ({ server }: Self, handler: HandlerContext<Connection>): Effect.Effect<void, unknown> => {
   const { scope, services, unrestored = [] } = handler.facts
   const { session: layer, subscriptions } = server
@@ -123,7 +123,7 @@ const restore = ({ server }: Self, handler: HandlerContext<Connection>): Effect.
     : Initialize.build(layer, handler, scope)
   return subscriptions === undefined ? built : Effect.zipRight(
     built,
-    // A subscription is not restored when its resource is gone, or when the client does not see the resource any more.
+    // Ignores a subscription whose resource no longer exists, or is now hidden from the client.
     Effect.forEach(unrestored, (uri) => Effect.ignore(Subscriptions.subscribe(handler, { uri }, subscriptions)), {
       discard: true
     })

@@ -1,8 +1,8 @@
 /**
- * The facts of a session, as JSON, which let another node serve the session: what its client sent in the handshake, and what it has set
- * since. `dispatch/Conversations` writes the facts, and restores a session from them. The services of the session layer are not among the
- * facts: the node that takes over builds the layer anew. `Http` asks whether it can read the facts, and `dispatch/Stages` asks whether they
- * belong to another user.
+ * The facts about a session, as JSON. Another node needs them to take the session over: the values that the client sent in the handshake,
+ * and the values that the client has set later. `dispatch/Conversations` writes the facts, and restores a session from them. The facts do
+ * not contain the services of the session layer: the other node builds the layer again. `Http` calls `areReadable`, and `dispatch/Stages`
+ * calls `areOfAnother`.
  */
 import * as Schema from "effect/Schema"
 import { ClientCapabilities, ServerCapabilities } from "../../protocol/Capabilities.js"
@@ -27,10 +27,10 @@ const SessionFacts = Schema.Struct({
   owner: Schema.optional(Schema.String)
 })
 
-/** Whether this node can read facts that another node has stored. The other node may run another version of this library. */
+/** Whether this node can read the facts that another node has stored. The other node may run another version of this library. */
 export const areReadable: (facts: unknown) => boolean = SchemaCheck.compile(SessionFacts)
 
-/** Whether the session of these facts belongs to another principal. `false` for facts that this node cannot read. */
+/** Whether the session with these facts belongs to another principal. `false` for facts that this node cannot read. */
 export const areOfAnother = (facts: unknown, owner: string | undefined): boolean =>
   areReadable(facts) && (facts as SessionFacts).owner !== owner
 
@@ -46,12 +46,11 @@ export const toJson = (connection: Connection): JsonObject =>
   } satisfies SessionFacts) as unknown as JsonObject
 
 /**
- * Gives a connection the state that it had at the other node, without the services that the session layer builds. The facts must be
- * readable.
+ * Restores the state of a connection from the facts, without the services of the session layer. The facts must be readable.
  */
 export const restore = (connection: Connection, json: JsonObject): void => {
   const facts = json as unknown as SessionFacts
-  // Its client has used the session, so it has completed the handshake.
+  // The client has used the session, so the client has completed the handshake.
   connection.initialized = true
   connection.version = facts.version
   connection.requestedVersion = facts.requestedVersion

@@ -1,6 +1,6 @@
 /**
- * The refusals that only legacy HTTP has (`Http`, `Sse`, `Standalone`): about sessions, about the streams of sessions, and, for
- * `Initialize`, about the revision of a request. `http/Refusal` has the refusals that both protocol eras share, and `send`.
+ * The refusals of legacy HTTP requests (revisions up to 2025-11-25): about sessions and their streams (for `Http`, `Sse` and `Standalone`),
+ * and about the revision of a request (for `Initialize`). `http/Refusal` contains all other refusals, and `send`.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#session-management
  */
@@ -10,9 +10,11 @@ import { badRequest, make } from "../http/Refusal.js"
 import type { HttpRefusal } from "../HttpRefusal.js"
 import { quotable } from "../runtime/HandlerName.js"
 
-export const noSession: HttpRefusal = badRequest("the Mcp-Session-Id header is missing; it is given out by initialize")
+export const noSession: HttpRefusal = badRequest(
+  "the Mcp-Session-Id header is missing; the response to initialize contains it"
+)
 
-/** One refusal for an id that was never given out, for a session that has ended, and for a session of another principal. */
+/** One refusal for three cases: an unknown session id, a session that has ended, and a session of another principal. */
 export const unknownSession: HttpRefusal = make(
   404,
   SESSION_NOT_FOUND,
@@ -30,7 +32,7 @@ export const unknownSseSession: HttpRefusal = make(
   "Session not found: its stream has ended or never existed; open a new stream with GET"
 )
 
-/** Other SDKs search the message for its first three words. */
+/** Makes the refusal of a revision. Other SDKs search for the first three words of this message. */
 export const unsupportedVersion = (version: string, supported: ReadonlyArray<string>): HttpRefusal =>
   badRequest(`Unsupported protocol version: ${quotable(version)} (supported versions: ${supported.join(", ")})`)
 

@@ -1,12 +1,13 @@
 /**
- * The sessions of an endpoint (`Http`), by id. Their number is limited, in all and for each principal, and a session that was idle for long
- * is ended. A session is unfinished until its client has sent something after `initialize`. Unfinished sessions are counted apart, so that
- * many unfinished sessions cannot replace the sessions of other clients. At a limit, a session of a client without a principal is replaced
- * first, and never replaces the session of a principal. `HttpSession` decides what ends with a session. `Sse` uses the constants.
+ * Stores the sessions of an endpoint (`Http`), by id. The store limits the number of all sessions and of the sessions of each principal,
+ * and ends sessions that were idle for a long time. A session is unfinished until its client has sent a message after `initialize`.
+ * Unfinished sessions have a separate limit, so that many unfinished sessions cannot replace the sessions of other clients. At a limit, the
+ * store first replaces sessions of clients without a principal. The session of a client without a principal never replaces the session of a
+ * principal. `HttpSession` decides what ends with a session. `Sse` uses the constants.
  *
- * Maps in the order of last use, kept by hand. Effect's `Cache` expires by age alone, and knows neither busy sessions nor a limit per
- * principal. To mark a session as used takes 0.3 µs here, and 13 µs in a `SynchronizedRef` of a `HashMap`. `owned` holds exactly the
- * sessions of all maps that have an owner.
+ * The maps are mutable, in the order of last use. Effect's `Cache` does not fit: it expires entries only by age, and has no busy entries
+ * and no limit for each principal. To mark a session as used takes 0.3 µs here, and 13 µs in a `SynchronizedRef` of a `HashMap`. `owned`
+ * contains the sessions with an owner, of all maps.
  */
 import type { Deadlines, Expirable } from "../../kit/Deadlines.js"
 import type { ResolvedOptions } from "../http/ResolvedOptions.js"
@@ -14,17 +15,18 @@ import type { ResolvedOptions } from "../http/ResolvedOptions.js"
 export interface StoredSession {
   readonly id: string
   /**
-   * The id of its principal; `undefined` for a client without a principal. Sessions without a principal are limited by `maxSessions` only.
+   * The id of the session's principal; `undefined` for a client without a principal. For sessions without a principal, only `maxSessions`
+   * applies.
    */
   readonly owner: string | undefined
-  // The store sets the next three fields.
-  /** When the session was used last, in milliseconds. */
+  // The store writes the next three fields.
+  /** The time of the last use of the session, in milliseconds. */
   lastUsed: number
-  /** Whether the client has sent something after `initialize`. */
+  /** Whether the client has sent a message after `initialize`. */
   finished: boolean
-  /** Whether the client was connected when the store checked the last time. */
+  /** Whether the client was connected at the store's last check. */
   wasConnected: boolean
-  /** Whether the client is connected: it reads a stream or waits for a response. Such a session does not expire. */
+  /** Whether the client is connected: the client reads a stream or waits for a response. Such a session does not expire. */
   readonly isConnected: boolean
   /** Whether the client is connected or a request runs. No other session replaces such a session. */
   readonly isBusy: boolean
@@ -32,13 +34,16 @@ export interface StoredSession {
   readonly end: () => void
 }
 
-/** The options of the endpoint that the store reads. `handshakeTimeout` is how long a session may be unfinished, in milliseconds. */
+/** The options of the endpoint that the store reads. `handshakeTimeout` limits how long a session may be unfinished, in milliseconds. */
 export type Options = Pick<ResolvedOptions, "handshakeTimeout" | "limits">
 
-/** How many unfinished sessions there may be in every case. A tenth of `maxSessions` is the limit, if that is more. */
+/** The least limit of unfinished sessions. When a tenth of `maxSessions` is more, that is the limit. */
 export const MIN_UNFINISHED = 16
 
-/** For how many milliseconds a client may take its next step before another session may replace its unfinished or unused session. */
+/**
+ * How long a client has time for its next message, in milliseconds. After this time, another session may replace the client's unfinished or
+ * unused session.
+ */
 export const REPLACE_UNFINISHED_AFTER = 5000
 
 /** The finished sessions of the clients with a principal, or of the clients without a principal. */
@@ -47,9 +52,9 @@ interface Finished<S> {
   readonly all: Map<string, S>
   /** The sessions that have served no request, in the order of last use. */
   readonly unused: Set<S>
-  /** The last element of `all`. */
+  /** The last session in `all`. */
   newest: S | undefined
-  /** Until this time all sessions count as busy, so no session is looked at. */
+  /** Until this time the store takes all sessions as busy, and does not search for an idle session. */
   busyUntil: number
 }
 
@@ -79,10 +84,10 @@ export class SessionStore<S extends StoredSession> implements Expirable {
   }
 
   /**
-   * Adds an unfinished session. At the limit of its principal, it replaces the principal's session that was idle longest. When too many
-   * sessions are unfinished, it replaces an unfinished session. The session is not added when it can replace no session, or when there
-   * would be no place for it once it is finished: then this gives the limit that it would exceed. With `isFinished`, its client has
-   * finished the session at another node, and it does not count as unfinished.
+   * Adds an unfinished session. At the limit of its principal, the new session replaces the principal's session that was idle longest. At
+   * the limit of unfinished sessions, the new session replaces an unfinished session. When the new session cannot replace a session, or
+   * could not be finished later because of `maxSessions`, this function does not add the session, and gives the reached limit. `isFinished`
+   * is true for a session that the client has finished at another node; such a session does not count as unfinished.
    */
   add(session: S, isFinished = false): number | undefined {
     const { handshakeTimeout, limits: { maxSessions, maxSessionsPerPrincipal } } = this.options
@@ -111,8 +116,8 @@ export class SessionStore<S extends StoredSession> implements Expirable {
   }
 
   /**
-   * Finishes a session. At the limit it replaces another session. When it can replace no session, it is removed, and this gives the limit;
-   * otherwise `undefined`.
+   * Marks a session as finished. At the limit, the session replaces another session. When it cannot replace a session, this function
+   * removes the session, and gives the limit. Otherwise gives `undefined`.
    */
   finish(session: S): number | undefined {
     const { maxSessions, sessionIdleTimeout } = this.options.limits
@@ -140,7 +145,7 @@ export class SessionStore<S extends StoredSession> implements Expirable {
     this.touch(session)
   }
 
-  /** Marks a session as alive now; it may still have served no request. */
+  /** Marks a session as alive now, without counting this as a use. */
   touch(session: S): void {
     if (this.find(session.id) !== session) return
     session.wasConnected = false
@@ -184,16 +189,16 @@ export class SessionStore<S extends StoredSession> implements Expirable {
     return next
   }
 
-  /** Ends the sessions that have expired. Gives the time at which to look again. */
+  /** Ends the sessions that have expired. Gives the time of the next check. */
   private expire(sessions: ReadonlyMap<string, S>, timeout: number, now: number): number {
-    // Connected sessions move to the end of the map. `left` counts down, so that the loop does not meet them again.
+    // The loop moves connected sessions to the end of the map. `left` counts down, so that the loop visits each session once.
     let left = sessions.size
     for (const session of sessions.values()) {
       const due = session.lastUsed + timeout
       if (due > now) return due
       if (left-- === 0) break
       const { isConnected } = session
-      // The client has disconnected since the last check, at an unknown time.
+      // The client has disconnected at an unknown time since the last check.
       const wasConnected = session.wasConnected
       session.wasConnected = isConnected
       if (isConnected || wasConnected) this.renew(session, now)
@@ -211,9 +216,9 @@ export class SessionStore<S extends StoredSession> implements Expirable {
   }
 
   /**
-   * The finished session that a new session replaces at the limit. It is a session without a principal. If there is none, and the new
-   * session has a principal, it is a session of the same principal, or else a session of the principal with the most sessions. Among
-   * several, a session that was never used comes first, and then the session that was idle longest.
+   * Finds the finished session that a new session replaces at the limit. First looks for a session without a principal. If there is none,
+   * and the new session has a principal, looks for a session of the same principal, and then for a session of the principal with the most
+   * sessions. Among several sessions, a session that was never used comes first, and then the session that was idle longest.
    */
   private replaceable(session: S): S | undefined {
     const anonymous = this.idle(this.anonymous)
@@ -222,7 +227,7 @@ export class SessionStore<S extends StoredSession> implements Expirable {
       this.idle(this.named)
   }
 
-  /** An idle session of the owner with the most sessions. Sessions that were never used come before all others. */
+  /** Finds an idle session of the owner with the most sessions. Sessions that were never used come before all others. */
   private idle(sessions: Finished<S>): S | undefined {
     const now = this.sweeper.now()
     if (now < sessions.busyUntil) return undefined
@@ -232,7 +237,8 @@ export class SessionStore<S extends StoredSession> implements Expirable {
   }
 
   /**
-   * The first idle session of the owner with the most sessions, among sessions in the order of last use that were last used up to a time.
+   * Finds the first idle session of the owner with the most sessions, among the sessions whose last use was not after `until`. `sessions`
+   * must be in the order of last use.
    */
   private first(sessions: Iterable<S>, until: number): S | undefined {
     let found: S | undefined
@@ -249,9 +255,10 @@ export class SessionStore<S extends StoredSession> implements Expirable {
   }
 
   /**
-   * The unfinished session that a new session replaces when too many are unfinished: the oldest, once its client has had
-   * `REPLACE_UNFINISHED_AFTER`. A session with a principal replaces a session without a principal at once. A session without a principal
-   * never replaces a session with a principal.
+   * Finds the unfinished session that a new session replaces when too many sessions are unfinished. A new session with a principal first
+   * replaces the oldest session without a principal. If there is none, it replaces the oldest session with a principal, if this is older
+   * than `REPLACE_UNFINISHED_AFTER`. A new session without a principal replaces only a session without a principal that is older than
+   * `REPLACE_UNFINISHED_AFTER`.
    */
   private replaceableUnfinished({ owner }: S): S | undefined {
     const until = this.sweeper.now() - REPLACE_UNFINISHED_AFTER
@@ -283,7 +290,7 @@ export class SessionStore<S extends StoredSession> implements Expirable {
   }
 }
 
-/** The session of one principal that was idle longest. The sessions of a principal are not in the order of use. */
+/** Finds the session of one principal that was idle longest. The sessions of a principal are not in the order of use. */
 const idlest = <S extends StoredSession>(sessions: Iterable<S>): S | undefined => {
   let idlest: S | undefined
   for (const session of sessions) {

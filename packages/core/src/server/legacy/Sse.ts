@@ -1,8 +1,8 @@
 /**
- * HTTP+SSE, the transport of revision 2024-11-05. GET opens a stream, which carries everything that the server sends. The stream begins
- * with the URL to which the client sends its messages. A conversation lives as long as its stream. `dispatch/HttpTransports` passes
- * requests to this module, and asks which session and which node a request names. `SessionStore` has the constants of the limits,
- * `StreamedAnswer` writes the stream.
+ * HTTP+SSE, the transport of revision 2024-11-05. A GET opens a stream, on which the server sends all its messages. The first event of the
+ * stream contains the URL to which the client sends its messages. A conversation ends with its stream. `dispatch/HttpTransports` passes
+ * requests to this module, and reads the session and the node from a request with `sessionOf` and `nodeOf`. `SessionStore` contains the
+ * constants of the limits, and `StreamedAnswer` writes the stream.
  *
  * @see https://modelcontextprotocol.io/specification/2024-11-05/basic/transports#http-with-sse
  */
@@ -32,37 +32,37 @@ import { frame } from "./ResumableStream.js"
 import * as SessionRefusal from "./SessionRefusal.js"
 import { MIN_UNFINISHED, REPLACE_UNFINISHED_AFTER } from "./SessionStore.js"
 
-/** The parameter of the query that has the id of the conversation. */
+/** The query parameter that contains the id of the conversation. */
 export const SESSION = "sessionId"
 
-/** The id of the conversation that a URL names; `undefined` when the URL names none. */
+/** Gives the id of the conversation in a URL; `undefined` when the URL contains no id. */
 export const sessionOf = (url: string): string | undefined =>
   new URLSearchParams(url.slice(url.indexOf("?") + 1)).get(SESSION) ?? undefined
 
 /**
- * The node that has the connection of a conversation, where several nodes serve the endpoint: the name of the node is a part of the id.
- * `undefined` elsewhere.
+ * Gives the node that has the connection of a conversation. On a server with several nodes, the name of the node is a part of the id.
+ * `undefined` for other ids.
  */
 export const nodeOf = (session: string): string | undefined => /([0-9a-f]{32})\.[0-9a-f]{32}$/.exec(session)?.[1]
 
 export interface SseEndpoint {
   readonly get: (exchange: Admitted) => void
   readonly post: (exchange: Admitted, incoming: Message.Incoming, requires: ReadonlyArray<string> | undefined) => void
-  /** Ends the conversations without a running request. Gives `true` when no conversation is left. */
+  /** Ends the conversations without a running request. Gives `true` when no conversation remains. */
   readonly release: () => boolean
   readonly has: (id: string) => boolean
-  /** Ends all conversations, because requests that other nodes pass on cannot reach this node any more. */
+  /** Ends all conversations. Used when requests that other nodes pass on cannot reach this node any more. */
   readonly abandon: () => void
-  /** Ends all conversations, and waits until they have ended. Running requests are answered before the streams end. */
+  /** Ends all conversations, and waits until they have ended. The server answers running requests before the streams end. */
   readonly close: Effect.Effect<void>
-  /** How many conversations there are. */
+  /** The number of conversations. */
   readonly size: () => number
 }
 
 interface Self {
   readonly context: HttpContext
   readonly connections: Map<string, SseConnection>
-  /** The conversations whose clients have not completed `initialize`, or have sent nothing since then. The oldest comes first. */
+  /** The conversations whose clients have not completed `initialize`, or have sent nothing after `initialize`. The oldest comes first. */
   readonly unfinished: Set<SseConnection>
   /** The fibers that end conversations. */
   readonly closing: Set<Fiber.RuntimeFiber<void>>
@@ -131,7 +131,7 @@ const post = (
   if (connection.hasInitialized) unfinished.delete(connection)
   connection.watchUser(exchange)
   const malformed = Message.isMalformed(incoming)
-  // A malformed message with an id is also answered on the stream, because its sender waits there.
+  // The stream also gets the answer to a malformed message with an id, because the client waits for the answer on the stream.
   if (!malformed || incoming.id !== undefined) {
     connection.receive(incoming, RequestOrigin.request(exchange, id), requires)
   }
@@ -139,7 +139,7 @@ const post = (
   accepted(exchange)
 }
 
-/** A conversation has ended. `close` does the rest of the work. */
+/** Removes a conversation that has ended. `close` does the rest of the work. */
 const ended = (
   { closing, connections, context, unfinished }: Self,
   id: string,
@@ -168,8 +168,8 @@ const maxUnfinished = (maxSessions: number): number => Math.max(MIN_UNFINISHED, 
 
 /**
  * Whether one more conversation may begin. When too many conversations are unfinished, the new conversation replaces the oldest silent
- * conversation, once the client of that conversation has had `REPLACE_UNFINISHED_AFTER`. The conversation of a principal replaces a
- * conversation without a principal at once. A conversation without a principal never replaces the conversation of a principal.
+ * conversation, if this is older than `REPLACE_UNFINISHED_AFTER`. The conversation of a principal also replaces a younger conversation
+ * without a principal. A conversation without a principal never replaces the conversation of a principal.
  */
 const mayBegin = ({ context, unfinished }: Self, principal: Principal | undefined): boolean => {
   if (unfinished.size < maxUnfinished(context.options.limits.maxSessions)) return true
@@ -187,8 +187,8 @@ const mayBegin = ({ context, unfinished }: Self, principal: Principal | undefine
 }
 
 /**
- * Whether there is a place for one more conversation. At the limit, the conversation of a principal replaces a conversation that has no
- * principal and no running request: first a conversation that has not completed `initialize`, and otherwise the oldest.
+ * Whether there is room for one more conversation. At the limit, the conversation of a principal replaces a conversation without a
+ * principal and without a running request. A conversation that has not completed `initialize` comes first, and otherwise the oldest.
  */
 const hasPlace = ({ connections, context }: Self, principal: Principal | undefined): boolean => {
   if (connections.size < context.options.limits.maxSessions) return true
@@ -200,9 +200,9 @@ const hasPlace = ({ connections, context }: Self, principal: Principal | undefin
 }
 
 /**
- * One conversation. POSTs carry the client's messages, and the stream carries the messages of the server. `requests` has the channel of
- * each request that is not answered yet. All answers leave on one stream, so requests that run at the same time must have different ids,
- * also when they came in different POSTs.
+ * One conversation. POSTs contain the client's messages, and the stream contains the messages of the server. `requests` contains the
+ * channel of each unanswered request. The server sends all answers on one stream. So requests that run at the same time must have different
+ * ids, also in different POSTs.
  */
 class SseConnection implements Sender {
   /** When the conversation began, in milliseconds. */
@@ -211,8 +211,8 @@ class SseConnection implements Sender {
   private readonly stream: EventStream
   private readonly requests = new Map<Message.RequestId, Channel>()
   /**
-   * The calls that require scopes. Not every token of the user may cancel them or answer their questions. `undefined` until there is such a
-   * call.
+   * The calls that require authorization scopes. Not every token of the user may cancel these calls or answer their questions. `undefined`
+   * before the first such call.
    */
   guarded: GuardedCalls.GuardedCalls | undefined
   private handshake: Expirable | undefined
@@ -232,7 +232,10 @@ class SseConnection implements Sender {
     this.watchUser(exchange)
   }
 
-  /** Watches the user of the last request, whose credentials are the newest: the stream ends when this user is no longer valid. */
+  /**
+   * Watches the user of the last request, because the last request has the newest credentials. The stream ends when this user is no longer
+   * valid.
+   */
   watchUser({ watchUser }: Admitted): void {
     this.stopWatching()
     if (!this.closed) this.stopWatching = watchUser?.(() => this.close()) ?? (() => {})
@@ -246,7 +249,7 @@ class SseConnection implements Sender {
     return this.conversation.version() !== undefined
   }
 
-  /** Whether the client has not completed `initialize` and waits for no answer. */
+  /** Whether the client has not completed `initialize`, and is not waiting for an answer. */
   get isSilent(): boolean {
     return !this.hasInitialized && this.requests.size === 0
   }
@@ -281,11 +284,11 @@ class SseConnection implements Sender {
     const channel = earlier ?? this.channelFor(origin, guarded)
     this.requests.set(id, channel)
     receive(incoming, channel)
-    // The refusal of this request was sent on the channel. The earlier request with the same id still runs.
+    // The conversation has refused this request on the channel, because an earlier request with the same id still runs.
     if (earlier !== undefined) this.requests.set(id, earlier)
   }
 
-  /** Ends the conversation, then the stream. Safe to call twice. */
+  /** Ends the conversation, and then the stream. You may call this function twice. */
   close(): void {
     if (this.closed) return
     this.closed = true

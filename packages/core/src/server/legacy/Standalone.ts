@@ -1,12 +1,11 @@
 /**
- * The sender of one session over HTTP. The client's messages come in POSTs, which `HttpSession` passes to the conversation. Messages of the
- * server outside of requests leave on the standalone stream, which the client opens with GET (`legacy/Http`). While this stream is not
- * open, `ResumableStream` puts notifications into the event store. Without an event store, this module buffers up to `MAX_BUFFERED`
- * notifications.
+ * Sends the messages of a session that belong to no request, on the standalone stream. The client opens this stream with a GET
+ * (`legacy/Http`). While the stream is not open, `ResumableStream` stores notifications in the event store. Without an event store, this
+ * module buffers up to `MAX_BUFFERED` notifications. The client's messages arrive in POSTs, which `HttpSession` passes to the conversation.
  *
- * The fields are mutable, because an idle session is this object and its conversation, without a fiber. `buffered` is empty while the
- * stream is open. `queuedChanges` are the notifications of changes that no reader has taken yet. They count only while `flushes` equals the
- * number of flushes of the response: when the response was flushed again, the reader has taken them.
+ * The fields are mutable, so that an idle session needs no fiber. `buffered` is empty while the stream is open. `queuedChanges` are the
+ * notifications of changes that no reader has read yet. They are valid only while `flushes` equals the number of flushes of the response.
+ * After a further flush, the reader has read them.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#listening-for-messages-from-the-server
  */
@@ -28,8 +27,8 @@ import { endNow, frame, type Reader, ResumableStream } from "./ResumableStream.j
 import * as SessionRefusal from "./SessionRefusal.js"
 
 /**
- * How many notifications are buffered while there is neither a reader nor an event store. Beyond this number the oldest notifications are
- * dropped.
+ * How many notifications this module buffers without a reader and without an event store. Beyond this number, the module drops the oldest
+ * notifications.
  */
 export const MAX_BUFFERED = 256
 
@@ -39,13 +38,13 @@ export class Standalone implements Sender {
   private queuedChanges: Set<string> | undefined
   private flushes = 0
   private ended = false
-  /** The session has ended at this node, and goes on at another node. */
+  /** Whether the session has ended at this node, and goes on at another node. */
   private hasMoved = false
 
   constructor(
     private readonly context: HttpContext,
     key: StreamKey | undefined,
-    /** Whether another node has served the session before. This node then uses ids for its requests that the other node has not used. */
+    /** Whether another node has served the session before. If `true`, this node uses request ids that the other node has not used. */
     readonly isResumed = false,
     /** Called when another node has taken the session over. */
     onLost?: () => void
@@ -58,7 +57,7 @@ export class Standalone implements Sender {
     return this.stream.response !== undefined
   }
 
-  /** Ends both directions, for good or, with `isMoving`, to go on at another node. Safe to call twice. */
+  /** Ends both directions of the session. With `isMoving`, the session goes on at another node. You may call this function twice. */
   end(isMoving = false): void {
     if (this.ended) return
     this.ended = true
@@ -88,17 +87,17 @@ export class Standalone implements Sender {
     return !this.isAttached
   }
 
-  // A getter, because a function for each object would add to the memory of each idle session.
+  // A getter, because a function object for each session would need memory in each idle session.
   get send(): Sender["send"] {
     return (message) => Outbox.send(this, message, closed)
   }
 
-  /** The standalone stream as the channel of messages that get no response. */
+  /** Makes a channel to the standalone stream, for messages that get no response. */
   channelFor(origin: RequestOrigin): Channel {
     return { origin, canRequest: this.canRequest, unsafeSend: this.unsafeSend, send: this.send }
   }
 
-  /** Attaches the client that opened the standalone stream: it gets what was buffered, and later messages. */
+  /** Attaches a client that opens the standalone stream. The client gets the buffered messages, and later messages. */
   attach(exchange: Admitted, prime: boolean): void {
     this.stream.attach(this.opening(exchange), prime, () => Refusal.send(exchange, Refusal.streamAway))
     const { response } = this.stream
@@ -107,7 +106,7 @@ export class Standalone implements Sender {
     this.buffered = nothing
   }
 
-  /** Attaches a client that resumes after a position: it gets what it has missed, and later messages. */
+  /** Attaches a client that resumes after a position. The client gets the missed messages, and later messages. */
   resume(exchange: Admitted, position: number, refuse: (mayRetry: boolean) => void): void {
     this.stream.resume(position, this.opening(exchange), refuse)
   }
@@ -122,7 +121,7 @@ export class Standalone implements Sender {
       const response = this.context.stream(
         exchange,
         (unsent) => {
-          // An event that was written to a lost connection, and can be replayed, may not have reached the client.
+          // With an event store, an event that was written to a lost connection may not have reached the client, and is sent again.
           if (this.stream.isResumable || response.flushes !== this.flushes) this.queuedChanges = undefined
           this.stream.detach(response)
           if (!this.stream.isResumable) this.buffer(unsent)
@@ -135,7 +134,7 @@ export class Standalone implements Sender {
     return { exchange, open }
   }
 
-  /** Whether the same change already waits for a reader. If not, this function records that the change waits. */
+  /** Whether the same change already waits for a reader. If not, this function stores that the change now waits. */
   private isQueuedChange(text: string): boolean {
     const { response } = this.stream
     if (response !== undefined) {

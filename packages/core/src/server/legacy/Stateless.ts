@@ -1,10 +1,10 @@
 /**
  * Streamable HTTP without sessions, for revisions up to 2025-11-25. `dispatch/HttpTransports` passes requests to this module in place of
- * `Http`. Each POST is served by itself (`Post` is its answer), and nothing is kept from one POST to the next. There is no standalone
- * stream, and handlers cannot send requests to the client. A request is served as if its client had completed a handshake with the revision
- * that the request names.
+ * `Http`. The server serves each POST alone (`Post` is the answer), and stores nothing between two POSTs. There is no standalone stream,
+ * and handlers cannot send requests to the client. The server serves a request as if the client had completed a handshake with the revision
+ * in the request's header.
  *
- * A client that disconnects does not cancel its request (2025-11-25 basic/transports), so the handler of the request runs on, for at most
+ * A client that disconnects does not cancel its request (2025-11-25 basic/transports). So the handler of the request goes on, for at most
  * 30 seconds.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#streamable-http
@@ -25,9 +25,9 @@ import type { LegacyServerSide } from "./ServerSide.js"
 
 export interface Stateless {
   readonly post: (exchange: Admitted, incoming: Message.Incoming) => void
-  /** Answers the requests that are running, and interrupts them. */
+  /** Interrupts and answers the running requests. */
   readonly close: () => void
-  /** How many POSTs are being answered. */
+  /** The number of running POSTs. */
   readonly size: () => number
 }
 
@@ -35,7 +35,7 @@ interface Self {
   readonly context: HttpContext
   readonly requests: Requests
   readonly serving: LegacyServerSide
-  /** The functions that stop the POSTs that are being answered. */
+  /** The functions that stop the running POSTs. */
   readonly running: Set<() => void>
 }
 
@@ -54,7 +54,7 @@ const post = (self: Self, exchange: Admitted, incoming: Message.Incoming): void 
   const version = Initialize.versionOf(incoming, exchange.headers["mcp-protocol-version"], self.context.versions)
   if (typeof version !== "string") return Refusal.send(exchange, version)
   if (!Message.isMalformed(incoming)) {
-    // A cancellation or a response here would be about a request of another POST, perhaps of another client.
+    // Ignores notifications and responses: they would refer to a request of another POST, perhaps of another client.
     return Message.isRequest(incoming) ? serve(self, exchange, [incoming], false, version) : accepted(exchange)
   }
   const { batch } = incoming
@@ -74,7 +74,7 @@ const serve = (
   version: LegacyVersion
 ): void => {
   const { sweeper } = context
-  /** The requests that are not answered yet. */
+  /** The unanswered requests. */
   const unanswered = new Map<Message.RequestId, ActiveRequest>()
   let deadline: Expirable | undefined
   const post = new Post(context, exchange, {
@@ -82,7 +82,7 @@ const serve = (
     batch,
     session: undefined,
     onResponse: ({ id }) => {
-      // When an id is already in flight, a second request with the id is refused. The first request stays in the map.
+      // The server refuses a second request with the id of a running request. The first request stays in the map.
       if (unanswered.get(id!)?.answered === true) unanswered.delete(id!)
       return undefined
     },

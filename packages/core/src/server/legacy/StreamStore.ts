@@ -1,10 +1,10 @@
 /**
- * One stream in the event store: gives each event its position, and runs the operations on the stream one after another. `ResumableStream`
- * has the readers, which this module does not know. `HttpSession` and `ReaderNotes` store streams and notes through this module.
+ * One stream in the event store. This module gives each event its position, and runs the operations on the stream one after another.
+ * `ResumableStream` has the readers of the stream. `HttpSession` and `ReaderNotes` store streams and notes through this module.
  *
- * The fields are mutable, because each message of a handler passes here. The positions up to `last` are given out, each once. `unstored`
- * are the events, in order, that no operation has taken. The events from the position `firstRefused` on were refused. `isStale` and
- * `isEnding` are set once.
+ * The fields are mutable, because each message of a handler passes through this module. `last` is the last used position. `unstored` are
+ * the events, in order, that no operation has stored yet. The store has refused the events from the position `firstRefused` on. `isStale`
+ * and `isEnding` turn true once.
  */
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
@@ -20,7 +20,7 @@ import type { HttpContext } from "./HttpContext.js"
 export class StreamStore {
   /** The position of the last event. */
   last: number
-  /** Whether the store refuses what this node writes, because another node serves the session. */
+  /** Whether the store refuses the writes of this node, because another node serves the session. */
   isStale = false
   /** Whether the stream has finished, at this node or at an earlier node. */
   hasFinished = false
@@ -28,9 +28,9 @@ export class StreamStore {
   readonly queue: SerialQueue
   private unstored: Array<StoredEvent> = []
   private firstRefused = Infinity
-  /** Whether the last message has come. */
+  /** Whether the last message of the stream has been pushed. */
   private isEnding = false
-  /** Whether the store has finished the stream together with its last event. */
+  /** Whether the store has finished the stream together with the last event. */
   private isEnded = false
   private recovers = false
   private recovery: Effect.Effect<void, EventStoreError> = Effect.void
@@ -49,20 +49,20 @@ export class StreamStore {
     this.queue = new SerialQueue({ runtime: context.runtime, capacity: context.options.limits.capacity, onIdle })
   }
 
-  /** Whether a later node, which has taken the session over, has given this position out. */
+  /** Whether this position comes from a later node, which has taken the session over. */
   isOfNextNode(position: number): boolean {
     const { epoch } = this.key
     return epoch !== undefined && position >= EventId.before(epoch + 1)
   }
 
-  /** A sender waits for this effect before it appends more; `undefined` while there is space. */
+  /** A sender must wait for this effect before it appends more; `undefined` while there is space. */
   get congestion(): Effect.Effect<void> | undefined {
     return this.queue.isFull ? this.queue.space : undefined
   }
 
   /**
-   * Says that the stream will answer these requests. The store gets the requests where another node may have to answer them. It also gets
-   * the requests of a batch: only a request without a response then shows that the store has lost the end of the stream.
+   * Sets the requests that the stream will answer. This module stores the requests where another node may have to answer them. It also
+   * stores the requests of a batch: a request without a response later shows that the store has lost the end of the stream.
    */
   begin(requests: () => ReadonlyArray<Message.RequestId>, isBatch: boolean): void {
     const { key, service } = this
@@ -71,7 +71,7 @@ export class StreamStore {
     }
   }
 
-  /** Stores the requests that the stream will answer, if that is needed. It runs before the id of an event leaves. */
+  /** Stores the requests that the stream will answer, if this is necessary. Must run before the client gets the first event id. */
   get opened(): Effect.Effect<void> {
     return Effect.suspend(() => {
       const { opening } = this
@@ -91,8 +91,8 @@ export class StreamStore {
   }
 
   /**
-   * Stores an event and the events after it, in one operation if the store can. Does nothing when the event was already stored together
-   * with an earlier event.
+   * Stores an event and the events after it. Uses one operation if the store has `appendAll`. Does nothing when the event was already
+   * stored together with an earlier event.
    */
   private storeEvents({ position }: StoredEvent): Effect.Effect<void> | undefined {
     const { isEnding, key, service, unstored } = this
@@ -111,11 +111,11 @@ export class StreamStore {
       }),
       true
     )
-    // A stream that is finished together with all of its events leaves no request for another node to answer.
+    // When the store gets all events and the end of the stream together, no other node needs to answer the requests.
     return this.opening === Effect.void || (isTogether && isEnding) ? stored : Effect.zipRight(this.opened, stored)
   }
 
-  /** Runs an operation that writes, and learns from it whether another node serves the session. */
+  /** Runs an operation that writes. From the result, this module learns whether another node serves the session. */
   write(writing: Effect.Effect<boolean>, reports = false): Effect.Effect<void> {
     const written = Effect.map(writing, (isCurrent) => {
       if (!isCurrent) this.isStale = true
@@ -124,19 +124,19 @@ export class StreamStore {
     return Effect.catchAllCause(written, logDefect)
   }
 
-  /** Tells the session if another node serves it. */
+  /** Notifies the session if another node serves it. */
   reportStale(): void {
     if (this.isStale) this.onStale?.()
   }
 
-  /** The events after a position. `None` when the stream is unknown, or when one of these events is lost. */
+  /** Reads the events after a position. `None` when the stream is unknown, or when one of these events is lost. */
   after(position: number): Effect.Effect<Option.Option<ReadonlyArray<StoredEvent>>, EventStoreError> {
     const { context, hasFinished, key, service } = this
     const after = Effect.flatMap(Effect.suspend(() => this.recovery), () => {
       this.recovery = Effect.void
       return service.after(key, position)
     })
-    // Checks the end, because a client would resume a stream without its end again and again.
+    // Checks whether the end of the stream is stored. Otherwise a client would resume the stream again and again.
     return context.logged(hasFinished ? Effect.flatMap(after, (missed) => this.ended(position, missed)) : after)
   }
 
@@ -149,7 +149,7 @@ export class StreamStore {
       )
   }
 
-  /** The events after a position. When the store has lost some of these events, it gives the events that are left. */
+  /** Reads the events after a position. When the store has lost some of these events, gives the remaining events. */
   left(position: number): Effect.Effect<ReadonlyArray<StoredEvent>, EventStoreError> {
     const { context, key, service } = this
     const left = Effect.flatMap(
@@ -166,7 +166,10 @@ export class StreamStore {
     return context.logged(left)
   }
 
-  /** The stream belongs to a node that has ended. Its unanswered requests get this error before a client resumes the stream. */
+  /**
+   * Makes a stream of an ended node complete: before a client resumes the stream, this module stores this error as the response to each
+   * unanswered request.
+   */
   recover(error: ErrorObject): void {
     this.recovers = true
     this.recovery = Effect.map(Effect.suspend(() => make(this.service, this.key, error)), (isCurrent) => {
@@ -174,23 +177,23 @@ export class StreamStore {
     })
   }
 
-  /** Says that no more events come. Calls `then` when the store has finished the stream. */
+  /** Ends the stream. Calls `then` when the store has finished the stream. */
   finish(then: () => void): void {
     const { key, service } = this
-    // When another node serves the session, that node finishes the stream, with the responses that it lacks.
+    // When another node serves the session, the other node finishes the stream, and adds the missing responses.
     const finished = (): Effect.Effect<void> =>
       Effect.catchAllCause(Effect.suspend(() => service.finish(key)), logDefect)
     this.queue.add(() => this.isStale || this.isEnded ? undefined : finished(), then)
   }
 }
 
-/** Logs a defect of the event store. Failures that the event store reports itself are logged where they are read. */
+/** Logs a defect of the event store. Other code logs the failures of the event store. */
 export const logDefect = <E>(cause: Cause.Cause<E>): Effect.Effect<void> =>
   Cause.isDie(cause) ? Effect.logError("The event store failed", cause) : Effect.void
 
 /**
- * Finishes a stream that began in an earlier epoch than the epoch of the key, unless the stream has finished. Gives `false` when the epoch
- * of the key is over.
+ * Finishes a stream that began in an earlier epoch than the epoch of the key, if the stream has not finished yet. The epoch of a session
+ * grows each time another node takes the session over. Gives `false` when the epoch of the key is old.
  */
 const make = (
   store: EventStoreService,
@@ -198,7 +201,7 @@ const make = (
   error: ErrorObject
 ): Effect.Effect<boolean, EventStoreError> => {
   const answer = (requests: ReadonlyArray<Message.RequestId>, answered: ReadonlySet<Message.RequestId>) => {
-    // The store may have some of these errors from an earlier attempt, so each request has a position of its own.
+    // The store may already have some of these errors from an earlier attempt, so each request has a fixed position.
     const errors = requests.map((id, n) => ({
       id,
       position: EventId.before(key.epoch) + n + 1,
@@ -219,9 +222,9 @@ const make = (
 }
 
 /**
- * Whether the store has the end of a stream that has finished. The store may have lost the end without knowing it: the database was away,
- * or came back without its last events. `missed` are the events after the position. With `recovers`, the unanswered requests get their
- * errors when the client resumes the stream again, so the end need not be there.
+ * Whether the store has the end of a finished stream. A database may have lost the last events without an error. `missed` are the events
+ * after the position. With `recovers`, the end may be missing, because the unanswered requests get errors when the client resumes the
+ * stream again.
  */
 const hasEnd = (
   store: EventStoreService,
@@ -237,7 +240,7 @@ const hasEnd = (
       const answered = yield* answeredIn(store, key)
       if (!requests.every((id) => answered.has(id))) return false
     }
-    // A client that already has the last event names it as its position.
+    // When there are no missed events, the client already has the last event, so this code reads the last event.
     const events = missed.length > 0 ? Option.some(missed) : yield* store.after(key, position - 1)
     const last = Option.getOrElse(events, () => []).at(-1)
     return last !== undefined && responseIn(last.data) !== undefined
@@ -252,10 +255,10 @@ const answeredIn = (
     (events) => new Set(Option.getOrElse(events, () => []).flatMap(({ data }) => responseIn(data)?.id ?? []))
   )
 
-/** No limits: the limits are for messages of peers, and this server has written these messages itself. */
+/** No limits, because this server has written these messages itself. */
 const UNLIMITED: MessageText.Limits = { maxDepth: Infinity, maxNodes: Infinity, maxResponseNodes: Infinity }
 
-/** The response in a message; `undefined` for any other message. */
+/** Decodes a response; `undefined` for any other message. */
 const responseIn = (data: string): Message.Response | undefined => {
   const message = MessageText.parse(data, UNLIMITED)
   return !Message.isMalformed(message) && Message.isResponse(message) ? message : undefined

@@ -1,8 +1,8 @@
 /**
- * The subscriptions of the legacy era: `resources/subscribe` and `resources/unsubscribe`, and the notifications to the clients that have
- * subscribed. A subscription lasts as long as the conversation with its client. `Era` serves the two methods with this module,
- * `dispatch/Dispatch` reports updates, `ServerSide` subscribes again after a takeover, and `dispatch/PipeClients` ends the subscriptions of
- * a client that has gone.
+ * Subscriptions to resources with legacy revisions (up to 2025-11-25): the methods `resources/subscribe` and `resources/unsubscribe`, and
+ * the notifications to the subscribers. A subscription ends with the conversation of its client. `Era` serves the two methods with this
+ * module, and `dispatch/Dispatch` reports updates. `ServerSide` subscribes again after this node has taken a session over.
+ * `dispatch/PipeClients` ends the subscriptions of a client that another client has replaced.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/server/resources#subscriptions
  */
@@ -36,7 +36,9 @@ export const subscribe = (
       : notFound)
 }
 
-/** Waits for the subscription of the client to this resource, if there is one. When it was refused, or when there is none, runs `begin`. */
+/**
+ * Waits for a running subscription of the client to this resource. When this subscription was refused, or when there is none, runs `begin`.
+ */
 const joined = (
   { subscriptions }: Connection,
   key: string,
@@ -57,7 +59,7 @@ const begin = (
 ): Effect.Effect<{}, unknown> => {
   const { facts: connection } = handler
   const subscriptions = connection.subscriptions ??= new Map()
-  // Another request of the client may have begun the subscription meanwhile.
+  // Meanwhile another request of the client may have begun the subscription.
   if (subscriptions.has(key)) return joined(connection, key, () => begin(handler, uri, key, options))
   const { max } = options
   if (subscriptions.size >= max) {
@@ -95,7 +97,7 @@ export const unsubscribe = (connection: Connection, { uri }: SubscribeParams): E
   return Effect.as(end ?? Effect.void, {})
 }
 
-/** Ends all subscriptions of a client that has gone. */
+/** Ends all subscriptions of a client that has disconnected. */
 export const endAll = (connection: Connection): Effect.Effect<void> =>
   Effect.suspend(() => {
     const ends = Array.from(connection.subscriptions?.values() ?? [], ({ end }) => end)
@@ -104,8 +106,8 @@ export const endAll = (connection: Connection): Effect.Effect<void> =>
   })
 
 /**
- * Notifies a client that the content of a resource has changed, if the client has subscribed to the resource. The notification has the URI
- * that the client sent.
+ * Notifies a client that the content of a resource has changed, if the client has subscribed to the resource. The notification contains the
+ * URI as the client sent it.
  */
 export const updated = (uri: string): (connection: Connection) => Effect.Effect<void> => {
   const key = UriKey.of(uri)
@@ -118,18 +120,18 @@ export const updated = (uri: string): (connection: Connection) => Effect.Effect<
 const announce = (connection: Connection, uri: string): Effect.Effect<void> =>
   connection.announce(resourceUpdated, { uri }, uri)
 
-/** Notifies a client that all resources that it has subscribed to may have new content. */
+/** Notifies a client that all its subscribed resources may have new content. */
 export const allUpdated = (connection: Connection): Effect.Effect<void> =>
   Effect.forEach(
-    // While a session is restored, a resource may be in both lists.
+    // While this node restores a session, a resource may be in both lists.
     new Set([...urisOf(connection), ...connection.unrestored ?? []]),
     (uri) => announce(connection, uri),
     { discard: true }
   )
 
-/** The URIs that the client has subscribed to, as the client sent them. */
+/** Gives the URIs of the client's subscriptions, as the client sent them. */
 const urisOf = ({ subscriptions }: Connection): ReadonlyArray<string> =>
   Array.from(subscriptions?.values() ?? [], ({ uri }) => uri)
 
-// Without the check of the capability: a client that could subscribe also gets updates of resources that were added later.
+// Without `capability`, so that there is no check of the capability. Every client that has subscribed gets updates.
 const resourceUpdated: typeof Methods.resourceUpdated = { ...Methods.resourceUpdated, capability: undefined }

@@ -1,7 +1,7 @@
 /**
- * Tasks of revision 2025-11-25, which `TasksServer` adds to a server, through `dispatch/ServerTasks`, for `Era` and `ServerSide`. The
- * client decides which calls become tasks, among the calls of tools that support tasks. A client reads the result with `tasks/result`. This
- * request waits for the result, and carries the questions of the task to the client meanwhile.
+ * Tasks with revision 2025-11-25, for `Era` and `ServerSide`. `TasksServer` adds this module to a server, through `dispatch/ServerTasks`.
+ * The client decides which calls become tasks, among the calls of tools that support tasks. A client reads the result with the request
+ * `tasks/result`. This request waits for the result. While it waits, the server sends the questions of the task to the client.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/tasks
  */
@@ -38,10 +38,12 @@ import type { StoredTask, TaskOutcome, TaskQuestion } from "../TaskStore.js"
 import type { Connection } from "./Connection.js"
 import * as Questions from "./Questions.js"
 
-/** Whether a revision has these tasks. */
+/** Whether a revision has these task methods. */
 const isIn = (version: Version.Version): boolean => version === "2025-11-25"
 
-/** The dialect of one request. `detached` makes the functions with which the handler sends and asks after the response. */
+/**
+ * Makes the functions for tasks of one request. `detached` makes the functions with which the handler sends and asks after the response.
+ */
 const dialect = (
   handler: HandlerContext<Connection>,
   detached: (mark: (params: JsonObject | undefined) => JsonObject) => ReturnType<TaskDialect["detached"]>
@@ -50,10 +52,10 @@ const dialect = (
   return {
     version,
     wants: (support) => {
-      // `null` counts as absent.
+      // `null` means absent.
       const wanted = (handler.received.params?.["task"] ?? undefined) as Tasks.TaskMetadata | undefined
       if (wanted === undefined && support === "required") {
-        return Either.left(refused("This tool runs as a task only: send the member `task` with the call"))
+        return Either.left(refused("This tool runs only as a task: send the member `task` with the call"))
       }
       // SHOULD answer with -32601 when the tool does not support tasks.
       if (wanted !== undefined && support === undefined) {
@@ -76,10 +78,10 @@ const dialect = (
   }
 }
 
-/** A tool result with `isError` makes a task of this revision `failed`. */
+/** With this revision, a tool result with `isError` makes the task `failed`. */
 const isFailure = ({ isError }: JsonObject): boolean => isError === true
 
-/** The end of a detached task, made from the end of its work. */
+/** Makes the end of a detached task from the end of its work. */
 const ended = (
   { version }: { readonly version: Version.LegacyVersion },
   tool: string,
@@ -91,14 +93,17 @@ const ended = (
 }
 
 /**
- * Whether messages that a task sends outside of requests could reach a token that may not read the task. Over HTTP, the request that opens
- * the stream of a session may have another token than the call of the task. Such a task sends nothing outside of requests: the client reads
- * the task with requests, which are checked.
+ * Whether a client with another token could receive messages that a task sends outside of requests. Over HTTP, the request that opens the
+ * stream of a session may have a different token than the call of the task. Such a task sends nothing outside of requests. The client reads
+ * the task with requests, and the server checks their tokens.
  */
 const isForOthers = ({ origin: { sessionId } }: HandlerContext<Connection>, { requires }: StoredTask): boolean =>
   requires !== undefined && sessionId !== undefined
 
-/** The functions of a handler that may send nothing outside of requests. Questions of the task itself are sent in answers to requests. */
+/**
+ * Makes the functions of a handler that must send nothing outside of requests. The client gets the questions of the task through
+ * `tasks/result`.
+ */
 const silent = ({ asker, outbound }: HandlerContext<Connection>): ReturnType<TaskDialect["detached"]> => ({
   outbound: { ...Outbound.none, channel: outbound.channel },
   asker: {
@@ -142,8 +147,8 @@ const list = (
   }))
 
 /**
- * Sends a question of a task on the channel of this request, and waits for the answer, however long a person takes. When this client has
- * not declared the capability, or cannot be reached, this effect waits forever: another session may answer.
+ * Sends a question of a task on the channel of this request, and waits for the answer without a time limit. When the client has not
+ * declared the capability, or the server cannot reach the client, this effect waits forever, because another session may answer.
  */
 const answered = (
   { asker, facts }: HandlerContext<Connection>,
@@ -160,7 +165,7 @@ const answered = (
     })
     : Effect.never
 
-/** Waits until the task has ended, and sends the questions of the task to this client meanwhile. Gives the result of the call. */
+/** Waits until the task has ended. While it waits, sends the questions of the task to this client. Gives the result of the call. */
 const result = (
   tasks: StoredTasks,
   { taskId }: Params,
@@ -189,7 +194,7 @@ const result = (
           discard: true
         }
       )
-    // Another request for the result has brought the answer, or the handler has withdrawn the question.
+    // Another request has brought the answer, or the handler has withdrawn the question.
     const stop = ({ questions }: StoredTask) =>
       Effect.forEach(
         [...asking],
@@ -215,11 +220,11 @@ const result = (
           : Effect.succeed(related(outcome.result, taskId))
       })
     )
-    // Races outside of the stream: an end from within the stream would also end the fibers that its elements have forked.
+    // Races outside of the stream, because an end of the stream would also end the fibers that its elements have forked.
     return Race.raceFirst(ended, Deferred.await(lost))
   })
 
-/** The functions of this era that a server with tasks needs. */
+/** The functions for revision 2025-11-25 that a server with tasks needs. */
 export interface Wire {
   readonly isIn: typeof isIn
   readonly dialect: typeof dialect

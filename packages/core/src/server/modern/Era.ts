@@ -1,8 +1,8 @@
 /**
- * The modern era (revision 2026-07-28) as a record: the methods that only this era has, the checks of the headers and the envelope of a
- * request, the rounds of a request, and the way in which a handler speaks with a client. A request has several rounds when its handler asks
- * questions: after each round the client sends the request again with the answers. The server remembers nothing about a client between two
- * requests.
+ * Makes the record that describes revision 2026-07-28 (the modern era) to the shared server code. The record contains the methods that only
+ * this revision has, the checks of the headers and the `_meta` of a request, the rounds of a request, and the functions with which a
+ * handler sends to its client. A request has several rounds when its handler asks questions: after each round, the client sends the request
+ * again with the answers. The server stores nothing about a client between two requests.
  *
  * `Questions` ends a request with questions, `ServerSide` makes the record, and `runtime/Serve` reads the record.
  *
@@ -53,7 +53,7 @@ import type { Subscriptions } from "./Subscriptions.js"
 import { resultOf } from "./Subscriptions.js"
 import type { Wire } from "./TaskWire.js"
 
-/** `subscriptions` has the open subscriptions of all clients. */
+/** Makes the record. `subscriptions` contains the open subscriptions of all clients. */
 export const make = (server: Server, subscriptions: Subscriptions, wire: Wire | undefined): Serve.Era<RequestFacts> => {
   const rounds = Questions.make(server)
   return {
@@ -100,7 +100,7 @@ const serving = (server: Server, rounds: Questions.Rounds): Serve.Serving<Reques
         ? mismatch
         : Route.served(Effect.flatMap(unseen, (unknown) => Effect.fail(unknown ?? mismatch)))
     },
-    // SHOULD ignore unexpected responses: the handler reads a response only when it asks for the key of the response.
+    // SHOULD ignore unexpected responses. The handler reads a response only when it asks a question with the key of the response.
     mend: ({ method: name, params = {} }, method) => {
       const { inputResponses } = params
       if (!InputRequired.methods.has(name) || !Predicate.isRecord(inputResponses)) return undefined
@@ -109,7 +109,7 @@ const serving = (server: Server, rounds: Questions.Rounds): Serve.Serving<Reques
     },
     resume: (handler, params, served) => {
       handler.facts.hints = served.hints
-      // In other methods, an extension may have given these members a different meaning.
+      // For other methods, an extension may use these members with a different meaning.
       if (!InputRequired.methods.has(handler.method)) return served
       const { inputResponses, requestState } = params
       if (inputResponses === undefined && requestState === undefined) return served
@@ -150,7 +150,7 @@ const speech = (
         tools: changed("tools"),
         resources: changed("resources"),
         prompts: changed("prompts"),
-        // `Dispatch` announces updates to the clients that listen to a resource.
+        // `Dispatch` announces updates to the clients that have subscribed to a resource.
         resource: () => Effect.void
       }
     },
@@ -173,19 +173,19 @@ const speech = (
 }
 
 /**
- * The outcome of a request. Its handler was interrupted by a question, or gives a result or an error that only this era has, or ends in any
- * other way.
+ * Makes the outcome of a request from the end of its handler: a question has interrupted the handler, or the handler gives a result or an
+ * error that only this era has, or the handler ends in any other way.
  */
 const outcomeOf = ({ extensions, info }: Server): Speech<RequestFacts>["outcome"] => {
   const stamp = Stamp.make("", { serverInfo: info })
-  /** Adds what every result of this era has to a result that no route has encoded. */
+  /** Adds the members that every result of this era has, to a result that no route has encoded. */
   const stamped = (outcome: Outcome): Outcome =>
     outcome.result === undefined ? outcome : { ...outcome, result: stamp(outcome.result) }
   return (handler, exit, refused) => {
     const { facts: { round }, received } = handler
     if (round?.failure !== undefined) return { error: McpError.toWire(round.failure, "modern") }
     if (round?.hasQuestions === true) {
-      // The question has interrupted the handler. A finalizer may have died then.
+      // The question has interrupted the handler. After that, a finalizer may have died.
       const bug = exit._tag === "Failure" && Cause.isDie(exit.cause)
         ? { died: exit.cause, subject: HandlerName.of(received) }
         : undefined
@@ -202,7 +202,7 @@ const outcomeOf = ({ extensions, info }: Server): Speech<RequestFacts>["outcome"
       : McpError.isMcpError(special)
       ? { error: McpError.toWire(special, "modern") }
       : { ...ResultMeta.outcome(special as {}), subject: HandlerName.of(received) }
-    // The result of a tool that died, and the result of an extension, were not encoded.
+    // No route has encoded the result of a tool that died, or the result of an extension.
     const outcome = special !== undefined || replied.died !== undefined ? stamped(replied) : replied
     return refused === undefined ? outcome : withStatus(outcome, refused)
   }
@@ -212,8 +212,8 @@ const outcomeOf = ({ extensions, info }: Server): Speech<RequestFacts>["outcome"
 export const unavailableCode = (): number => JsonRpcError.INTERNAL_ERROR
 
 /**
- * The outcome of a refused request, with the HTTP status of the refusal. The status is not added when middleware has died or has given a
- * status itself.
+ * Makes the outcome of a refused request, with the HTTP status of the refusal. Does not add the status when middleware has died, or has
+ * given a status itself.
  */
 const withStatus = (outcome: Outcome, refused: Refuses): Outcome =>
   outcome.error === undefined || outcome.notes !== undefined || outcome.died !== undefined
@@ -221,8 +221,8 @@ const withStatus = (outcome: Outcome, refused: Refuses): Outcome =>
     : { ...outcome, notes: { status: Status.of(refused) } }
 
 /**
- * The URLs that a handler wants a person to open, as questions, because this era has no error for them. `undefined` where the method cannot
- * ask questions, or a URL is not valid.
+ * Makes questions from the URLs in the failure of a handler, because this era has no error with URLs for a person to open. `undefined`
+ * where the method cannot ask questions, or a URL is not valid.
  */
 const urlsOf = (
   { client, method }: HandlerContext<RequestFacts>,
@@ -237,10 +237,10 @@ const urlsOf = (
 }
 
 /**
- * Makes the check of the headers that only the tables of the server know: headers that repeat arguments which the schema of the tool marks
- * with `x-mcp-header`, and `Mcp-Name` of the methods of extensions. The check gives the error of a request whose headers differ from its
- * arguments, and `undefined` for any other request. The headers of a tool are computed once for each schema. `seen` gives the arguments as
- * the handler of the tool gets them.
+ * Makes the check of the headers that depend on the tools and extensions of the server. These are the headers that repeat arguments of a
+ * tool (keyword `x-mcp-header` in the schema of the tool), and `Mcp-Name` for methods of extensions. The check gives an error when the
+ * headers differ from the arguments, and otherwise `undefined`. The check computes the headers of a tool once for each schema. `seen` gives
+ * the arguments as the handler of the tool gets them.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/transports#custom-headers-from-tool-parameters
  */
@@ -269,8 +269,8 @@ const paramHeaders = (
 }
 
 /**
- * The result of an extension for the client, or the error of a client that has not declared the extension. `undefined` when the server does
- * not have this type of result for this method, or when the value does not conform to its schema. Both are mistakes of the handler.
+ * Gives the result of an extension for the client, or the error for a client that has not declared the extension. Gives `undefined` for two
+ * mistakes of the handler: the server does not have this type of result for the method, or the value does not conform to its schema.
  */
 const extended = (
   { facts: { clientCapabilities, version }, method }: HandlerContext<RequestFacts>,
@@ -287,8 +287,8 @@ const extended = (
 }
 
 /**
- * Answers `server/discover`: the revisions that the server supports, and its capabilities. A client may send this request before other
- * requests, but no other request depends on it.
+ * Answers `server/discover` with the revisions that the server supports, and its capabilities. A client may send this request before other
+ * requests, but does not need to.
  */
 const discover = (
   { capabilities, extensions, instructions, versions }: Server,

@@ -1,7 +1,7 @@
 /**
- * Streamable HTTP of the modern era (revision 2026-07-28): each message is a POST of its own, and nothing is kept from one POST to the
- * next. The headers must repeat what the body says, which `RequestFacts` checks. A client that disconnects cancels its request.
- * `dispatch/HttpTransports` gives this module each POST that `dispatch/Stages` has checked and read; `ServerSide` serves it.
+ * Streamable HTTP with revision 2026-07-28: each message is a separate POST, and the server stores nothing between two POSTs. The headers
+ * must repeat values of the body; `RequestFacts` checks this. A client that disconnects cancels its request. `dispatch/HttpTransports`
+ * gives this module each POST that `dispatch/Stages` has checked and read. `ServerSide` serves the message.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/transports#streamable-http
  */
@@ -31,11 +31,11 @@ import * as Status from "./Status.js"
 
 export interface Http {
   readonly post: (exchange: Admitted, incoming: Message.Incoming) => void
-  /** Answers and interrupts the running requests. Subscriptions end with their result. */
+  /** Interrupts and answers the running requests. Subscriptions end with their result. */
   readonly close: () => void
   /** Ends the subscriptions with their result. */
   readonly endSubscriptions: () => void
-  /** How many POSTs are being answered. */
+  /** The number of running POSTs. */
   readonly size: () => number
 }
 
@@ -89,7 +89,7 @@ export const make = (
 const refuse = (exchange: Admitted, id: Message.RequestId | undefined, error: McpError.McpError): void =>
   Refusal.failure(exchange, Status.of(error), Message.failure(id, McpError.toWire(error, "modern")))
 
-const unexpectedResponse = Refusal.badRequest("a response answers no request: from 2026-07-28 on servers send none")
+const unexpectedResponse = Refusal.badRequest("a response has no request: servers of 2026-07-28 send no requests")
 
 const noEvents = Refusal.notAcceptable("text/event-stream")
 
@@ -97,16 +97,16 @@ const JSON_HEADERS = { "content-type": "application/json" } as const
 const BUSY_HEADERS = { ...JSON_HEADERS, "retry-after": "1" } as const
 
 /**
- * The answer to one POST, and the channel of its request. The answer is JSON if nothing was sent before the response. It is an event stream
- * when something was sent before, when the endpoint prefers streams, or when the response takes longer than `keepAlive`.
+ * The answer to one POST, and the channel of its request. The answer is an event stream when the server sends a message before the
+ * response, when the endpoint prefers streams, or when the response takes longer than `keepAlive`. Otherwise the answer is JSON.
  *
- * The fields are mutable, because a `Post` is made for each request, in code whose speed benchmarks measure. Once `isDone` is true, nothing
- * more is sent. While there is no `stream`, the response leaves as JSON.
+ * The fields are mutable for speed, because each request makes a `Post`. When `isDone` is true, the `Post` sends nothing more. While there
+ * is no `stream`, the `Post` would send the response as JSON.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/transports#sending-messages
  */
 class Post extends AnswerChannel {
-  /** Whether the response has been sent, or no response will be sent. Only this class sets it. */
+  /** Whether the server has sent the response, or will send no response. Only this class writes this field. */
   isDone = false
   /** Whether the request waits for other requests to end. */
   private waits = false
@@ -122,7 +122,7 @@ class Post extends AnswerChannel {
     private readonly context: EndpointContext,
     private readonly exchange: Admitted,
     private readonly request: Message.Request,
-    /** Called once, when the response has been sent or no response will be sent. */
+    /** Called once, when the server has sent the response or will send no response. */
     private readonly onDone: (post: Post) => void
   ) {
     super()
@@ -130,7 +130,7 @@ class Post extends AnswerChannel {
     this.isSubscription = request.method === Methods.listen.name
   }
 
-  /** The HTTP request that carried the request, for `RequestOrigin.of`. */
+  /** The facts about the HTTP request, for `RequestOrigin.of`. */
   get origin(): RequestOrigin.RequestOrigin {
     return this.requestOrigin ??= RequestOrigin.request(this.exchange, undefined)
   }
@@ -153,7 +153,7 @@ class Post extends AnswerChannel {
   }
 
   answer(id: Message.RequestId, outcome: Outcome.Outcome): void {
-    // The endpoint has already answered for a handler that cannot be interrupted, or the client has disconnected.
+    // The endpoint has already answered in place of an uninterruptible handler, or the client has disconnected.
     if (this.isDone) return
     const { stream } = this
     const head = HandlerOutcome.headOf(outcome)
@@ -184,7 +184,7 @@ class Post extends AnswerChannel {
     this.begin()
   }
 
-  /** Call it when the request was not answered at once. It decides whether a stream begins now, later, or not at all. */
+  /** Call this function when the request was not answered immediately. It decides whether a stream begins now, later, or never. */
   wait(active: ActiveRequest): void {
     this.active = active
     this.exchange.onGone(this.gone)
@@ -196,15 +196,15 @@ class Post extends AnswerChannel {
     const { options: { keepAlive }, sweeper } = this.context
     if (this.stream !== undefined || !JsonOrStream.mayStream(this.form)) return
     if (JsonOrStream.beginsAsStream(this.form)) this.open()
-    // A connection that is silent for long could be taken for a broken connection.
+    // A client or proxy may close a connection that is silent for a long time.
     else if (keepAlive !== Infinity) this.timer = sweeper.schedule(keepAlive, () => this.open())
   }
 
-  /** Ends the request because the endpoint closes. A subscription that was acknowledged ends with its result. */
+  /** Ends the request because the endpoint closes. An acknowledged subscription ends with its result. */
   close(): void {
     if (this.isDone) return
     if (this.isSubscription && this.stream !== undefined) return this.active?.end()
-    // The status is not 503 when the handler has begun, because a proxy could then send the request again.
+    // When the handler has begun, the status must not be 503, because a proxy could then send the request again.
     this.answer(this.request.id, { error: connectionClosed, isUnserved: this.waits })
     this.active?.cancel()
   }
@@ -222,7 +222,7 @@ class Post extends AnswerChannel {
   }
 
   private open(): EventStream {
-    // A request that has begun is answered also when its user is no longer valid. Only a subscription is ended then.
+    // When the user is no longer valid, only a subscription ends. The server still answers any other request that has begun.
     const onInvalid = this.isSubscription ? () => this.close() : undefined
     return this.stream ??= this.context.stream(this.exchange, this.gone, undefined, onInvalid)
   }

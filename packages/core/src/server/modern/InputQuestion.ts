@@ -1,6 +1,6 @@
 /**
- * A question as an input request of the modern era, and the decoding of the response as its answer. The rounds of a request (`Questions`)
- * and tasks (`TaskWire`) send questions in this form. They decide when a question is asked, and under which key.
+ * Encodes a question as an input request of revision 2026-07-28, and decodes the client's response. The rounds of a request (`Questions`)
+ * and tasks (`TaskWire`) use this module. They decide when to ask a question, and under which key.
  */
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
@@ -24,7 +24,7 @@ type AnyMethod = Method.Request<string, JsonObject, unknown>
 
 export const methodOf = ({ kind }: Question<any>): AnyMethod => methods[kind] as unknown as AnyMethod
 
-/** The reason why the question cannot be sent to a client; `undefined` when it can be sent. */
+/** Gives the reason why a client cannot get the question; `undefined` when the client can get it. */
 export const refusal = (
   question: Question<any>,
   capabilities: Capabilities.ClientCapabilities
@@ -36,18 +36,18 @@ export const refusal = (
     : new McpError.InternalError({ message: `"${methodOf(question).name}" cannot be sent: ${question.problem}` })
 }
 
-/** The parameters that a client of this revision, with these capabilities, may get. */
+/** Gives the parameters of the question for a client with this revision and these capabilities. */
 export const narrow = (
   method: Method.Request,
   client: { readonly version: ModernVersion; readonly clientCapabilities: Capabilities.ClientCapabilities },
   given: JsonObject
 ): JsonObject => {
-  // This era has no ids of elicitations.
+  // Revision 2026-07-28 has no ids of elicitations.
   const { elicitationId: _, ...params } = method.narrowParams(client.version)(given) as JsonObject
   return QuestionCapability.withoutContext(method.name, params, client)
 }
 
-/** Decodes the answer from the response that came under a key. */
+/** Decodes the answer from the client's response with this key. */
 export const answer = (key: string, question: Question<any>, given: unknown): Effect.Effect<any, McpError.McpError> => {
   const method = methodOf(question)
   const invalid = (why: string) =>

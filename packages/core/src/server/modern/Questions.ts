@@ -1,12 +1,12 @@
 /**
- * Questions in the modern era (revision 2026-07-28). A question without an answer ends the round: the handler is interrupted, its
- * finalizers run, and the request is answered with `input_required`. The client sends the request again with the answers, and the handler
- * runs again from its beginning. When the handler has ended, `Era` runs `seal` and sends `result`. `RequestState` encrypts ("seals") what
- * the next round needs.
+ * Asks questions with revision 2026-07-28. A question without an answer ends the round: it interrupts the handler, the finalizers of the
+ * handler run, and the server answers the request with `input_required`. The client sends the request again with the answers, and the
+ * handler runs again from its beginning. When the handler has ended, `Era` runs `seal` and sends `result`. `RequestState` encrypts
+ * ("seals") the state for the next round.
  *
- * A class with mutable fields, one object for each request that may ask. `given` has the answers of earlier rounds. `used` has the keys
- * that this round has used. `asked` has the questions that end this round. `passing` is the state of a handler that passes the questions of
- * another server on. A round with questions, or with such a state, has no other outcome.
+ * Each request that may ask questions has one object of this class, with mutable fields. `given` contains the answers of earlier rounds.
+ * `used` contains the keys that this round has used. `asked` contains the questions that end this round. `passing` is the state of a
+ * handler that passes questions of another server on. A round that has questions, or such a state, ignores the result of the handler.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/multi-round-trip-requests
  */
@@ -32,7 +32,7 @@ import type { PassedRound } from "../ServerSession.js"
 import * as InputQuestion from "./InputQuestion.js"
 import * as RequestState from "./RequestState.js"
 
-/** What all rounds of a server share. */
+/** The values that all rounds of a server share. */
 export interface Rounds {
   readonly state: RequestState.RequestState
   readonly max: number
@@ -53,13 +53,13 @@ interface Asking {
   readonly facts: {
     readonly version: ModernVersion
     readonly clientCapabilities: Capabilities.ClientCapabilities
-    /** Whether the handler has ended. After that no question can be sent. */
+    /** Whether the handler has ended. After that, the handler can send no questions. */
     readonly hasEnded: boolean
   }
 }
 
 interface Given {
-  /** The digest of the question; `undefined` for an answer that came without a state. */
+  /** The digest of the question; `undefined` for an answer that the client sent without a state. */
   readonly digest: string | undefined
   readonly answer: JsonObject
 }
@@ -68,7 +68,7 @@ export class Round {
   private readonly given = new Map<string, Given>()
   private readonly used = new Set<string>()
   private readonly asked = new Map<string, { readonly request: JsonObject; readonly digest: string }>()
-  /** Why the state could not be sealed. The request is answered with this error. */
+  /** The error when the state could not be sealed. The server answers the request with this error. */
   failure: McpError.InternalError | undefined
   private rounds = 0
   private sealed: string | undefined
@@ -79,14 +79,14 @@ export class Round {
 
   constructor(private readonly shared: Rounds, private readonly session: Asking) {}
 
-  /** Whether the round ends with questions that the client has not answered, or with a state that the handler passes on. */
+  /** Whether the round ends with unanswered questions, or with the state of a handler that passes questions on. */
   get hasQuestions(): boolean {
     return this.asked.size > 0 || this.passing !== undefined
   }
 
   /**
-   * Takes the answers of earlier rounds from the parameters. Gives `undefined` when there is no state to open. The effect fails when the
-   * state cannot be opened.
+   * Reads the answers of earlier rounds from the parameters. Gives `undefined` when there is no state. The effect fails when the state
+   * cannot be decrypted.
    */
   resume(
     { inputResponses = {}, requestState }: {
@@ -107,7 +107,7 @@ export class Round {
       this.responses = Object.fromEntries(Object.entries(inputResponses).filter(([key]) => Object.hasOwn(asked, key)))
       for (const [key, [digest, answer]] of Object.entries(answers)) this.given.set(key, { digest, answer })
       for (const [key, digest] of Object.entries(asked)) {
-        // The responses to other keys are ignored.
+        // Ignores the responses with other keys.
         if (Object.hasOwn(inputResponses, key)) {
           this.given.set(key, { digest, answer: inputResponses[key] as JsonObject })
         }
@@ -115,7 +115,9 @@ export class Round {
     })
   }
 
-  /** The answers in the order of the questions. When questions have no answer yet, the round ends with all of these questions at once. */
+  /**
+   * Gives the answers in the order of the questions. When some questions have no answer yet, ends the round with all of these questions.
+   */
   ask(questions: ReadonlyArray<Keyed>): Effect.Effect<ReadonlyArray<any>, McpError.McpError | NoBackChannel> {
     return Effect.withFiberRuntime((fiber) => {
       for (const [, question] of questions) {
@@ -127,7 +129,7 @@ export class Round {
     })
   }
 
-  /** The round, for a handler that passes the questions of another server on. */
+  /** The current round, for a handler that passes questions of another server on to the client. */
   get passed(): PassedRound {
     return {
       state: this.passedState,
@@ -154,14 +156,14 @@ export class Round {
         const narrowed = InputQuestion.narrow(method as Method.Request, this.session.facts, params)
         asked.push([key, { method: name, params: narrowed }])
       }
-      // Adds all questions or none: where one question cannot be sent, the handler goes on.
+      // Adds all questions or none. When one question cannot be sent, the handler goes on.
       for (const [key, request] of asked) this.asked.set(key, { request, digest: "" })
       this.passing = state
       return this.interrupt(fiber)
     })
   }
 
-  /** The effect that seals the state; `undefined` when the round ends without questions. */
+  /** An effect that encrypts the state for the next round; `undefined` when the round ends without questions. */
   get seal(): Effect.Effect<void> | undefined {
     if (!this.hasQuestions) return undefined
     const state: RequestState.State = {
@@ -195,7 +197,7 @@ export class Round {
     }
   }
 
-  /** The reason why a question cannot be sent; `undefined` when it can be sent. */
+  /** Gives the reason why a question cannot be sent; `undefined` when it can be sent. */
   private refusal(question: Question<any>): McpError.McpError | NoBackChannel | undefined {
     const { clientCapabilities, hasEnded } = this.session.facts
     return hasEnded || !InputRequired.methods.has(this.session.method)
@@ -203,14 +205,16 @@ export class Round {
       : InputQuestion.refusal(question, clientCapabilities)
   }
 
-  /** The effect that gives the answer to a question; an empty list when the question has to be sent. */
+  /**
+   * Gives a list with the effect that decodes the answer to a question. The list is empty when the client has not answered the question.
+   */
   private find([name, question]: Keyed): ReadonlyArray<Effect.Effect<any, McpError.McpError>> {
     const method = InputQuestion.methodOf(question)
     const params = InputQuestion.narrow(method, this.session.facts, question.params)
     const digest = digestOf(canonical([question.kind, params]))
     const key = this.unused(name ?? `${question.kind}-${digest}`)
     const given = this.given.get(key)
-    // An answer that was given to a different question under the same key does not count.
+    // Ignores an answer to a different question with the same key.
     if (given !== undefined && (given.digest === undefined || given.digest === digest)) {
       this.given.set(key, { ...given, digest })
       return [InputQuestion.answer(key, question, given.answer)]
@@ -224,7 +228,7 @@ export class Round {
   }
 
   private get tooManyRounds(): McpError.McpError {
-    const message = `The handler of "${this.session.method}" asks in more than ${this.shared.max} rounds`
+    const message = `The handler of "${this.session.method}" asks questions in more than ${this.shared.max} rounds`
     return new McpError.InternalError({ message })
   }
 
@@ -236,8 +240,8 @@ export class Round {
   }
 
   /**
-   * Interrupts the request, and the fiber that asks. In an uninterruptible region the fiber goes on as if the question had been
-   * interrupted, and ends with the region. Waiting instead would block the fiber forever.
+   * Interrupts the request, and the fiber that asks. In an uninterruptible region, the call of the question ends as interrupted, and the
+   * fiber ends at the end of the region. If the question waited instead, the fiber would wait forever.
    */
   private interrupt(asking: Fiber.RuntimeFiber<any, any>): Effect.Effect<never> {
     const { fiber } = this.session
@@ -247,8 +251,8 @@ export class Round {
   }
 
   /**
-   * Names what the state belongs to: the principal, the method, and the parameters that the client repeats. It is made once, because the
-   * parameters may be as large as a message.
+   * Identifies the request that the state belongs to: by the principal, the method, and the parameters that the client repeats. Computed
+   * once, because the parameters may be large.
    */
   private get binding(): string {
     const { method, principal, received: { params = {} } } = this.session
@@ -258,12 +262,12 @@ export class Round {
 }
 
 /**
- * The text by which the next round recognises a question or a request, whatever the order of the members. It is the JSON of the value,
- * where each object is written as the list of its names and values, in the order of the names.
+ * Makes a text that is equal for equal values, whatever the order of their members. The next round compares questions and requests with
+ * this text. The text is JSON in which each object is a list of its names and values, sorted by name.
  */
 const canonical = (value: unknown): string => JSON.stringify(ordered(value))
 
-// A list, because adding many members to an object takes several times as long as sorting their names.
+// Makes a list, because it takes more time to add many members to an object than to sort their names.
 const ordered = (value: unknown): unknown => {
   if (typeof value !== "object" || value === null) return value
   if (Array.isArray(value)) return value.map(ordered)
@@ -275,7 +279,7 @@ const ordered = (value: unknown): unknown => {
   return { members }
 }
 
-/** A digest of 53 bits of a text, as letters and digits. It tells questions apart, and protects nothing. */
+/** Makes a digest of a text, with 53 bits, as letters and digits. The digest distinguishes questions. It is not for security. */
 const digestOf = (text: string): string => {
   let a = 0xdeadbeef
   let b = 0x41c6ce57

@@ -1,9 +1,9 @@
 /**
- * Everything that a server knows of one modern message and its client. `Http` and `ServerSide` read these facts from the `Envelope` of each
- * message. The headers of a POST must repeat what the body says. This module looks for differences in the order in which a client can
- * correct them. `Era`, which knows the tools, checks the headers that repeat arguments of tools.
+ * The facts about one modern message (revision 2026-07-28) and its client. `Http` and `ServerSide` read these facts from the `Envelope` of
+ * each message, that is, from the members of `_meta` that describe the client. The headers of a POST must repeat values of the body. This
+ * module checks them in the order in which a client can correct its mistakes. `Era` checks the headers that repeat arguments of tools.
  *
- * The same object also keeps how far the request has come, for `Questions`, which ends the request with a question.
+ * The object also stores the state of the request, for `Questions`.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/transports#streamable-http
  */
@@ -27,8 +27,8 @@ import type { KeptSession } from "../runtime/SessionLayer.js"
 import type { Round } from "./Questions.js"
 
 /**
- * The facts of one message and its client, and how far the request has come. Mutable fields: `Era` sets `hints`, and sets `hasEnded` when
- * the handler has ended; `round` is made when something first needs it.
+ * The facts about one message and its client, and the state of the request. Mutable fields: `Era` sets `hints`, and sets `hasEnded` when
+ * the handler has ended. `round` is made when first needed.
  */
 export class RequestFacts implements ClientFacts {
   readonly version: ModernVersion
@@ -40,18 +40,18 @@ export class RequestFacts implements ClientFacts {
   readonly services: Context.Context<never> | undefined
   readonly sessionScope = undefined
   readonly accepted = true
-  /** The hints for caches of this result; `undefined` when the result has no hints of its own. */
+  /** The cache hints of this result; `undefined` when the result has no hints of its own. */
   hints: Hints | undefined
   hasEnded = false
-  /** The questions of this round, and the answers of earlier rounds; `undefined` while nothing needs them. */
+  /** The questions of this round, and the answers of earlier rounds; `undefined` before they are needed. */
   round: Round | undefined
 
   constructor(
     { capabilities, clientInfo, logLevel, version }: Envelope.Envelope,
     private readonly channel: Channel,
-    /** Whether the message came in a POST of its own. */
+    /** Whether the message came in a POST. */
     readonly isPosted: boolean,
-    /** The headers of the POST. Some of them repeat arguments of a tool. `undefined` on other transports. */
+    /** The headers of the POST, some of which repeat arguments of a tool; `undefined` on other transports. */
     readonly headers?: Sent | undefined,
     readonly pipe?: KeptSession | undefined
   ) {
@@ -63,27 +63,27 @@ export class RequestFacts implements ClientFacts {
   }
 
   get clientKey(): object | string | undefined {
-    // HTTP clients without a principal cannot be told apart.
+    // The server cannot distinguish HTTP clients without a principal.
     return this.channel.origin === undefined ? this.channel : RequestOrigin.principalOf(this.channel)
   }
 
   /**
-   * Names the client whose subscriptions get notifications for this client: the pipe, or the id of the principal over HTTP. `undefined` for
-   * an HTTP client without a principal.
+   * Identifies the client, to find its subscriptions: the pipe, or over HTTP the id of the principal. `undefined` for an HTTP client
+   * without a principal.
    */
   get subscriber(): Channel | string | undefined {
     return this.isPosted ? RequestOrigin.principalOf(this.channel) : this.channel
   }
 }
 
-/** What was read from a POST before its request is served. */
+/** The facts from a POST that are read before the server serves the request. */
 export interface Posted {
   readonly envelope: Read
-  /** The headers, some of which must repeat arguments; `undefined` where the transport has no headers. */
+  /** The headers of the POST; `undefined` where the transport has no headers. Some headers must repeat arguments. */
   readonly headers: Sent | undefined
 }
 
-/** The envelope of a message, or the error that refuses the message. */
+/** The envelope of a message, or the error with which the server refuses the message. */
 export type Read = Either.Either<Envelope.Envelope, McpError.McpError>
 
 export const envelopeOf = (params: Message.Params | undefined, versions: ReadonlyArray<string>): Read =>
@@ -95,7 +95,7 @@ export const envelopeOf = (params: Message.Params | undefined, versions: Readonl
       })
       : error)
 
-/** The envelope of a request. It is an error also where the headers differ from the body. */
+/** Reads the envelope of a request. Gives an error also where the headers differ from the body. */
 export const envelopeOfRequest = (
   request: Message.Request,
   headers: Sent | undefined,
@@ -110,7 +110,7 @@ export const envelopeOfRequest = (
   return Either.isLeft(checked) ? Either.left(checked.left) : envelope
 }
 
-/** The error of a notification that differs from its headers; `undefined` when it agrees with them or there are no headers. */
+/** Gives the error of a notification whose headers differ from its body; `undefined` when they agree or there are no headers. */
 export const refusalOfNotification = (
   { params }: Message.Notification,
   headers: Sent | undefined,

@@ -1,10 +1,10 @@
 /**
- * Seals what a server must know in the next round of a request (`Questions`) into `requestState`, which the client returns: the answers so
- * far, and which questions wait for an answer. The state is encrypted and authenticated with AES-256-GCM. HKDF derives the key from a
- * secret of `SealKeys`; the id of this secret stands at the beginning of the text. So a client can neither read nor change the state. The
- * state opens only for the request and the principal that it was sealed for, and only until it expires.
+ * Encrypts ("seals") the state of a request for its next round (`Questions`): the answers so far, and the open questions. The client gets
+ * this text as `requestState`, and sends it back with the answers. This module encrypts and authenticates the state with AES-256-GCM, so
+ * the client can neither read nor change it. HKDF derives the key from a secret of `SealKeys`. The text begins with the id of this secret.
+ * The server opens the state only for the request and the principal of the earlier round, and only until the state expires.
  *
- * A client can send the same state twice. A handler must treat this as it would treat a repeated call.
+ * A client can send the same state twice. For a handler, this is the same as a repeated call.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/multi-round-trip-requests#security
  */
@@ -23,7 +23,7 @@ import type { SealKey, SealKeysService } from "../SealKeys.js"
 import * as StoreFailure from "../telemetry/StoreFailure.js"
 import * as Status from "./Status.js"
 
-/** The content of the state: what the next round needs. */
+/** The content of the state, for the next round. */
 export interface State {
   /** How many rounds of the request have ended with questions. */
   readonly rounds: number
@@ -31,12 +31,12 @@ export interface State {
   readonly asked: Readonly<Record<string, string>>
   /** For each question that was answered, by its key: the digest of the question, and the answer. */
   readonly answers: Readonly<Record<string, readonly [digest: string, answer: JsonObject]>>
-  /** The state of a handler that passes the questions of another server on. */
+  /** The state of a handler that passes questions of another server on. */
   readonly passed?: string | undefined
 }
 
 export interface RequestState {
-  /** `binding` names what the state belongs to. The state opens only with an equal binding. */
+  /** Encrypts a state. `binding` identifies the request that the state belongs to. The state opens only with an equal binding. */
   readonly seal: (state: State, binding: string) => Effect.Effect<string, InternalError>
   readonly open: (sealed: string, binding: string) => Effect.Effect<State, InternalError | InvalidParams>
 }
@@ -44,14 +44,14 @@ export interface RequestState {
 /** The greatest length of the id of a key, in characters. */
 const MAX_ID = 32
 
-/** How many derived keys are kept. */
+/** How many derived keys this module caches. */
 const MAX_DERIVED = 64
 
 const IV_BYTES = 12
 const utf8 = new TextEncoder()
 const text = new TextDecoder()
 
-/** Seals and opens with the keys of a server. A sealed state opens for the time `ttl`. */
+/** Makes the functions that seal and open states with the keys of a server. A state expires after the time `ttl`. */
 export const make = (keys: SealKeysService, ttl: Duration.DurationInput): RequestState => {
   const derived = new Map<string, Promise<CryptoKey>>()
   const logged = StoreFailure.once(KEYS)
@@ -60,7 +60,7 @@ export const make = (keys: SealKeysService, ttl: Duration.DurationInput): Reques
     Effect.promise(() => {
       const known = derived.get(id)
       if (known !== undefined) return known
-      // There are as many derived keys as keys that still open. A client cannot add one.
+      // Only keys that still open states have derived keys, so a client cannot fill this map.
       if (derived.size >= MAX_DERIVED) derived.clear()
       const key = deriveKey(Redacted.value(secret))
       derived.set(id, key)
@@ -95,10 +95,10 @@ export const make = (keys: SealKeysService, ttl: Duration.DurationInput): Reques
           try: () => crypto.subtle.decrypt(algorithm(all.slice(0, IV_BYTES), binding), key, all.slice(IV_BYTES)),
           catch: () => invalid
         })
-        // No limit of depth: the state nests as deep as the answers that the server has accepted.
+        // No limit of depth, because the server has already accepted the answers in the state.
         const parsed = JsonText.parse(text.decode(plain), Infinity)
         if (parsed instanceof JsonText.Refused) return yield* invalid
-        // The server wrote it.
+        // The server itself has written this JSON.
         const state = parsed as State & { readonly expires: number }
         return state.expires > (yield* now) ? state : yield* expired
       })

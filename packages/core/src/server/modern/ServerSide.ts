@@ -1,9 +1,8 @@
 /**
- * The server's side of messages of the modern era (revision 2026-07-28). It serves each request by itself, for the client that the
- * request's envelope describes. No request depends on an earlier request. `Http`, `dispatch/EraOfMessage` and `dispatch/Dispatch` give it
- * messages.
+ * Serves the messages of revision 2026-07-28 (the modern era). Each request is independent of earlier requests: the members of its `_meta`
+ * (the envelope) describe the client. `Http`, `dispatch/EraOfMessage` and `dispatch/Dispatch` pass messages to this module.
  *
- * `RequestFacts` reads the envelope, and `runtime/Serve` serves the messages, with the record that `Era` makes.
+ * `RequestFacts` reads the envelope. `runtime/Serve` runs the handlers of messages, with the record that `Era` makes.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic#_meta
  */
@@ -30,13 +29,13 @@ import { envelopeOf, type Posted, RequestFacts } from "./RequestFacts.js"
 import { Subscriptions } from "./Subscriptions.js"
 import type { Wire } from "./TaskWire.js"
 
-/** Serves modern messages. Each server makes one. */
+/** Serves the modern messages of all clients. Each server makes one such object. */
 export interface ModernServerSide {
   /** The open subscriptions of all clients. */
   readonly subscriptions: Subscriptions
-  /** Makes the side that serves the messages of one pipe. The pipe closes with the scope. */
+  /** Makes the functions that serve the messages of one pipe. The pipe closes with the scope. */
   readonly piped: (scope: Scope.Scope) => Side
-  /** Makes the side that serves the request of one POST. */
+  /** Makes the functions that serve the request of one POST. */
   readonly posted: (posted: Posted) => RequestSide
   readonly notification: (
     notification: Notification,
@@ -44,7 +43,7 @@ export interface ModernServerSide {
     isPosted: boolean,
     pipe?: KeptSession
   ) => Effect.Effect<void> | undefined
-  /** Answers a request of an unknown client with an error. Middleware sees the request and the error. */
+  /** Answers a request without a valid envelope with an error. Middleware gets the request and the error. */
   readonly refuseUnknown: (request: Request, incoming: IncomingRequest, error: McpError.McpError) => Work
 }
 
@@ -119,7 +118,7 @@ const notified = (
   })
 }
 
-/** Handles a notification that came outside of a pipe. Nothing can be sent on its channel. */
+/** Handles a notification that came outside of a pipe. Its handler cannot send messages on this channel. */
 export const notify = (
   requests: Requests,
   serving: ModernServerSide,

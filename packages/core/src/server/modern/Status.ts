@@ -1,7 +1,7 @@
 /**
- * The HTTP status of an error response, for `Http` and `Era`. A request that the server refuses before its handler runs gets the status
- * that belongs to its error. An error of a handler is an ordinary response with status 200, except for the errors for which the
- * specification demands status 400. `RequestState` uses `overloaded` for its errors.
+ * Gives the HTTP status of an error response with revision 2026-07-28, for `Http` and `Era`. When the server refuses a request before the
+ * handler runs, the error decides the status. An error of a handler has status 200, with two exceptions: status 400 for the errors for
+ * which the specification demands it, and status 503 for `overloaded`. `RequestState` makes its errors with `overloaded`.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/transports#sending-messages
  */
@@ -10,7 +10,7 @@ import { codes } from "../../protocol/ErrorCodes.js"
 import { InternalError } from "../../protocol/McpError.js"
 import type { Refuses } from "../Authenticator.js"
 
-/** The status of the response to a request that was refused before its handler ran. */
+/** Gives the status of the response to a request that the server has refused before the handler ran. */
 export const of = (error: Refuses): number =>
   error._tag === "HttpRefusal"
     ? error.status
@@ -20,7 +20,7 @@ export const of = (error: Refuses): number =>
     ? 503
     : 400
 
-/** The status of the response to a request that was served. */
+/** Gives the status of an error response after the handler ran. */
 export const ofError = ({ code, data }: ErrorObject): number =>
   code === codes.modern.MissingClientCapability || code === codes.modern.HeaderMismatch
     ? 400
@@ -29,10 +29,10 @@ export const ofError = ({ code, data }: ErrorObject): number =>
     : 200
 
 /**
- * The data of the error of a request that is refused because of a limit, or because a store does not answer. The client may send the
- * request again.
+ * The `data` of an error that refuses a request because of a limit, or because a store does not answer. The client may send the request
+ * again.
  */
 const OVERLOADED: { readonly reason: "overloaded" } = { reason: "overloaded" }
 
-/** The error of an overload. The modern era has no code for it, so over HTTP the status tells of the overload. */
+/** Makes the error of an overload. Revision 2026-07-28 has no error code for this, so over HTTP only the status shows the overload. */
 export const overloaded = (message: string): InternalError => new InternalError({ message, data: OVERLOADED })

@@ -1,11 +1,10 @@
 /**
- * `subscriptions/listen`: a request that stays open, which `Era` serves with this module. On its channel the client receives the
- * notifications that the request lists. The first notification acknowledges which of the listed notifications the server supports. Each
- * notification carries the id of the request. `dispatch/Dispatch` announces changes through this module.
+ * Serves `subscriptions/listen` of revision 2026-07-28, for `Era`. This request stays open, and the client receives the listed
+ * notifications on its channel. The first notification acknowledges which of the listed notifications the server supports. Each
+ * notification contains the id of the request. `dispatch/Dispatch` announces changes through this module.
  *
- * A class with a mutable set, because changes are announced to all open subscriptions without a fiber for each. `byUri` has each
- * subscription under the key of every URI that the subscription names, together with the URI as the client sent it. So an update costs
- * nothing for subscriptions to other resources.
+ * The fields are mutable, so that a change needs no fiber for each subscription. `byUri` contains the subscriptions by the keys of their
+ * URIs, together with each URI as the client sent it. So an update of one resource does not visit the subscriptions to other resources.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/utilities/subscriptions
  */
@@ -32,16 +31,19 @@ import type { HandlerContext } from "../runtime/HandlerContext.js"
 import type { Server } from "../runtime/Server.js"
 import type { RequestFacts } from "./RequestFacts.js"
 
-/** How many different notifications of changes may wait for a client. */
+/** How many different notifications of changes may wait for one client. */
 const MAX_ANNOUNCEMENTS = 1024
 
-/** How many notifications of extensions may wait for a client. */
+/** How many notifications of extensions may wait for one client. */
 const MAX_NOTIFICATIONS = 256
 
-/** How many subscriptions of features to resources begin at the same time. */
+/** How many URIs of one request begin their subscription at the same time. */
 const BEGINNING = 16
 
-/** A client: a pipe, or the id of a principal. `undefined` for HTTP clients without a principal, which cannot be told apart. */
+/**
+ * Identifies a client: a pipe, or the id of a principal. `undefined` for HTTP clients without a principal, which the server cannot
+ * distinguish.
+ */
 export type Client = Channel | string | undefined
 
 interface Open {
@@ -50,7 +52,7 @@ interface Open {
   readonly extended: Wanted
   readonly incoming: IncomingRequest
   readonly client: Client
-  /** Open once the acknowledgement was sent to the client, because the acknowledgement MUST be the first message. */
+  /** Opens after the acknowledgement was sent, because the acknowledgement MUST be the first message. */
   readonly acknowledged: EffectInternals.Latch
   readonly announcements: SerialQueue
   /** The notifications of extensions that wait for the client. */
@@ -62,7 +64,7 @@ export class Subscriptions {
   private readonly byUri = new Map<string, Map<Open, string>>()
   private readonly permits: Permits<never>
   private readonly perClient = new Map<Client, Permits<never>>()
-  /** Delivers a change for one principal to all nodes. `Dispatch` sets it before the first request. */
+  /** Delivers a change for one principal to all nodes. `Dispatch` sets this field before the first request. */
   deliver = (kind: Kind, principal: string): Effect.Effect<void> => this.announceTo(principal, kind)
 
   constructor(
@@ -71,12 +73,12 @@ export class Subscriptions {
     this.permits = limited(server.limits.maxListens)
   }
 
-  /** How many subscriptions are open. */
+  /** The number of open subscriptions. */
   get size(): number {
     return this.open.size
   }
 
-  /** Serves a `subscriptions/listen` until the server ends it. It also ends when the conversation or the response is closed. */
+  /** Serves a `subscriptions/listen` until the server, the conversation or the response ends. */
   listen(
     { notifications }: ProtocolSubscriptions.ListenParams,
     handler: HandlerContext<RequestFacts>
@@ -87,7 +89,7 @@ export class Subscriptions {
       if (Either.isLeft(wanted)) return Effect.fail(wanted.left)
       const max = this.server.limits.maxSubscribedResources
       if ((filter.resourceSubscriptions?.length ?? 0) + size(wanted.right) > max) {
-        const message = `Invalid params: a subscription may name ${max} resources and keys of extensions`
+        const message = `Invalid params: a subscription may name at most ${max} resources and keys of extensions`
         return Effect.fail(new InvalidParams({ message }))
       }
       return Effect.flatMap(this.begun(filter, handler), (filter) =>
@@ -101,8 +103,8 @@ export class Subscriptions {
   }
 
   /**
-   * Runs what the features of the resources do at the beginning of a subscription. Removes from the filter a resource whose feature
-   * refuses, and a resource that the client does not see.
+   * Runs the `subscribe` effects of the resources. Removes two kinds of resources from the filter: a resource whose effect fails, and a
+   * resource that is hidden from the client.
    */
   private begun(
     filter: ProtocolSubscriptions.SubscriptionFilter,
@@ -113,7 +115,7 @@ export class Subscriptions {
     if (subscriptions === undefined || uris === undefined) return Effect.succeed(filter)
     return Effect.flatMap(subscriptions.hidden(uris), (hidden) => {
       const refused = new Set(hidden)
-      // Most features do nothing here, and a fiber for each URI would cost more than everything else.
+      // Most resources have no `subscribe` effect. A fiber for each URI would cost more than the rest.
       const beginning = uris.flatMap((uri) => {
         const begin = hidden.has(uri) ? undefined : subscriptions.begin(uri, handler)
         return begin === undefined ? [] : [Effect.catchAll(begin, () => Effect.sync(() => refused.add(uri)))]
@@ -147,7 +149,7 @@ export class Subscriptions {
       return Effect.ensuring(
         Effect.zipRight(
           Effect.suspend(() => {
-            // Added before the client knows of the subscription, so that the client misses nothing that happens after it knows.
+            // Added before the acknowledgement, so that the client misses no change after the acknowledgement.
             this.add(open)
             return Effect.zipRight(
               incoming.notify(
@@ -170,18 +172,18 @@ export class Subscriptions {
     })
   }
 
-  /** Notifies the clients that listen to changes of this list. */
+  /** Notifies the clients that have subscribed to changes of this list. */
   announce(kind: Kind): Effect.Effect<void> {
     return Effect.suspend(() => this.notify(this.listening(kind), listChanged[kind].name, {}))
   }
 
-  /** Notifies one client, if it listens: on the same pipe, or with the same principal at any node. */
+  /** Notifies one client, if the client has subscribed: on the same pipe, or with the same principal at any node. */
   changedFor(client: Client, kind: Kind): Effect.Effect<void> {
     if (client === undefined) return Effect.void
     return typeof client === "string" ? this.deliver(kind, client) : this.announceTo(client, kind)
   }
 
-  /** Notifies one client of this node, if it listens. */
+  /** Notifies one client of this node, if the client has subscribed. */
   announceTo(client: Client, kind: Kind): Effect.Effect<void> {
     return Effect.suspend(() =>
       this.notify(
@@ -192,13 +194,13 @@ export class Subscriptions {
     )
   }
 
-  /** Notifies the clients that listen to this resource, or to a resource above it. */
+  /** Notifies the clients that have subscribed to this resource, or to a resource above it. */
   updated(uri: string): Effect.Effect<void> {
     return Effect.suspend(() => {
       const key = UriKey.of(uri)
       const named = new Map<Open, string>()
       for (const above of ProtocolSubscriptions.atOrAbove(key)) {
-        // The client knows the resource by the URI that the client has sent.
+        // The notification must contain the URI as the client has sent it.
         for (const [open, sent] of this.byUri.get(above) ?? []) {
           if (above === key || !named.has(open)) named.set(open, above === key ? sent : uri)
         }
@@ -207,7 +209,7 @@ export class Subscriptions {
     })
   }
 
-  /** Notifies the clients that all resources that they listen to may have new content. */
+  /** Notifies the clients that all their subscribed resources may have new content. */
   get allUpdated(): Effect.Effect<void> {
     return Effect.suspend(() =>
       Effect.forEach(
@@ -284,7 +286,7 @@ export class Subscriptions {
     }
   }
 
-  /** Limits the open subscriptions of one client. */
+  /** Gives the limit of the open subscriptions of one client. */
   limitOf(client: Client): OwnLimit {
     const { maxListensPerClient } = this.server.limits
     if (client === undefined || !this.permits.isFree || maxListensPerClient === 0) {
@@ -308,7 +310,7 @@ const full: OwnLimit = { enter: () => false, leave: () => {} }
 
 const withId = (id: RequestId, params: Params): Params => ProtocolSubscriptions.withId(id, params as {})
 
-/** The result of a subscription that the server ends. */
+/** Makes the result of a subscription that the server ends. */
 export const resultOf = (id: RequestId): ProtocolSubscriptions.ListenResult =>
   withId(id, {}) as unknown as ProtocolSubscriptions.ListenResult
 
@@ -322,12 +324,14 @@ const listChanged = {
   prompts: Methods.promptListChanged
 } as const
 
-/** What a client wants from extensions, by the name of the member: `true` for a flag, or the set of its keys. */
+/** The notifications of extensions that a client wants, by the name of the filter: `true` for a flag, or a set of keys. */
 type Wanted = ReadonlyMap<string, true | ReadonlySet<string>>
 
 const nothing: Wanted = new Map()
 
-/** Reads what a client wants from extensions. Left: the client has not declared the extension, or the member has a wrong type. */
+/**
+ * Reads which notifications of extensions a client wants. Left: the client has not declared the extension, or the filter has a wrong type.
+ */
 const read = (
   { filters }: ExtensionTable.ExtensionTable,
   notifications: JsonObject,
@@ -353,14 +357,17 @@ const read = (
 const isKeys = (value: unknown): value is ReadonlyArray<string> =>
   Array.isArray(value) && value.every((key) => typeof key === "string")
 
-/** How many keys of extensions the filter names. */
+/** Counts the keys of extensions in the filter. */
 const size = (wanted: Wanted): number => {
   let keys = 0
   for (const value of wanted.values()) if (value !== true) keys += value.size
   return keys
 }
 
-/** The part of `wanted` that the application accepts: a handler of the application may choose among the keys of a filter. */
+/**
+ * Gives the part of `wanted` that the application accepts. A handler of the application (`MethodHandler.subscription`) may accept only some
+ * keys.
+ */
 const accepted = (wanted: Wanted, filters: RegistryService["filters"]): Effect.Effect<Wanted, unknown> => {
   const chosen = [...wanted].map(
     ([name, value]): Effect.Effect<readonly [string, true | ReadonlySet<string>], unknown> => {
@@ -377,7 +384,7 @@ const accepted = (wanted: Wanted, filters: RegistryService["filters"]): Effect.E
   return chosen.length === 0 ? Effect.succeed(wanted) : Effect.map(Effect.all(chosen), (all) => new Map(all))
 }
 
-/** The accepted part, in the form in which the acknowledgement names it. */
+/** Encodes the accepted part for the acknowledgement. */
 const toJson = (wanted: Wanted): JsonObject =>
   Object.fromEntries([...wanted].map(([name, value]) => [name, value === true ? value : [...value]]))
 

@@ -1,7 +1,7 @@
 /**
- * Tasks of the modern era: the extension `io.modelcontextprotocol/tasks`, which `TasksServer` adds to a server, through
- * `dispatch/ServerTasks`, for `Era` and `ServerSide`. The server decides which calls become tasks, among the calls of clients that have
- * declared the extension.
+ * Tasks with revision 2026-07-28: the extension `io.modelcontextprotocol/tasks`, for `Era` and `ServerSide`. `TasksServer` adds this module
+ * to a server, through `dispatch/ServerTasks`. The server decides which calls become tasks, among the calls of clients that have declared
+ * the extension.
  *
  * @see https://github.com/modelcontextprotocol/ext-tasks
  */
@@ -28,7 +28,7 @@ import type { StoredTask, TaskQuestion } from "../TaskStore.js"
 import * as InputQuestion from "./InputQuestion.js"
 import type { RequestFacts } from "./RequestFacts.js"
 
-/** Whether the server has the extension among its `extensions`. */
+/** Whether the option `extensions` of the server contains the extension. */
 const isGiven = ({ byId }: ExtensionTable.ExtensionTable): boolean => byId.has(extension.id)
 
 const dialect = (handler: HandlerContext<RequestFacts>): TaskDialect => {
@@ -44,7 +44,7 @@ const dialect = (handler: HandlerContext<RequestFacts>): TaskDialect => {
         : Either.right(undefined),
     created: (task) =>
       Effect.fail(new Extension.ExtendedResult({ resultType: extension.results.created, value: toTask(task) })),
-    // Progress and log messages of a task are not sent to the client.
+    // The client gets no progress and no log messages of a task.
     detached: () => ({ outbound: { ...Outbound.none, channel: handler.outbound.channel }, asker: handler.asker }),
     encode: (question) => encode(handler.facts, question),
     decode,
@@ -70,14 +70,14 @@ const toTask = (task: StoredTask): Task => ({
   pollIntervalMs: task.pollInterval
 })
 
-/** A task with the members that belong to its status. */
+/** Encodes a task, with the members for its status. */
 export const toDetailedTask = (task: StoredTask): DetailedTask => ({
   ...toTask(task),
   ...(task.status === "input_required" ? { inputRequests: task.questions as unknown as InputRequests } : undefined),
   ...task.outcome
 })
 
-/** The end of a detached task, made from the end of its work. */
+/** Makes the end of a detached task from the end of its work. */
 const ended = (
   { info, version }: { readonly info: Implementation; readonly version: ModernVersion },
   tool: string,
@@ -88,12 +88,12 @@ const ended = (
   const received = { method: Methods.callTool.name, params: { name: tool } }
   const outcome = HandlerOutcome.ofRequest({ received, encode }, exit, "modern")
   return TaskFacts.endOf(
-    // The result of a tool that died was not encoded.
+    // No route has encoded the result of a tool that died.
     outcome.died === undefined || outcome.result === undefined ? outcome : { ...outcome, result: stamp(outcome.result) }
   )
 }
 
-/** The functions of this era that a server with tasks needs. */
+/** The functions for revision 2026-07-28 that a server with tasks needs. */
 export interface Wire {
   readonly isGiven: typeof isGiven
   readonly dialect: typeof dialect

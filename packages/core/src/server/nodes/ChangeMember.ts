@@ -1,10 +1,10 @@
 /**
- * The parts that `RedisChangeBus` and `SqlChangeBus` share: how one node publishes its changes, and how it reads the numbered changes of
- * the other nodes, the other members of the bus. When a change may be lost, because the store failed or a number is missing, the readers
- * get the change `unknown`, and then treat every list and every resource as changed.
+ * The common code of `RedisChangeBus` and `SqlChangeBus`. Each node is a member of the bus. This module publishes the changes of one node,
+ * and reads the numbered changes of the other nodes. When a change may be lost, because the store failed or a number is missing, the
+ * readers get the change `unknown`. They then treat every list and every resource as changed.
  *
- * Mutable: `owed` counts the changes of this node that the other nodes have not been told of, and `number` is the number of the change that
- * was read last.
+ * Mutable values: `owed` is the number of changes of this node that the other nodes have not received. `number` is the number of the last
+ * change that this node has read.
  */
 import * as Effect from "effect/Effect"
 import * as Queue from "effect/Queue"
@@ -16,13 +16,16 @@ import * as Stored from "./Stored.js"
 
 export const unknown: Change = { _tag: "Unknown" }
 
-/** How long a member waits before it tells the others of a lost change. Between two attempts it waits for the same time. */
+/** How long a member waits before it publishes that a change was lost, and between two attempts. */
 const AGAIN = "1 second"
 
-/** How long a member that closes waits for the store to take its last change. */
+/** How long a closing member waits for the store to store its last change. */
 const LAST = "400 millis"
 
-/** Publishes changes with `store`. When the store fails, the other members get `unknown` as soon as the store takes changes again. */
+/**
+ * Makes the function that publishes changes with `store`. When the store fails, the other members get `unknown` as soon as the store works
+ * again.
+ */
 export const publisher = (
   store: (change: Change) => Effect.Effect<unknown, unknown>
 ): Effect.Effect<Member["publish"], never, Scope.Scope> =>
@@ -34,7 +37,7 @@ export const publisher = (
       Queue.unsafeOffer(missed, undefined)
     })
     const settled = Effect.suspend(() => {
-      // Another change may be lost while this one is stored.
+      // Another change may be lost while this change is being stored.
       const before = owed
       return Effect.map(store(unknown), () => {
         owed -= before
@@ -44,13 +47,13 @@ export const publisher = (
       Queue.take(missed),
       Effect.delay(Effect.ignore(Effect.retry(settled, Schedule.spaced(AGAIN))), AGAIN)
     )
-    // A node that closes before the store is there again tries once more.
+    // When the node closes before the store works again, it tries one more time.
     const last = TimeLimit.end(Effect.ignore(settled), LAST)
     yield* Effect.addFinalizer(() => owed > 0 ? last : Effect.void)
     yield* Effect.forkScoped(Effect.interruptible(Effect.forever(noticed)))
     return (change) =>
       store(change).pipe(
-        // The store may or may not have the change: the other nodes are told that a change may be lost.
+        // Nobody knows whether the store has the change, so the other nodes get `unknown`.
         Effect.onInterrupt(() => miss),
         Effect.catchAll((error) =>
           Effect.zipRight(miss, Effect.logError("A change could not be sent to the other nodes", error))
@@ -60,8 +63,8 @@ export const publisher = (
   })
 
 /**
- * What a reader has read of a change: its number, the node that has published it, and the change as a text. `member` is `undefined` when no
- * node has published the entry. The log then names the entry by `key`.
+ * A change in the form in which the store gives it: the number, the node that has published the change, and the text of the change.
+ * `member` is `undefined` when no node has published the entry. Then the log names the entry by `key`.
  */
 export interface Numbered {
   readonly number: unknown
@@ -70,7 +73,7 @@ export interface Numbered {
   readonly key: string
 }
 
-/** Reads the changes whose numbers come after a number. */
+/** Reads the changes after a number. */
 export class Reader {
   private readonly report = Stored.reporter()
 
@@ -82,13 +85,13 @@ export class Reader {
 
   private readOne({ key, member, number, text }: Numbered): Effect.Effect<ReadonlyArray<Change>> {
     const own = Number(number)
-    // No node has added an entry without a valid number.
+    // An entry without a valid number does not come from a node.
     if (!Number.isSafeInteger(own) || own < 1) return Effect.as(this.report(key), [])
-    // The number is not the next one: changes were removed before they were read, or the store has lost its last changes.
+    // When the number is not the next number, the store has removed changes before this node has read them, or has lost its last changes.
     const missed = own === this.number + 1 ? [] : [unknown]
     this.number = own
     if (member === this.member) return Effect.succeed(missed)
-    // Another node with a newer version of this library may publish many such changes, so the log has one line for all of them.
+    // A node with a newer version of this library may publish many such changes, so the log gets only one line.
     const change = Stored.orReport(Stored.change(text), this.report, "a change of another node")
     return Effect.map(change, (change = unknown) => [...missed, change])
   }

@@ -1,7 +1,7 @@
 /**
- * Makes an `EventStore` from a database that may fail, for `RedisEventStore` and `SqlEventStore`. An event that the database has not stored
- * is dropped, and leaves a gap. The node remembers where the gap is until the database has recorded the gap, and afterwards the database
- * remembers it. No client can resume a stream from a position before the gap.
+ * Makes an `EventStore` from a database that may fail, for `RedisEventStore` and `SqlEventStore`. When the database cannot store an event,
+ * the event is lost, and the stream has a gap. This node stores the position of the gap in memory, until the database has stored the
+ * position. No client can resume a stream from a position before the gap.
  */
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -10,15 +10,15 @@ import * as StoreFailure from "../telemetry/StoreFailure.js"
 import * as Stored from "./Stored.js"
 
 /**
- * A database of events. A write to a stream also stores `missing`, the position of the last event of the stream that was not stored;
- * `undefined` when no event is missing.
+ * A database of events. Each write to a stream also stores `missing`: the position of the last event of the stream that the database could
+ * not store; `undefined` when no event is missing.
  */
 export interface EventDatabase<E> {
-  /** The requests are given as a JSON text. Gives `false` when the epoch is over. */
+  /** Begins a stream. `requests` is a JSON text. Gives `false` when the epoch of the key is old. */
   readonly open: (key: StreamKey, requests: string, missing: number | undefined) => Effect.Effect<boolean, E>
   /** The requests of a stream that has not finished; `undefined` for any other stream. */
   readonly unfinished: (key: StreamKey) => Effect.Effect<string | undefined, E>
-  /** Stores at least one event. With `isLast`, it then finishes the stream. Gives `false` when the epoch is over. */
+  /** Stores at least one event. With `isLast`, then finishes the stream. Gives `false` when the epoch of the key is old. */
   readonly append: (
     key: StreamKey,
     events: ReadonlyArray<StoredEvent>,
@@ -29,21 +29,21 @@ export interface EventDatabase<E> {
     key: StreamKey,
     position: number
   ) => Effect.Effect<Option.Option<ReadonlyArray<StoredEvent>>, E>
-  /** `false` when the epoch is over. */
+  /** Finishes a stream. Gives `false` when the epoch of the key is old. */
   readonly finish: (key: StreamKey, missing: number | undefined) => Effect.Effect<boolean, E>
   readonly forget: (session: string, epoch: number | undefined) => Effect.Effect<unknown, E>
 }
 
-/** For how many streams a node remembers a gap after the streams have finished. */
+/** For how many finished streams a node stores a gap. */
 const MAX_GAPS = 10_000
 
 /**
- * `report` makes the message for the operator from a failure. A write that fails is dropped, and the log says when writes begin to fail. A
- * read that fails makes the operation fail.
+ * Makes an `EventStore`. `report` makes the message for the operator from a failure. When a write fails, the event is lost, and the log
+ * says when writes begin to fail. When a read fails, the operation fails.
  */
 export const toStore = <E>(database: EventDatabase<E>, report: (error: E) => string): EventStoreService => {
   const gaps = new Map<string, number>()
-  /** The gaps of streams that go on, each by one key object: none of these gaps is forgotten. */
+  /** The gaps of running streams, by the object of the key. These gaps are never removed. */
   const running = new WeakMap<StreamKey, number>()
   const gapOf = (key: StreamKey): number | undefined => running.get(key) ?? gaps.get(nameOf(key))
   const add = (key: StreamKey, position: number) => {
@@ -58,7 +58,10 @@ export const toStore = <E>(database: EventDatabase<E>, report: (error: E) => str
   const reported = <A>(effect: Effect.Effect<A, E>): Effect.Effect<A, EventStoreError> =>
     Effect.mapError(effect, (error) => new EventStoreError({ message: report(error) }))
 
-  /** Writes together with the gap of the stream. Forgets the gap when the database has stored it, unless there is a newer gap. */
+  /**
+   * Writes together with the gap of the stream. After the database has stored the gap, removes the gap from memory, if there is no newer
+   * gap.
+   */
   const writing = (key: StreamKey, write: (missing: number | undefined) => Effect.Effect<boolean, E>) =>
     Effect.suspend(() => {
       const missing = gapOf(key)

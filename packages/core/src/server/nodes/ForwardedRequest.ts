@@ -1,12 +1,12 @@
 /**
- * One HTTP request that arrived at this node, while another node has its session. `ForwardedRequests` makes a `Forward` for each such
- * request. The object sends the request to the other node. The pieces of the answer come back as envelopes. The object writes them to the
- * client, not faster than the client reads.
+ * One HTTP request that arrived at this node, although another node serves the session. `ForwardedRequests` makes a `Forward` for each such
+ * request. This object sends the request to the other node. The other node sends the pieces of the answer back in envelopes
+ * (`NodeMessage`). This object writes the pieces to the client, as fast as the client reads.
  *
- * The fields are mutable, because envelopes arrive one by one. `writer` is set once the answer has begun. `taken` counts the characters
- * that the client has taken and that the other node does not know of yet. Once `over` is true, nothing happens any more. `isWhole` is false
- * while only a part of the last event is written. `hasId` is true once the id of an event is written, and `canResume` is true once such an
- * event is written to its end.
+ * The fields are mutable, because envelopes arrive one by one. `writer` is set when the answer has begun. `taken` is the number of
+ * characters that the client has read and this node has not reported to the other node yet. When `over` is true, the request has ended at
+ * this node. `isWhole` is false while only a part of the last event is written. `hasId` turns true when the id of an event is written.
+ * `canResume` turns true when such an event is completely written.
  */
 import type * as Effect from "effect/Effect"
 import * as JsonRpcError from "../../jsonrpc/JsonRpcError.js"
@@ -19,12 +19,12 @@ import type { Answerable, Headers, Writer } from "../http/HttpExchange.js"
 import * as Refusal from "../http/Refusal.js"
 import type { Back, Forth } from "./NodeMessage.js"
 
-/** After how many characters, taken by the client, the other node is told of them. */
+/** After how many characters this node reports to the other node that the client has read them. */
 const REPORTED = 64 * 1024
 
 /**
- * Called when the other node has not run the request, and will not run it. Either it does not serve the session, or, when `isDraining` is
- * true, it gives the session away as soon as the session's requests have ended.
+ * Called when the other node has not run the request, and will not run it, because the other node does not serve the session. When
+ * `isDraining` is true, the other node will release the session as soon as the session's requests have ended.
  */
 export type Moved = (isDraining: boolean) => void
 
@@ -35,12 +35,12 @@ export interface Options {
   /** This node. */
   readonly from: string
   readonly body: string | undefined
-  /** Whether clients can resume a stream after an event that has an id. This is so with an `EventStore`. */
+  /** Whether clients can resume a stream after an event with an id. `true` with an `EventStore`. */
   readonly isResumable: boolean
-  /** Sends an envelope to the other node. Ends the request here when that is not possible. */
+  /** Sends an envelope to the other node. When this is not possible, ends the request at this node. */
   readonly send: (envelope: Forth) => Effect.Effect<void>
   readonly moved: Moved
-  /** Called once, when nothing more is to come. */
+  /** Called once, when the request has ended at this node. */
   readonly onDone: () => void
 }
 
@@ -51,7 +51,7 @@ export class Forward {
   private taken = 0
   private isFlowing = true
   private over = false
-  /** Whether the request still waits at this node, because the inbox of the other node is full. */
+  /** Whether the request waits at this node, because the inbox of the other node is full. */
   isHeld = false
   private isWhole = true
   private hasId = false
@@ -66,7 +66,7 @@ export class Forward {
     this.sending = new SerialQueue({ runtime })
   }
 
-  /** Whether nothing happens any more. */
+  /** Whether the request has ended at this node. */
   get isOver(): boolean {
     return this.over
   }
@@ -115,7 +115,7 @@ export class Forward {
         this.writer?.end()
         return this.done()
       case "cut":
-        // A client that reads would wait in vain, unless it has an event id to resume from.
+        // A client that reads would wait forever, if it has no event id from which it can resume.
         if (this.writer === undefined || this.isFlowing) return this.fail()
         this.writer.cut()
         return this.done()
@@ -130,7 +130,7 @@ export class Forward {
     this.options.moved(isDraining)
   }
 
-  /** The other node has no place for the request, or the store has refused the request. Nothing has run. */
+  /** The other node has no room for the request, or the store of the inboxes has refused the request. The request has not run. */
   refuse(): void {
     if (this.over) return
     this.done()
@@ -138,15 +138,15 @@ export class Forward {
   }
 
   /**
-   * The other node has ended, or cannot be reached. It is not known whether the request has run there, so it never runs again. The client
-   * resumes the stream, or gets an error.
+   * The other node has ended, or this node cannot reach it. The other node may have run the request, so this node does not send the request
+   * again. The client resumes the stream, or gets an error.
    */
   fail(): void {
     if (this.isHeld) return this.refuse()
     if (this.over) return
     const { canResume, exchange, options: { body }, writer } = this
     this.done()
-    // Made only now, because the body may be large, and a node that ends may have many requests.
+    // The errors are made as late as possible, because the body may be large, and an ended node may have had many requests.
     if (canResume && writer !== undefined) return writer.cut()
     const errors = errorsOf(body)
     if (writer === undefined) {
@@ -154,13 +154,13 @@ export class Forward {
       return exchange.reply(200, { "content-type": "application/json" }, errors)
     }
     if (errors === undefined) return writer.cut()
-    // Ends an event that was written in part. Clients ignore an event with an unknown name.
+    // Ends an incomplete event. Clients ignore an event with an unknown name.
     const unfinished = this.isWhole ? "" : "\nevent: unfinished\n\n"
     writer.write(`${unfinished}event: message\ndata: ${errors}\n\n`)
     writer.end()
   }
 
-  /** Remembers whether the client has an event id to resume from. The JSON text of a message has no line breaks. */
+  /** Finds out whether the client has an event id from which it can resume. The JSON text of a message has no line breaks. */
   private note(text: string): void {
     this.isWhole = text.endsWith("\n\n")
     if (this.canResume || !this.options.isResumable) return
@@ -202,13 +202,13 @@ export class Forward {
   }
 }
 
-/** The headers, with one text for each field: Node's HTTP server gives the field `set-cookie` as an array. */
+/** Gives the headers with one text for each field, because Node's HTTP server gives the field `set-cookie` as an array. */
 const joined = (headers: Headers): Headers => {
   const cookies: unknown = headers["set-cookie"]
   return Array.isArray(cookies) ? { ...headers, "set-cookie": cookies.join(", ") } : headers
 }
 
-/** The errors that answer the requests in a body; `undefined` when the body has no requests. */
+/** Makes the error responses to the requests in a body; `undefined` when the body has no requests. */
 const errorsOf = (body: string | undefined): string | undefined => {
   if (body === undefined) return undefined
   const incoming = MessageText.parse(body)
@@ -225,7 +225,7 @@ const errorsOf = (body: string | undefined): string | undefined => {
   return errors.length === 0 ? undefined : JsonText.stringify(isBatch ? errors : errors[0])
 }
 
-/** The error that answers a request whose node has ended. */
+/** The error in the response to a request whose node has ended. */
 export const LOST: JsonRpcError.ErrorObject = {
   code: JsonRpcError.UNAVAILABLE,
   message: "The node that served this request has ended; whether the request has run is not known"

@@ -1,10 +1,10 @@
 /**
- * The HTTP requests that pass between this node and other nodes of a server. A request that arrived here is passed to the node that owns
- * its session. A request that arrived at another node, and whose session this node owns, is served here. `Routing` finds the owner; this
- * module knows no sessions.
+ * The HTTP requests that pass between this node and other nodes of a server. When a request arrives here, but another node serves its
+ * session, this module passes the request to the other node. This module also serves the requests that other nodes pass to this node.
+ * `Routing` finds the node that serves a session.
  *
- * A request and the pieces of its answer travel as envelopes, one by one, so the class keeps the requests under way. `forwards` has the
- * requests that other nodes serve, by their ids. `served` has the requests of other nodes that this node serves.
+ * A request and the pieces of its answer are separate envelopes (`NodeMessage`), so this class stores the running requests. `forwards`
+ * contains the requests that other nodes serve, by their ids. `served` contains the requests of other nodes that this node serves.
  */
 import * as Effect from "effect/Effect"
 import * as Schedule from "effect/Schedule"
@@ -19,10 +19,13 @@ import * as NodeMessage from "./NodeMessage.js"
 import type { Place } from "./Place.js"
 import * as Stored from "./Stored.js"
 
-/** How often a text is sent again to a node whose inbox is full. */
+/** The schedule with which this module sends a text again to a node whose inbox is full. */
 const SEND_AGAIN = Schedule.intersect(Schedule.spaced("100 millis"), Schedule.recurs(3))
 
-/** How many characters of requests may wait for the store. The last request may go beyond this number. Further requests are refused. */
+/**
+ * How many characters of requests may wait for the store of the inboxes. The last request may exceed this number. This module refuses
+ * further requests.
+ */
 const MAX_UNSENT = 16 * 1024 * 1024
 
 export class ForwardedRequests {
@@ -30,35 +33,35 @@ export class ForwardedRequests {
   private readonly served = new Map<string, ForwardedExchange>()
   private readonly report = Stored.reporter()
   private lastId = 0
-  /** How many characters of requests the store has not taken yet. */
+  /** How many characters of requests wait for the store. */
   private unsent = 0
 
   constructor(
     private readonly runtime: EffectInternals.Services,
-    /** Whether clients can resume a stream that was cut. This is so with an `EventStore`. */
+    /** Whether clients can resume a broken stream. `true` with an `EventStore`. */
     private readonly isResumable: boolean,
-    /** Serves a request that arrived at another node, or tells that node that the session has moved. */
+    /** Serves a request that arrived at another node, or notifies that node that the session has moved. */
     private readonly serve: (exchange: HttpExchange) => void
   ) {}
 
-  /** The nodes that serve requests of this node, and the nodes that wait for answers of this node. */
+  /** Gives the nodes that serve requests of this node, and the nodes that wait for answers of this node. */
   readonly awaited = (): ReadonlySet<string> =>
     new Set([
       ...[...this.forwards.values()].map(({ node }) => node),
       ...[...this.served.values()].map(({ from }) => from)
     ])
 
-  /** Whether no request that arrived here is being served by another node. */
+  /** Whether no other node is serving a request that arrived here. */
   get isIdle(): boolean {
     return this.forwards.size === 0
   }
 
-  /** Ends the streams that clients can open again at another node. `retry` is the text that tells clients when to reconnect. */
+  /** Ends the streams that clients can open again at another node. `retry` is the text of an event that says when to reconnect. */
   pause(retry: string): void {
     for (const forward of [...this.forwards.values()]) forward.pause(retry)
   }
 
-  /** Has the node `to` serve a request. Calls `moved` when that node does not serve the session. */
+  /** Passes a request to the node `to`. Calls `moved` when that node does not serve the session. */
   forward(
     to: string,
     { mailbox, node: from }: Place,
@@ -69,7 +72,7 @@ export class ForwardedRequests {
     if (this.unsent > MAX_UNSENT) return Refusal.send(exchange, Refusal.nodeBusy)
     let size = body?.length ?? 0
     this.unsent += size
-    // Called when the store has the request, or when the request is over.
+    // Called when the store has the request, or when the request has ended.
     const leave = () => {
       this.unsent -= size
       size = 0
@@ -91,7 +94,7 @@ export class ForwardedRequests {
         const isRequest = envelope.type === "exchange"
         const sent = Effect.suspend(() => {
           forward.isHeld = false
-          // The request has not run, and will not run.
+          // The request has ended before it was sent, so it does not run.
           return isRequest && forward.isOver ? Effect.void : mailbox.send(to, text)
         }).pipe(
           Effect.tapError(({ reason }) =>
@@ -106,7 +109,7 @@ export class ForwardedRequests {
           ({ reason }) =>
             Effect.sync(() => {
               if (reason === "Unavailable" || !isRequest) return forward.fail()
-              // The other node has ended since the directory was read.
+              // The other node has ended after this node has read the directory.
               if (reason === "Gone") forward.moved()
               else forward.refuse()
             })
@@ -119,7 +122,7 @@ export class ForwardedRequests {
     forward.begin()
   }
 
-  /** Takes an envelope that another node has sent. */
+  /** Handles an envelope from another node. */
   readonly receive = (text: string, place: Place): void => {
     const envelope = NodeMessage.decode(text)
     if (envelope === undefined) {
@@ -129,26 +132,26 @@ export class ForwardedRequests {
     if (!NodeMessage.isForth(envelope)) {
       const forward = this.forwards.get(envelope.id)
       if (forward !== undefined) return forward.receive(envelope)
-      // The other node does not know that the request is over, because the envelope that said so was lost.
+      // The other node does not know that the request has ended, because an envelope was lost.
       if (envelope.type !== "stream" && envelope.type !== "text") return
       return this.tell(envelope.node, { type: "gone", from: place.node, id: envelope.id }, place)
     }
     if (envelope.type === "exchange") return this.begin(envelope, place)
-    // That node, with an earlier version of this library, could not read the answer. It looks for the session again, and refuses the
-    // request in the end.
+    // The other node has an earlier version of this library, and could not read the answer. With `moved`, the other node searches for the
+    // session again, and finally refuses the request.
     if (envelope.type === "request") return this.tell(envelope.from, { type: "moved", id: envelope.id }, place)
     const exchange = this.served.get(keyOf(envelope))
     if (envelope.type === "taken") exchange?.taken(envelope.size)
     else exchange?.leave()
   }
 
-  /** A node has ended. Its own requests are over, and the requests that it serves for this node will not be answered. */
+  /** Handles the end of another node: ends the requests that arrived at that node, and fails the requests that it served for this node. */
   readonly ended = (node: string): void => {
     for (const forward of [...this.forwards.values()]) if (forward.node === node) forward.fail()
     for (const exchange of [...this.served.values()]) if (exchange.from === node) exchange.leave()
   }
 
-  /** This node has lost its place: no envelope passes any more. */
+  /** This node is no longer a member. Ends all requests, because no envelopes can pass any more. */
   end(): void {
     for (const forward of [...this.forwards.values()]) forward.fail()
     for (const exchange of [...this.served.values()]) exchange.abandon()
@@ -175,22 +178,22 @@ const keyOf = ({ from, id }: NodeMessage.Forth): string => `${from} ${id}`
 
 type Request = Extract<NodeMessage.Forth, { readonly type: "exchange" }>
 
-/** How many characters the client may not have taken before `write` returns `false`. */
+/** From this number of unread characters on, `write` returns `false`. */
 const HIGH_WATER = 256 * 1024
 
 /**
- * When the end of an answer is sent again: first after `RETRY`, then again and again for one minute, which is longer than a store is
- * usually away.
+ * How long to wait before sending the end of an answer again. This is repeated for one minute, which is longer than most failures of a
+ * store.
  */
 const RETRY = "500 millis"
 const AGAIN = Schedule.upTo(Schedule.union(Schedule.exponential(RETRY, 1.5), Schedule.spaced("5 seconds")), "1 minute")
 
 /**
- * A request that arrived at another node, as this node serves it. The answer goes back to that node in envelopes.
+ * A request that arrived at another node, and that this node serves. The answer goes back to the other node in envelopes.
  *
- * The fields are mutable, because the endpoint answers by calling functions. `unsent` is text that waits until the envelope before it is
- * sent. `untaken` counts the characters that the client has not taken, `unsent` included. Once `done` is true, the endpoint adds nothing
- * more. Once `isBroken` is true, text that waits is not sent either.
+ * The fields are mutable, because the endpoint answers by calling functions. `unsent` is text that waits until the previous envelope is
+ * sent. `untaken` is the number of characters that the client has not read, including `unsent`. When `done` is true, the endpoint adds
+ * nothing more. When `isBroken` is true, this object also does not send waiting text.
  */
 class ForwardedExchange implements HttpExchange, Writer {
   readonly method: string
@@ -201,9 +204,9 @@ class ForwardedExchange implements HttpExchange, Writer {
   readonly encrypted: boolean | undefined
   /** The node where the request arrived. */
   readonly from: string
-  // The node where the request arrived has made the checks that need the raw headers.
+  // The node where the request arrived has already made the checks that need the raw headers.
   readonly rawHeaders = undefined
-  // What the application has given with the request stays at the node where the request arrived.
+  // The services that the application has provided with the request exist only at the node where the request arrived.
   readonly services = undefined
   readonly values = undefined
   isGone = false
@@ -223,8 +226,8 @@ class ForwardedExchange implements HttpExchange, Writer {
     private readonly node: string,
     runtime: EffectInternals.Services,
     /**
-     * Sends an encoded envelope to the node where the request arrived. `unknown`: the envelope may or may not have arrived. `gone`: that
-     * node has ended.
+     * Sends an encoded envelope to the node where the request arrived. `unknown`: the envelope may have arrived or not. `gone`: that node
+     * has ended.
      */
     private readonly send: (text: string) => Effect.Effect<"sent" | "unknown" | "gone">,
     /** Called once, when the answer is complete or the client has disconnected. */
@@ -274,7 +277,7 @@ class ForwardedExchange implements HttpExchange, Writer {
     if (this.done) return true
     this.untaken += text.length
     this.full = this.untaken >= HIGH_WATER
-    // One envelope carries all the text that was written while the envelope before it was being sent.
+    // The next envelope contains all the text that was written during the sending of the previous envelope.
     const isFirst = this.unsent === ""
     this.unsent += text
     if (isFirst) this.sending.add(() => this.flush())
@@ -285,7 +288,7 @@ class ForwardedExchange implements HttpExchange, Writer {
 
   readonly cut = (): void => this.close({ type: "cut", id: this.request.id })
 
-  /** The client has taken so many more characters. */
+  /** The client has read `size` more characters. */
   taken(size: number): void {
     this.untaken -= size
     if (!this.full || this.untaken >= HIGH_WATER / 2) return
@@ -303,7 +306,7 @@ class ForwardedExchange implements HttpExchange, Writer {
     onLeave?.()
   }
 
-  /** This node has lost its place. A request that has not begun to run goes on at another node. */
+  /** This node is no longer a member. A request that has not begun to run goes on at another node. */
   abandon(): void {
     const { onLeave } = this
     if (this.hasBegun) return this.leave()
@@ -334,7 +337,7 @@ class ForwardedExchange implements HttpExchange, Writer {
       return Effect.flatMap(this.send(text), (outcome) => {
         if (outcome === "sent") return Effect.void
         this.isBroken = true
-        // Later, because `stream` must first return the writer.
+        // Called later, because `stream` must first return the writer.
         queueMicrotask(this.leave)
         if (outcome === "gone") return Effect.void
         const isLast = envelope.type !== "stream" && envelope.type !== "text"
@@ -343,7 +346,7 @@ class ForwardedExchange implements HttpExchange, Writer {
     })
   }
 
-  /** Sends the end of the answer until the other node has it. Without the end, the other node would wait forever. */
+  /** Sends the end of the answer again and again, until the other node has it. Without the end, the other node would wait forever. */
   private settle(last: string): Effect.Effect<void> {
     const attempts = Effect.repeat(Effect.suspend(() => this.send(last)), {
       schedule: AGAIN,

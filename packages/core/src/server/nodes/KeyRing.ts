@@ -1,8 +1,8 @@
 /**
- * `SealKeys` from one text that all nodes share in a store (`RedisSealKeys`, `SqlSealKeys`). A node replaces the text only when it is still
- * the text that the node has read. When two nodes replace a key that is due, one of them succeeds. The secrets are stored without
- * encryption. The clock of the store decides when a key is replaced and when sealed state expires, because the clocks of two nodes may
- * differ.
+ * Makes `SealKeys` from one text that all nodes share in a store (for `RedisSealKeys` and `SqlSealKeys`). The text contains the keys. A
+ * node replaces the text only if no other node has changed it meanwhile. So when two nodes replace an old key at the same time, only one of
+ * them succeeds. The store contains the secrets without encryption. The clock of the store decides when a key is replaced and when a sealed
+ * state expires, because the clocks of two nodes may differ.
  */
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
@@ -15,35 +15,38 @@ import { generate, type Rotation, type SealKey, SealKeysError, type SealKeysServ
 import * as Stored from "./Stored.js"
 
 export interface Ring {
-  /** Gives the text, which is empty when none is stored, and the time of the store in milliseconds since 1970. */
+  /** Gives the text, and the time of the store in milliseconds since 1970. The text is empty when the store has no text. */
   readonly read: Effect.Effect<{ readonly text: string; readonly time: number }, { readonly message: string }>
-  /** Replaces the text that was read, unless another node has replaced it. `ttl` is how long the new text is needed, in milliseconds. */
+  /**
+   * Replaces the text `before`. Does nothing when the store has another text. `ttl` is how long the store must keep the new text, in
+   * milliseconds.
+   */
   readonly swap: (before: string, after: string, ttl: number) => Effect.Effect<unknown, { readonly message: string }>
 }
 
-/** How many times unknown ids may make a node read the keys again: so many times at once, and then once a second. */
+/** Limits how often unknown ids make a node read the keys again: so many times in a row, and then once a second. */
 const READS = 10
 
-/** How many elements of the text that this node cannot read are kept when the node replaces a key. */
+/** When a node replaces a key, how many unreadable elements of the text it keeps. */
 const MAX_OTHERS = 10
 
 const none = [[], []] as const
 
-/** What this node knows of the store. All times are in milliseconds; times of the store are in milliseconds since 1970. */
+/** The state of a node. All times are in milliseconds. Times of the store are in milliseconds since 1970. */
 interface Self extends Ring {
   readonly every: number
   readonly keep: number
-  /** Logs that the text of the store cannot be read. */
+  /** Logs that this node cannot read the text of the store. */
   readonly report: (key: string) => Effect.Effect<void>
-  /** The keys as this node has read them last, the newest first. `readRing` writes the fields from here to `ahead`. */
+  /** The keys of the last read, the newest first. `readRing` writes the fields from here to `ahead`. */
   known: ReadonlyArray<Stored.Key>
-  /** Elements of the text that another version of this library may have written, and can read. */
+  /** Unreadable elements of the text. Another version of this library may have written them. */
   others: ReadonlyArray<unknown>
   /**
-   * By how much the clock of the store is ahead of the process's monotonic clock, which nobody can set; `undefined` before the first read.
+   * The time of the store minus the time of the process's monotonic clock, which nobody can set; `undefined` before the first read.
    */
   ahead: number | undefined
-  /** How many reads unknown ids may cause now, and when this number was computed. `mayRead` writes both fields. */
+  /** How many reads unknown ids may cause now, and when this number was computed. `mayRead` writes the two fields. */
   reads: number
   readAt: number
 }
@@ -85,7 +88,7 @@ const find = (self: Self, id: string): Effect.Effect<Option.Option<SealKey>, Sea
 
 const uptime = Effect.map(Clock.currentTimeNanos, (nanos) => Number(nanos / 1_000_000n))
 
-/** The time of the store. The store is asked for it once, and again whenever the keys are read. */
+/** Gives the time of the store. Reads the store only if this node has not read the keys before. */
 const now = (self: Self): Effect.Effect<number, SealKeysError> =>
   Effect.suspend(() =>
     Effect.zipRight(
@@ -104,7 +107,7 @@ const readRing = (self: Self): Effect.Effect<string, { readonly message: string 
     return Effect.as(Stored.orReport(readable, self.report, "the keys that seal"), text)
   })
 
-/** Replaces the key that is due, unless another node has done so. Gives the key that seals after that. */
+/** Replaces the current key when it is too old, if no other node has already replaced it. Gives the new current key. */
 const rotate = Effect.fnUntraced(function*(self: Self) {
   while (true) {
     const before = yield* readRing(self)
@@ -120,10 +123,10 @@ const rotate = Effect.fnUntraced(function*(self: Self) {
   }
 })
 
-/** The key that seals at a time of the store. */
+/** Finds the key with which nodes seal at a time of the store. */
 const sealing = ({ every, known }: Self, now: number) => known.find(({ from }) => now < from + every)
 
-/** The key with this id, if it still opens at a time of the store. */
+/** Finds the key with this id, if nodes may still open states with it at a time of the store. */
 const opening = (self: Self, id: string, now: number) =>
   self.known.find((key) => key.id === id && opens(self, key, now))
 
@@ -139,7 +142,7 @@ const mayRead = (self: Self, now: number): boolean => {
 
 const toKey = ({ id, secret }: Stored.Key): SealKey => ({
   id,
-  // The secret was decoded when the key was read, so it decodes.
+  // The secret was already decoded once, so decoding cannot fail.
   secret: Redacted.make(Either.getOrThrow(Encoding.decodeBase64(secret)))
 })
 

@@ -1,6 +1,7 @@
 /**
- * Holds the lease of a node at a store, for `RedisSessionDirectory`, `SqlSessionDirectory`, `RedisInbox` and `SqlInbox`. It renews the
- * lease until the scope closes. It notices in time when the lease is lost, also when the store does not answer.
+ * Renews the lease of a node in a store, for `RedisSessionDirectory`, `SqlSessionDirectory`, `RedisInbox` and `SqlInbox`. A lease is an
+ * entry that expires when the node does not renew it. Other nodes then take the node as ended. This module renews the lease until the scope
+ * closes, and notices when the lease is lost, also when the store does not answer.
  */
 import * as Clock from "effect/Clock"
 import * as Deferred from "effect/Deferred"
@@ -21,15 +22,15 @@ export interface Lease<E> {
   readonly release: Effect.Effect<unknown, unknown>
 }
 
-/** How long releasing the lease may take. After this time the lease expires in the store by itself. */
+/** How long the release of the lease may take. If the release does not succeed, the lease expires in the store. */
 const RELEASE = Duration.millis(400)
 
-/** How often a failed renewal is tried again before the next renewal is due. */
+/** How many times a failed renewal is tried again before the next renewal begins. */
 const AGAIN = 4
 
 /**
- * Takes the lease and renews it. Gives an effect that ends when the lease is lost: the store has ended the lease, or did not answer for the
- * length of the lease.
+ * Takes the lease and renews it. Gives an effect that ends when the lease is lost: the store no longer has the lease, or the store did not
+ * answer for the length of the lease.
  */
 export const hold = <E>(
   { length, release, renew, renewal, take }: Lease<E>
@@ -37,7 +38,7 @@ export const hold = <E>(
   Effect.gen(function*() {
     const millis = Duration.toMillis(length)
     const lost = yield* Deferred.make<void>()
-    // The monotonic clock of the process, because the clock of the machine may be changed.
+    // The monotonic clock of the process, because somebody may change the clock of the machine.
     const now = Effect.map(Clock.currentTimeNanos, (nanos) => Number(nanos / 1_000_000n))
     let renewed = yield* now
     yield* Effect.acquireRelease(take, () => Effect.ignore(TimeLimit.end(release, RELEASE)))
@@ -46,14 +47,14 @@ export const hold = <E>(
       const began = yield* now
       if (yield* renew) renewed = Math.max(renewed, began)
       else yield* Deferred.succeed(lost, undefined)
-      // Tried again, because a store may accept writes only for a short time between two times in which it accepts none.
+      // Tried again, because a failing store may accept writes for short times only.
     }).pipe(Effect.retry({ times: AGAIN, schedule: Schedule.spaced(period / (AGAIN + 1)) }), Effect.ignore)
-    // Measured by this clock, so that the lease ends for this node before another node takes over.
+    // Measured with the clock of this process, so that the lease ends at this node before another node takes over.
     const expired: Effect.Effect<unknown> = Effect.flatMap(now, (at) => {
       const left = renewed + millis - at
       return left > 0 ? Effect.zipRight(Effect.sleep(left), expired) : Deferred.succeed(lost, undefined)
     })
-    // Renewals begin at fixed times, even when the store has not answered the renewal before: it may answer the next one.
+    // Renewals begin at fixed times, also when the store has not answered the previous renewal.
     const attempt = Effect.fork(TimeLimit.end(renewing, millis))
     yield* Effect.forkScoped(Effect.repeat(attempt, Schedule.fixed(period)))
     yield* Effect.forkScoped(expired)

@@ -1,6 +1,7 @@
 /**
- * Delivers changes to the clients of this node, for `dispatch/Dispatch`. When there is a `ChangeBus`, it also shares each change with the
- * other nodes. Sharing never delays the delivery at this node: while the bus is slow, at most one change for each key waits, up to a limit.
+ * Delivers changes to the clients of this node, for `dispatch/Dispatch`. With a `ChangeBus`, this module also sends each change to the
+ * other nodes. A slow bus never delays the delivery at this node: changes wait for the bus in a queue, at most one change for each key, up
+ * to a limit.
  */
 import * as Cause from "effect/Cause"
 import * as Deferred from "effect/Deferred"
@@ -16,12 +17,12 @@ import { SerialQueue } from "../../kit/SerialQueue.js"
 import { type Change, ChangeBus, type ChangeBusService, type Member } from "../ChangeBus.js"
 import type { Kind, RegistryService } from "../Registry.js"
 
-/** How many changes may wait for the bus. When there are more, a single `Unknown` replaces all of them. */
+/** How many changes may wait for the bus. When more changes wait, one change `Unknown` replaces all of them. */
 export const MAX_WAITING = 1024
 
 /**
  * Calls `deliver` with every change of this node and of the other nodes, until the scope closes. Gives a function that delivers and shares
- * a change which the registry does not know.
+ * a change that does not come from the registry.
  */
 export const deliver = (
   registry: RegistryService,
@@ -37,8 +38,8 @@ export const deliver = (
   })
 
 /**
- * Runs `notify` once for each kind of list that has changed since the last announcement, until the scope closes. It waits until all fibers
- * that are ready have run, so a feature layer that adds a hundred tools causes one announcement.
+ * Runs `notify` once for each kind of list that has changed since the last announcement, until the scope closes. An announcement first
+ * waits until all ready fibers have run. So a feature layer that adds a hundred tools causes only one announcement.
  */
 export const announce = (
   registry: RegistryService,
@@ -54,8 +55,8 @@ export const announce = (
   })
 
 /**
- * Shares changes over a bus, which may be an application's own. When the stream of changes ends, this node joins the bus again, and the
- * clients of all nodes learn that changes may be missing.
+ * Shares changes over a bus, which the application may have written itself. When the stream of changes ends, this node joins the bus again,
+ * and the clients of all nodes are notified that everything may have changed.
  */
 const sharing = (bus: ChangeBusService, deliver: (change: Change) => Effect.Effect<void>) =>
   Effect.gen(function*() {
@@ -93,8 +94,8 @@ const sharing = (bus: ChangeBusService, deliver: (change: Change) => Effect.Effe
   })
 
 /**
- * The key of a change. When two changes have the same key, sending the later change is enough. `undefined` for a change that must always be
- * sent.
+ * Gives the key of a change. When two changes have the same key, only the later change must be sent. `undefined` for a change that must
+ * always be sent.
  */
 const keyOf = (change: Change): string | undefined => {
   switch (change._tag) {

@@ -1,10 +1,10 @@
 /**
- * The envelopes that nodes (`ForwardedRequests`, `ForwardedRequest`) send to each other about one HTTP request. The request goes from the
- * node where it arrived to the node that serves its session, and the answer comes back in pieces. `id` names the request at the node where
- * it arrived.
+ * Encodes and decodes the messages ("envelopes") that nodes send to each other about one HTTP request, for `ForwardedRequests` and
+ * `ForwardedRequest`. The node where the request arrived sends the request to the node that serves the session. That node sends the answer
+ * back in pieces. `id` identifies the request at the node where it arrived.
  *
- * An envelope begins with a line of JSON. A body follows the line and is the rest of the text. The body is JSON text, or events with JSON
- * text; it is neither escaped nor parsed on its way.
+ * An envelope begins with a line of JSON. The rest of the text is the body: JSON text, or server-sent events with JSON text. The body is
+ * not escaped, and this module does not parse the body.
  */
 import * as Schema from "effect/Schema"
 import * as JsonText from "../../jsonrpc/runtime/JsonText.js"
@@ -20,11 +20,11 @@ export type Forth =
     /** `undefined` for a request without a body. */
     readonly body: string | undefined
   }
-  /** The client has taken so many more characters of the answer. */
+  /** The client has read `size` more characters of the answer. */
   | { readonly type: "taken"; readonly from: string; readonly id: string; readonly size: number }
   /**
-   * `gone`: the client has disconnected. `request`: a request in the form of an earlier version of this library, which has the body in the
-   * line, and expects an answer of that form.
+   * `gone`: the client has disconnected. `request`: a request in the form of an earlier version of this library. Its body is in the first
+   * line, and it needs an answer in the same old form.
    */
   | { readonly type: "gone" | "request"; readonly from: string; readonly id: string }
 
@@ -44,11 +44,13 @@ export type Back =
     readonly status: number
     readonly headers: Headers
   }
-  /** `node` is the node that answers. It is told when the request does not exist any more. */
+  /** A piece of the answer. `node` is the node that answers. When the request no longer exists, that node is notified. */
   | { readonly type: "text"; readonly id: string; readonly node: string; readonly body: string }
   /** The answer has ended. An answer that was `cut` is not complete. */
   | { readonly type: "end" | "cut"; readonly id: string }
-  /** The node does not serve the session, or it drains and gives the session away soon (`isDraining`). The request has not run. */
+  /**
+   * The node does not serve the session, or will soon release the session because it is closing (`isDraining`). The request has not run.
+   */
   | { readonly type: "moved"; readonly id: string; readonly isDraining?: boolean }
 
 export type Envelope = Forth | Back
@@ -58,7 +60,7 @@ export const encode = (envelope: Envelope): string => {
   return body === undefined ? JSON.stringify(line) : `${JSON.stringify(line)}\n${body}`
 }
 
-/** Reads what `encode` has written. Gives `undefined` for any other text, for example a text from another version of this library. */
+/** Decodes a text of `encode`. Gives `undefined` for any other text, for example a text from another version of this library. */
 export const decode = (text: string): Envelope | undefined => {
   const end = text.indexOf("\n")
   const line = JsonText.parse(end === -1 ? text : text.slice(0, end))

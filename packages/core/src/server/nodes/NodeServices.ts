@@ -1,7 +1,7 @@
 /**
- * Wraps the `SessionDirectory` and the `Inbox` for a server (`Nodes`, `NodeTasks`). An application may have written these services itself.
- * A defect of a service becomes a failure, so that no request waits forever, and the log says when a service begins to fail. `legacy/Http`
- * and `legacy/DirectoryEntry` name the directory by `DIRECTORY`.
+ * Wraps the `SessionDirectory` and the `Inbox` of an application, for `Nodes` and `NodeTasks`. An application may have written these
+ * services itself. The wrapper turns a defect of a service into a failure, so that no request waits forever, and logs when a service begins
+ * to fail. `DIRECTORY` is the name of the directory in error messages, also for `legacy/Http` and `legacy/DirectoryEntry`.
  */
 import * as Effect from "effect/Effect"
 import { InboxError, type InboxService, type Mailbox } from "../Inbox.js"
@@ -10,7 +10,7 @@ import * as StoreFailure from "../telemetry/StoreFailure.js"
 
 export const DIRECTORY = "The directory of sessions"
 
-/** The wrapper of each directory. There is one for each service, so that all parts of a server together log its failure once. */
+/** The wrapper of each directory. All parts of a server use the same wrapper, so the log gets each failure only once. */
 const directories = new WeakMap<SessionDirectoryService, SessionDirectoryService>()
 
 export const directory = (service: SessionDirectoryService): SessionDirectoryService => {

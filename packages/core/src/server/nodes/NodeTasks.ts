@@ -1,11 +1,11 @@
 /**
- * The tasks of several nodes in one store, for `TasksServer`. Each task has the name of the node that runs it, and fails when that node has
- * ended. Without this, the task of a node that was killed would keep its status until its time to live has passed. A detached task
- * (`DetachedTask`) names no node, so it does not fail with a node.
+ * Wraps the `TaskStore` that several nodes share, for `TasksServer`. Each task contains the name of the node that runs the task. When this
+ * node has ended, this module ends the task as `failed`. Otherwise the task of a killed node would keep its status until its time to live
+ * has passed. A detached task (`DetachedTask`) contains no node, so it does not end with a node.
  *
- * A class with mutable fields. `name` is the name of this node, which changes when the node has lost its lease. `names` has all names that
- * this node has had. `missing` has the nodes that were not alive, and since when. `doubted` is the last time at which this node had no
- * lease, or could not ask for the lease of another node.
+ * Mutable fields: `name` is the name of this node, and changes when the node has lost its lease. `names` contains all names that this node
+ * has had. `missing` contains the nodes that were not alive, and since when. `doubted` is the last time at which this node had no lease, or
+ * could not read the lease of another node.
  */
 import * as Clock from "effect/Clock"
 import * as Deferred from "effect/Deferred"
@@ -23,25 +23,25 @@ import { untilStored, writeAgain } from "../tasks/StoredTasks.js"
 import type { StoredTask, TaskStoreError, TaskStoreService } from "../TaskStore.js"
 import * as NodeServices from "./NodeServices.js"
 
-/** How long a node may be without a lease before its tasks fail. A node that has lost its lease takes another lease within this time. */
+/** How long a node may have no lease before its tasks fail. A node that has lost its lease takes another lease within this time. */
 export const GRACE = Duration.seconds(2)
 
 /**
- * As `GRACE`, for the time after this node has lost its own lease, or could not ask for the lease of another node. It is longer, because
- * all nodes lose their leases when a store starts again.
+ * The value of `GRACE` after this node has lost its own lease, or could not read the lease of another node. This time is longer, because
+ * all nodes lose their leases when a store restarts.
  */
 export const DOUBT = Duration.seconds(10)
 
-/** How often this node looks for the node of a task while a reader waits for changes of the task. */
+/** How often this node checks whether the node of a task is alive, while a reader waits for changes of the task. */
 const WATCH = Duration.millis(500)
 
 /** How long a node that could not join waits before it tries again. */
 const JOIN = Duration.seconds(1)
 
-/** How many tasks get the new name of their node at the same time. */
+/** How many tasks are renamed at the same time. */
 const RENAMES = 16
 
-/** How many nodes that are not alive are remembered. */
+/** How many nodes that are not alive this module stores. */
 const MAX_MISSING = 1000
 
 const MESSAGE = "The node that ran this task has ended"
@@ -49,7 +49,7 @@ const MESSAGE = "The node that ran this task has ended"
 /** Gives the owners and the ids of the tasks that run at this node. */
 export type Running = () => Iterable<readonly [owner: string | null, taskId: string]>
 
-/** The store for the tasks of several nodes, until the scope closes. Where there is no `SessionDirectory`, it is the given store. */
+/** Makes a store for the tasks of several nodes, until the scope closes. Without a `SessionDirectory`, gives `store` unchanged. */
 export const make = (
   store: TaskStoreService,
   running: Running
@@ -80,12 +80,12 @@ class NodeTasks implements TaskStoreService {
 
   readonly create = (task: StoredTask): Effect.Effect<void, TaskStoreError> =>
     Effect.suspend(() => {
-      // The engine that runs a detached task survives this node.
+      // An engine outside of this node runs a detached task.
       if (task.detached !== undefined) return this.store.create(task)
       const { name } = this
       return Effect.zipRight(
         this.store.create({ ...task, node: name }),
-        // The node may have taken another lease before the store had the task.
+        // The node may have taken another lease while the store was creating the task.
         Effect.suspend(() =>
           this.name === name
             ? Effect.void
@@ -104,7 +104,7 @@ class NodeTasks implements TaskStoreService {
 
   readonly list: TaskStoreService["list"] = (owner, options) =>
     Effect.flatMap(this.store.list(owner, options), ({ next, tasks }) =>
-      // The directory is read once for each node, however many tasks there are.
+      // Reads the directory once for each node, however many tasks the node has.
       Effect.flatMap(Effect.cachedFunction(this.isAlive), (isAlive) =>
         Effect.map(Effect.forEach(tasks, (task) => this.look(task, isAlive)), (tasks) => ({ tasks, next }))))
 
@@ -112,20 +112,20 @@ class NodeTasks implements TaskStoreService {
     Stream.unwrapScoped(Effect.gen(this, function*() {
       const found = yield* this.store.get(owner, taskId)
       if (Option.exists(found, (task) => this.mayHaveEnded(task))) {
-        // What `get` changes is in the store, so the stream of changes has it, too.
+        // `get` changes the task in the store, so the stream of changes also contains the change.
         yield* Effect.forkScoped(Effect.repeat(Effect.ignore(this.get(owner, taskId)), Schedule.spaced(WATCH)))
       }
       return this.store.changes(owner, taskId)
     }))
 
-  /** Keeps this node a member, until it is interrupted. When the lease was lost, it joins again under another name. */
+  /** Keeps this node a member, until this effect is interrupted. After the lease was lost, the node joins again with another name. */
   keep(directory: SessionDirectoryService, joined: Deferred.Deferred<void, unknown>): Effect.Effect<void> {
     const member = ScopeEnd.scoped(Effect.gen(this, function*() {
       const name = globalThis.crypto.randomUUID().replaceAll("-", "")
       this.membership = yield* directory.join(name)
       this.names.add(name)
       this.name = name
-      // Written again and again, because the store may be starting again, too. A task with the old name would fail.
+      // Tried again and again, because the store may also be restarting. A task with the old name would fail.
       const renamed = Effect.forEach(
         [...this.running()],
         ([owner, taskId]) => Effect.ignore(Effect.retry(this.rename(owner, taskId), untilStored)),
@@ -137,7 +137,7 @@ class NodeTasks implements TaskStoreService {
       yield* this.doubt
     }))
     return member.pipe(
-      // Not reached when this fiber is interrupted.
+      // Does not run when this fiber is interrupted.
       Effect.catchAllCause((cause) =>
         Effect.zipRight(Deferred.failCause(joined, cause), Effect.logDebug("Cannot join the nodes", cause)).pipe(
           Effect.zipRight(Effect.delay(this.doubt, JOIN))
@@ -151,7 +151,7 @@ class NodeTasks implements TaskStoreService {
     this.doubted = now
   })
 
-  /** Gives a task that runs at this node the new name of the node. */
+  /** Writes the new name of this node into a task of this node. */
   private rename(owner: string | null, taskId: string): Effect.Effect<unknown, TaskStoreError> {
     return Effect.flatMap(
       this.store.get(owner, taskId),
@@ -168,7 +168,7 @@ class NodeTasks implements TaskStoreService {
     )
   }
 
-  /** Whether a node lives. Gives `true` also when that is not known. */
+  /** Whether a node is alive. Gives `true` also when this node cannot find it out. */
   private readonly isAlive = (node: string): Effect.Effect<boolean> =>
     Effect.suspend(() =>
       this.membership === undefined
@@ -180,7 +180,7 @@ class NodeTasks implements TaskStoreService {
     return node !== undefined && !Tasks.isTerminal(status) && !this.names.has(node)
   }
 
-  /** The task, after this node has looked for the node of the task. The task fails when that node has ended. */
+  /** Checks whether the node of a task is alive. When that node has ended, ends the task as `failed`. Gives the task. */
   private look(task: StoredTask, isAlive = this.isAlive): Effect.Effect<StoredTask, TaskStoreError> {
     if (!this.mayHaveEnded(task)) return Effect.succeed(task)
     const node = task.node!

@@ -1,7 +1,7 @@
 /**
- * This node among the nodes of a server, for an HTTP endpoint. `legacy/HttpContext` calls `make`, and `dispatch/HttpTransports` asks about
- * each request. `Place` keeps this node a member, `Routing` finds the node of each request, and `ForwardedRequests` passes requests to
- * other nodes and serves the requests that other nodes pass on.
+ * Connects an HTTP endpoint with the other nodes of a server. `legacy/HttpContext` calls `make`, and `dispatch/HttpTransports` uses the
+ * result for each request. `Place` keeps this node a member of the nodes. `Routing` finds the node of each request. `ForwardedRequests`
+ * passes requests to other nodes, and serves the requests that other nodes pass on.
  */
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
@@ -19,30 +19,32 @@ import { type OwnSessions, type Routed, Routing } from "./Routing.js"
 /** The sessions of this node, and the functions that serve and end them. */
 export interface Sessions extends OwnSessions {
   readonly ids: () => Iterable<string>
-  /** Ends all sessions at this node, because other nodes may already serve them. */
+  /** Ends all sessions at this node. Used when other nodes may already serve the sessions. */
   readonly abandon: () => void
-  /** Serves a request that arrived at another node, or tells that node that the session has moved. */
+  /** Serves a request that arrived at another node, or notifies that node that the session has moved. */
   readonly handle: (exchange: HttpExchange) => void
 }
 
 export interface Nodes {
-  /** The name and the membership of this node; `undefined` while it joins again. */
+  /** The name and the membership of this node; `undefined` while the node is joining again. */
   readonly place: () => { readonly node: string; readonly membership: Membership } | undefined
-  /** Sets the sessions that this node serves, once, before the first request. */
+  /** Sets the functions for the sessions of this node. Call it once, before the first request. */
   readonly serve: (sessions: Sessions) => void
-  /** Serves a request of a session, at this node or at another node. Serves it here also when no node has such a session. */
+  /** Serves a request of a session, at this node or at another node. When no node has the session, serves the request here. */
   readonly toSession: (session: string, request: Routed) => void
-  /** Has a given node serve a request, because no other node can serve it. Serves the request here when that node has ended. */
+  /** Passes a request to the given node, because no other node can serve it. When that node has ended, serves the request here. */
   readonly toNode: (node: string, request: Routed) => void
-  /** From now on this node takes over no session. The streams that other nodes serve for clients of this node end with the text `retry`. */
+  /**
+   * From now on this node takes over no sessions. Ends the streams that other nodes serve for clients of this node, with the text `retry`.
+   */
   readonly drain: (retry: string) => void
-  /** Whether no request that arrived here is being served by another node. */
+  /** Whether no other node is serving a request that arrived here. */
   readonly isIdle: () => boolean
 }
 
 /**
- * This node, when the application provides a directory and inboxes; `undefined` when it provides neither. Dies when only one of the two is
- * there, or when the node cannot join the others.
+ * Joins the nodes of the server, when the application provides a `SessionDirectory` and an `Inbox`. Gives `undefined` when there is no
+ * directory and no inbox. Dies when only one of the two exists, or when the node cannot join the other nodes.
  */
 export const make = (isResumable: boolean): Effect.Effect<Nodes | undefined, never, Scope.Scope> =>
   Effect.gen(function*() {
@@ -93,7 +95,7 @@ export const make = (isResumable: boolean): Effect.Effect<Nodes | undefined, nev
     }
   })
 
-/** The sessions before `serve` is called: there are none. */
+/** The functions before the first call of `serve`: no sessions. */
 const none: Sessions = {
   has: () => false,
   ids: () => [],

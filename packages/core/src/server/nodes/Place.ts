@@ -1,7 +1,8 @@
 /**
- * Keeps this node a member of the nodes that serve the same sessions, for `Nodes`. It joins with a name that no node has had, keeps the
- * node's sessions in the directory, checks whether the nodes that this node waits for are alive, and reads the node's inbox. When the node
- * has lost its lease or its inbox, it joins again under another name. `Routing` and `ForwardedRequests` work with the current place.
+ * Keeps this node a member of the nodes that serve the same sessions, for `Nodes`. This module joins with a name that no node has had
+ * before, and keeps the node's sessions in the directory. It reads the node's inbox, and checks whether the nodes whose answers this node
+ * needs are alive. When the node has lost its lease or its inbox, this module joins again with another name. A `Place` contains the current
+ * name, membership and inbox, for `Routing` and `ForwardedRequests`.
  */
 import * as Cause from "effect/Cause"
 import * as Deferred from "effect/Deferred"
@@ -19,41 +20,41 @@ import type { InboxService, Mailbox } from "../Inbox.js"
 import type { Membership, SessionDirectoryService } from "../SessionDirectory.js"
 import * as Metrics from "../telemetry/Metrics.js"
 
-/** What a member has from the moment when it joins until it has lost its lease. */
+/** The name, the membership and the inbox of a node, from its joining until it has lost its lease or its inbox. */
 export interface Place {
   readonly node: string
   readonly membership: Membership
   readonly mailbox: Mailbox
 }
 
-/** The functions that this module calls while the node has a place. */
+/** The functions that this module calls. */
 export interface Work {
   /**
-   * Called with a place when this node has joined, and with `undefined` when it has no place any more: then other nodes may serve its
-   * sessions.
+   * Called with the place when this node has joined, and with `undefined` when this node is no longer a member. Then other nodes may serve
+   * the sessions of this node.
    */
   readonly onPlace: (place: Place | undefined) => void
   /** The sessions that this node serves. */
   readonly sessions: () => Iterable<string>
-  /** The nodes that this node waits for. */
+  /** The nodes whose answers this node needs. */
   readonly awaited: () => ReadonlySet<string>
-  /** Called when a node has ended that this node waits for. */
+  /** Called when one of the awaited nodes has ended. */
   readonly onEnded: (node: string) => void
   readonly onText: (text: string, place: Place) => void
 }
 
-/** How often this node checks whether the nodes that it waits for are alive. */
+/** How often this node checks whether the awaited nodes are alive. */
 const WATCH = Duration.millis(500)
 
-/** How often this node tells the directory to keep its sessions. */
+/** How often this node tells the directory to keep the sessions of this node. */
 const TOUCH = Duration.minutes(1)
 
-/** A text with more characters than this is long. */
+/** The greatest length of a short text, in characters. */
 const LONG = 256 * 1024
 
 /**
- * Keeps this node a member, until it is interrupted. Completes `joined` when the node is a member for the first time, or when it cannot
- * become a member.
+ * Keeps this node a member, until this effect is interrupted. Completes `joined` when the node has joined for the first time, or cannot
+ * join.
  */
 export const keep = (
   directory: SessionDirectoryService,
@@ -83,30 +84,31 @@ export const keep = (
     const receiving = yield* Effect.forkScoped(
       Stream.runForEach(place.mailbox.received, (text) =>
         Effect.catchAllDefect(
-          // A request of megabytes takes as long to read as many turns of the event loop, and this node must renew its lease in them.
+          // Reading a request of megabytes blocks the event loop for a long time. Between two such texts, this node must be able to renew
+          // its lease.
           Effect.zipRight(
             text.length > LONG ? EventLoop.turn : Effect.void,
             Effect.sync(() => work.onText(text, place))
           ),
-          // A defect here does not end the sessions of this node.
+          // A defect while reading a text must not end the sessions of this node.
           (defect) => Effect.logError("This node could not read what another node has sent", defect)
         ))
     )
     yield* Effect.forkScoped(Effect.repeat(watch(place), Schedule.spaced(WATCH)))
     yield* Effect.forkScoped(Effect.repeat(touch(place), Schedule.spaced(TOUCH)))
     yield* Deferred.succeed(joined, undefined)
-    // Without its inbox this node gets no requests of other nodes, while they take it for alive.
+    // Without its inbox, this node would get no requests of other nodes, although they take it as alive.
     yield* Race.raceFirst(place.membership.lost, Fiber.join(receiving))
     Metrics.add(Metrics.leaseLost)
     yield* Effect.logError("This node has lost its lease or its inbox: its sessions end here, and go on at other nodes")
   }))
   return member.pipe(
     Effect.onExit((exit) => Exit.isFailure(exit) ? Deferred.failCause(joined, exit.cause) : Effect.void),
-    // Not reached when this fiber is interrupted, but when the directory or the inbox interrupts itself.
+    // Does not run when this fiber is interrupted. Runs when the directory or the inbox interrupts itself.
     Effect.catchAllCause((cause) =>
       Option.isSome(Cause.failureOption(cause))
-        ? Effect.logDebug("This node could not join the others", cause)
-        : Effect.logError("This node has lost its place, and joins the others again", cause)
+        ? Effect.logDebug("This node could not join the other nodes", cause)
+        : Effect.logError("This node is no longer a member of the nodes, and joins them again", cause)
     ),
     Effect.repeat(Schedule.spaced("1 second")),
     Effect.asVoid

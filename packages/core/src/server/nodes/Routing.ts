@@ -1,11 +1,11 @@
 /**
- * Finds the node that serves the session of a request, for `dispatch/HttpTransports`. It is this node, or another node to which the request
- * is passed on. When the node of the session has ended, this node first takes the session over.
+ * Finds the node that serves the session of a request, for `dispatch/HttpTransports`. When this is another node, this module passes the
+ * request on. When the node of the session has ended, this node takes the session over ("claims" it).
  *
- * A class, because a claim of a session may succeed although its answer is lost. `doubts` has the sessions that this node may or may not
- * have claimed, and the epoch that the claim gives them. Before this node serves a session, the session leaves `doubts`. Otherwise an old
- * answer of the directory could make this node serve the session a second time in the same epoch. `place` is set while this node is a
- * member. Once `isDraining` is true, nothing is claimed.
+ * A claim may succeed in the directory although the answer of the directory is lost. `doubts` contains the sessions whose claim has an
+ * unknown result, and the new epoch of each session. (The epoch of a session grows by one with each claim.) Before this node serves a
+ * session, it removes the session from `doubts`. Otherwise an old answer of the directory could make this node begin the session a second
+ * time in the same epoch. `place` is set while this node is a member. When `isDraining` is true, this node claims no sessions.
  */
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
@@ -23,29 +23,30 @@ import type { Place } from "./Place.js"
 export interface OwnSessions {
   readonly has: (id: string) => boolean
   /**
-   * Serves from now on a session that another node has served. Gives `false` when the session has ended, because its facts cannot be read.
+   * Begins to serve a session that another node has served before. Gives `false` when the session has ended, because its facts cannot be
+   * read.
    */
   readonly adopt: (entry: SessionEntry, membership: Membership) => boolean
 }
 
-/** A request that another node may have to serve. */
+/** A request that perhaps another node must serve. */
 export interface Routed {
   readonly exchange: Admitted
-  /** Whether a session belongs to a user other than the user of the request. */
+  /** Whether a session belongs to a different user than the request. */
   readonly isOfAnother: (session: SessionEntry) => boolean
   /** Reads the body; `undefined` for a request without a body. */
   readonly read: ((then: (body: string) => void) => void) | undefined
-  /** Serves the request at this node, with its body if it was read. */
+  /** Serves the request at this node. `body` is the body, if it was already read. */
   readonly local: (body?: string) => void
 }
 
-/** How often this node looks for the node of a session while nodes take the session over from each other. */
+/** How many times this node searches for the node of a session, when the session moves between nodes. */
 const MAX_ATTEMPTS = 4
 
-/** How long a request waits before this node looks again, when the other node does not serve the session, or will not serve it soon. */
+/** How long a request waits before this node searches again, when the other node does not serve the session, or will soon release it. */
 const PAUSE = "100 millis"
 
-/** When a node checks whether a claim without an answer has reached the directory late: seven times within about a minute. */
+/** The schedule of the checks whether a claim without an answer has reached the directory: seven checks within about one minute. */
 const LATE_CLAIM = Schedule.intersect(Schedule.exponential("1 second"), Schedule.recurs(6))
 
 export class Routing {
@@ -59,7 +60,7 @@ export class Routing {
     private readonly forwarding: ForwardedRequests
   ) {}
 
-  /** Serves a request of a session, at this node or at another node. Serves it here also when no node has such a session. */
+  /** Serves a request of a session, at this node or at another node. When no node has the session, serves the request here. */
   toSession(session: string, request: Routed): void {
     const { exchange, isOfAnother } = request
     const refuse = (refusal: HttpRefusal) => Effect.sync(() => Refusal.send(exchange, refusal))
@@ -68,7 +69,7 @@ export class Routing {
       if (draining !== undefined && exchange.isGone) return
       EffectInternals.runFork(this.runtime, Effect.delay(attempt(left, draining), PAUSE))
     }
-    /** `draining` is the node that gives the session away when the session's requests have ended. The request waits for that. */
+    /** `draining` is a node that will release the session when the session's requests have ended. The request waits for the release. */
     const attempt = (left: number, draining?: string): Effect.Effect<void> =>
       Effect.suspend(() => {
         const { place } = this
@@ -76,13 +77,13 @@ export class Routing {
         if (place === undefined || left === 0) return refuse(Refusal.nodeLost)
         const { membership, node } = place
         return Effect.flatMap(membership.find(session), (found): Effect.Effect<void, SessionDirectoryError> => {
-          // A session of another user is answered as if it did not exist.
+          // For a session of another user, the answer is the same as for an unknown session.
           if (Option.isNone(found) || isOfAnother(found.value)) return withBody.here
           const entry = found.value
           if (entry.isServed && entry.node === node) {
-            // The directory is about to learn that this node has released the session.
+            // This node is releasing the session, but the directory does not know it yet.
             if (this.isDraining) return refuse(Refusal.closing)
-            // The session is about to be removed, or to be released because there was no place for it.
+            // This node is removing the session, or is releasing it because there was no room.
             return this.settle(entry, place) ? attempt(left - 1) : Effect.sync(() => again(left - 1))
           }
           if (entry.isServed && entry.node === draining) return Effect.sync(() => again(left, draining))
@@ -92,7 +93,7 @@ export class Routing {
             if (handsOverUser(exchange)) return refuse(Refusal.staysHere)
             return Effect.sync(() =>
               withBody.read((body) => {
-                // Answers that are sent to the earlier name of this node would reach no node.
+                // Answers to the earlier name of this node would not arrive.
                 if (this.place !== place) return again(left - 1)
                 this.forwarding.forward(
                   entry.node,
@@ -107,11 +108,11 @@ export class Routing {
           if (this.isDraining) return refuse(Refusal.closing)
           const claim = Effect.tapError(membership.claim(session, entry.epoch), () => this.doubt(entry, place))
           return Effect.flatMap(claim, (claimed) => {
-            // A node that has lost its lease meanwhile serves nothing under its old name.
+            // When this node has lost its lease meanwhile, it must not use its old name.
             if (Option.isNone(claimed) || this.place !== place) return attempt(left - 1)
             this.doubts.delete(session)
             if (!this.sessions.adopt(claimed.value, membership)) return withBody.here
-            // There is no place for the session here. It goes on when there is a place, or at another node.
+            // This node has no room for the session. The client can try again, or the session goes on at another node.
             return this.sessions.has(session) ? withBody.here : refuse(Refusal.nodeLost)
           })
         }).pipe(Effect.catchAllCause((cause) => Effect.zipRight(logDefect(cause), refuse(Refusal.nodeLost))))
@@ -119,7 +120,7 @@ export class Routing {
     EffectInternals.runFork(this.runtime, attempt(MAX_ATTEMPTS))
   }
 
-  /** Has a given node serve a request, because no other node can serve it. Serves the request here when that node has ended. */
+  /** Passes a request to the given node, because no other node can serve it. When that node has ended, serves the request here. */
   toNode(node: string, request: Routed): void {
     const { exchange, local } = request
     const { place } = this
@@ -143,7 +144,10 @@ export class Routing {
     )
   }
 
-  /** A claim of this node has failed, but the directory may have the claim. Finds out whether it has, and serves the session then. */
+  /**
+   * Handles a claim that has failed, although the directory may have stored it. Checks the directory, and begins to serve the session if
+   * the directory has the claim.
+   */
   private doubt({ epoch, id }: SessionEntry, place: Place): Effect.Effect<void> {
     return Effect.sync(() => {
       const claimed = epoch + 1
@@ -165,7 +169,10 @@ export class Routing {
     })
   }
 
-  /** Serves a session that, since a claim in doubt, the directory has for this node. Gives `false` when there was no such claim. */
+  /**
+   * Begins to serve a session that the directory assigns to this node because of a claim with an unknown result. Gives `false` when there
+   * was no such claim.
+   */
   private settle(entry: SessionEntry, place: Place): boolean {
     const isOwn = entry.isServed && entry.node === place.node && this.place === place
     if (!isOwn || this.doubts.get(entry.id) !== entry.epoch) return false
@@ -179,12 +186,15 @@ export class Routing {
 const logDefect = (cause: Cause.Cause<SessionDirectoryError>): Effect.Effect<void> =>
   Cause.isDie(cause) ? Effect.logError("This node could not pass a request on", cause) : Effect.void
 
-/** Whether the application has given the user with the request. Such a user is a value of this process, and cannot be passed on. */
+/**
+ * Whether the application has passed the user with the request. Such a user is a value in this process, and this node cannot send it to
+ * another node.
+ */
 const handsOverUser = ({ arrived: { services }, user }: Admitted): boolean =>
   services !== undefined && user !== undefined &&
   [...EffectInternals.entries(user).keys()].some((key) => EffectInternals.entries(services).has(key))
 
-/** Reads the body of a request once, for all nodes that may have to serve the request. */
+/** Reads the body of a request only once, even when several nodes are tried. */
 const reading = ({ local, read }: Routed) => {
   let body: string | undefined
   return {

@@ -1,7 +1,7 @@
 /**
- * Decodes the texts that stores have, for the modules of this folder and for the packages `redis` and `sql`. Another program, or another
- * version of this library, may have written a text, so this module checks each text against a schema. An entry that cannot be decoded does
- * not disturb other entries: the store skips it, and logs its key once.
+ * Decodes the texts in stores, for the modules of this folder and for the packages `redis` and `sql`. Another program, or another version
+ * of this library, may have written a text, so this module checks each text with a schema. When an entry cannot be decoded, the store skips
+ * only this entry, and logs its key once.
  */
 import * as Arr from "effect/Array"
 import * as Effect from "effect/Effect"
@@ -19,8 +19,8 @@ import * as ClientLogger from "../ClientLogger.js"
 import type { StoredTask } from "../TaskStore.js"
 
 /**
- * Makes a decoder of texts that are JSON of this schema. It gives `undefined` for any other text. There is no limit of depth for what a
- * server has stored.
+ * Makes a decoder of JSON texts with this schema. The decoder gives `undefined` for any other text. The JSON may nest without a limit,
+ * because a server has stored it.
  */
 const decoder = <A>(schema: Schema.Schema<A>): (text: unknown) => A | undefined => {
   const conforms = SchemaCheck.compile(schema)
@@ -86,20 +86,20 @@ export const requests: (text: unknown) => ReadonlyArray<typeof RequestId.Type> |
 export const string: (text: unknown) => string | undefined = decoder(Schema.String)
 
 /**
- * Decodes the facts of a session. Facts that cannot be read become an empty object: the node that serves the session does not need its
+ * Decodes the facts of a session. Gives an empty object for unreadable facts, because the node that serves the session does not need the
  * facts.
  */
 export const facts = (text: unknown): JsonObject => decodeFacts(text) ?? {}
 
 const decodeFacts = decoder(JsonObject)
 
-/** A key that seals, in the form in which a store has it. */
+/** A key for `SealKeys`, in the form in which a store contains it. */
 export interface Key extends Schema.Schema.Type<typeof Key> {}
 
 const Key = Schema.Struct({
   id: Schema.String,
   secret: Schema.String.pipe(Schema.filter((secret) => Either.isRight(Encoding.decodeBase64(secret)))),
-  /** Since when the key seals, in milliseconds since 1970. */
+  /** The time from which nodes seal with the key, in milliseconds since 1970. */
   from: Schema.Number
 })
 
@@ -107,7 +107,7 @@ const isKey = SchemaCheck.compile(Key)
 
 const elements = decoder(Schema.Array(Schema.Unknown))
 
-/** Decodes the keys in a text. Gives first the elements that are not keys, and then the keys; `undefined` when the text is not an array. */
+/** Decodes the keys in a text. Gives two lists: the elements that are not keys, and the keys. `undefined` when the text is not an array. */
 export const keys = (
   text: unknown
 ): readonly [others: ReadonlyArray<unknown>, keys: ReadonlyArray<Key>] | undefined => {
@@ -115,10 +115,10 @@ export const keys = (
   return all && Arr.partition(all, isKey)
 }
 
-/** How many keys of unreadable entries one store remembers. */
+/** How many keys of unreadable entries a reporter stores. */
 const MAX_LOGGED = 1000
 
-/** Makes a function that logs that an entry cannot be read, once for each key. All entries of one store must share one such function. */
+/** Makes a function that logs that an entry cannot be read, once for each key. All entries of one store must use the same function. */
 export const reporter = (): (key: string) => Effect.Effect<void> => {
   const logged = new Set<string>()
   return (key) =>
@@ -133,7 +133,7 @@ export const reporter = (): (key: string) => Effect.Effect<void> => {
     })
 }
 
-/** Gives the decoded value. When there is none, reports the key of the entry. */
+/** Gives the decoded value. When there is no decoded value, reports the key of the entry. */
 export const orReport = <A>(
   value: A | undefined,
   report: (key: string) => Effect.Effect<void>,

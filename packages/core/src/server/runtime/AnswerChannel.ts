@@ -1,7 +1,7 @@
 /**
- * The common part of the channels that answer requests without a transport: the channel of a POST (`legacy/Post`, `modern/Http`), and the
- * channel of one message of `Dispatcher.serve` (`dispatch/Dispatch`). Such a channel buffers what its reader has not taken, and a sender
- * waits while the buffer is full. Each channel decides when the answer leaves, and in which form.
+ * The common part of two kinds of channels: the channel of a POST (`legacy/Post`, `modern/Http`), and the channel of one message of
+ * `Dispatcher.serve` (`dispatch/Dispatch`). Such a channel buffers the messages that its reader has not read, and a sender waits while the
+ * buffer is full. Each channel decides when and in which form to send the answer.
  */
 import type * as Effect from "effect/Effect"
 import type { TransportError } from "../../jsonrpc/LocalError.js"
@@ -17,15 +17,15 @@ export abstract class AnswerChannel implements Channel {
   // Senders call this function without its object.
   abstract readonly unsafeSend: (message: Message.Message) => boolean
 
-  /** The buffer of what is sent; `undefined` until something is sent. */
+  /** The buffer of sent messages; `undefined` before the first message. */
   protected abstract get buffer(): Pick<Outbox.Congestible<never>, "congestion" | "isUnread"> | undefined
 
-  /** A sender waits for this effect while the buffer is full; `undefined` while there is space. */
+  /** A sender must wait for this effect while the buffer is full; `undefined` while there is space. */
   get congestion(): Effect.Effect<void> | undefined {
     return this.buffer?.congestion
   }
 
-  /** Whether there is no reader now, while the buffer keeps what is sent. */
+  /** Whether there is no reader now. The buffer then stores the messages. */
   get isUnread(): boolean {
     return this.buffer?.isUnread === true
   }

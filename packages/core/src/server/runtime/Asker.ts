@@ -1,8 +1,8 @@
 /**
- * How a handler asks its client. Three modules make askers. The asker of `legacy/Era` sends a request to the client. The asker of
- * `modern/Era` ends the request, and the client sends the request again with the answer. The asker of `TaskCall` makes the task wait for
- * the answer. A `HandlerContext` has one asker, and gets another asker when a task begins. Everything else that a handler sends leaves on
- * the channel of its message.
+ * The interface with which a handler asks its client. Three modules implement it. In `legacy/Era`, a question is a request to the client.
+ * In `modern/Era`, a question ends the handler's request, and the client sends the request again with the answer. In `TaskCall`, a question
+ * waits in the task until the client answers. A `HandlerContext` has one `Asker`, and gets another `Asker` when a task begins. All other
+ * messages of a handler use the channel of the handler's message.
  */
 import type * as Effect from "effect/Effect"
 import type { Outbound, RequestOptions } from "../../jsonrpc/Outbound.js"
@@ -10,11 +10,11 @@ import type { Channel } from "../../jsonrpc/Side.js"
 import type { Question } from "../Ask.js"
 import type { AskError, PassedRound, ServerSessionService } from "../ServerSession.js"
 
-/** A question, with the key that the application gave it; `undefined` where the application gave no key. */
+/** A question and its key; the key is `undefined` where the application has given no key. */
 export type Keyed = readonly [key: string | undefined, question: Question<any>]
 
 export interface Asker {
-  /** The answers, in the order of the questions. */
+  /** Asks the questions. Gives the answers, in the order of the questions. */
   readonly ask: (
     questions: ReadonlyArray<Keyed>,
     options?: RequestOptions
@@ -23,13 +23,13 @@ export interface Asker {
   /** Sends a request of any method to the client. */
   readonly request: Outbound["request"]
   readonly round: PassedRound | undefined
-  /** Whether a question has ended the request of the handler. The client then sends the request again with the answers. */
+  /** Whether a question has ended the request of the handler. Then the client sends the request again with the answers. */
   readonly endsRequest: boolean
 }
 
-/** Sends to the sender of one message, on the channel on which the message came. */
+/** Sends messages to the sender of one message, on the channel of that message. */
 export interface RequestChannel extends Outbound {
   readonly channel: Channel
-  /** The reason that the client gave when it cancelled the request; `undefined` when it gave none. */
+  /** The reason that the client gave when it cancelled the request; `undefined` when the client gave no reason. */
   readonly cancelReason?: string | undefined
 }

@@ -1,12 +1,12 @@
 /**
  * Runs the `Authenticator` of a server, in the same way for all transports (`dispatch/Conversations`, `dispatch/Dispatch`,
- * `dispatch/Stages`). `dispatch/Build` makes it. It takes the user that the application hands over, or finds the user from what the
- * transport knows. A search has a deadline, and only a limited number of searches run at once. `watch` finds the user of an HTTP request
- * again while a stream of the request is open.
+ * `dispatch/Stages`). `dispatch/Build` calls `make`. When the application has passed a user, this module takes this user. Otherwise the
+ * authenticator searches for the user, with the facts from the transport. A search has a time limit, and only a limited number of searches
+ * run at the same time. `watch` searches for the user of an HTTP request again while a stream of the request is open.
  *
- * The functions call back instead of returning an effect, because an HTTP endpoint has no fiber before the fiber of the handler. The
- * mutable set `running` has the fibers that have not ended; a fiber that cannot be interrupted counts until it ends. A `FiberSet` of Effect
- * does not fit, because only an effect can read its size.
+ * The functions use callbacks instead of effects, because an HTTP endpoint has no fiber before the fiber of the handler. The mutable set
+ * `running` contains the fibers that have not ended, also uninterruptible fibers after their time limit. Effect's `FiberSet` does not fit,
+ * because only an effect can read its size.
  */
 import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
@@ -28,7 +28,8 @@ import * as Permission from "./Permission.js"
 import { Validity } from "./Validity.js"
 
 /**
- * Calls `then` once, before it returns or later. Gives a function that interrupts the search; after it was called, `then` is not called.
+ * Calls `then` once, before or after this function returns. Returns a function that interrupts the search. After that function was called,
+ * `then` is not called.
  */
 export type Authenticate = (caller: Caller, then: (found: Either.Either<Found, Refuses>) => void) => () => void
 
@@ -42,7 +43,7 @@ const TIMEOUT: Duration.DurationInput = "10 seconds"
 /** The default of the option `concurrency`. */
 const CONCURRENCY = 1024
 
-/** Whether this request was counted before, because another node or an earlier search has found its user. */
+/** Whether rate limits have already counted this request, because another node or an earlier search has found its user. */
 export class IsCounted extends Context.Reference<IsCounted>()("@effect-mcp/core/server/Authenticator/IsCounted", {
   defaultValue: () => false
 }) {}
@@ -53,7 +54,7 @@ export interface Authentication {
   readonly documents: Options<unknown>["documents"]
 }
 
-/** Makes the authentication of a server. When the scope closes, running searches are interrupted. */
+/** Makes the authentication of a server. Closing the scope interrupts running searches. */
 export const make = <R>(
   { options, tag }: Authenticator<unknown, R>
 ): Effect.Effect<Authentication, never, R | Scope.Scope> =>
@@ -79,11 +80,11 @@ interface Self<R> {
   readonly tag: Context.Tag<any, any>
   readonly options: Options<any, R, R, R>
   readonly runtime: EffectInternals.Services<R>
-  /** The runtime without its context, because each search has a context of its own. */
+  /** The runtime without its context, because each search has its own context. */
   readonly rest: EffectInternals.Rest
   /** The searches that run. */
   readonly running: Set<Fiber.RuntimeFiber<Found, Refuses>>
-  /** The transports for which the log already says that the authenticator has no option for them. */
+  /** The transports for which the server has already logged that the authenticator has no option for them. */
   readonly reported: Set<Caller["_tag"]>
 }
 
@@ -133,7 +134,7 @@ const authenticate = <R>(
 }
 
 /**
- * The services that a search runs with: the services of the server, the services of the caller, and the places where the search writes. A
+ * Makes the services of a search: the services of the server, the services of the caller, and the objects into which the search writes. A
  * later service replaces an earlier service with the same key.
  */
 const servicesFor = <R>(
@@ -216,7 +217,7 @@ const permitted = <R>(
     return internal
   })
 
-/** Watches the user of a request from now on. `undefined` when the authenticator has not called `validFor`. */
+/** Checks the user of a request again and again, from now on. `undefined` when the authenticator has not called `validFor`. */
 export const watch = (
   authenticate: Authenticate,
   caller: Extract<Caller, { readonly _tag: "Http" }>,
@@ -257,7 +258,10 @@ export const watch = (
   }
 }
 
-/** Whether the stream must end. It goes on while the server is busy, or cannot find out whether the user is valid. */
+/**
+ * Whether the result of a search must end the stream. The stream goes on when the server is too busy for the search, or cannot find out
+ * whether the user is valid.
+ */
 const isRefused = (found: Either.Either<Found, Refuses>): boolean => {
   const refused = Either.isLeft(found) ? found.left : Permission.refusal(found.right.user, [])
   if (refused === undefined) return false
@@ -274,14 +278,15 @@ const called = <A, E, R>(
 
 const UNANSWERED: Readonly<Record<Caller["_tag"], string>> = {
   Http:
-    "This server knows no user of this HTTP request: its Authenticator needs the option http, or the application that " +
-    "serves the endpoint must hand the user over",
-  Stdio: "This server knows no user on stdio: its Authenticator needs the option stdio",
+    "This server cannot find the user of this HTTP request: its Authenticator needs the option http, or the " +
+    "application that serves the endpoint must pass the user",
+  Stdio: "This server cannot find the user on stdio: its Authenticator needs the option stdio",
   InProcess:
-    "This server knows no user of a client in its process: its Authenticator needs the option inProcess, or the " +
-    "connector must hand the user over",
+    "This server cannot find the user of a client in its process: its Authenticator needs the option inProcess, or " +
+    "the connector must pass the user",
   Other:
-    "This server knows no user on this transport: the caller of Dispatcher.accept, listen or serve must hand the user over"
+    "This server cannot find the user on this transport: the caller of Dispatcher.accept, listen or serve must pass " +
+    "the user"
 }
 
 const unavailable = (message: string): HttpRefusal =>
@@ -291,7 +296,7 @@ const unavailable = (message: string): HttpRefusal =>
     error: { code: JsonRpcError.UNAVAILABLE, message: `Service Unavailable: ${message}` }
   })
 
-const busy = unavailable("the server authenticates too many clients at the moment")
+const busy = unavailable("the server is authenticating too many clients at the moment")
 
 const late = unavailable("the server could not authenticate the client in time")
 
@@ -303,7 +308,7 @@ const refusalOf = (cause: Cause.Cause<Refuses>): Refuses =>
 
 const internal = new McpError.InternalError({ message: JsonRpcError.internal.message })
 
-/** Whether a failure refuses a message. An application without types may fail with any value. */
+/** Whether a failure is a refusal of a message. An application without types may fail with any value. */
 const isRefusal = (failure: unknown): failure is Refuses =>
   failure instanceof HttpRefusal || McpError.isMcpError(failure)
 

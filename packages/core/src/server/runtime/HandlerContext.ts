@@ -1,12 +1,12 @@
 /**
- * The context of the handler of one message: the object behind `RequestContext` and `ServerSession`. The class is the same in both protocol
- * eras and in tasks. `ClientFacts` are the facts of the client, `Speech` is the way in which an era speaks with its clients, and an `Asker`
- * asks the handler's questions.
+ * The context of the handler of one message. This object implements `RequestContext` and `ServerSession`, for all protocol revisions and
+ * for tasks. `ClientFacts` are the facts about the client. `Speech` contains the functions that depend on the revision (legacy: up to
+ * 2025-11-25; modern: 2026-07-28). An `Asker` asks the handler's questions.
  *
- * A class with getters, because a context is made for every request, and most handlers read nothing of it. `Serve` makes the contexts.
- * Getters return the functions, so that a function still works after it was taken out of the context. Mutable fields: `lastProgress` is the
- * last progress that was sent; `Pipeline` and `Serve` set `fiber`; `TaskCall` sets `startTask`; `begin` sets `task`, and replaces
- * `outbound` and the asker. The other fields are made when something first needs them.
+ * `Serve` makes a context for each request. The class uses getters, because most handlers read few members. A getter returns a function, so
+ * that the function also works without the object. Mutable fields: `lastProgress` is the last progress that was sent. `Pipeline` and
+ * `Serve` set `fiber`. `TaskCall` sets `startTask`. `begin` sets `task`, and replaces `outbound` and the asker. The other fields are made
+ * when first needed.
  */
 import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -47,15 +47,14 @@ import type { Route } from "./Route.js"
 import type { KeptSession } from "./SessionLayer.js"
 import type { TaskDialect } from "./TaskDialect.js"
 
-/** The facts of the client that sent a message. `RequestContext` describes the members. */
+/** The facts about the client that sent a message. `RequestContext` describes the members. */
 export interface ClientFacts {
   readonly version: Version
   readonly requestedVersion: string | undefined
   readonly clientInfo: Implementation | undefined
   readonly clientCapabilities: Capabilities.ClientCapabilities
   /**
-   * Whether the client has told its capabilities. With revision 2025-11-25 or earlier, the sender of a request without a conversation has
-   * not.
+   * Whether the server knows the client's capabilities. `false` for a request of revision 2025-11-25 or earlier without a conversation.
    */
   readonly hasDeclared: boolean
   readonly clientKey: object | string | undefined
@@ -63,35 +62,38 @@ export interface ClientFacts {
   readonly sessionScope: Scope.Scope | undefined
   /** Whether the session of the client exists. With revision 2025-11-25 or earlier, the handshake begins the session. */
   readonly accepted: boolean
-  /** The services that the session layer built for this client; `undefined` when it has built none. */
+  /** The services of the session layer for this client; `undefined` when the layer has not built services. */
   readonly services: Context.Context<never> | undefined
-  /** The session of the pipe on which the message came, with revision 2026-07-28 or later, where no handshake begins the session. */
+  /**
+   * With revision 2026-07-28 or later: the session layer of the pipe of the message. There is no handshake, so the first request builds the
+   * layer.
+   */
   readonly pipe?: KeptSession | undefined
-  /** The hints for caches of the result of this request; `undefined` when the result has no hints of its own. */
+  /** The cache hints of the result of this request; `undefined` when the result has no hints of its own. */
   readonly hints: Hints | undefined
 }
 
-/** How the handlers of one protocol era speak with their clients. */
+/** The functions of a handler that differ between legacy revisions (up to 2025-11-25) and modern revisions (2026-07-28). */
 export interface Speech<F extends ClientFacts> {
-  /** The extensions that the server was given. */
+  /** The extensions of the server. */
   readonly extensions: ExtensionTable.ExtensionTable
   readonly notifications: { readonly message: Method.Notification; readonly progress: Method.Notification }
   /** Whether a client receives log messages of a level. */
   readonly receives: (client: F, level: LoggingLevel) => boolean
   /** Whether a client may get a notification that a handler sends. */
   readonly allows: (client: F, notification: string) => boolean
-  /** Sends outside of any request. */
+  /** Makes the functions that send outside of any request. */
   readonly standalone: (client: F) => Outbound
   readonly changed: (handler: HandlerContext<F>) => RequestContextService["changed"]
   readonly elicitationComplete: (client: F, elicitationId: string) => Effect.Effect<void>
   readonly asker: (handler: HandlerContext<F>) => Asker
-  /** How the call of a handler becomes a task; `undefined` where calls cannot become tasks. */
+  /** Makes the functions with which a call becomes a task; `undefined` where calls cannot become tasks. */
   readonly tasks: (handler: HandlerContext<F>) => TaskDialect | undefined
-  /** Makes the outcome of a request from the end of its handler. `refused` is the reason when the request was refused. */
+  /** Makes the outcome of a request from the end of its handler. `refused` is the reason when the server has refused the request. */
   readonly outcome: (handler: HandlerContext<F>, exit: Exit.Exit<unknown, unknown>, refused?: Refuses) => Outcome
 }
 
-/** Encodes the results of a request for a client, with the hints for caches of the result. */
+/** Encodes the results of a request for a client, with the cache hints of the result. */
 export interface Encodes<F extends ClientFacts> {
   /** See `Route.seen`. */
   readonly seen?: Route["seen"]
@@ -99,12 +101,12 @@ export interface Encodes<F extends ClientFacts> {
 }
 
 export class HandlerContext<F extends ClientFacts = ClientFacts> implements ServerSessionService {
-  /** The fiber of the request; `undefined` before it runs, after it has ended, and in a task. */
+  /** The fiber of the request; `undefined` before the request runs, after the request has ended, and in a task. */
   fiber: Fiber.RuntimeFiber<any, any> | undefined
   startTask: Effect.Effect<void, AskError> = Effect.void
   /** The task that the call has become; `undefined` before the task begins. */
   task: StoredTask | undefined
-  /** Whether the handler may go on as a task after its request was answered. */
+  /** Whether the handler may go on as a task after the response to its request. */
   outlivesRequest = false
   /** Stores the progress of the task; `undefined` before the task begins. */
   private report: ((progress: Progress.Progress) => Effect.Effect<void>) | undefined
@@ -115,7 +117,7 @@ export class HandlerContext<F extends ClientFacts = ClientFacts> implements Serv
   constructor(
     readonly facts: F,
     readonly received: Request | Notification,
-    /** Sends to the client: for a request, until the response; for a notification, outside of any request. */
+    /** Sends messages to the client. For a request: until the response. For a notification: outside of any request. */
     public outbound: RequestChannel,
     private readonly speech: Speech<F>,
     /** The route of the request; `undefined` for a notification, and for a request without a route. */
@@ -180,7 +182,7 @@ export class HandlerContext<F extends ClientFacts = ClientFacts> implements Serv
     return (level, data, logger) =>
       Effect.suspend(() => {
         if (!this.speech.receives(this.facts, level)) return Effect.void
-        // `data` is required, and JSON has no `undefined`.
+        // `data` is required, and JSON has no `undefined`, so this code sends null.
         const params = { level, data: data === undefined ? null : data }
         return this.send(this.speech.notifications.message, logger === undefined ? params : { ...params, logger })
       })
@@ -191,7 +193,7 @@ export class HandlerContext<F extends ClientFacts = ClientFacts> implements Serv
       Effect.suspend(() => {
         const notify = this.allowed(this.outbound)
         if (typeof method === "string") return notify(method, params)
-        // The notification is dropped where one side does not have the extension.
+        // Drops the notification where one side does not have the extension.
         return isPresent(this.facts, this.speech.extensions, method)
           ? Effect.flatMap(ExtensionTable.encodeParams(method, params), (params) => notify(method.name, params))
           : Effect.void
@@ -256,7 +258,7 @@ export class HandlerContext<F extends ClientFacts = ClientFacts> implements Serv
     return this.asker.round
   }
 
-  /** How this call becomes a task; `undefined` where it cannot become a task. */
+  /** The functions with which this call becomes a task; `undefined` where this call cannot become a task. */
   get tasks(): TaskDialect | undefined {
     return this.speech.tasks(this)
   }
@@ -278,14 +280,14 @@ export class HandlerContext<F extends ClientFacts = ClientFacts> implements Serv
     return this.speech.outcome(this, exit)
   }
 
-  /** Makes a context for the handler of a call that may become a task. The middleware around the handler keeps this context. */
+  /** Makes a context for the handler of a call that may become a task. The middleware around the handler keeps the original context. */
   ofHandler(): HandlerContext<F> {
     const own = new HandlerContext(this.facts, this.received, this.outbound, this.speech, this.route)
     own.fiber = this.fiber
     return own
   }
 
-  /** The call has become a task. What its handler sends and asks from now on belongs to the task. */
+  /** The call has become a task. From now on, the handler's messages and questions belong to the task. */
   begin(task: StoredTask, outbound: RequestChannel, asker: Asker, report: HandlerContext["report"]): void {
     this.task = task
     this.report = report
@@ -303,20 +305,20 @@ export class HandlerContext<F extends ClientFacts = ClientFacts> implements Serv
     return Effect.map(Effect.suspend(() => this.asker.ask([keyed()], options)), ([answer]) => answer as A)
   }
 
-  /** Drops a notification that the client's revision does not have, or whose capability was not declared. */
+  /** Makes a function that drops notifications which the client's revision does not have, or whose capability is not declared. */
   private allowed(outbound: Outbound): Outbound["notify"] {
     return (method, params) =>
       Effect.suspend(() => this.speech.allows(this.facts, method) ? outbound.notify(method, params) : Effect.void)
   }
 
-  /** Sends a notification with only the parameters that the revision of the client knows. */
+  /** Sends a notification with only the parameters that the client's revision defines. */
   private send(method: Method.Notification, params: Params): Effect.Effect<void> {
     return this.outbound.notify(method.name, method.narrowParams(this.version)(params) as Params)
   }
 }
 
 /**
- * Whether the request came to an HTTP server that only programs of this machine can reach. `undefined` where that is not known, and on
+ * Whether only programs of this machine can reach the HTTP server that received the request. `undefined` where this is unknown, and on
  * other transports.
  */
 export const isLocal = (session: ServerSessionService): boolean | undefined =>
@@ -363,8 +365,8 @@ class Client implements ClientOfRequest {
 }
 
 /**
- * The settings of both sides for an extension. `None` where one side has not declared the extension. Fails when the settings of the client
- * do not decode.
+ * Gives the settings of the two sides for an extension. `None` where one side has not declared the extension. Fails when the settings of
+ * the client do not decode.
  */
 const settingsOf = (
   { clientCapabilities, version }: ClientFacts,
@@ -380,7 +382,10 @@ const settingsOf = (
     })
 }
 
-/** Whether the client of a request has declared these capabilities, or whether this part of an extension can be used with the client. */
+/**
+ * Whether the client of a request has declared these capabilities. For a part of an extension: whether a handler can use the part with this
+ * client.
+ */
 const isSupported = (
   facts: ClientFacts,
   extensions: ExtensionTable.ExtensionTable,
@@ -390,7 +395,7 @@ const isSupported = (
     ? isPresent(facts, extensions, required)
     : Capabilities.missing(facts.clientCapabilities, required) === undefined
 
-// Capabilities are objects.
+// The members of capabilities are objects, so a text `extension` shows a part of an extension.
 const isPart = (required: Capabilities.ClientCapabilities | Extension.Part): required is Extension.Part =>
   typeof (required as Extension.Part).extension === "string"
 
@@ -423,7 +428,7 @@ const requestOf = (
   )
 }
 
-/** Whether both sides have declared the extension of a part, and the client's revision has the part. */
+/** Whether the two sides have declared the extension of a part, and the client's revision has the part. */
 const isPresent = (
   { clientCapabilities, version }: ClientFacts,
   extensions: ExtensionTable.ExtensionTable,

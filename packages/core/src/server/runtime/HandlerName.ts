@@ -1,7 +1,7 @@
 /**
- * Names what a handler serves, in words for the operator: `tool "search"`. `HandlerOutcome`, `Serve`, the modules of `features` and the
- * modules of both protocol eras use these words in error messages and in the log. The names in a request come from the client, so this
- * module shortens them and writes them as JSON strings.
+ * Makes a name for the handler of a request, for example `tool "search"`. `HandlerOutcome`, `Serve`, and the modules in `features`,
+ * `legacy` and `modern` use these names in error messages and in the log. A name in a request comes from the client, so this module
+ * shortens the name and writes it as a JSON string.
  */
 import type { Request } from "../../jsonrpc/Message.js"
 import type { JsonObject } from "../../protocol/Json.js"
@@ -16,10 +16,10 @@ export const template = (uriTemplate: string): string => `resource template ${qu
 
 export const method = (name: string): string => quoted(name)
 
-/** The name of the handler that completes an argument. `of` is the name of the prompt or resource template that has the argument. */
+/** Makes the name of the handler that completes an argument. `of` is the name of the prompt or resource template with the argument. */
 export const completer = (argument: string, of: string): string => `the completion of ${quoted(argument)} of ${of}`
 
-/** The name of the handler of a request: the tool, prompt, resource or completion that its parameters name, otherwise its method. */
+/** Makes the name of the handler of a request: the tool, prompt, resource or completion in the parameters, or otherwise the method. */
 export const of = (
   { method: name, params }: { readonly method: string; readonly params?: Request["params"] | undefined }
 ): string => {
@@ -44,7 +44,7 @@ export const of = (
 
 const MAX_NAME = 128
 
-/** A name from a client as a message may repeat it: at most 128 characters. */
+/** Shortens a name from a client for a message, to at most 128 characters. */
 export const quotable = (name: string): string => name.length > MAX_NAME ? `${name.slice(0, MAX_NAME)}…` : name
 
 const quoted = (name: string): string => JSON.stringify(quotable(name))

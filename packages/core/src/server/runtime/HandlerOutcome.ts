@@ -1,12 +1,14 @@
 /**
- * Turns the end of a handler into a response, for `legacy/Era` and `modern/Era`, and makes the encoders of `Routes`. Success is a result. A
- * failure that is an `McpError`, a `JsonRpcError`, an `HttpRefusal` or an error of the local side is a JSON-RPC error with the code of its
- * era. Anything else is a defect: the client receives "Internal error", and the log has the whole cause. When a call of a tool dies,
- * "Internal error" is a result, which the host shows to the model. For any other request it is a JSON-RPC error.
+ * Makes a response from the end of a handler, for `legacy/Era` and `modern/Era`, and makes the encoders for `Routes`. When the handler
+ * succeeds, the response is a result. An `McpError`, a `JsonRpcError`, an `HttpRefusal` or a `LocalError` becomes a JSON-RPC error. The
+ * code of the error depends on the protocol revision. Any other failure is a defect: the client receives "Internal error", and the log
+ * contains the whole cause. When a call of a tool dies, "Internal error" is a result, which the host shows to the model. For any other
+ * request "Internal error" is a JSON-RPC error.
  *
- * `encoder` checks a result that this library did not build, and removes what the client's revision does not know. With revision 2026-07-28
- * or later, `protocol/modern/Stamp` also adds what every result then has. `headOf` gives the HTTP status and headers of a refusal.
- * `jsonrpc/runtime/Requests` decides whether there is a response at all, and `features/Tools` turns a tool's failure into a result.
+ * `encoder` checks a result that this library has not built, and removes the members that the client's revision does not define. With
+ * revision 2026-07-28 or later, `protocol/modern/Stamp` adds the members that every result must have. `headOf` gives the HTTP status and
+ * headers of a refusal. `jsonrpc/runtime/Requests` decides whether the client gets a response. `features/Tools` makes a result from the
+ * declared failure of a tool.
  */
 import * as Cause from "effect/Cause"
 import * as Either from "effect/Either"
@@ -31,7 +33,7 @@ import * as HandlerName from "./HandlerName.js"
 import * as HttpRefusalCheck from "./HttpRefusalCheck.js"
 import type { Route } from "./Route.js"
 
-/** The outcome of a request. When the outcome is a defect or has a flaw, it also names the tool, the prompt or the resource for the log. */
+/** Makes the outcome of a request. For the log, an outcome with a defect or a flaw also names the tool, the prompt or the resource. */
 export const ofRequest = (
   session: {
     readonly received: Parameters<typeof HandlerName.of>[0]
@@ -46,7 +48,7 @@ export const ofRequest = (
   }
   const { died } = outcome
   const subject = HandlerName.of(session.received)
-  // For calls of tools: a host shows a model the results of a tool, but not errors.
+  // For a call of a tool, a result: a host shows the model the results of a tool, but not errors.
   return outcome.error === JsonRpcError.internal && session.received.method === "tools/call"
     ? { result: internalError, died, subject }
     : { ...outcome, subject } as Outcome.Outcome
@@ -54,7 +56,7 @@ export const ofRequest = (
 
 const internalError: Params = { content: [{ type: "text", text: JsonRpcError.internal.message }], isError: true }
 
-/** The outcome of a handler. `encode` gives a result the form of the client's revision. */
+/** Makes the outcome of a handler. `encode` encodes a result for the client's revision. */
 export const fromExit = (
   exit: Exit.Exit<unknown, unknown>,
   era: Era,
@@ -62,7 +64,7 @@ export const fromExit = (
 ): Outcome.Outcome => exit._tag === "Success" ? encode(exit.value) : fromCause(exit.cause, era)
 
 export const fromCause = (cause: Cause.Cause<unknown>, era: Era): Outcome.Outcome => {
-  // A handler that failed, and then died in a finalizer, has a bug: it must be logged as a defect.
+  // When a handler failed, and then died in a finalizer, the cause is a bug, so the server must log a defect.
   const failures = Cause.isDie(cause) ? [] : [...Cause.failures(cause)]
   for (const failure of failures) {
     if (McpError.isMcpError(failure)) {
@@ -79,7 +81,7 @@ export const fromCause = (cause: Cause.Cause<unknown>, era: Era): Outcome.Outcom
   return Outcome.died(cause)
 }
 
-/** The mistake of a handler that asks a person to open something that is not a URL; `undefined` when there is no such mistake. */
+/** Gives the mistake of a handler that asks a person to open an invalid URL; `undefined` when there is no mistake. */
 export const invalidUrl = (failure: McpError.McpError): Error | undefined => {
   if (failure._tag !== "UrlElicitationRequired") return undefined
   const invalid = failure.elicitations.find(({ url }) =>
@@ -90,12 +92,12 @@ export const invalidUrl = (failure: McpError.McpError): Error | undefined => {
     : new Error(`UrlElicitationRequired has a url that is not valid, in the elicitation "${invalid.elicitationId}"`)
 }
 
-/** Whether a failure by itself decides the response, also when the definition of the handler does not declare it. */
+/** Whether a failure decides the response, also when the definition of the handler does not declare this failure. */
 export const isProtocolError = (failure: unknown): failure is Feature.Fails =>
   McpError.isMcpError(failure) || failure instanceof JsonRpcError.JsonRpcError || isLocalError(failure) ||
   failure instanceof ExtendedResult || failure instanceof HttpRefusal
 
-/** The status and the headers of an HTTP response, from the outcome of a refused request. */
+/** The status and the headers of an HTTP response that refuses a request. */
 export type Head = Pick<HttpRefusal, "status" | "headers">
 
 export const headOf = ({ notes }: Outcome.Outcome): Head | undefined => notes as Head | undefined
@@ -107,8 +109,8 @@ export const errorOf = ({ error, status }: HttpRefusal, era: Era): JsonRpcError.
     : error
 
 /**
- * The outcome of a handler whose request to the client got no result. Only the operator sees an error of the transport, because its text
- * may hold secrets.
+ * Makes the outcome of a handler whose request to the client got no result. Only the operator gets an error of the transport, because the
+ * text may contain secrets.
  */
 const fromLocalError = (failure: LocalError, era: Era): Outcome.Outcome => {
   const error = (message: string) => McpError.toWire(new McpError.InternalError({ message }), era)
@@ -124,7 +126,7 @@ const fromLocalError = (failure: LocalError, era: Era): Outcome.Outcome => {
   }
 }
 
-/** Checks a result that may not conform to its method. The outcome is "Internal error" when it does not conform. */
+/** Checks a result that perhaps does not conform to its method. When the result does not conform, the outcome is "Internal error". */
 export const result = (
   value: unknown,
   method: Pick<Method.Request, "result" | "isResult" | "name">,
@@ -134,7 +136,7 @@ export const result = (
     ? undefined
     : method.isResult(value)
     ? problem?.(value)
-    // Checked strictly, because the decoder of a client would mend the value.
+    // A strict check, because the decoder of a client would accept and repair some wrong values.
     : Either.match(SchemaCheck.decoder(method.result)(value), { onLeft: wrongAt, onRight: () => WRONG })
   if (wrong === undefined) {
     const checked = value as Params
@@ -149,39 +151,39 @@ export const result = (
 
 const WRONG = "it does not conform"
 
-/** Results that come from other servers. They are sent as they are. */
+/** Results that come from other servers. The server sends them unchanged. */
 export const unchecked = new WeakSet<object>()
 
-// Says where the result is wrong, but not the value, because the value may be a secret.
+// Says which member of the result is wrong. Does not contain the value, because the value may be a secret.
 const wrongAt = ({ issue }: { readonly issue: McpError.ParseIssue }): string => {
   const paths = Issue.places(issue).flatMap(({ path }) => path === "" ? [] : [path])
   return paths.length === 0 ? WRONG : `see ${[...new Set(paths)].join(", ")}`
 }
 
-/** A result that no route encodes, because it is not a result of the method: the answer to a call that has become a task. */
+/** A result that no route may encode, because it is not the result of the method: the answer to a call that has become a task. */
 export class Encoded {
   constructor(readonly result: {}) {}
 }
 
-/** The outcome of a result that no route encodes. */
+/** Makes the outcome of a result that no route encodes. */
 export const passedOn = (result: unknown): Outcome.Outcome => ({
   result: (result instanceof Encoded ? result.result : result) as {}
 })
 
 /**
- * Encodes one result. The outcome is "Internal error" when it is not a result of the method. `hints` are the hints for caches of this
+ * Encodes one result. When the value is not a result of the method, the outcome is "Internal error". `hints` are the cache hints of this
  * result.
  */
 type Encoder = (result: unknown, hints?: Hints) => Outcome.Outcome
 
-/** Makes the encoder of a method and a revision. It is made once, and used for every message. */
+/** Makes the encoder for a method and a revision. The server makes each encoder once, and uses it for every message. */
 export const encoder = (
   method: Method.Request,
   version: Version,
   options: {
-    /** Whether results are encoded without a check against the schema. */
+    /** Whether the encoder skips the check of results against the schema. */
     readonly isTrusted: boolean
-    /** Whether the same result object comes many times. Its encoding is then cached as long as the object lives. */
+    /** Whether handlers return the same result object many times. Then the encoder caches the encoded result for each object. */
     readonly isStable: boolean
     readonly problem?: Route["problem"] | undefined
   },
@@ -198,7 +200,7 @@ export const encoder = (
   }
 }
 
-/** Adds hints to a result. A result that other clients must not see stays private, whatever the handler says. */
+/** Adds cache hints to a result. A result that other clients must not get stays private, whatever the handler says. */
 const hinted = (result: Params, hints: Hints): Params =>
   hints.cacheScope === "private" ? { ...hints, ...result, cacheScope: "private" } : { ...hints, ...result }
 

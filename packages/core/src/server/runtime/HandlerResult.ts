@@ -1,21 +1,21 @@
 /**
- * Checks what a handler of the application returned (the handler of a tool, a middleware, a `MethodHandler` and others), because only the
- * type checker promises that it is an Effect. It also checks the value of this Effect. A mistake becomes a defect, whose message names the
- * handler (`The handler of tool "search"`) and says what to change. When a handler returns a Promise by mistake, the rejection of this
- * Promise does not end the process.
+ * Checks at run time that a handler of the application returns an Effect, and checks the value of this Effect. Handlers are the handlers of
+ * tools, middleware, the handlers of `MethodHandler` and others. A mistake becomes a defect. The message of the defect names the handler
+ * (`The handler of tool "search"`) and says what to change. When a handler returns a Promise by mistake, a rejection of this Promise does
+ * not end the process.
  */
 import * as Effect from "effect/Effect"
 import * as JsonText from "../../jsonrpc/runtime/JsonText.js"
 
-/** What the handler returned, if it is an Effect. Otherwise an Effect that dies with the reason. */
+/** Gives the returned value, if it is an Effect. Otherwise gives an Effect that dies with the reason. */
 export const effect = <A, E, R>(returned: Effect.Effect<A, E, R>, actor: string): Effect.Effect<A, E, R> =>
   Effect.isEffect(returned) ? returned : Effect.suspend(() => Effect.dieMessage(noEffect(returned, actor)))
 
-/** Calls a handler when this Effect runs, and then runs what the handler returned. */
+/** Makes an Effect that calls a handler, and then runs the returned Effect. */
 export const run = <A, E, R>(handler: () => Effect.Effect<A, E, R>, actor: string): Effect.Effect<A, E, R> =>
   Effect.suspend(() => effect(handler(), actor))
 
-/** Dies when the Effect of a handler gives a Promise, or when it gives nothing although a value is needed. */
+/** Dies when the Effect of a handler gives a Promise, or gives `undefined` although a value is needed. */
 export const value = <A, E, R>(self: Effect.Effect<A, E, R>, actor: string): Effect.Effect<A, E, R> =>
   Effect.flatMap(self, (given) =>
     given === undefined || given === null

@@ -1,10 +1,13 @@
 /**
- * Checks the status and the headers of an application's `HttpRefusal` before they become a part of a response, for `HandlerOutcome` and
- * `dispatch/Stages`. A status or a header that HTTP does not allow would break the response, or add lines to it.
+ * Checks the status and the headers of an application's `HttpRefusal` before the server sends them, for `HandlerOutcome` and
+ * `dispatch/Stages`. A status or a header that HTTP does not allow would break the response, or add lines to the response.
  */
 import type { HttpRefusal } from "../HttpRefusal.js"
 
-/** What is wrong with a refusal; `undefined` when it can be sent. The error does not repeat the wrong value, which may be a secret. */
+/**
+ * Says what is wrong with a refusal; `undefined` when the server can send the refusal. The error does not contain the wrong value, which
+ * may be a secret.
+ */
 export const problemOf = ({ headers = {}, status }: HttpRefusal): Error | undefined => {
   if (!Number.isInteger(status) || status < 400 || status > 599) {
     return new Error("An HttpRefusal has a status that is not a whole number from 400 to 599; the client got 500")

@@ -1,16 +1,16 @@
 /**
- * Makes the hints that tell clients for how long, and for whom, they may cache a result. `ofMethod` gives the hints of all results of a
- * method, from the server's option `cache` (`modern/Era`). `ofList` adds the hints of the entries of a list (`features/PagedList`).
- * `onlyForSender` is for results that other clients must not see (`features/Resources`). `CacheHints` has the options and the type of
- * hints.
+ * Makes cache hints, which tell clients for how long, and for whom, they may cache a result. `ofMethod` makes the hints of all results of a
+ * method from the server's option `cache`, for `modern/Era`. `ofList` adds the hints of the entries of a list, for `features/PagedList`.
+ * `onlyForSender` is for results that other clients must not get, for `features/Resources`. `CacheHints` contains the options and the type
+ * of hints.
  */
 import { type CacheableMethod, type Hints, least, type ServerCacheOptions, toHints } from "../CacheHints.js"
 
-/** The hints of a result that other clients must not see. They replace the scope that the options give. */
+/** The hints of a result that other clients must not get. They replace the scope in the options. */
 export const onlyForSender: Hints = { cacheScope: "private" }
 
 /**
- * The hints of all results of a method. The options of the method come before the options of all methods. Without options there are no
+ * Makes the hints of all results of a method. The options of the method replace the options of all methods. Without options there are no
  * hints.
  */
 export const ofMethod = (options: ServerCacheOptions | undefined, method: string): Hints =>
@@ -21,8 +21,8 @@ export const ofMethod = (options: ServerCacheOptions | undefined, method: string
   ) ?? {}
 
 /**
- * The hints of a list whose entries have hints of their own: the shortest time and the narrowest scope of all of them. `own` are the hints
- * of the method `tools/list`, for example; they also count for an entry without hints. `undefined` when no entry has hints.
+ * Makes the hints of a list whose entries have their own hints: the shortest time and the narrowest scope of all. `own` are the hints of
+ * the list method, for example of `tools/list`. They also count for an entry without hints. `undefined` when no entry has hints.
  */
 export const ofList = (own: Hints, entries: ReadonlyArray<Hints | undefined>): Hints | undefined => {
   const given = entries.filter((hints) => hints !== undefined)

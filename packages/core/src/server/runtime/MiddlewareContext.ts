@@ -1,7 +1,7 @@
 /**
- * The services that a middleware and the effect inside it run with, for `Pipeline` and `Middleware`. The middleware runs with the services
- * of its own layer, and the effect inside runs with the services of another layer. Both get the services of the request. The effect also
- * gets the services that the middleware adds.
+ * Runs a middleware and the effect inside it with the right services, for `Pipeline` and `Middleware`. The middleware runs with the
+ * services of its own layer. The effect inside runs with the services of another layer, and with the services that the middleware adds. The
+ * middleware and the effect also get the services of the request.
  */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -11,8 +11,8 @@ import { RequestContext } from "../RequestContext.js"
 import { ServerSession } from "../ServerSession.js"
 
 /**
- * Runs one middleware around an effect. `own` has the services of the middleware's layer. `request` has the services of the request, and
- * the services that outer middleware has added. `next` gets `request` with the services that this middleware adds.
+ * Runs one middleware around an effect. `own` contains the services of the middleware's layer. `request` contains the services of the
+ * request, and the services that outer middleware has added. `next` gets `request`, together with the services that this middleware adds.
  */
 export const run = <Call>(
   middleware: (call: Call, next: Effect.Effect<unknown, unknown>) => Effect.Effect<unknown, unknown, any>,
@@ -30,8 +30,8 @@ export const run = <Call>(
 }
 
 /**
- * The keys of the services that middleware has provided so far. A service of middleware may be the same object that the application already
- * has, so only its key tells that middleware provided it.
+ * The keys of the services that middleware has provided so far. The keys are necessary, because middleware may provide the same object that
+ * the application also has in its context.
  */
 class Provided extends Context.Reference<Provided>()("@effect-mcp/core/server/Middleware/Provided", {
   defaultValue: (): ReadonlyArray<string> => []
@@ -48,7 +48,7 @@ export const add = <I, S>(
     Context.add(Provided, [...Context.get(context, Provided), tag.key])
   ) as Context.Context<never>
 
-/** The services of the request, with the services that a middleware has added to `base`, by `add` or in any other way. */
+/** Gives the services of the request, together with the services that a middleware has added to `base`, with `add` or in any other way. */
 const withAdded = (
   request: Context.Context<never>,
   base: Context.Context<never>,
@@ -64,5 +64,5 @@ const withAdded = (
   return EffectInternals.contextOf(all)
 }
 
-// A middleware cannot replace what describes the request.
+// A middleware cannot replace the services that describe the request.
 const ofRequest: ReadonlySet<string> = new Set([RequestContext.key, ServerSession.key, Scope.Scope.key])

@@ -1,26 +1,25 @@
 /**
- * Where the pages of a list begin and end, and the cursors of the pages: `start` finds the index that belongs to a cursor, `at` gives the
- * page that begins at an index. `features/ListPage` and `features/PagedList` cut lists with these functions. `ResolvedLimits` takes the
- * default size of a page from this module. A page is limited in entries and in characters, so that every client can read it, however long
- * the schemas of tools are.
+ * Cuts lists into pages, and makes the cursors of the pages, for `features/ListPage` and `features/PagedList`. `start` finds the index for
+ * a cursor, and `at` gives the page that begins at an index. `ResolvedLimits` reads the default size of a page from this module. A page has
+ * a limit of entries and a limit of characters. So every client can read a page, also when the schemas of tools are long.
  */
 import * as Either from "effect/Either"
 import * as Encoding from "effect/Encoding"
 import * as JsonText from "../../jsonrpc/runtime/JsonText.js"
 import { InvalidParams } from "../../protocol/McpError.js"
 
-/** The default number of entries on a page. It is high, because many clients read only the first page. */
+/** The default number of entries on a page. This number is high, because many clients read only the first page. */
 export const SIZE = 1000
 
 /**
- * How many characters the JSON of the entries of a page may have together. A character has at most three bytes, and clients of this library
+ * How many characters the entries of a page may have together, as JSON. A character has at most three bytes, and clients of this library
  * read messages of up to 10 MiB with up to a million values.
  */
 export const MAX_CHARACTERS = 2 * 1024 * 1024
 
 const sizes = new WeakMap<object, number>()
 
-/** The number of characters of the JSON of an item. Each object is measured once. */
+/** Gives the number of characters of an item as JSON. Measures each object only once. */
 export const sizeOf = (item: unknown): number => {
   if (typeof item !== "object" || item === null) return String(item).length
   let size = sizes.get(item)
@@ -31,13 +30,13 @@ export const sizeOf = (item: unknown): number => {
 /** Whether an item is too long for every page. */
 export const isTooLong = (item: unknown): boolean => sizeOf(item) > MAX_CHARACTERS
 
-/** The index at which the page after `cursor` begins. Left: the cursor does not belong to this list. */
+/** Finds the index at which the page after `cursor` begins. Left: the cursor does not belong to this list. */
 export const start = (
   list: string,
   entries: ReadonlyArray<readonly [key: string, item: unknown]>,
   cursor: string | undefined
 ): Either.Either<number, InvalidParams> => {
-  // No page ends with an empty cursor. A client that sends an empty cursor gets the first page.
+  // The server never sends an empty cursor. A client that sends an empty cursor gets the first page.
   if (cursor === undefined || cursor === "") return Either.right(0)
   const key = keyOf(list, cursor)
   return key === undefined
@@ -45,7 +44,7 @@ export const start = (
     : Either.right(firstAfter(entries, key))
 }
 
-/** The index at which the page that begins at `index` ends. The entry for which the page has no room begins the next page. */
+/** Gives the end of the page that begins at `index`: the index of the first entry that does not fit. */
 export const endOf = (
   entries: ReadonlyArray<readonly [key: string, item: unknown]>,
   index: number,
@@ -60,7 +59,7 @@ export const endOf = (
   return end
 }
 
-/** The page that begins at an index. */
+/** Gives the page that begins at an index. */
 export const at = <A>(
   list: string,
   entries: ReadonlyArray<readonly [key: string, item: A]>,
@@ -75,7 +74,7 @@ export const at = <A>(
   }
 }
 
-/** A page size as an integer of at least 1, so that a client always reaches the end of the list. */
+/** Gives a page size as an integer of at least 1, so that a client always reaches the end of the list. */
 export const atLeastOne = (size: number): number => size >= 1 ? Math.floor(size) : 1
 
 const firstAfter = (entries: ReadonlyArray<readonly [key: string, item: unknown]>, key: string): number => {

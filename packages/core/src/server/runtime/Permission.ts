@@ -1,7 +1,7 @@
 /**
- * What the user of a request may do: the answer of the option `permit` of the `Authenticator` to the scopes that a feature requires.
- * `Authentication` adds this function to the user, as a service that no handler sees. Without `permit`, everything that requires a scope is
- * refused.
+ * Checks whether the user of a request has the authorization scopes that a feature requires. The option `permit` of the `Authenticator`
+ * decides. `Authentication` adds this function to the services of the user, as a private service. Without `permit`, every use that requires
+ * a scope is refused.
  *
  * `features/Surroundings` checks before a handler runs, and `dispatch/Stages` checks before the response of an HTTP request begins.
  * `legacy/GuardedCalls` and `TaskViewer` check the scopes of the calls and tasks that a message names.
@@ -14,7 +14,7 @@ import * as EffectInternals from "../../kit/EffectInternals.js"
 import type { Refuses } from "../Authenticator.js"
 import { HttpRefusal } from "../HttpRefusal.js"
 
-/** Gives the refusal of a use that requires all of these scopes; `undefined` when the user may use it. */
+/** Gives the refusal of a use that requires these scopes; `undefined` when the user has the scopes. */
 export type Permit = (scopes: ReadonlyArray<string>) => Refuses | undefined
 
 const Permit = ContextOf.GenericTag<Permit>("@effect-mcp/core/server/Permit")
@@ -22,7 +22,7 @@ const Permit = ContextOf.GenericTag<Permit>("@effect-mcp/core/server/Permit")
 export const add = (user: Context.Context<never>, permit: Permit): Context.Context<never> =>
   ContextOf.add(user, Permit, permit) as Context.Context<never>
 
-/** The refusal for the user among these services; `undefined` when the user may use what requires these scopes. */
+/** Gives the refusal for the user in these services; `undefined` when the user has these scopes. */
 export const refusal = (
   services: Context.Context<never> | undefined,
   scopes: ReadonlyArray<string>
@@ -33,7 +33,7 @@ export const refusal = (
   return permit !== undefined ? permit(scopes) : scopes.length === 0 ? undefined : unanswered(scopes)
 }
 
-/** Fails with the refusal when the user of the request may not use what requires these scopes. */
+/** Fails with the refusal when the user of the request does not have these scopes. */
 export const check = (scopes: ReadonlyArray<string>): Effect.Effect<void, Refuses> =>
   Effect.contextWithEffect((services: Context.Context<never>) => {
     const refused = refusal(services, scopes)
@@ -47,6 +47,6 @@ const unanswered = (scopes: ReadonlyArray<string>): HttpRefusal =>
       code: JsonRpcError.UNAVAILABLE,
       message:
         `Forbidden: this requires the ${scopes.length === 1 ? "scope" : "scopes"} ${scopes.join(" ")}, and the ` +
-        "server does not know the scopes of its users: its Authenticator needs the option permit"
+        "server cannot check the scopes of its users: its Authenticator needs the option permit"
     }
   })

@@ -1,12 +1,12 @@
 /**
- * Runs a handler inside everything that runs around a handler: the session layer, the middleware, and the context of the request. `Serve`
- * runs each request and notification of both protocol eras through this module. `Routes` asks whether results reach the client as their
- * handlers returned them, and `features/TaskCall` keeps the `RequestScope` of a call that becomes a task.
+ * Runs a handler with its services and inside the middleware. `Serve` runs each request and notification through this module. `Routes`
+ * calls `leavesResults`. `features/TaskCall` keeps the `RequestScope` of a call that becomes a task.
  *
- * The services of a handler come from six sources: the context that the feature's layer was built with, what the application gave with the
- * HTTP request, the session layer, the user, the middleware, and the request itself. Where two sources have the same service, the later
- * source wins. `servicesOf` joins all sources except the middleware, whose services `MiddlewareContext` adds. `decodeAndFind` decodes the
- * parameters of a message and finds its handler. It runs on the message's fiber, when the middleware runs `next`.
+ * The services of a handler come from six sources: the context of the feature's layer, the services that the application provided with the
+ * HTTP request, the session layer, the user, the middleware, and the request itself. Where two sources have the same service, the handler
+ * gets the service of the later source. `servicesOf` joins all sources except the middleware, whose services `MiddlewareContext` adds.
+ * `decodeAndFind` decodes the parameters of a message and finds its handler. It runs on the message's fiber, when the middleware runs
+ * `next`.
  */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -23,24 +23,24 @@ import type { RequestScope } from "./RequestScope.js"
 import type { Served } from "./Route.js"
 import type { Server } from "./Server.js"
 
-/** The message as its handler sees it, and the origin of the message. */
+/** The context of the message's handler, with the origin of the message. */
 export type Handler = ServerSessionService & {
   readonly call: Call
   readonly origin: Pick<RequestOrigin, "services" | "user" | "values">
   fiber: Fiber.RuntimeFiber<any, any> | undefined
 }
 
-/** The services that the session layer built for the client, if it built any. */
+/** The services of the session layer for the client; `undefined` when there are none. */
 type Services = Context.Context<never> | undefined
 
 export interface Pipeline {
-  /** Whether the server has neither middleware nor a session layer, so that nothing runs around a handler. */
+  /** Whether nothing runs around a handler: the server has no middleware and no session layer. */
   readonly isBare: boolean
   /** Whether the server has middleware around messages. */
   readonly isSurrounded: boolean
   /**
-   * Gives the effect of a message, and the context to start the fiber of the message with. Where the session of the client exists but has
-   * no services yet, the effect first builds the session layer. The effect sets the fiber of the handler.
+   * Makes the effect that handles a message, and the context for the fiber of the message. When the session of the client exists but has no
+   * services yet, the effect first builds the session layer. The effect sets the field `fiber` of the handler's context.
    */
   readonly start: <H extends Handler>(
     handler: H,
@@ -53,7 +53,7 @@ export interface Pipeline {
   }
 }
 
-/** Whether each result reaches the client as its handler returned it. Middleware may replace a result. */
+/** Whether each result is the value that the handler returned. With middleware, a result may be a different value. */
 export const leavesResults = ({ middleware, sessionMiddleware }: Around): boolean =>
   middleware === undefined && sessionMiddleware === undefined
 
@@ -70,7 +70,7 @@ export const make = (
       const built = layer === undefined || !inSession || services !== undefined
         ? undefined
         : pipe?.get(handler) ?? layer.ofRequest(handler, scope)
-      // The session layer that the handshake builds gets no values of a request.
+      // The handshake builds the session layer without the values of a request.
       const valued = (effect: Effect.Effect<unknown, unknown>) => inSession ? withValues(effect, handler) : effect
       if (isSurrounded || built !== undefined) {
         return {
@@ -86,7 +86,7 @@ export const make = (
           })
         }
       }
-      // The services are known when the handler is found. The context is filled only then, because a second context for the same fiber
+      // The services are known only after the handler was found. So this code fills the context later: a second context for the same fiber
       // would cost more than finding the handler.
       const context: Context.Context<never> = EffectInternals.contextOf(noServices)
       return {
@@ -102,13 +102,13 @@ export const make = (
   }
 }
 
-/** Runs the effect with what HTTP middleware of the application has set for the fiber of the request. */
+/** Runs the effect with the values that HTTP middleware of the application has set for the fiber of the request. */
 const withValues = (
   effect: Effect.Effect<unknown, unknown>,
   { origin: { values } }: Pick<Handler, "origin">
 ): Effect.Effect<unknown, unknown> => values === undefined ? effect : EffectInternals.withChanged(effect, values)
 
-/** The handler inside the middleware. */
+/** Makes the effect of the handler inside the middleware. */
 const surrounded = <H extends Handler>(
   { middleware, sessionMiddleware }: Around,
   handler: H,
@@ -139,14 +139,14 @@ const around = (
   next: (request: Context.Context<never>) => Effect.Effect<unknown, unknown>
 ): Effect.Effect<unknown, unknown> => MiddlewareContext.run(around.run, call, context, request, next)
 
-/** The context that middleware runs with. It has no services of the feature's layer. */
+/** Makes the context of middleware, without the services of the feature's layer. */
 const filled = (
   session: Context.Context<never> | undefined,
   request: Omit<Handler, "call" | "fiber">,
   scope: Scope.Scope
 ): Context.Context<never> => EffectInternals.contextOf(servicesOf(Context.empty(), session, request, scope))
 
-/** The services of a handler, from all sources except the middleware. */
+/** Joins the services of a handler, from all sources except the middleware. */
 export const servicesOf = (
   captured: Context.Context<never>,
   session: Context.Context<never> | undefined,

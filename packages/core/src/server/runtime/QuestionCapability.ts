@@ -1,8 +1,7 @@
 /**
- * The capability that a client needs to answer a question that is already in the form of the protocol, or to answer a question as a task.
- * `legacy/Questions`, `legacy/TaskWire`, `modern/Questions` and `modern/Era` check this capability. `withoutContext` removes the request
- * for context from a sampling question, where the client does not have the capability for context. A `Question` of a handler (`Ask`) names
- * its capability itself.
+ * Finds the capability that a client needs to answer an encoded question, or to answer a question as a task. `legacy/Questions`,
+ * `legacy/TaskWire`, `modern/Questions` and `modern/Era` check this capability. `withoutContext` removes the request for context from a
+ * sampling question, when the client has not declared this capability. A `Question` of `Ask` contains its capability itself.
  */
 import * as Capabilities from "../../protocol/Capabilities.js"
 import * as Elicitation from "../../protocol/Elicitation.js"
@@ -11,7 +10,7 @@ import * as Sampling from "../../protocol/Sampling.js"
 import * as Version from "../../protocol/Version.js"
 import type { Question } from "../Ask.js"
 
-/** The capability as a path such as `elicitation.url`, for `Capabilities.declares`. */
+/** Gives the capability as a path such as `elicitation.url`, for `Capabilities.declares`. */
 export const of = (method: string, params: JsonObject): string => {
   switch (method) {
     case "elicitation/create":
@@ -24,17 +23,17 @@ export const of = (method: string, params: JsonObject): string => {
 }
 
 /**
- * The capability to answer a question as a task. Only clients of revision 2025-11-25 can declare it. A server of every protocol era names
- * it when it refuses other clients.
+ * Gives the capability to answer a question as a task. Only clients of revision 2025-11-25 can declare this capability. For other clients,
+ * the server names this capability in the error.
  */
 export const asTask = ({ kind }: Pick<Question<unknown>, "kind">): Capabilities.ClientCapabilities => ({
   tasks: { requests: kind === "elicit" ? { elicitation: { create: {} } } : { sampling: { createMessage: {} } } }
 })
 
 /**
- * The parameters of a question, without the request for the context of servers where the client has not declared `sampling.context`. From
- * revision 2025-11-25 on a server SHOULD NOT ask such a client for context (client/sampling#capabilities). A question without this
- * parameter asks for no context.
+ * Gives the parameters of a question. When the client has not declared `sampling.context`, removes the parameter `includeContext`. From
+ * revision 2025-11-25 on, a server SHOULD NOT ask such a client for context (client/sampling#capabilities). Without this parameter, a
+ * question asks for no context.
  */
 export const withoutContext = <Params extends JsonObject>(
   method: string,

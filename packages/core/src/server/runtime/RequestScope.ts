@@ -1,8 +1,8 @@
 /**
  * The scope of a request. `Serve` makes a scope for each request, `Pipeline` provides it to the handler, and `TaskCall` keeps it open for a
- * task. Most handlers add nothing to the scope, so the scope inside is made when something is first added. Once the scope is closed, fibers
- * that outlive the request find it closed. The class has the form of a `Scope` of Effect 3. Under Effect 4, `RequestScope.v4.ts` is used in
- * place of this file.
+ * task. Most handlers add nothing to the scope, so this class makes the real scope (`inner`) only when a handler first needs it. After the
+ * request has ended, fibers that still run get a closed scope. The class has the members of a `Scope` of Effect 3. Builds for Effect 4 use
+ * `RequestScope.v4.ts` in place of this file.
  */
 import * as Effect from "effect/Effect"
 import * as ExecutionStrategy from "effect/ExecutionStrategy"
@@ -20,7 +20,7 @@ export class RequestScope implements Scope.Scope {
     return ExecutionStrategy.sequential
   }
 
-  /** The state of the scope inside, which `Effect.forkIn` and `Effect.forkScoped` read directly. */
+  /** The state of the inner scope. `Effect.forkIn` and `Effect.forkScoped` read this member directly. */
   get state(): unknown {
     return (this.inner as unknown as { readonly state: unknown }).state
   }
@@ -36,8 +36,7 @@ export class RequestScope implements Scope.Scope {
   }
 
   /**
-   * Closes the scope. Gives the effect that runs its finalizers; `undefined` when nothing was added to the scope, or when `keep` keeps it
-   * open.
+   * Closes the scope. Gives the effect that runs the finalizers; `undefined` when the scope has no finalizers, or when `keep` was called.
    */
   release(exit: Exit.Exit<unknown, unknown>): Effect.Effect<void> | undefined {
     if (this.kept) return undefined
@@ -45,7 +44,7 @@ export class RequestScope implements Scope.Scope {
     return this.made === undefined ? undefined : Scope.close(this.made, exit)
   }
 
-  /** Keeps the scope open after its request. Gives a function; the effect that this function gives closes the scope. */
+  /** Keeps the scope open after its request. Returns a function that makes the effect which closes the scope. */
   keep(): (exit: Exit.Exit<unknown, unknown>) => Effect.Effect<void> {
     this.kept = true
     return (exit) =>
@@ -59,7 +58,7 @@ export class RequestScope implements Scope.Scope {
     return pipeArguments(this, arguments)
   }
 
-  // A fiber that outlives its request finds the scope closed.
+  // A fiber that runs after the end of the request gets a closed scope.
   private get inner(): Scope.CloseableScope {
     if (this.made === undefined) {
       this.made = Effect.runSync(Scope.make())

@@ -1,6 +1,6 @@
 /**
- * The scope of a request, which closes with the request or is kept open after it, under Effect 4. There a scope costs no more than an
- * object.
+ * The scope of a request, for Effect 4. The scope closes with the request, or stays open after the request (`keep`). In Effect 4, a scope
+ * costs no more than an object.
  */
 import * as Effect from "effect/Effect"
 import type * as Exit from "effect/Exit"
@@ -21,12 +21,14 @@ for (const key of Object.keys(prototype)) {
 export class RequestScope extends (Base as unknown as new() => Scope.Closeable) {
   private kept = false
 
-  /** Closes the scope. Gives the effect that runs its finalizers; `undefined` when there are none, or when `keep` keeps the scope open. */
+  /**
+   * Closes the scope. Gives the effect that runs the finalizers; `undefined` when the scope has no finalizers, or when `keep` was called.
+   */
   release(exit: Exit.Exit<unknown, unknown>): Effect.Effect<void> | undefined {
     return this.kept ? undefined : Scope.closeUnsafe(this, exit)
   }
 
-  /** Keeps the scope open after its request. Gives a function; the effect that this function gives closes the scope. */
+  /** Keeps the scope open after its request. Returns a function that makes the effect which closes the scope. */
   keep(): (exit: Exit.Exit<unknown, unknown>) => Effect.Effect<void> {
     this.kept = true
     return (exit) =>

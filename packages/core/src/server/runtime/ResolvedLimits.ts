@@ -1,6 +1,6 @@
 /**
- * The limits of a server (`dispatch/Build`) and of an endpoint (`http/ResolvedOptions`), each with the value that the application gives, or
- * with its default. `Limits` describes the limits.
+ * Fills in the defaults of the limits of a server, for `dispatch/Build`, and of an endpoint, for `http/ResolvedOptions`. `Limits` describes
+ * the limits.
  */
 import * as Predicate from "effect/Predicate"
 import * as Record from "effect/Record"
@@ -11,7 +11,7 @@ import * as Outbox from "../../kit/Outbox.js"
 import type { HttpLimits, ServerLimits } from "../Limits.js"
 import * as Paging from "./Paging.js"
 
-/** The same limits, where each limit has a value. */
+/** The limits, each with a value. */
 export type Resolved<Limits> = { readonly [Name in keyof Limits]-?: Exclude<Limits[Name], undefined> }
 
 const resolve = <Limits extends object>(limits: Limits, defaults: Resolved<Limits>): Resolved<Limits> => ({

@@ -1,8 +1,9 @@
 /**
- * Finds the route of a request of one protocol era, for `Serve`, by the name of the method and the client. `legacy/Era` and `modern/Era`
- * each have one lookup. It is made from the routes of the features, which both eras share, and from the `Vocabulary` of the era. For each
- * revision the lookup keeps a table, which joins each route with the method of the era's vocabulary and with the encoder of the method's
- * results. A handler that the application registered for a method comes before the route of a feature.
+ * Finds the route of a request, for `Serve`, by the name of the method and the client. There is one lookup for legacy revisions (up to
+ * 2025-11-25), and one for modern revisions (2026-07-28). A lookup is made from the routes of the features, and from a `Vocabulary`: the
+ * methods of these revisions. For each revision, the lookup has a table that joins each route with the definition of its method, and with
+ * the encoder of the method's results. When the application has registered a handler for a method, this handler replaces the route of the
+ * feature.
  */
 import * as Effect from "effect/Effect"
 import type { Params } from "../../jsonrpc/Message.js"
@@ -28,15 +29,15 @@ export type NotificationHandler = RegisteredHandler & { readonly method: Method.
 type Registered = Pick<Server, "extensions" | "registry">
 
 /**
- * The application's handler of the requests of a method, which comes before the route of a feature. `undefined` when there is none. A
- * handler of an extension that the server does not have among its `extensions` does not count.
+ * Finds the application's handler of the requests of a method. This handler replaces the route of a feature. `undefined` when there is
+ * none. Ignores a handler of an extension that is not in the option `extensions` of the server.
  */
 export const handlerOf = (server: Registered, method: string): RequestHandler | undefined => {
   const found = server.registry.handlers.get(method)
   return found?.method.kind === "request" && isGiven(server, found) ? found as RequestHandler : undefined
 }
 
-/** The application's handler of the notifications of a method; `undefined` when there is none. */
+/** Finds the application's handler of the notifications of a method; `undefined` when there is none. */
 export const listenerOf = (server: Registered, method: string): NotificationHandler | undefined => {
   const found = server.registry.handlers.get(method)
   return found?.method.kind === "notification" && isGiven(server, found) ? found as NotificationHandler : undefined
@@ -45,44 +46,44 @@ export const listenerOf = (server: Registered, method: string): NotificationHand
 const isGiven = ({ extensions }: Registered, { extension }: RegisteredHandler): boolean =>
   extension === undefined || extensions.byId.has(extension)
 
-/** A route in the form that clients of one revision see. */
+/** A route for clients of one revision. */
 export interface EraRoute<F extends ClientFacts> {
   readonly method: Method.Request
   readonly serve: (params: any, handler: HandlerContext<F>, raw: JsonObject | undefined) => Route.Served
   /** See `Route.seen`. */
   readonly seen?: Route.Route["seen"]
-  /** Whether the server offers the capability that the method needs to a client. */
+  /** Whether the server offers the capability of the method to a client. */
   readonly isOffered: (client: F) => boolean
-  /** The capabilities that a client must have declared; `undefined` when it needs none. */
+  /** The capabilities that a client must have declared; `undefined` when a client needs no capability. */
   readonly requires?: Capabilities.ClientCapabilities | undefined
-  /** Whether a request of this method is served before `initialize` has succeeded, like `ping`. Default: `false`. */
+  /** Whether the server serves a request of this method before `initialize` has succeeded, like `ping`. Default: `false`. */
   readonly isEarly?: boolean | undefined
   /** Whether a client may cancel a request of this method. Default: `true`. */
   readonly isCancellable?: boolean | undefined
   /** Gives the result of a request that the server ends before the handler has ended. Default: the request gets an error. */
   readonly closing?: ((handler: HandlerContext<F>) => unknown) | undefined
-  /** Encodes a result for a client, with the hints for caches of this result. */
+  /** Encodes a result for a client, with the cache hints of this result. */
   readonly encode: (result: unknown, hints: Hints | undefined, client: F) => Outcome
 }
 
-/** A route of a feature or of an era, together with the method that it serves. */
+/** A route, together with the method that the route serves. */
 export type Joined<F extends ClientFacts> =
   & Omit<EraRoute<F>, "isOffered" | "encode">
   & Partial<Pick<EraRoute<F>, "encode">>
   & Pick<Route.Route, "isTrusted" | "isStable" | "problem">
 
-/** The methods that clients of one era may use. */
+/** The methods of legacy revisions, or of modern revisions. */
 export interface Vocabulary<F extends ClientFacts> {
   readonly methods: ReadonlyMap<string, Method.Method>
-  /** The routes of the methods that only this era has. */
+  /** The routes of the methods that only these revisions have. */
   readonly own: ReadonlyArray<Joined<F>>
   /** The capabilities that the server offers to a client. */
   readonly capabilities: (client: F) => Capabilities.ServerCapabilities
-  /** Gives a function that adds to a result of a method what every result of this era has. */
+  /** Makes a function that adds the members that every result of these revisions must have. */
   readonly stamp?: (method: string) => (result: Params) => Params
 }
 
-/** The route of a method for a client; `undefined` when the server does not offer the method to the client. */
+/** Finds the route of a method for a client; `undefined` when the server does not offer the method to the client. */
 export type Routes<F extends ClientFacts> = (method: string, client: F) => EraRoute<F> | undefined
 
 interface Table<F extends ClientFacts> {
@@ -102,7 +103,7 @@ export const make = <F extends ClientFacts>(
   const makeTable = (version: Version): Table<F> => {
     const join = ({ isStable, isTrusted, problem, ...joined }: Joined<F>): EraRoute<F> => {
       const { method } = joined
-      // Middleware may replace a result, so a result that middleware may have replaced is checked.
+      // Middleware may replace a result, so with middleware the encoder checks each result.
       const options = { isTrusted: isTrusted && Pipeline.leavesResults(server), isStable, problem }
       return {
         ...joined,
@@ -152,7 +153,8 @@ const joinedOf = <F extends ClientFacts>({ context, method, requires, run }: Req
 })
 
 /**
- * Whether the server offers the capability that a method needs to a client. The answer is computed once for each value of `capabilities`.
+ * Makes the function that says whether the server offers the capability of a method to a client. The function computes the answer once for
+ * each value of `capabilities`.
  */
 const gate = <F>(
   { capability, gatedSince }: Method.Request,

@@ -1,10 +1,10 @@
 /**
- * Serves the messages of one protocol era, legacy (revisions up to 2025-11-25) or modern (2026-07-28). It finds the route of a request,
- * checks whether the client may send the request, and makes the `Work` that runs the handler. It gives notifications to their handlers.
- * `legacy/Era` and `modern/Era` each make a record of what differs between the eras. `legacy/ServerSide`, which also serves the handshake,
- * and `modern/ServerSide`, which also reads the envelope of each request, call this module.
+ * Serves the messages of legacy revisions (up to 2025-11-25) or of modern revisions (2026-07-28): the two protocol eras. This module finds
+ * the route of a request, checks whether the client may send the request, and makes the `Work` that runs the handler. It also passes
+ * notifications to their handlers. `legacy/Era` and `modern/Era` each make a record with the differences between the eras.
+ * `legacy/ServerSide` and `modern/ServerSide` call this module.
  *
- * `Routes` finds what serves a method, and `Pipeline` runs the middleware around a handler.
+ * `Routes` finds the route of a method, and `Pipeline` runs the middleware around a handler.
  */
 import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -27,42 +27,41 @@ import * as Route from "./Route.js"
 import * as Routes from "./Routes.js"
 import type { Server } from "./Server.js"
 
-/** One protocol era for one server, in three parts. Each part has one reader. */
+/** The differences between the eras, for one server, in three parts. */
 export interface Era<F extends ClientFacts> {
   /** The methods that clients may use. `Routes` reads this part. */
   readonly vocabulary: Routes.Vocabulary<F>
-  /** How a request is checked and answered. This module reads this part. */
+  /** The functions that check and answer a request. This module reads this part. */
   readonly serving: Serving<F>
-  /** How a handler speaks with its client. `HandlerContext` reads this part. */
+  /** The functions with which a handler sends to its client. `HandlerContext` reads this part. */
   readonly speech: Speech<F>
 }
 
-/** How a request is checked and answered. The members are in the order in which a request needs them. */
+/** The functions that check and answer a request, in the order in which they run. */
 export interface Serving<F extends ClientFacts> {
   /**
-   * Gives the error of a request that must not be served, or what serves the request in place of its route; `undefined` when the route
-   * serves the request.
+   * Checks a request. Gives the error when the server must not serve the request. May also give an effect that serves the request in place
+   * of its route. `undefined`: the route serves the request.
    */
   readonly gate: (client: F, request: Request, route: Routes.EraRoute<F>) => McpError | Route.Served | undefined
   /**
-   * Decodes the parameters of a request that does not conform to its schema, where the era accepts such a request; otherwise gives
-   * `undefined`.
+   * Decodes the parameters of a request that does not conform to its schema, but that this era still accepts. Gives `undefined` for any
+   * other request.
    */
   readonly mend?: (request: Request, method: Method.Request) => ReturnType<Method.Request["decodeParams"]> | undefined
   /**
-   * Changes what the route gives, for example for a request that brings answers of an earlier round. Default: what the route gives serves
-   * the request.
+   * Changes the effect of the route, for example for a request with answers to the questions of an earlier round. Default: no change.
    */
   readonly resume?: (handler: HandlerContext<F>, params: any, served: Route.Served) => Route.Served
-  /** Adds an effect that runs after the release of what a handler has acquired. Default: nothing is added. */
+  /** Adds an effect that runs after the finalizers of the handler. Default: no effect. */
   readonly released?: (client: F, released: Effect.Effect<void> | undefined) => Effect.Effect<void> | undefined
-  /** Gives the outcome of a request that failed before any code of the application ran. */
+  /** Makes the outcome of a request that failed before code of the application ran. */
   readonly refused: (exit: Exit.Exit<unknown, unknown>, error: Refuses) => Outcome
-  /** Gives the outcome of a request that the server ends before its handler has ended. Default: an error. */
+  /** Makes the outcome of a request that the server ends before its handler has ended. Default: an error. */
   readonly closing?: (handler?: HandlerContext<F>, route?: Routes.EraRoute<F>) => Outcome
 }
 
-/** Serves the messages of an era. Each server makes one for each of its eras. */
+/** Serves the messages of an era. Each server makes one such object for each era. */
 export interface Serve<F extends ClientFacts> {
   readonly server: Server
   readonly era: Era<F>
@@ -77,7 +76,7 @@ export const make = <F extends ClientFacts>(server: Server, era: Era<F>): Serve<
   routes: Routes.make(server, era.vocabulary)
 })
 
-/** The work of a request: its handler, or its refusal. */
+/** Makes the work of a request: runs the handler, or refuses the request. */
 export const request = <F extends ClientFacts>(
   self: Serve<F>,
   client: F,
@@ -104,7 +103,7 @@ export const request = <F extends ClientFacts>(
   })
 }
 
-/** Answers a request with an error. Middleware sees the request and the error. */
+/** Answers a request with an error. Middleware gets the request and the error. */
 export const refuse = <F extends ClientFacts>(
   self: Serve<F>,
   client: F,
@@ -117,7 +116,7 @@ export const refuse = <F extends ClientFacts>(
     ? workOf(self, client, request, incoming, route, () => Route.failed(error), error)
     : fail(self, error)
 
-/** The work of a request that fails before any code of the application runs. */
+/** Makes the work of a request that fails before code of the application runs. */
 export const fail = <F extends ClientFacts>({ era: { serving } }: Serve<F>, error: Refuses): Work => ({
   effect: Effect.fail(error),
   reply: (exit) => serving.refused(exit, error),
@@ -141,7 +140,7 @@ const workOf = <F extends ClientFacts>(
     context,
     cancellable: route?.isCancellable,
     release: (exit) => {
-      // Code that keeps the context after the request must not keep the fiber, which has ended.
+      // Removed, so that code which stores the context does not also keep the ended fiber in memory.
       handler.fiber = undefined
       const released = scope.release(exit)
       return serving.released === undefined ? released : serving.released(client, released)
@@ -151,7 +150,10 @@ const workOf = <F extends ClientFacts>(
   }
 }
 
-/** The error of a client that lacks a required capability; `undefined` when the client has declared all of them, or could declare none. */
+/**
+ * Makes the error for a client that lacks a required capability; `undefined` when the client has declared all of them, or had no way to
+ * declare capabilities.
+ */
 export const lacking = (
   { clientCapabilities, hasDeclared }: ClientFacts,
   required: Capabilities.ClientCapabilities
@@ -160,7 +162,10 @@ export const lacking = (
   return missing === undefined ? undefined : new MissingClientCapability({ required: missing })
 }
 
-/** The application's handler of a notification, where the revision of the client has the notification; otherwise `undefined`. */
+/**
+ * Finds the application's handler of a notification; `undefined` when there is none, or the client's revision does not have this
+ * notification.
+ */
 export const listenerOf = <F extends ClientFacts>(
   { server }: Serve<F>,
   client: F,
@@ -173,7 +178,7 @@ export const listenerOf = <F extends ClientFacts>(
     : undefined
 }
 
-/** Gives a notification to its handler, inside the middleware. `observed` runs after that. */
+/** Runs the handler of a notification, inside the middleware. `observed` runs after that. */
 export const notification = <F extends ClientFacts>(
   { era: { speech }, pipeline }: Serve<F>,
   client: F,
@@ -188,7 +193,7 @@ export const notification = <F extends ClientFacts>(
     const scope = new RequestScope()
     const { context, effect } = pipeline.start(handler, scope, client, () => {
       const decoded = listener?.method.decodeParams(params)
-      // Malformed parameters have no effect, because a notification has no response that could carry an error.
+      // Ignores malformed parameters, because the server cannot answer a notification with an error.
       return listener === undefined || decoded === undefined || Either.isLeft(decoded)
         ? Route.served(Effect.void)
         : { effect: listener.run(decoded.right, params, method), context: listener.context }
@@ -197,13 +202,13 @@ export const notification = <F extends ClientFacts>(
       Effect.onExit(effect, (exit) => scope.release(exit) ?? Effect.void),
       (_: Context.Context<never>) => context
     )
-    // An observer belongs to no request, so it gets no fiber of a request.
+    // An observer belongs to no request, so its context has no fiber.
     return Effect.onExit(handled, () => {
       handler.fiber = undefined
       return observed?.(handler) ?? Effect.void
     })
   }).pipe(
-    // The middleware refused the notification. A notification has no response that could carry the error.
+    // The middleware has refused the notification. The server cannot answer a notification with an error.
     Effect.catchAll((error) => HandlerOutcome.isProtocolError(error) ? Effect.void : Effect.die(error)),
     Effect.asVoid
   )

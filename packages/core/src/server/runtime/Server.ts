@@ -1,6 +1,6 @@
 /**
- * A server as both protocol eras read it: its name, what it offers at the moment, its session layer and its middleware, and its limits.
- * `dispatch/Build` makes the server. `Serve` and the modules of both eras read it for each request.
+ * The parts of a server that the modules which serve requests need: its name, its features, its session layer, its middleware and its
+ * limits. `dispatch/Build` makes this object. `Serve`, and the modules in `legacy` and `modern`, read it for each request.
  */
 import type * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
@@ -28,31 +28,31 @@ export interface Server {
   readonly info: Implementation
   /** The revisions that the server supports. */
   readonly versions: ReadonlyArray<Version>
-  /** Gives the instructions for the model at the moment; `undefined` when there are none. */
+  /** Gives the current instructions for the model; `undefined` when there are none. */
   readonly instructions: () => string | undefined
-  /** Gives the capabilities that the server has at the moment. */
+  /** Gives the current capabilities of the server. */
   readonly capabilities: () => ServerCapabilities
-  /** The routes of all features. They exist also while the server has no entry of a feature. */
+  /** The routes of the methods of all features, also when the server has no entries. */
   readonly features: ReadonlyArray<Route>
-  /** The entries that the application has registered. `runtime/Routes` finds a handler in them. */
+  /** The handlers and filters that the application has registered. `runtime/Routes` finds a handler in them. */
   readonly registry: Pick<RegistryService, "filters" | "handlers">
   readonly extensions: ExtensionTable
   /** Whether the server sends log messages of handlers to clients. */
   readonly logging: boolean
   readonly limits: Resolved<ServerLimits>
-  /** The application's session layer; `undefined` on a server without one. */
+  /** The application's session layer; `undefined` on a server without a session layer. */
   readonly session: SessionLayer | undefined
-  /** The middleware around every message; `undefined` on a server without it. */
+  /** The middleware around every message; `undefined` on a server without this middleware. */
   readonly middleware: ServerMiddleware | undefined
-  /** The middleware around every message whose session exists. It runs inside of `middleware`. */
+  /** The middleware around every message whose session exists. This middleware runs inside of `middleware`. */
   readonly sessionMiddleware: ServerMiddleware | undefined
   /** Finds the users; `undefined` on a server without users. */
   readonly authenticate: Authentication["authenticate"] | undefined
   /** The documents of the authenticator. */
   readonly documents: Authentication["documents"]
-  /** Gives the scopes that a message, or the messages of a batch, require of the user. */
+  /** Gives the authorization scopes that a message, or the messages of a batch, require. */
   readonly requiredScopes: (incoming: Message.Incoming) => ReadonlyArray<string>
-  /** Gives the scopes of the task that a message of this owner is about; `undefined` where the message is about no task. */
+  /** Gives the scopes of the task that a message of this owner names; `undefined` where the message names no task. */
   readonly taskScopes: (
     incoming: Message.Incoming,
     owner: string | undefined
@@ -62,35 +62,35 @@ export interface Server {
     /** How many resources one client may subscribe to. */
     readonly max: number
     readonly isKnown: (uri: string) => boolean
-    /** Gives the URIs among these that the request does not see. */
+    /** Gives those of the URIs that are hidden from the request. */
     readonly hidden: (uris: ReadonlyArray<string>) => Effect.Effect<ReadonlySet<string>, unknown>
     /**
-     * What the feature of a resource does when a client subscribes to it. It runs in the scope of the subscription. `undefined` when it
-     * does nothing.
+     * Gives the `subscribe` effect of a resource, which runs in the scope of the subscription; `undefined` when the resource has no such
+     * effect.
      */
     readonly begin: (
       uri: string,
       session: ServerSessionService
     ) => Effect.Effect<void, unknown, Scope.Scope> | undefined
   } | undefined
-  /** The observers of clients that features have registered. */
+  /** The client observers that features have registered. */
   readonly observers: ReadonlySet<ClientObserver>
   /** Runs the tasks of the server; `undefined` on a server without tasks. */
   readonly tasks: TaskRunner | undefined
-  /** The server's option `cache`, from which the hints for caches are made. */
+  /** The server's option `cache`, from which cache hints are made. */
   readonly cache: ServerCacheOptions | undefined
   /** The keys that encrypt the state of a request between its rounds. */
   readonly sealKeys: SealKeysService
   /** Gives the JSON Schema of the arguments of a tool; `undefined` when there is no such tool. */
   readonly inputSchema: (tool: string) => JsonObject | undefined
   /**
-   * Gives `undefined` when every request sees the tool. Otherwise it gives an effect. For a request that does not see the tool, the effect
-   * gives the error of an unknown tool; for any other request it gives `undefined`.
+   * Gives `undefined` when the tool is visible to every request. Otherwise gives an effect. When the tool is hidden from the current
+   * request, this effect gives the error of an unknown tool; otherwise the effect gives `undefined`.
    */
   readonly unseenTool: (tool: string) => Effect.Effect<McpError | undefined, unknown> | undefined
 }
 
-/** A middleware, and the services of the application with which it runs. */
+/** A middleware, and the services of its layer. */
 export interface ServerMiddleware {
   readonly around: Middleware.Middleware<unknown, any>
   readonly context: Context.Context<never>

@@ -1,12 +1,12 @@
 /**
- * Builds the application's session layer: anew for every client, on top of the services that the application provides to all clients. The
- * layer is released when the client's session ends (revision 2025-11-25 or earlier), or when its pipe ends (revision 2026-07-28 or later).
- * Over HTTP a client of revision 2026-07-28 has neither: the layer is built for each request, or is kept for the user where the option
- * `lifetime` says so. Two clients never share what the layer builds. `dispatch/Build` calls `make`, and `Pipeline` gets the services of a
- * client from the result.
+ * Builds the application's session layer separately for every client. Two clients never share the services of the layer. With revision
+ * 2025-11-25 or earlier, the layer is released when the client's session ends. With revision 2026-07-28 or later on a pipe, the layer is
+ * released when the pipe ends. With revision 2026-07-28 or later over HTTP, the layer is built and released for each request; with the
+ * option `lifetime: "user"`, it is kept for the user. `dispatch/Build` calls `make`, and `Pipeline` gets the services of a client from the
+ * result.
  *
  * `legacy/Initialize` builds the layer in the handshake. With revision 2026-07-28 or later, the first request of a pipe or of a user builds
- * it, and other requests wait for that. When building fails, the next request builds it again.
+ * the layer, and other requests wait. When building fails, the next request builds the layer again.
  */
 import * as Context from "effect/Context"
 import type * as Duration from "effect/Duration"
@@ -29,21 +29,24 @@ import { SessionDirectory } from "../SessionDirectory.js"
 import type { RequestOrigin } from "./RequestOrigin.js"
 import type { Resolved } from "./ResolvedLimits.js"
 
-/** How many characters, as JSON, a client may say of itself, because this text is kept with the session of the client. */
+/** How many characters the facts about a client may have, as JSON. The server stores these facts together with the session. */
 export const MAX_FACTS = 65_536
 
-/** How many sessions of users there may be in all, and of one user. A user has one session for each of its clients. */
+/**
+ * The greatest number of sessions of users (`lifetime: "user"`), for all users and for one user. A user has one session for each client
+ * program.
+ */
 const MAX_SESSIONS = 10_000
 const MAX_SESSIONS_PER_USER = 64
 
-/** The least time between two looks at idle sessions, in milliseconds. */
+/** The least time between two checks of idle sessions, in milliseconds. */
 const RESOLUTION = 1000
 
 interface Options {
   readonly closeTimeout?: Duration.DurationInput | undefined
   readonly lifetime?: "user" | undefined
   readonly limits: Resolved<ServerLimits>
-  /** How many sessions of users there may be. Default: 10,000. */
+  /** The greatest number of sessions of users. Default: 10,000. */
   readonly maxSessions?: number
 }
 
@@ -53,25 +56,25 @@ type Services = Context.Context<never>
 
 export interface SessionLayer {
   /**
-   * Builds the services of a session in the scope of the session. `request` is the request that begins the session. `keep` gets the
-   * services, and the effect that releases them before the scope closes.
+   * Builds the services of a session in the scope of the session. `request` is the request that begins the session. Calls `keep` with the
+   * services, and with an effect that releases the services before the scope closes.
    */
   readonly build: (
     request: Request,
     scope: Scope.Scope,
     keep?: (services: Services, release: Effect.Effect<void>) => void
   ) => Effect.Effect<Services, unknown>
-  /** Makes the session of a pipe. The session closes with the scope. */
+  /** Makes the session of a pipe. Closing the scope ends the session. */
   readonly within: (scope: Scope.Scope) => KeptSession
-  /** Gives the services for a request that belongs to no session and no pipe. `scope` is the scope of the request. */
+  /** Builds the services for a request without a session and without a pipe. `scope` is the scope of the request. */
   readonly ofRequest: (request: Request, scope: Scope.Scope) => Effect.Effect<Services, unknown>
-  /** Whether the session of a user is kept from one such request to the next. */
+  /** Whether the server keeps the session of a user between such requests (`lifetime: "user"`). */
   readonly isOfUsers: boolean
 }
 
-/** A session whose layer its first request builds. */
+/** A session. The first request of the session builds the layer. */
 export class KeptSession<S extends Scope.Scope = Scope.Scope> {
-  /** The services that the layer has built; `undefined` before. */
+  /** The services of the layer; `undefined` before the layer is built. */
   services: Services | undefined
   private readonly flight: SingleFlight.SingleFlight<Services, unknown>
 
@@ -97,12 +100,12 @@ export const make = (
 ): Effect.Effect<SessionLayer, never, Scope.Scope> =>
   Effect.gen(function*() {
     const context = Context.omit(Scope.Scope)(application as Context.Context<any>)
-    // Each session has a memo map of its own. A shared memo map would give one client's services to the next client.
+    // Each session has its own memo map. A shared memo map would give one client's services to the next client.
     const fresh = Layer.fresh(layer)
     const build: SessionLayer["build"] = (request, scope, keep) =>
       Effect.uninterruptibleMask((restore) =>
         Effect.flatMap(
-          // A scope of its own, so that a layer which fails halfway releases at once what it has built.
+          // A separate scope, so that a layer that fails releases its resources immediately.
           Effect.zip(Layer.makeMemoMap, EffectInternals.childOf(scope)),
           ([memo, own]) =>
             restore(Effect.mapInputContext(
@@ -137,7 +140,10 @@ export const make = (
     }
   })
 
-/** A session of a user. Mutable fields: `uses` counts the requests that use it; `idle` is its deadline while no request uses it. */
+/**
+ * A session of a user. Mutable fields: `uses` is the number of requests that use the session. `idle` is the deadline of the session while
+ * no request uses it.
+ */
 class UserSession extends KeptSession<Scope.CloseableScope> {
   uses = 0
   idle: Deadlines.Expirable | undefined
@@ -148,8 +154,8 @@ class UserSession extends KeptSession<Scope.CloseableScope> {
 }
 
 /**
- * Keeps a session for each user, client and declared capabilities while requests use it, and for the idle time after that. Each request of
- * a client without a user gets a session of its own.
+ * Keeps a session for each combination of user, client and declared capabilities, while requests use the session and for the idle time
+ * after that. Each request of a client without a user gets a separate session.
  */
 const ofUsers = (
   build: SessionLayer["build"],
@@ -157,7 +163,7 @@ const ofUsers = (
 ): Effect.Effect<SessionLayer["ofRequest"], never, Scope.Scope> =>
   Effect.gen(function*() {
     yield* refuseNodes
-    // Made before the dispatcher, so that it closes after the handlers have ended.
+    // Made before the dispatcher, so that this scope closes after the handlers have ended.
     const whole = yield* Release.scope("The session layer of users", closeTimeout)
     const deadlines = yield* Deadlines.make(RESOLUTION)
     const services = yield* EffectInternals.services
@@ -172,8 +178,7 @@ const ofUsers = (
       EffectInternals.runFork(services, Release.within(close, "The session layer of a user", closeTimeout))
     }
     /**
-     * Ends an idle session where the limits leave no room for another session of the user. Gives `false` when all of these sessions are in
-     * use.
+     * Ends an idle session, if a limit is reached. Gives `false` when all of these sessions are in use.
      */
     const makeRoom = (user: string): boolean => {
       const all = [...sessions.values()]
@@ -215,7 +220,7 @@ const ofUsers = (
     }
   })
 
-// Refuses several nodes, because the next request of the client may arrive at another node.
+// Refuses a server with several nodes, because the next request of the client may arrive at another node.
 const refuseNodes = Effect.gen(function*() {
   const directory = yield* Effect.serviceOption(SessionDirectory)
   const bus = yield* Effect.serviceOption(ChangeBus)
@@ -233,5 +238,5 @@ const busy = new HttpRefusal({
 })
 
 const tooLong = new InvalidParams({
-  message: `Invalid params: the client says more than ${MAX_FACTS} characters of itself and its capabilities`
+  message: `Invalid params: clientInfo and the capabilities of the client have more than ${MAX_FACTS} characters`
 })

@@ -1,7 +1,7 @@
 /**
- * The differences between the tasks of the two protocol eras: when a call becomes a task, how its request is answered then, which form its
- * questions have, and how it ends. `legacy/TaskWire` and `modern/TaskWire` each make a dialect. The `HandlerContext` of a request gives the
- * dialect to `TaskCall`.
+ * The interface for the differences between tasks of revision 2025-11-25 and of revision 2026-07-28: when a call becomes a task, the answer
+ * to its request, the form of the task's questions, and the end of the task. `legacy/TaskWire` and `modern/TaskWire` implement this
+ * interface. `TaskCall` gets it from the `HandlerContext` of a request.
  */
 import type * as Effect from "effect/Effect"
 import type * as Either from "effect/Either"
@@ -16,37 +16,38 @@ import type { Ended } from "../tasks/StoredTasks.js"
 import type { StoredTask, TaskQuestion } from "../TaskStore.js"
 import type { Asker, RequestChannel } from "./Asker.js"
 
-/** Whether a tool may, or must, run as a task. */
+/** Whether a tool may run as a task (`optional`), or must run as a task (`required`). */
 export type Support = "optional" | "required"
 
 export interface TaskDialect {
   /** The revision of the request. */
   readonly version: Version
   /**
-   * Whether this call of a tool becomes a task. `undefined`: it does not. `ttl` is how long the client wants the task to be stored, in
-   * milliseconds; `undefined` when the client does not say it. Left: the client has to call the tool in another way.
+   * Decides whether this call of a tool becomes a task. `undefined`: the call does not become a task. `ttl` is how long the client wants
+   * the server to store the task, in milliseconds; `undefined` when the client does not say this. Left: the error for a client that must
+   * call the tool in another way.
    */
   readonly wants: (support: Support | undefined) => Either.Either<
     { readonly ttl: number | undefined } | undefined,
     McpError | JsonRpcError
   >
-  /** Ends the request of a call that has become a task, with the answer that has the task. */
+  /** Ends the request of a call that has become a task. The answer contains the task. */
   readonly created: (task: StoredTask) => Effect.Effect<unknown, unknown>
   /**
-   * Gives the functions with which the handler sends and asks after its request was answered. The asker is for questions that are not
-   * questions of the task.
+   * Gives the functions with which the handler sends and asks after the response to its request. The asker is for requests to the client
+   * that are not questions of the task.
    */
   readonly detached: (task: StoredTask) => { readonly outbound: RequestChannel; readonly asker: Asker }
   /**
-   * Notifies the client that began the task of a change, where the revision has a notification for this client. Does not wait until the
-   * client reads the notification.
+   * Notifies the client that a task has changed, in the background. `undefined` where the revision has no such notification, or this client
+   * cannot get it.
    */
   readonly changed?: ((task: StoredTask) => Effect.Effect<void>) | undefined
-  /** Gives a question in the form in which the client gets it. Left: the question cannot be asked. */
+  /** Encodes a question for the client. Left: the reason why the client cannot get the question. */
   readonly encode: (question: Question<any>) => Either.Either<TaskQuestion, McpError>
   /**
-   * Decodes the answer that came under a key. Fails with `InvalidParams` where the client sent the answer with a request, which is then
-   * refused.
+   * Decodes the client's answer with a key. Where the client sends answers with a request, fails with `InvalidParams`, and the server
+   * refuses this request.
    */
   readonly decode: <A>(question: Question<A>, answer: JsonObject, key: string) => Effect.Effect<A, AskError>
   /** Makes the end of a task from the end of its handler. */

@@ -1,7 +1,7 @@
 /**
- * Makes the viewer of tasks from the sender of a request about tasks, for `legacy/TaskWire` and the methods of `TasksServer`: its
- * principal, and what its token may do. The token of *this* request decides, not the token of the call that became the task, because a user
- * may have several tokens.
+ * Makes the `Viewer` for a request about tasks, for `legacy/TaskWire` and the methods of `TasksServer`. A `Viewer` contains the principal
+ * of the request, and the check of its scopes. The token of *this* request decides, not the token of the call that became the task, because
+ * a user may have several tokens.
  */
 import type { Viewer } from "../tasks/StoredTasks.js"
 import type { HandlerContext } from "./HandlerContext.js"

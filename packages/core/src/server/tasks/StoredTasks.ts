@@ -1,9 +1,9 @@
 /**
- * Reads and changes the tasks of a server in its store. Each reader is a viewer, who sees only its own tasks. The status of a task only
- * moves forward: a task that has ended never changes.
+ * Reads and changes the tasks of a server in the `TaskStore`. Each reader is a `Viewer`, who can read only its own tasks. A task that has
+ * ended never changes.
  *
  * `TaskRunner` supervises the fibers of the tasks that this process runs. `legacy/TaskWire` serves the methods about tasks of revision
- * 2025-11-25, and `TasksServer` serves the methods of the extension. `features/TaskCall` and `nodes/NodeTasks` change tasks, too.
+ * 2025-11-25, and `TasksServer` serves the methods of the extension. `features/TaskCall` and `nodes/NodeTasks` also change tasks.
  */
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
@@ -30,14 +30,17 @@ import {
 } from "../TaskStore.js"
 import * as StoreFailure from "../telemetry/StoreFailure.js"
 
-/** How many characters of a report, or of any other message of a status, are stored. */
+/** The greatest length of a status message, in characters. Longer messages are cut. */
 const MAX_MESSAGE = 1000
 
-/** Who may see a task: its owner, in the protocol era in which the task began, and with the scopes that its call required. */
+/**
+ * The sender of a request about tasks. A viewer can read a task if three conditions hold: the viewer is the owner, the viewer's revision
+ * has the methods of this task, and the viewer has the scopes that the call required.
+ */
 export interface Viewer<out E = Refuses> {
   readonly owner: string | null
   readonly isOfEra: (revision: Version) => boolean
-  /** Gives the reason why the token of this request may not use what requires these scopes; `undefined` when it may. */
+  /** Gives the refusal when the token of this request does not have these scopes; otherwise `undefined`. */
   readonly refusal: (scopes: ReadonlyArray<string>) => E | undefined
 }
 
@@ -46,14 +49,14 @@ export interface Ended {
   readonly status: Tasks.TaskStatus
   readonly statusMessage?: string | undefined
   readonly outcome?: TaskOutcome | undefined
-  /** The cause, when the outcome hides a bug of the server from the client; otherwise `undefined`. */
+  /** The cause of a defect, for the log, because the outcome does not show a defect to the client; otherwise `undefined`. */
   readonly died?: Cause.Cause<unknown> | undefined
   readonly subject?: string | undefined
 }
 
 /**
- * Wraps a store, so that the log says when the store begins to fail. An application may have written the store itself, so a defect of the
- * store becomes a failure.
+ * Wraps a store. The wrapper logs when the store begins to fail, and turns a defect of the store into a failure, because an application may
+ * have written the store itself.
  */
 export const logging = (store: TaskStoreService): TaskStoreService => {
   const total = StoreFailure.total(STORE, unanswered, isFailure)
@@ -73,7 +76,7 @@ export const logging = (store: TaskStoreService): TaskStoreService => {
         return Stream.catchAllCause(counted, (cause) => {
           const error = Cause.isDie(cause) ? Cause.fail(unanswered(StoreFailure.messageOf(Cause.squash(cause)))) : cause
           const failed = followed(Effect.failCause(error))
-          // The first element is the task as it is. Only a further element shows that the store delivers changes.
+          // The first element is the current task. Only a further element shows that the store delivers changes.
           return Stream.fromEffect(given > 1 ? Effect.zipRight(followed(Effect.void), failed) : failed)
         })
       })
@@ -82,20 +85,22 @@ export const logging = (store: TaskStoreService): TaskStoreService => {
 
 const unanswered = (message: string): TaskStoreError => new TaskStoreError({ reason: "Unavailable", message })
 
-/** An engine, which runs detached tasks, and what this server tells it. */
+/** The functions with which this server notifies the engine of detached tasks. */
 export interface Engine {
-  /** The client answers the questions with these keys. It runs before the store has the answers. When it fails, the client is refused. */
+  /**
+   * The client answers the questions with these keys. Runs before the answers are stored. When this effect dies, the client gets an error.
+   */
   readonly answered: (task: StoredTask, keys: ReadonlyArray<string>) => Effect.Effect<void>
-  /** The store has the end of the task, so the work of the task should stop. */
+  /** The end of the task is stored, so the work of the task should stop. */
   readonly stopped: (task: StoredTask) => Effect.Effect<void>
 }
 
-/** Fails when an answer does not fit its question, with the reason. With revision 2025-11-25 or earlier it refuses no answer. */
+/** Fails with the reason when an answer does not fit its question. With revision 2025-11-25 or earlier this check never fails. */
 export type Check = (key: string, answer: TaskOutcome) => Effect.Effect<void, InvalidParams>
 
 /**
- * Its fields: `listeners` run for every change that this server makes; `checks` has the checks of the tasks that wait for answers here, by
- * the ids of the tasks; `engines` has the engines of detached tasks, by their names.
+ * Fields: `listeners` run for every change that this server makes. `checks` contains the checks of the tasks that wait for answers at this
+ * node, by the ids of the tasks. `engines` contains the engines of detached tasks, by their names.
  */
 export class StoredTasks {
   private readonly checks = new Map<string, Set<Check>>()
@@ -115,8 +120,8 @@ export class StoredTasks {
   }
 
   /**
-   * Tells the engine of a detached task that the task has ended. A failure is only logged, because the engine also learns of the end from
-   * the store.
+   * Notifies the engine of a detached task that the task has ended. Only logs a failure, because the engine also learns of the end from the
+   * store.
    */
   stop(task: StoredTask): Effect.Effect<void> {
     return Effect.suspend(() => {
@@ -131,8 +136,8 @@ export class StoredTasks {
   }
 
   /**
-   * Changes a task. Gives `false` when the task has ended, or when there is no such task. When `f` returns the same task, nothing is
-   * written.
+   * Changes a task. Gives `false` when the task has ended, or when there is no such task. When `f` returns the task unchanged, this effect
+   * writes nothing.
    */
   private update(
     { owner, taskId }: Pick<StoredTask, "owner" | "taskId">,
@@ -149,8 +154,8 @@ export class StoredTasks {
   }
 
   /**
-   * Stores the end of a detached task, once. Gives `false` when the task had ended before. When the store has no room for the result, the
-   * task ends as `failed`.
+   * Stores the end of a detached task. Gives `false` when the task has already ended. When the store has no room for the result, the task
+   * ends as `failed`.
    */
   endOnce(
     task: Pick<StoredTask, "owner" | "taskId">,
@@ -171,8 +176,8 @@ export class StoredTasks {
   }
 
   /**
-   * A task of the viewer. When the task belongs to another owner, it fails as for an unknown task. When the viewer may not call the tool of
-   * the task, it fails as a call of the tool would fail.
+   * Gives a task of the viewer. For a task of another owner, fails with the error of an unknown task. When the viewer does not have the
+   * scopes of the task's tool, fails in the same way as a call of the tool.
    */
   get(viewer: Viewer, taskId: string): Effect.Effect<StoredTask, Refuses | InvalidParams> {
     return answered(this.find(viewer, taskId))
@@ -189,7 +194,9 @@ export class StoredTasks {
     )
   }
 
-  /** The scopes that a request about a task requires. There are none when there is no such task, or when the store does not answer. */
+  /**
+   * Gives the scopes that a request about a task requires. Gives no scopes when there is no such task, or when the store does not answer.
+   */
   requires(owner: string | null, taskId: string): Effect.Effect<ReadonlyArray<string>> {
     return Effect.match(this.store.get(owner, taskId), {
       onFailure: () => [],
@@ -197,7 +204,7 @@ export class StoredTasks {
     })
   }
 
-  /** The task as it is, and then the task after each change. */
+  /** The task now, and then the task after each change. */
   changes(viewer: Viewer, taskId: string): Stream.Stream<StoredTask, Refuses | InvalidParams> {
     return Stream.unwrap(
       Effect.as(
@@ -207,7 +214,7 @@ export class StoredTasks {
     )
   }
 
-  /** A page of the tasks that the viewer may see. */
+  /** Gives a page of the tasks that the viewer can read. */
   list(viewer: Viewer, after: string | undefined, limit: number) {
     return Effect.catchAll(
       Effect.map(this.store.list(viewer.owner, { after, limit }), ({ next, tasks }) => ({
@@ -221,7 +228,7 @@ export class StoredTasks {
     )
   }
 
-  /** Cancels a task. The second value is `false` when the task had ended before. */
+  /** Cancels a task. The second value is `false` when the task has already ended. */
   cancel(
     viewer: Viewer,
     taskId: string
@@ -230,15 +237,15 @@ export class StoredTasks {
       Tasks.isTerminal(task.status)
         ? undefined
         : { status: "cancelled", statusMessage: "The client cancelled the task", questions: {}, answers: {} })
-    // Also when the task was cancelled before, because its engine may not have been told then.
+    // Also when the task was cancelled earlier, because the engine may not have been notified then.
     return answered(Effect.tap(cancel, ([task]) => task.status === "cancelled" ? this.stop(task) : Effect.void))
   }
 
   /**
-   * Gives answers to questions of a task, by the keys of the questions; a question without an answer stays. Only questions that the task
-   * has are looked up, because a client may send any number of other answers. With revision 2026-07-28 or later, an answer that does not
-   * fit its question is refused, and all other answers with it. Only the node that runs the task checks answers. The engine of a detached
-   * task is told before the answers are stored.
+   * Stores the client's answers to questions of a task, by the keys of the questions. A question without an answer stays open. Answers to
+   * other keys are ignored: the loop visits only the questions of the task, because a client may send any number of answers. With revision
+   * 2026-07-28 or later, one answer that does not fit its question makes this effect refuse all answers. Only the node that runs the task
+   * checks answers. The engine of a detached task is notified before the answers are stored.
    */
   answer(
     viewer: Viewer,
@@ -274,13 +281,13 @@ export class StoredTasks {
       : Effect.catchAllCause(Effect.suspend(() => engine.answered(task, keys)), (cause) =>
         Effect.zipRight(
           Effect.logWarning(`${ENGINE} "${detached}" was not told of an answer`, cause),
-          Effect.fail(new InternalError({ message: "What runs the task was not told of the answer: send it again" }))
+          Effect.fail(new InternalError({ message: "The engine of the task did not get the answer: send it again" }))
         ))
   }
 
   /**
-   * Asks questions in a task, and waits for all answers. With revision 2026-07-28 or later, answers that come to this node are checked
-   * before they are stored.
+   * Asks questions in a task, and waits for all answers. With revision 2026-07-28 or later, this node checks answers that arrive at this
+   * node before they are stored.
    */
   ask(
     task: StoredTask,
@@ -310,7 +317,7 @@ export class StoredTasks {
       keys.every((key) => Object.hasOwn(task.answers, key))
         ? { answers: Record.filter(task.answers, (_, key) => !keys.includes(key)) }
         : undefined)
-    // A task that has ended takes no answers.
+    // A task that has ended gets no answers.
     const taken = this.store.changes(owner, taskId).pipe(
       Stream.takeUntil(({ status }) => Tasks.isTerminal(status)),
       Stream.filter(({ answers }) => keys.every((key) => Object.hasOwn(answers, key))),
@@ -325,18 +332,18 @@ export class StoredTasks {
         Effect.flatMap(([, isAsked]) => isAsked ? taken : Effect.interrupt),
         Effect.onInterrupt(() => Effect.ignore(this.withdraw(self, taskId, keys))),
         Effect.tap(Effect.retry(take, { schedule: writeAgain, while: isUnavailable })),
-        // The request of the task was answered before, so no HTTP status can tell of the failure.
+        // The request of the task was already answered, so the failure cannot have an HTTP status.
         Effect.catchTag("TaskStoreError", ({ message, reason }) => Effect.fail(failure(message, reason)))
       )
   }
 
-  /** Stores the message of the status. Gives `false` when the task has ended. */
+  /** Stores the status message. Gives `false` when the task has ended. */
   progress(task: Pick<StoredTask, "owner" | "taskId">, message: string): Effect.Effect<boolean, TaskStoreError> {
     const statusMessage = message.slice(0, MAX_MESSAGE)
     return this.update(task, (found) => found.statusMessage === statusMessage ? found : { statusMessage })
   }
 
-  /** Asks one question, unless it was asked already. Gives `false` when the task has ended. */
+  /** Asks one question, if there is no question and no answer with this key. Gives `false` when the task has ended. */
   askOnce(
     task: Pick<StoredTask, "owner" | "taskId">,
     key: string,
@@ -359,9 +366,8 @@ export class StoredTasks {
   }
 
   /**
-   * Makes the function that stores what the handler of a task reports as the message of the task's status. The function does not wait for
-   * the store. One write runs at a time, and of the reports that come during a write only the newest is written. A report that cannot be
-   * stored is lost.
+   * Makes the function that stores the progress of a task's handler as the status message. The function does not wait for the store. One
+   * write runs at a time. Of the reports that come during a write, only the newest is written. A report that cannot be stored is lost.
    */
   reports(task: StoredTask): (progress: Progress) => Effect.Effect<void> {
     const writes = new SerialQueue()
@@ -385,9 +391,9 @@ export class StoredTasks {
   }
 
   /**
-   * Stores the end of a task, and gives the task as it is stored then: with an earlier end, if it has one. While the store does not answer,
-   * it tries again. It can be interrupted only between two attempts. Gives `None` when the store does not have the task any more, or
-   * refuses its end.
+   * Stores the end of a task, and gives the task as the store then has it. A task that has already ended keeps its earlier end. While the
+   * store does not answer, tries again. An interruption takes effect only between two attempts. Gives `None` when the store does not have
+   * the task any more, or refuses its end.
    */
   end(
     { owner, taskId }: StoredTask,
@@ -397,8 +403,8 @@ export class StoredTasks {
     const logged = died === undefined
       ? Effect.void
       : Effect.logError(`The task of ${subject ?? "a request"} died`, died)
-    // The end of a task interrupts a handler that asks, and after that the fiber that supervises the handler. Such an interruption is not a
-    // defect.
+    // The end of a task interrupts a handler that waits for an answer, and then the fiber that supervises the handler. Such an interruption
+    // is not a defect.
     const isInterrupted = died !== undefined && Cause.isInterruptedOnly(died)
     const store = (ended: Pick<Ended, "status" | "statusMessage" | "outcome">) =>
       Effect.tap(
@@ -425,7 +431,7 @@ export class StoredTasks {
     )
   }
 
-  /** Changes a task. Tries again when another change came first. When `f` gives `undefined`, nothing changes. */
+  /** Changes a task. Tries again when another change came first. When `f` gives `undefined`, changes nothing. */
   private change<E>(
     viewer: Viewer<E>,
     taskId: string,
@@ -449,13 +455,15 @@ export class StoredTasks {
   }
 }
 
-/** When changes are read again after the store has failed. */
+/** The schedule with which changes are read again after a failure of the store. */
 export const readAgain = Schedule.union(Schedule.exponential("100 millis"), Schedule.spaced("30 seconds"))
 
-/** When the end of a task, and the name of its node, are written again after the store has failed: for as long as they are needed. */
+/** The schedule with which the end of a task, and the name of its node, are written again after a failure of the store. It has no end. */
 export const untilStored = Schedule.union(Schedule.exponential("100 millis"), Schedule.spaced("1 second"))
 
-/** When the end of a task, or an answer, is written again after the store has failed: for about 3 seconds. */
+/**
+ * The schedule with which the end of a task, or an answer, is written again after a failure of the store. It ends after about 3 seconds.
+ */
 export const writeAgain = Schedule.intersect(Schedule.exponential("100 millis"), Schedule.recurs(5))
 
 const isFailure = ({ reason }: TaskStoreError): boolean => reason === "Refused" || reason === "Unavailable"
@@ -463,11 +471,11 @@ const isFailure = ({ reason }: TaskStoreError): boolean => reason === "Refused" 
 const isUnavailable = (error: TaskStoreError | InvalidParams): boolean =>
   error._tag === "TaskStoreError" && isFailure(error)
 
-/** Turns a failure of the store into the error that a client gets. */
+/** Makes the client's error from a failure of the store. */
 const answered = <A>(effect: Effect.Effect<A, TaskStoreError | Refuses | InvalidParams>) =>
   Effect.catchTag(effect, "TaskStoreError", unavailable)
 
-/** The viewer of the task's own handler. It sees the task with every revision and every scope. */
+/** The viewer for the task's own handler. This viewer can read the task whatever its revision and scopes. */
 const ofOwner = (owner: string | null): Viewer<never> => ({ owner, isOfEra: () => true, refusal: () => undefined })
 
 const requiresOf = ({ requires = [] }: StoredTask): ReadonlyArray<string> => requires
@@ -477,7 +485,7 @@ const statusOf = (questions: Readonly<Record<string, TaskQuestion>>): Tasks.Task
 
 const unknown = new InvalidParams({ message: "Invalid params: there is no such task, or it has expired" })
 
-/** The error of a failure of the store. A client gets the message of a limit of the store. */
+/** Makes the client's error from a failure of the store. Only for a reached limit, the client gets the message of the store. */
 export const unavailable = ({ message, reason }: TaskStoreError): Effect.Effect<never, HttpRefusal | InternalError> =>
   Effect.fail(reason === "Refused" ? refused : failure(message, reason))
 
@@ -494,7 +502,7 @@ const refused = new HttpRefusal({
 
 const ENGINE = "The engine of detached tasks"
 
-/** The end of a task for whose result the store has no room. */
+/** Makes the end of a task whose result does not fit into the store. */
 const tooLarge = (message: string): Pick<Ended, "status" | "statusMessage" | "outcome"> => ({
   status: "failed",
   statusMessage: message,

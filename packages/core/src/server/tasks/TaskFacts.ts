@@ -1,6 +1,6 @@
 /**
- * The members of a task that both protocol eras have, and the end of a task, made from the response of its call. `legacy/TaskWire` and
- * `modern/TaskWire` have what only one era has.
+ * The common parts of tasks of revision 2025-11-25 and of revision 2026-07-28: the members that all encoded tasks have, and the end of a
+ * task. `legacy/TaskWire` and `modern/TaskWire` contain the other parts.
  */
 import { toObject } from "../../jsonrpc/JsonRpcError.js"
 import type * as Outcome from "../../jsonrpc/Outcome.js"
@@ -10,7 +10,7 @@ import type { Task } from "../../protocol/Tasks.js"
 import type { StoredTask } from "../TaskStore.js"
 import type { Ended } from "./StoredTasks.js"
 
-/** The members that a task has in both eras. */
+/** Gives the members that every encoded task has. */
 export const common = (
   { createdAt, lastUpdatedAt, status, statusMessage, taskId }: StoredTask
 ): Pick<Task, "taskId" | "status" | "statusMessage" | "createdAt" | "lastUpdatedAt"> => ({

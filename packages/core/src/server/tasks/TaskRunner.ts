@@ -1,7 +1,7 @@
 /**
- * Runs tasks: creates them in the `TaskStore`, and supervises their fibers until the tasks end, are cancelled or expire. `TasksServer`
- * makes the runner and gives it to the server (`dispatch/ServerTasks`). `TaskCall` creates a task for a call with the runner, and has the
- * runner supervise the fiber of the call. `StoredTasks` reads and changes tasks for clients.
+ * Runs tasks: creates tasks in the `TaskStore`, and supervises their fibers until the tasks end, are cancelled or expire. `TasksServer`
+ * makes the runner, and registers it in the server (`dispatch/ServerTasks`). `TaskCall` creates a task for a call with the runner, and
+ * passes the fiber of the call to the runner. `StoredTasks` reads and changes tasks for clients.
  */
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
@@ -30,17 +30,17 @@ export interface Settings {
   readonly pollInterval: number
 }
 
-/** What a call tells of the task that it becomes. */
+/** The facts about a new task, from its call. */
 export interface NewTask extends Pick<StoredTask, "owner" | "revision" | "detached"> {
-  /** How long the client wants the task to be stored, in milliseconds; `undefined` when the client does not say it. */
+  /** How long the client wants the server to store the task, in milliseconds; `undefined` when the client does not say this. */
   readonly ttl: number | undefined
-  /** The scopes that the call requires. */
+  /** The authorization scopes that the call requires. */
   readonly requires: ReadonlyArray<string>
 }
 
 /**
- * Its fields: `running` has, by owner, each task of this process, and the fiber that supervises the task. The fiber is `undefined` until
- * the store has the task. An owner without tasks is not in `running`. While `closing` is true, new tasks are refused.
+ * Fields: `running` contains the tasks of this process, by owner, with the fiber that supervises each task. The fiber is `undefined` before
+ * the store has the task. `running` contains no owner without tasks. When `closing` is true, the runner refuses new tasks.
  */
 export class TaskRunner {
   readonly tasks: StoredTasks
@@ -78,7 +78,7 @@ export class TaskRunner {
     })
   }
 
-  /** Creates a task that no node runs. Only the limits of the store limit the number of such tasks. */
+  /** Creates a detached task, which no node runs. Only the limits of the store limit the number of such tasks. */
   createDetached(
     details: NewTask & { readonly detached: string }
   ): Effect.Effect<StoredTask, HttpRefusal | InternalError> {
@@ -125,7 +125,7 @@ export class TaskRunner {
           told = changedTask.version
         })
       ))
-    // Ends when the task has ended, or when the store has removed it.
+    // Ends when the task has ended, or when the store has removed the task.
     const over = this.store.changes(owner, taskId).pipe(
       Stream.tap(tell),
       Stream.takeUntil(({ status }) => Tasks.isTerminal(status)),
@@ -162,7 +162,8 @@ export class TaskRunner {
   }
 
   /**
-   * Limits how many requests of one client may wait for results of tasks: as many as tasks of one user may run.
+   * Makes the limit of how many requests of one client may wait for results of tasks. The number is the same as the limit of running tasks
+   * of one user (`maxRunning`).
    */
   limitOfResults(): OwnLimit {
     return new Semaphore.Permits({ running: this.settings.maxRunning, waiting: 0, text: 0 })
@@ -180,12 +181,12 @@ export class TaskRunner {
     if (tasks?.size === 0) this.running.delete(owner)
   }
 
-  /** The owners and the ids of the tasks that run at this node. */
+  /** Gives the owners and the ids of the tasks that run at this node. */
   ids(): Iterable<readonly [owner: string | null, taskId: string]> {
     return [...this.running].flatMap(([owner, tasks]) => [...tasks.keys()].map((taskId) => [owner, taskId] as const))
   }
 
-  /** Ends all tasks, with an outcome that says that the server was shut down. */
+  /** Ends all tasks. Their outcome says that the server was shut down. */
   get shutdown(): Effect.Effect<void> {
     return Effect.suspend(() => {
       this.closing = true
@@ -206,7 +207,7 @@ const shutDown: Ended = {
 
 const lost: Ended = { status: "failed", outcome: { error: errorOf(internal.message) } }
 
-/** Fills in the defaults of the options. */
+/** Adds the defaults to the options. */
 export const settings = (options: {
   readonly limits?: TaskLimits | undefined
   readonly ttl?: Duration.DurationInput | undefined

@@ -1,14 +1,14 @@
 /**
- * Reports the diagnostics of conversations, for their option `report`: it writes them to the log, gives the defects of handlers to the
- * application after that, and counts messages that were refused. `dispatch/Build`, `dispatch/Conversations` and `dispatch/Dispatch` pass
- * `report` to what they make. `HandlerOutcome` finds the defects, and `jsonrpc/Diagnostic` writes the log.
+ * Makes the function `report` for the diagnostics of conversations. The function logs each diagnostic, then passes defects of handlers to
+ * the application (option `onDefect`), and counts refused messages. `dispatch/Build`, `dispatch/Conversations` and `dispatch/Dispatch` use
+ * `report`. `HandlerOutcome` finds the defects, and `jsonrpc/Diagnostic` writes the log.
  */
 import * as Effect from "effect/Effect"
 import { type Diagnostic, logger } from "../../jsonrpc/Diagnostic.js"
 import type { Options } from "../Dispatcher.js"
 import * as Metrics from "./Metrics.js"
 
-/** Makes the function that logs a diagnostic. For a handler that died, it then runs `onDefect`. */
+/** Makes the function that logs a diagnostic. For a handler that died, the function then runs `onDefect`. */
 export const report = ({ onDefect }: Pick<Options, "onDefect">): (diagnostic: Diagnostic) => Effect.Effect<void> => {
   const log = logger()
   return (diagnostic) => {
@@ -20,7 +20,7 @@ export const report = ({ onDefect }: Pick<Options, "onDefect">): (diagnostic: Di
   }
 }
 
-/** The diagnostics about refused messages, each with the reason that the metric names. */
+/** The diagnostics about refused messages, each with the tag `reason` of the metric. */
 const REJECTED: Readonly<Partial<Record<Diagnostic["_tag"], string>>> = {
   Malformed: "malformed",
   UnknownResponse: "unknown_response",

@@ -1,5 +1,6 @@
 /**
- * Gauges whose numbers are counted when they are read, under Effect 4. Only this module knows how Effect registers its metrics.
+ * Gauges that compute their number when the application reads them, for Effect 4. This is the only module that depends on how Effect
+ * registers metrics.
  */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -7,14 +8,14 @@ import * as Metric from "effect/Metric"
 import type * as Scope from "effect/Scope"
 import * as EffectInternals from "../../kit/EffectInternals.js"
 
-/** A number that is counted when it is read, for all servers of the process together. */
+/** A number that is computed when the application reads it: the sum over all servers of the process. */
 export interface Gauge {
   readonly metric: Metric.Gauge<number>
-  /** Adds the number that the function counts, until the scope closes. */
+  /** Adds the result of `read` to the number, until the scope closes. */
   readonly observe: (read: () => number) => Effect.Effect<void, never, Scope.Scope>
 }
 
-/** `name` is the name of the metric. The process has one gauge of each name, even when this library is loaded twice. */
+/** Makes a gauge. `name` is the name of the metric. The process has one gauge of each name, even when this library is loaded twice. */
 export const counted = (name: string, description: string): Gauge => {
   const metric = Metric.gauge(name, { description })
   const sources = EffectInternals.shared(

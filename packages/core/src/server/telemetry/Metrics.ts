@@ -1,8 +1,8 @@
 /**
- * The metrics of a server at work: how much is open, and how often something unusual happened. A message that is served as usual costs
- * nothing here, because what is open is counted when a metric is read, and counters count rare events.
+ * The metrics of a running server: gauges of open sessions, requests and streams, and counters of rare events. Gauges compute their number
+ * only when the application reads them, so an ordinary message costs nothing here.
  *
- * `ServerTelemetry` publishes these metrics, and has the metrics of single messages.
+ * `ServerTelemetry` exports these metrics, and contains the metrics of single messages.
  */
 import * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"
@@ -26,7 +26,7 @@ export const streams: Gauge.Gauge = Gauge.counted(`${PREFIX}streams.open`, "How 
 
 export const subscriptions: Gauge.Gauge = Gauge.counted(
   `${PREFIX}subscriptions.active`,
-  "How many resources clients up to 2025-11-25 have subscribed to, and how many subscriptions of later clients are open"
+  "How many resources clients up to revision 2025-11-25 have subscribed to, and how many later subscriptions are open"
 )
 
 type Counter = Metric.Metric.Counter<number>
@@ -40,10 +40,10 @@ export const takeovers: Counter = counter("takeovers", "Sessions that this node 
 
 export const leaseLost: Counter = counter(
   "lease.lost",
-  "How often this node was not a member of the nodes any more, although it ran"
+  "How often this node lost its lease while it was running"
 )
 
-export const replayed: Counter = counter("resume.replayed", "Stored events that clients got when they read on")
+export const replayed: Counter = counter("resume.replayed", "Stored events that clients got when they resumed a stream")
 
 export const slowReaders: Counter = counter(
   "slow_consumer.cut",
@@ -57,7 +57,10 @@ export const shutdown: Metric.Metric.Histogram<number> = Telemetry.histogram(
   "How long an HTTP endpoint took to end, from the beginning of its shutdown, in seconds"
 )
 
-/** Records once how long an endpoint takes to end, from the beginning of `drain` to the end of `close`. `now` gives milliseconds. */
+/**
+ * Wraps an endpoint, to record how long the endpoint takes to end: from the beginning of `drain` to the end of `close`. `now` gives the
+ * time in milliseconds.
+ */
 export const timed = <A extends { readonly drain: Effect.Effect<void>; readonly close: Effect.Effect<void> }>(
   endpoint: A,
   now: () => number
@@ -80,7 +83,7 @@ export const add = (counter: Counter, times = 1): void => {
 
 const byReason = new Map<string, Counter>()
 
-/** Counts a refused message. `reason` must be one of a few fixed texts, which peers cannot choose. */
+/** Counts a refused message. `reason` must be one of a few fixed texts, never a text from a client. */
 export const reject = (reason: string, times = 1): void => {
   let tagged = byReason.get(reason)
   if (tagged === undefined) byReason.set(reason, tagged = Metric.tagged(rejected, "reason", reason))

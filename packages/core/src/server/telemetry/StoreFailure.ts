@@ -1,17 +1,17 @@
 /**
- * What happens when a store fails, such as `TaskStore` (`StoredTasks`) or `SessionDirectory` (`NodeServices`). The message of the store is
- * for the operator, because it may name addresses and commands. The client reads `sentence` instead; `Refusal`, `StoredTasks` and
- * `modern/RequestState` send it. Any client can cause many failures while a store does not answer. So `once` logs an error only when the
- * failures begin, for these modules and for `RateLimit`, `EventDatabase`, `HttpContext` and package `auth`.
+ * Handles the failures of a store, such as `TaskStore` (`StoredTasks`) or `SessionDirectory` (`NodeServices`). The message of the store is
+ * only for the operator, because it may contain addresses and commands. The client gets the text `sentence` instead, from `Refusal`,
+ * `StoredTasks` and `modern/RequestState`. While a store does not answer, any client can cause many failures. So `once` logs an error only
+ * when the failures begin. `RateLimit`, `EventDatabase`, `HttpContext` and the package `auth` also use `once`.
  */
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as ClientLogger from "../ClientLogger.js"
 
 /**
- * Makes a function that logs the failures of a store. The first failure, and the first failure after a success, are logged as errors. Every
- * other failure is logged at level Debug. All uses of one store must share this function. `what` names the store, also for the client. An
- * error for which `isFailure` gives `false`, such as an error about a limit, counts as a success.
+ * Makes a function that logs the failures of a store. The function logs the first failure, and the first failure after a success, as
+ * errors. It logs all other failures at level Debug. All uses of one store must share this function. `what` is the name of the store in the
+ * log. An error for which `isFailure` gives `false`, such as an error about a limit, counts as a success.
  */
 export const once = <F extends { readonly message: string }>(
   what: string,
@@ -36,8 +36,8 @@ export const once = <F extends { readonly message: string }>(
 }
 
 /**
- * `once` for a store that an application has written. A defect of the store becomes a failure, so the request that waits for the store is
- * answered, and the log has the defect.
+ * As `once`, for a store that an application may have written itself. Turns a defect of the store into a failure, so that the server
+ * answers the request that waits for the store. The log contains the defect.
  */
 export const total = <F extends { readonly message: string }>(
   what: string,
@@ -49,11 +49,11 @@ export const total = <F extends { readonly message: string }>(
     logged(Effect.catchAllDefect(Effect.suspend(run), (defect) => Effect.fail(failure(messageOf(defect)))))
 }
 
-/** The text of a defect for the log, with its stack. */
+/** Makes the text of a defect for the log, with its stack. */
 export const messageOf = (defect: unknown): string => Cause.pretty(Cause.die(defect))
 
-/** The sentence for the client. `isRefused`: the store has refused the operation, or has not received it. */
+/** Makes the error message for the client. `isRefused` is true when the store has refused the operation, or has not received it. */
 export const sentence = (what: string, isRefused = false): string =>
   isRefused
-    ? `${what} takes nothing at the moment, and nothing has run; try again`
+    ? `${what} accepts nothing at the moment, and the request has not run; try again`
     : `${what} cannot be reached at the moment; try again`

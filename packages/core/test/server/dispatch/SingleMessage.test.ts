@@ -58,7 +58,7 @@ describe("Dispatcher.serve", () => {
       for (const one of [modern, legacy]) {
         assert.strictEqual((yield* answer(one, stranger)).error.message, refusal.error.message)
       }
-      assert.match((yield* answer(legacy)).error.message, /accept, listen or serve must hand the user over/)
+      assert.match((yield* answer(legacy)).error.message, /accept, listen or serve must pass the user/)
       const { id: _, ...notification } = request("notes/noted", {}, { capabilities: { extensions: { [Ext.id]: {} } } })
       assert.deepStrictEqual(yield* messages(notification, stranger), [])
       assert.strictEqual(served, 1)
@@ -66,7 +66,7 @@ describe("Dispatcher.serve", () => {
       assert.deepStrictEqual(yield* messages(notification, ada), [])
       yield* until(() => served === 2)
       yield* Fiber.interrupt(running)
-      assert.isTrue(lines.some(({ message }) => message.includes("knows no user on this transport")))
+      assert.isTrue(lines.some(({ message }) => message.includes("cannot find the user on this transport")))
     }).pipe(
       Effect.provide(serve(
         Layer.mergeAll(

@@ -37,7 +37,7 @@ describe("a definition that is registered", () => {
       ])
       const long = "x".repeat(129)
       assert.deepStrictEqual(yield* warnings(tool(long)), [
-        `The tool "${long}": the name has 129 characters, and 128 are allowed`
+        `The tool "${long}": the name has 129 characters, and at most 128 are allowed`
       ])
     }))
 

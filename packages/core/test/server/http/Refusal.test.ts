@@ -47,8 +47,8 @@ describe("Refusal", () => {
       [Refusal.ofBody({ fault: "encoding" }, 7), 400, "UTF-8"],
       [Refusal.ofBody({ fault: "unreadable" }, 7), 400, "cannot be read"],
       [Refusal.ofBody({ fault: "taken" }, 7), 500, "pass the body on"],
-      [Refusal.ofBody({ fault: "time" }, 7), 408, "did not come in time"],
-      [Refusal.ofBody({ fault: "sum" }, 7), 503, "too large together"],
+      [Refusal.ofBody({ fault: "time" }, 7), 408, "did not arrive in time"],
+      [Refusal.ofBody({ fault: "sum" }, 7), 503, "together are too large"],
       [Refusal.failed, 500, "Internal error"],
       [Refusal.closing, 503, "closing"]
     ]

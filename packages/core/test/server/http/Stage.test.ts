@@ -21,9 +21,9 @@ describe("The order of stages", () => {
   })
 
   it("does not compile where a stage reads what a later stage finds, or no stage", () => {
-    // @ts-expect-error The stage "second" reads what no stage before it finds
+    // @ts-expect-error The stage "second" reads a value that no earlier stage finds
     Stage.inOrder(second, first)
-    // @ts-expect-error The stage "second" reads what no stage before it finds
+    // @ts-expect-error The stage "second" reads a value that no earlier stage finds
     Stage.inOrder(nothing, second)
   })
 

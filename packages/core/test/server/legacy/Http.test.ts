@@ -110,7 +110,7 @@ describe("a session", () => {
         const session = yield* http.open()
         const again = yield* session.ask(initialize())
         assert.strictEqual(again.json.error.code, -32600)
-        assert.match(again.json.error.message, /this conversation is initialized already/)
+        assert.match(again.json.error.message, /this conversation is already initialized/)
         assert.strictEqual((yield* session.ask(ping)).status, 200)
         assert.strictEqual(http.endpoint.sessions(), 1)
       })))

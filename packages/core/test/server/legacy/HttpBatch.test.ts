@@ -11,7 +11,7 @@ describe("HttpBatch.refusal", () => {
   it("accepts one to a hundred messages", () => {
     assert.match(why([], "2025-03-26")!.message, /empty/)
     assert.isUndefined(why(Array(100).fill(ping), "2025-03-26"))
-    assert.match(why(Array(101).fill(ping), "2025-03-26")!.message, /101 messages; 100 are allowed/)
+    assert.match(why(Array(101).fill(ping), "2025-03-26")!.message, /101 messages; at most 100 are allowed/)
   })
 })
 

@@ -159,7 +159,7 @@ describe("A call that becomes a task at 2025-11-25", () => {
       const plain = yield* peer.expectError(yield* peer.request("tools/call", { name: "needed" }))
       assert.deepStrictEqual([plain.code, plain.message], [
         -32601,
-        "Method not found: This tool runs as a task only: send the member `task` with the call"
+        "Method not found: This tool runs only as a task: send the member `task` with the call"
       ])
       assert.strictEqual((yield* peer.expectError(yield* call(peer, "quick"))).code, -32601)
       const quick = yield* peer.expectResult(yield* peer.request("tools/call", { name: "quick" }))

@@ -326,7 +326,7 @@ describe("Questions that a handler passes on", () => {
       }
       const done: JsonObject = yield* ask(peer, retry(round))
       assert.strictEqual(done.resultType, "complete")
-      assert.deepStrictEqual(errors, [`The handler of "tools/call" asks in more than 3 rounds`])
+      assert.deepStrictEqual(errors, [`The handler of "tools/call" asks questions in more than 3 rounds`])
       assert.deepStrictEqual(seen.map(({ state }) => state), [undefined, "1", "2", "3"])
     }).pipe(Effect.provide(server))
   })

@@ -128,6 +128,6 @@ describe("requestState", () => {
       const exit = yield* Effect.exit(Effect.scoped(Layer.build(
         serve(Layer.empty, { stateSecrets: [Redacted.make("short")] })
       )))
-      assert.include(exit._tag === "Failure" ? Cause.pretty(exit.cause) : "", "has 5 bytes; it needs at least 32")
+      assert.include(exit._tag === "Failure" ? Cause.pretty(exit.cause) : "", "has 5 bytes, but needs at least 32")
     }))
 })

@@ -159,7 +159,7 @@ describe("a node that gets what no proper client or node sends", () => {
           assertRefused(yield* later(answered(exchange)), 404, -32001, /^Session not found/)
         }
         assert.deepStrictEqual(lines.map(({ level }) => level), ["Error"])
-        assert.match(lines[0]!.message, /^This node cannot read what the directory has of a session/)
+        assert.match(lines[0]!.message, /^This node cannot read the facts about a session in the directory/)
         assert.isTrue(Option.isNone(yield* other.find(id)))
         assert.deepStrictEqual(yield* events.unfinished({ session: id, stream: "01" }), [])
       }

@@ -185,7 +185,7 @@ describe("a store of tasks", () => {
       assert.deepInclude(outcome, {
         error: {
           code: -32603,
-          message: `The tasks of this owner have ${JSON.stringify(task).length} characters, and may have no more`
+          message: `The tasks of this owner have ${JSON.stringify(task).length} characters, and this is the limit`
         }
       })
     }))
