@@ -1,6 +1,6 @@
 /**
- * The ways in which connecting and calls can fail: with an error that the server sent (`McpError`), with a failure of this side
- * (`LocalError`), or with an error of this module.
+ * The errors of connecting and of calls: an error that the server sent (`McpError`), a failure on the side of the client (`LocalError`), or
+ * an error of this module.
  *
  * @since 0.1.0
  */
@@ -14,7 +14,7 @@ import type * as Tools from "../protocol/Tools.js"
 import type { Version } from "../protocol/Version.js"
 
 /**
- * The client does not speak the revision with which the server answered.
+ * The server answered with a protocol revision that the client does not support.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle#version-negotiation
  * @category errors
@@ -106,8 +106,8 @@ export class NotNegotiated extends Data.TaggedError("NotNegotiated")<{
 }
 
 /**
- * The call of a tool has become a task, and the task has no result. A call that failed as a task does not fail with this error: it fails
- * with the error of the server, or gives a result that has `isError`, as any call does.
+ * The call of a tool has become a task, and the task has ended without a result. If the server sends an error or a result for a failed
+ * task, the call does not fail with `TaskEnded`: it fails with the error of the server, or succeeds with the result that has `isError`.
  *
  * @category errors
  */
@@ -153,7 +153,7 @@ export type ClientError = McpError.McpError | LocalError | InputRefused | NotNeg
 export type ConnectError = ClientError | NoCommonVersion
 
 /**
- * The error of a failed call as a `ClientError`.
+ * Converts the error of a failed call to a `ClientError`.
  *
  * @category constructors
  */
@@ -161,7 +161,7 @@ export const fromCall = (error: CallError): ClientError =>
   error instanceof JsonRpcError ? McpError.fromWire(error) : error
 
 /**
- * The error for a result that does not conform to the schema of its method.
+ * Makes the error for a result that does not conform to the schema of its method.
  *
  * @category utils
  */

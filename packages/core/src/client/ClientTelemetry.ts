@@ -1,7 +1,8 @@
 /**
  * Spans and metrics of a client, made with Effect's `Tracer` and `Metric`, under the names of the OpenTelemetry conventions for MCP. A
- * client makes them only with `layer`. Then it also sends the span of each call to the server in `_meta`. Over HTTP, the spans of the
- * `HttpClient` are children of the span of their call. `session/Tracing` is the service with which the client finds the layer.
+ * client makes them only when `layer` is provided. Then the client also sends the span of each call to the server in `_meta`. Over HTTP,
+ * the spans of the `HttpClient` are children of the span of their call. `session/Tracing` is the service with which the client finds the
+ * layer.
  *
  * @since 0.1.0
  */
@@ -181,7 +182,7 @@ const spanned = <A, E>(
   }, use)
 }
 
-/** The parameters with the span, and with the parts of `tracestate` and `baggage` that are sent. */
+/** Returns the parameters with the span, and with the parts of `tracestate` and `baggage` that may be sent. */
 const withContext = (
   params: JsonObject | undefined,
   span: Tracer.Span,

@@ -26,7 +26,7 @@ export interface Entry {
 }
 
 export interface ListReport {
-  /** Reports what was found in these lists, unless the same was reported last for the same subject. */
+  /** Reports what was found in these lists, unless the last report about the same subject had the same findings. */
   readonly report: (listings: ReadonlyArray<Listing>) => Effect.Effect<void>
 }
 

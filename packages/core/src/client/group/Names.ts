@@ -1,7 +1,7 @@
 /**
  * The names of entries in a group: the hooks of the application, other names for entries whose names are taken, and the words about names
- * for errors and log messages. These are plain functions. `Entries` applies them to all entries of all servers; `CurrentEntries` and
- * `GroupError` use the words.
+ * for errors and log messages. The module consists of plain functions. `Entries` applies them to all entries of all servers;
+ * `CurrentEntries` and `GroupError` use the words.
  */
 import * as Hash from "effect/Hash"
 import * as HiddenCharacters from "../../protocol/rules/HiddenCharacters.js"
@@ -15,7 +15,7 @@ export interface Naming {
   readonly isPrefixed: boolean
 }
 
-/** Returns a name that is not taken: the name that the entry cannot have, with the name of the server before it. */
+/** Returns a name that is not taken: the taken name, with the name of the server before it. */
 export type FreeName = (server: string, name: string, isTaken: (name: string) => boolean) => string
 
 const isUri = (kind: Kind): boolean => kind === "resources" || kind === "templates"
@@ -47,7 +47,7 @@ export const freeName = (kind: Kind, { isPrefixed, maxNameLength }: Naming): Fre
     const cut = isPrefixed ? name : prefixed(server, name, maxNameLength)
     return cut.slice(0, maxNameLength - number.length) + number
   }
-  // The last number of each name, so that a server that repeats a name many times causes no long search.
+  // The last number of each name. With it, a server that repeats a name many times does not cause a long search.
   const numbers = new Map<string, number>()
   return (server, name, isTaken) => {
     const first = numbered(server, name, "")

@@ -19,7 +19,7 @@ import * as ListPages from "../session/ListPages.js"
 import { noLists, type ServerLists } from "./Entries.js"
 
 /**
- * Reads all lists of a server. A list is not requested when the server does not declare its capability. A list is empty when the server
+ * Reads all lists of a server. Does not request a list when the server does not declare its capability. A list is empty when the server
  * does not have its method. When the server answers the request with another error, the list stays as it is in `before`, the error is
  * logged, and `isComplete` is `false`. When a list is too large or does not end, the entries before the limit are taken, and a warning is
  * logged.
@@ -104,8 +104,8 @@ export const collect = <A>(
   })
 
 /**
- * Starts to listen for changes of the lists. The effect that it gives waits for a change that came after `changes` was run, or after that
- * effect was last run. Several changes count as one.
+ * Starts to listen for changes of the lists. Returns an effect that waits for the next change. The effect ends at once if a change came
+ * after `changes` was run, or after the last run of the effect. Several changes count as one.
  */
 export const changes = (
   { listChanges }: Pick<ClientSessionService, "listChanges">
