@@ -3,8 +3,8 @@
  * `Authorizer`, follows redirects within the same origin, and remembers the target of a permanent redirect. When the server answers with
  * status 401 or 403, it runs `authorize`: a function once, an `Authorizer` up to five times.
  *
- * A sender knows neither messages nor sessions. `HttpConnection` has one sender, which closes the HTTP connection of each response whose
- * body was not read to its end.
+ * A sender does not depend on messages or sessions. `HttpConnection` has one sender. The sender closes the HTTP connection of each response
+ * whose body was not read to its end.
  */
 import * as Headers from "@effect/platform/Headers"
 import * as HttpClient from "@effect/platform/HttpClient"
@@ -46,7 +46,7 @@ export interface HttpSender {
   ) => Stream.Stream<A, E | TransportError>
   /** Counts how often the headers of the application change. `undefined` when they cannot change. */
   readonly credentials: Credentials | undefined
-  /** The message. When it is an error, secret values of the client's own headers are removed from its texts. */
+  /** Returns the message. If the message is an error, its texts are returned without secret values of the client's own headers. */
   readonly redacted: (message: Message.Incoming) => Message.Incoming
 }
 
@@ -65,8 +65,8 @@ interface Earlier {
 const first: Earlier = { redirects: 0, asked: undefined, refusals: 0, memory: undefined, given: Headers.empty }
 
 /**
- * A copy of a JSON value in which `change` has changed each text and each member name. It does not recurse, because the server chooses how
- * deep the value nests.
+ * Copies a JSON value, and changes each text and each member name with `change`. The function does not recurse, because the server chooses
+ * how deep the value nests.
  */
 const withTexts = (given: unknown, change: (text: string) => string): unknown => {
   const unfinished: Array<readonly [from: object, to: Record<string, unknown>]> = []
@@ -282,7 +282,7 @@ class Attempts {
     return this.moved.get(keyOf(request)) ?? this.moved.get(keyOf(request, "POST"))
   }
 
-  /** Finds the headers that a request would have now. Gives the number of their changes, with a change that happens now. */
+  /** Makes the headers that a request would have now. Returns how often these headers have changed, including a change that happens now. */
   get now(): Effect.Effect<number, unknown> {
     return Effect.gen(this, function*() {
       const given = applicationHeaders(yield* this.settings.headersEffect ?? Effect.succeed(Headers.empty))

@@ -1,7 +1,7 @@
 /**
- * Where a redirect leads, if a request may follow it: only to the same origin, and only with the same method. Also whether a client may
- * remember the target. `HttpSender` follows redirects of MCP servers, and `Documents` of package `auth` follows redirects of metadata
- * documents.
+ * Decides where a redirect leads, and whether a request may follow it: only to the same origin, and only with the same method. Also decides
+ * whether a client may remember the target. `HttpSender` follows redirects of MCP servers, and `Documents` of package `auth` follows
+ * redirects of metadata documents.
  */
 import type * as HttpClientResponse from "@effect/platform/HttpClientResponse"
 import * as Url from "@effect/platform/Url"

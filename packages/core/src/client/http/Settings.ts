@@ -26,7 +26,7 @@ type SecondHeaders<R> = (
   request: HttpClientRequest.HttpClientRequest
 ) => Effect.Effect<Headers.Input, unknown, R>
 
-/** The options of `Remote`. The docstrings are there. */
+/** The options of `Remote`. `Remote` documents each option. */
 export interface Given<R = never> {
   readonly transport?: Settings["transport"] | undefined
   readonly headers?: Headers.Headers | Readonly<Record<string, string>> | Effect.Effect<Headers.Input, unknown, R>

@@ -1,9 +1,8 @@
 /**
- * Answers the requests of a legacy server, for `Connect`: `ping`, and the requests that features of the client handle. Any other request is
- * answered with "Method not found"; also a request that the agreed revision does not have. Each request runs on a fiber of its own, and the
- * server may cancel it. While the client answers a question of the server (sampling, elicitation, roots), the timeouts of the client's
- * calls stand still. Answers have only the members of the agreed revision. `InboundTasks` stores the questions that the server asks as
- * tasks.
+ * Answers the requests of a legacy server, for `Connect`: `ping`, and the requests that features of the client handle. The answer to any
+ * other request is "Method not found"; also to a request that the agreed revision does not have. Each request runs on its own fiber, and
+ * the server may cancel it. While the client answers a question of the server (sampling, elicitation, roots), it pauses the timeouts of its
+ * own calls. Answers have only the members of the agreed revision. `InboundTasks` stores the questions that the server asks as tasks.
  */
 import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
@@ -83,7 +82,7 @@ export const make = (
     if (refuseUnassociated && conversation.pending() === 0) {
       return refuse(new McpError.InvalidParams({ message: `"${method.name}" belongs to no request of this client` }))
     }
-    // The timeouts stand still, because the server may not answer a call while it waits for the answer to its own question.
+    // The client pauses its timeouts, because the server may not answer a call while it waits for the answer to its own question.
     const asked = conversation.pauseTimeouts(answering)
     const { task } = params.right as { readonly task?: TaskMetadata | undefined }
     if (!mayBeTask || tasks === undefined || task === undefined) return work(feature, asked, reply)

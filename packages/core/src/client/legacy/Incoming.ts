@@ -1,7 +1,7 @@
 /**
  * Decodes the text of a body or an event into messages, and delivers them to the `Reader` of the connection; for `Post`, `EventStream` and
- * `Sse`. Text that is not a message is only reported. It is answered with an error only when it has an id, because then its sender waits
- * for an answer.
+ * `Sse`. Text that is not a message is reported. The client answers such a text with an error only when the text has an id, because then
+ * the sender waits for an answer.
  */
 import * as Effect from "effect/Effect"
 import * as Message from "../../jsonrpc/Message.js"
@@ -40,8 +40,8 @@ export const fromEvent = (session: HttpSession, event: Event): ReadonlyArray<Mes
 }
 
 /**
- * Delivers messages. After a message that the client answers, waits until there is space for answers. So the client reads no further from a
- * server that accepts no answers.
+ * Delivers messages. After a message that the client answers, waits until there is space for answers. Therefore the client stops reading
+ * from a server that accepts no answers.
  *
  * @param call The request on whose stream the messages came; `undefined` for the standalone stream.
  */

@@ -1,11 +1,11 @@
 /**
- * Runs a call for which the server may ask for input, for `ModernCalls`. While the server answers `input_required`, the client answers the
+ * Runs a call for which the server may ask for input, for `ModernCalls`. When the server answers `input_required`, the client answers the
  * input requests with its features. Then it sends the request again, with the responses and with the unchanged state of the server. Each of
  * these requests is called a round.
  *
- * The features answer the input requests of one result at the same time, up to a limit. Their time does not count for `timeout`, but it
- * counts for `maxTotalTimeout`. `modern/Connect` gives the function that calls the features. `TaskExtension` uses the same options and
- * limits for the questions of a task.
+ * The features answer the input requests of one result at the same time, up to a limit. The time that the features need does not count for
+ * `timeout`, but it counts for `maxTotalTimeout`. `modern/Connect` provides the function that calls the features. `TaskExtension` uses the
+ * same options and limits for the questions of a task.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/multi-round-trip-requests
  */

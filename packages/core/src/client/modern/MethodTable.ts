@@ -1,6 +1,7 @@
 /**
- * A table of the methods of the modern era that a client calls. With its rows, `ModernCalls` and `TaskExtension` narrow parameters to the
- * revision and decode results. `ModernCalls` serves the functions of a session that have no method in this era.
+ * A table of the methods of the modern era that a client calls. With the rows of this table, `ModernCalls` and `TaskExtension` narrow
+ * parameters to the revision and decode results. `ModernCalls` itself implements the functions of a session that have no method in this
+ * era.
  */
 import * as Methods from "../../protocol/modern/Methods.js"
 import type * as MethodCalls from "../session/MethodCalls.js"
