@@ -33,7 +33,7 @@ import * as Incoming from "./Incoming.js"
 interface Self {
   readonly connection: HttpConnection
   readonly session: Ref.Ref<HttpSession.HttpSession>
-  /** Done when the server has named the URL for POSTs. Fails when the server will not name it. */
+  /** Completes when the server has named the URL for POSTs. Fails when the server will not name it. */
   readonly endpoint: Deferred.Deferred<void, TransportError>
   /** The id of the `initialize` request, whose answer names the revision. */
   readonly initialize: Ref.Ref<Message.RequestId | undefined>

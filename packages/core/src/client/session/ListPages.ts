@@ -1,8 +1,8 @@
 /**
  * Reads all pages of a list as one stream, for `Verbs`, `ServerTools`, `group/ServerLists`, `legacy/Connect` (the list of tasks), and
- * `SkillsClient` of package `extensions`. `ListBudget` counts. The stream fails with `ListCut` when the list has too many pages, or when
- * all pages together have too many values or characters. When the server sends a cursor a second time, the list ends there, and a
- * diagnostic reports it, because some servers send the same cursor with each page.
+ * `SkillsClient` of package `extensions`. The stream fails with `ListCut` when the list has too many pages, or when all pages together have
+ * too many values or characters (`ListBudget` counts them). Some servers send the same cursor with each page. Therefore, when the server
+ * sends a cursor a second time, the list ends there, and a diagnostic reports this.
  */
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"

@@ -83,7 +83,7 @@ export interface Options {
   readonly report: Decoding.Report
 }
 
-/** The function that calls any method. */
+/** Makes the function that calls any method. */
 export const requests = (
   { outbound, refusal, timeouts }: Pick<Options, "outbound" | "refusal" | "timeouts">
 ): Calls["request"] => {
@@ -165,8 +165,8 @@ export const refusals = (
 const isLevel = Schema.is(LoggingLevel)
 
 /**
- * Why a value is refused as a log level; `undefined` when it is a level. Without this check, a modern client would send the value with
- * every later request.
+ * Returns why a value is refused as a log level; `undefined` when it is a level. Without this check, a modern client would send the value
+ * with every later request.
  */
 export const unknownLevel = (level: unknown): InvalidParams | undefined =>
   isLevel(level) ? undefined : new InvalidParams({
