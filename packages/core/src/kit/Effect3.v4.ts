@@ -1,7 +1,7 @@
 /**
  * Functions that version 3 of Effect has and version 4 does not have, with the same arguments. `Module_member` replaces `Module.member`:
- * the build of the packages for version 4 puts this name in place of Effect's own name. A function is here when too few modules use it to
- * be worth a rule of that build.
+ * the build of the packages for version 4 puts this name in place of Effect's own name. A function is in this module if only a few modules
+ * use it, so that a rule of the build is not worth the work.
  */
 import * as Arr from "effect/Array"
 import * as Cause from "effect/Cause"
