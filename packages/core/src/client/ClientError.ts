@@ -25,7 +25,7 @@ export class NoCommonVersion extends Data.TaggedError("NoCommonVersion")<{
 }> {
   override get message(): string {
     // The server has chosen this text, so it is cut.
-    return `The server speaks ${this.offered.slice(0, 200)}; this client speaks ${this.supported.join(", ")}`
+    return `The server supports ${this.offered.slice(0, 200)}; this client supports ${this.supported.join(", ")}`
   }
 }
 
@@ -96,12 +96,12 @@ export class NotNegotiated extends Data.TaggedError("NotNegotiated")<{
     const { capability, declaredBy, method, version } = this
     const what = `"${method}" was not sent:`
     return capability === undefined
-      ? `${what} the revision ${version} does not have it`
+      ? `${what} the revision ${version} does not have this method`
       : declaredBy === "client"
       ? `${what} this client has not declared the capability "${capability}"; add the feature that declares it` +
         (capability.startsWith("extensions.") ? ", or give the client the extension with the option `extensions`" : "")
       : `${what} the server has not declared the capability "${capability}"; ` +
-        "if it has the method all the same, connect with the option `enforceCapabilities: false`"
+        "if the server has the method nevertheless, connect with the option `enforceCapabilities: false`"
   }
 }
 
@@ -129,9 +129,9 @@ export class TaskEnded extends Data.TaggedError("TaskEnded")<{
       case "Cancelled":
         return `There is no result of ${task}, because it was cancelled${why}`
       case "Gone":
-        return `The server does not have ${task}: its time to live has passed, it belongs to another user, ` +
-          "or the server had it in memory and has ended since. " +
-          "Start the tool again; the option `ttl` has the server keep the task for longer"
+        return `The server does not have ${task}: the task has expired, the task belongs to another user, ` +
+          "or the server had the task in memory and was started again. " +
+          "Start the tool again; the option `ttl` asks the server to keep the task longer"
       case "Failed":
         return `The server sent no error with ${task}, which has failed${why}`
     }

@@ -207,6 +207,6 @@ const check = (url: URL | undefined, name: string): Effect.Effect<URL, Transport
   if (url === undefined || !isHttp(url)) {
     return refuse("begin it with http:// or https://, such as http://127.0.0.1:3000/mcp")
   }
-  if (url.username !== "" || url.password !== "") return refuse("credentials belong into headers")
+  if (url.username !== "" || url.password !== "") return refuse("put the credentials into headers, not into the URL")
   return Effect.succeed(url)
 }

@@ -262,12 +262,12 @@ const serverOf = (entry: Source, options: DecodeOptions): Member.Read<Program | 
       return yield* Member.flaw(place, spelled)
     }
     if (Member.own(entry, "sandboxEnabled") === true) {
-      return yield* Member.flaw("sandboxEnabled", "only its host has the sandbox that it asks for")
+      return yield* Member.flaw("sandboxEnabled", "the entry asks for a sandbox, which this client does not have")
     }
     const [url] = firstOf(entry, "httpUrl", "url", "serverUrl")
     const hasCommand = Member.own(entry, "command") !== undefined
     if (kind === undefined && !hasCommand && url === undefined) {
-      return yield* Member.flaw("", "it has neither a command nor a URL")
+      return yield* Member.flaw("", "it has no command and no URL")
     }
     const shared = yield* sharedOf(entry, options)
     return kind === "program" || (kind === undefined && hasCommand)

@@ -325,6 +325,6 @@ const refusal = (
   const isUnknown = agreed === undefined && refuse === "unagreed"
   if (!isUnknown && agreed === fingerprint && waiting.get(server)?.has(tool) !== true) return undefined
   return agreed === undefined
-    ? "has not been agreed to by the application"
+    ? "is not a tool to which the application has agreed"
     : "has changed since the application agreed to it"
 }

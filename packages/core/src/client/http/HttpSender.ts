@@ -329,7 +329,7 @@ const noResponse = (request: Request, error: PlatformError.PlatformError): Trans
   return new TransportError({
     reason: wasSent ? "Read" : "Write",
     message: `${request.method} ${request.url} ${
-      wasSent ? "failed, and may have been served" : "was not sent"
+      wasSent ? "failed, and the server may have served it" : "was not sent"
     }: ${why}`,
     cause: PlatformError.withoutHeaders(error)
   })

@@ -63,4 +63,4 @@ export const make = (capacity: number, onStop: Effect.Effect<void>): Effect.Effe
     }
   })
 
-const busy = new TransportError({ reason: "Read", message: "The transport is being read already" })
+const busy = new TransportError({ reason: "Read", message: "Another reader already reads the transport" })

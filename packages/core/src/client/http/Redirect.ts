@@ -13,14 +13,14 @@ export const targetOf = ({ headers, request, status }: HttpClientResponse.HttpCl
   if (status === 0) return "the platform hides its target"
   const keepsMethod = status === 307 || status === 308 ||
     (request.method === "GET" && (status === 301 || status === 302 || status === 303))
-  if (!keepsMethod) return `with ${status} a ${request.method} would become another request`
+  if (!keepsMethod) return `a redirect with status ${status} does not keep the method ${request.method}`
   const { location } = headers
   if (location === undefined) return "it names no target"
   const target = Either.getOrUndefined(Url.fromString(location, request.url))
   if (target === undefined) return "its target is not a URL"
   // The headers and the body of the request are only for this origin.
   if (target.origin !== new URL(request.url).origin) return `"${target.origin}" is another origin`
-  return target.username === "" && target.password === "" ? target : "its target holds credentials"
+  return target.username === "" && target.password === "" ? target : "its target contains credentials"
 }
 
 /**

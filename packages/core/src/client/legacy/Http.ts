@@ -191,7 +191,7 @@ const begin = Effect.fnUntraced(function*(self: Self) {
   }
   const offered = HttpSession.versionOf(answer)
   if (offered !== version) {
-    return yield* end(self, undefined, `the server speaks ${String(offered)} now, and not ${version}`)
+    return yield* end(self, undefined, `the server now supports ${String(offered)}, and not ${version}`)
   }
   const initialized = Message.notification(Methods.initialized.name)
   yield* Effect.catchAll(sends(self)(initialized, JsonText.stringify(initialized)!), failed)

@@ -152,7 +152,7 @@ export class Post {
       ? Effect.fail(Answer.malformed(method, malformed, this.options.connection.url))
       : Effect.zipRight(
         Incoming.deliver(current, messages, id),
-        Effect.fail(Answer.unreadable(method, "it answers something else"))
+        Effect.fail(Answer.unreadable(method, "it does not answer this request"))
       )
   }
 

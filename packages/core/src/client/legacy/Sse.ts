@@ -120,7 +120,7 @@ const onEndpoint = ({ connection, endpoint, session }: Self, { data }: Sse.Event
   const target = Either.getOrUndefined(Url.fromString(data ?? "", url))
   // Messages, and the credentials that are sent with them, go only to the origin of the URL of the connection.
   return target?.origin !== url.origin || target.username !== "" || target.password !== ""
-    ? Deferred.fail(endpoint, notOpened("it sends messages to another origin"))
+    ? Deferred.fail(endpoint, notOpened("its URL for messages has another origin"))
     : Effect.zipRight(
       Ref.set(session, HttpSession.initial(connection, target)),
       Deferred.succeed(endpoint, undefined)

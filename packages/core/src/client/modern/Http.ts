@@ -129,7 +129,7 @@ export class ModernHttp implements Sender {
             ? Effect.fail(
               Message.isMalformed(incoming)
                 ? Answer.malformed(request.method, incoming, this.connection.url)
-                : Answer.unreadable(request.method, "it answers something else")
+                : Answer.unreadable(request.method, "it does not answer this request")
             )
             : Effect.succeed(Message.failure(request.id, error))
         )

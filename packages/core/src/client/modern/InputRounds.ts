@@ -64,7 +64,7 @@ export const run = (
           ? Effect.succeed(result)
           : invalid(method, "the client does not know its \"resultType\"")
       }
-      if (!InputRequired.methods.has(method)) return invalid(method, "this method may not require input")
+      if (!InputRequired.methods.has(method)) return invalid(method, "a server must not ask for input for this method")
       if (countOf(result.inputRequests) > MAX_QUESTIONS) {
         return invalid(method, `it asks more than ${MAX_QUESTIONS} questions at once`)
       }

@@ -398,5 +398,5 @@ const unsubscribed = (self: Self, changes: ReadonlyArray<string>, reason: string
 const notAcknowledged = (what: string): TransportError =>
   new TransportError({
     reason: "Decode",
-    message: `The server acknowledged no subscription to "${what.slice(0, 200)}"`
+    message: `The server did not acknowledge the subscription to "${what.slice(0, 200)}"`
   })

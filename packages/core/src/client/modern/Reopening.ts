@@ -58,5 +58,5 @@ const waitAfter = ({ acknowledged, began, failures }: Ended, now: number): Wait 
 
 const notAcknowledged = new TransportError({
   reason: "Decode",
-  message: "The server ended the subscription before it acknowledged it"
+  message: "The server ended the subscription before it acknowledged the subscription"
 })

@@ -39,6 +39,6 @@ export const make = ({ results }: FeaturesService, calls: () => ExtensionCalls):
 const unread = ({ method, type }: Extension.ResultType): TransportError =>
   new TransportError({
     reason: "Decode",
-    message: `The server answered "${method}" with the type "${type}" of results, which nothing reads: ` +
-      "call it with callEither, or add the feature ClientFeatures.result"
+    message: `The server answered "${method}" with a result of the type "${type}", which this client cannot read: ` +
+      "call the method with callEither, or add the feature ClientFeatures.result"
   })

@@ -272,7 +272,7 @@ export interface Contact {
 
 /** Returns what showed that the server supports the revision of the session. */
 export const contact = (state: State, { hasExchanges }: Facts, version: Version.Version): Contact => {
-  if (state._tag === "Only") return { why: "the client has no other", evidence: "given" }
+  if (state._tag === "Only") return { why: "the client has no other choice", evidence: "given" }
   if (state._tag === "Prior") return { why: "the option `prior`", evidence: "given" }
   if (state._tag === "Looking") return { why: "the server described itself", evidence: "answer" }
   const verdict = verdictOf(state)
@@ -309,7 +309,7 @@ const noCommonVersion = (offered: string, supported: ReadonlyArray<string>): NoC
  */
 const explained = (error: ConnectError, why: string): ConnectError => {
   if (error._tag === "NoCommonVersion" || asksForLogin(error)) return error
-  const advice = "If you know a revision that the server speaks, name it with the option `versions`"
+  const advice = "If you know a revision that the server supports, name it with the option `versions`"
   const message = `The server opened no session. ${advice}. The outcome of "server/discover" was: ${why}. ` +
     `The outcome of "initialize" was: ${error.message}`
   return withMessage(error, message)

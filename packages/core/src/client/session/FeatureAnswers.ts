@@ -34,7 +34,7 @@ export const sample = (
       : undefined
     return broken === undefined
       ? Effect.void
-      : Effect.dieMessage(`The answer to "sampling/createMessage" breaks a rule for uses of tools: ${broken}`)
+      : Effect.dieMessage(`The answer to "sampling/createMessage" breaks a rule of tool use: ${broken}`)
   })
 }
 

@@ -111,7 +111,7 @@ const compile = (root: JsonObject, draft: Draft, trust: Trust, budget: WorkBudge
     if (schema === true) return () => true
     if (schema === false) return (_, run) => run.fail("is not allowed")
     if (!Predicate.isRecord(schema)) {
-      throw new Invalid("is not a valid JSON Schema: a schema in it is neither an object nor a boolean")
+      throw new Invalid("is not a valid JSON Schema: a part of it must be a schema, but is not an object or a boolean")
     }
     const known = compiled.get(schema)
     if (known !== undefined) return (value, run, evaluated) => known.check(value, run, evaluated)

@@ -27,7 +27,7 @@ export const attempt = <A>(tool: string, part: string, problem: string, f: () =>
 
 const REMEDY =
   "Use a schema whose encoded side is JSON, such as Schema.Date for a Date, Schema.BigInt for a bigint, Schema.Map for a Map; or " +
-  "say what the JSON is by the annotation \"jsonSchema\", and by \"identifier\" for a type that refers to itself"
+  "describe the JSON with the annotation \"jsonSchema\", and with \"identifier\" for a type that refers to itself"
 
 /** Makes the JSON Schema of an Effect schema. Throws when the schema has no values, or cannot be written as JSON. */
 export const make = (tool: string, part: string, schema: Schema.Schema<any, any>): JsonObject => {
