@@ -24,7 +24,7 @@ export class NoCommonVersion extends Data.TaggedError("NoCommonVersion")<{
   readonly supported: ReadonlyArray<string>
 }> {
   override get message(): string {
-    // The server has chosen this text, so it is cut.
+    // The server has chosen this text, so the message shows only its beginning.
     return `The server supports ${this.offered.slice(0, 200)}; this client supports ${this.supported.join(", ")}`
   }
 }

@@ -93,7 +93,7 @@ export const layer = (options: Options = {}): Layer.Layer<never> => {
       traced: traced({ baggage: isSent(options.baggage, isServer), tracestate: isSent(options.tracestate, isServer) })
     }
   }
-  // The type of the layer does not name the service, as with a tracer, so every client can find the layer.
+  // Like the layer of a tracer, this layer does not name its service in its type. Every client looks for the service in its context.
   return Layer.succeed(Tracing, tracing) as unknown as Layer.Layer<never>
 }
 

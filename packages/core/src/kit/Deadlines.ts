@@ -125,7 +125,7 @@ export class Deadlines {
     return next === Infinity ? next : Math.max(next, now + this.resolution)
   }
 
-  // When `sweep` of an object throws, that object is watched no more. All other objects are still swept.
+  // When `sweep` of an object throws, that object is no longer watched. All other objects are still swept.
   private readonly sleep: Effect.Effect<void> = Effect.catchAllDefect(
     Effect.suspend(() => this.loop),
     (defect) =>

@@ -42,7 +42,7 @@ export const read = (
         Effect.logWarning(`"${session.serverInfo.name}" lists too many of its ${name}: ${error.message}`)),
       {
         onFailure: (error) =>
-          // A failure of this side does not say what the server offers.
+          // A failure on the side of the client does not show what the server offers.
           isLocalError(error) ? Effect.fail(error) : Effect.zipRight(
             Effect.logWarning(`"${session.serverInfo.name}" refused to list its ${name}: ${error.message}`),
             Effect.sync((): ReadonlyArray<A> => {

@@ -357,7 +357,7 @@ const describe = (error: unknown): string => {
   return message === "" ? codeOf(error) ?? "no reason given" : message
 }
 
-// No request is written before there is a connection, or to a connection that is not trusted.
+// With these codes the request was not written: there was no connection, or the client did not trust the connection.
 const unreachedCodes =
   /^(ECONNREFUSED|ENOTFOUND|EAI_\w+|EHOSTUNREACH|ENETUNREACH|EADDRNOTAVAIL|UND_ERR_CONNECT_TIMEOUT|UND_ERR_INVALID_ARG|ERR_INVALID_\w+|ERR_TLS_\w+|CERT_\w+|DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_\w+)$/
 

@@ -87,7 +87,7 @@ export class Outgoing {
     const accepted = cancelled.isSent && cancelled.sendsCancel
       ? this.other(message, cancelOf(message, cancelled.sentAs), onFailure)
       : Effect.void
-    // The server is told of the cancel before the client stops reading.
+    // The cancellation is sent to the server before the client stops reading.
     EffectInternals.interrupt(cancelled.fiber)
     return accepted
   }

@@ -181,7 +181,7 @@ const afterHandshake = (facts: Facts, state: State, error: ConnectError): Next =
   switch (state._tag) {
     case "Trying":
       if (error._tag === "NoCommonVersion") return fail(state, error)
-      // The probe may have used up the requests that the server allows in a time.
+      // The probe may have used up the number of requests that the server allows for some time.
       return facts.hasExchanges && !state.isSecond && EraEvidence.mayPass(error)
         ? [{ ...state, isSecond: true }, { ...tryingHandshake(facts, state.verdict), pauses: true }]
         : secondTry(facts, state, error)

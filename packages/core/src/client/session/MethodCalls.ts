@@ -147,7 +147,7 @@ export const refusals = (
   for (const method of extensions.methods.values()) {
     const { extension, from, name } = method
     const own = methods.get(name)
-    // In this revision, a method of the core has the name.
+    // In this revision, a method of the specification has this name.
     if (own !== undefined && Method.isIn(own, version)) continue
     const isIn = ExtensionTable.isIn(method, version)
     const isMissing = enforceCapabilities && declaredExtensions[extension] === undefined

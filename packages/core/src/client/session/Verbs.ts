@@ -75,7 +75,7 @@ export const make = (negotiated: NegotiatedSession, toolCalls: ToolCalls): Clien
       const unknown = MethodCalls.unknownLevel(level)
       return unknown === undefined ? Effect.asVoid(call("logging/setLevel", { level }, options)) : Effect.fail(unknown)
     },
-    // A function expression cannot have the overloads of the type. A call with a name does not fail.
+    // A function expression cannot have the overloads of the type. A call with the name of a method does not fail.
     notify:
       ((method: string | Extension.Notification<"client">, params?: JsonObject) =>
         typeof method === "string" ? notify(method, params) : extended.notify(method, params)) as ClientSessionService[

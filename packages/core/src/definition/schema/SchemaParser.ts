@@ -155,7 +155,7 @@ interface Property {
 }
 
 const struct = (ast: SchemaTree.TypeLiteral): PlainCodec | undefined => {
-  // An empty struct accepts everything but null and undefined; Effect's parser handles it.
+  // An empty struct accepts everything except null and undefined; Effect's parser handles it.
   if (ast.indexSignatures.length > 0 || ast.propertySignatures.length === 0) return undefined
   const properties: Array<Property> = []
   for (const { isOptional, name, type } of ast.propertySignatures) {
@@ -181,8 +181,8 @@ const struct = (ast: SchemaTree.TypeLiteral): PlainCodec | undefined => {
   }
 }
 
-// As in Effect's parser, the member that a literal selects comes first, then the other members in order. Members that
-// share a literal, or that have several literals, are left to that parser.
+// As in Effect's parser, the member that a literal selects comes first, then the other members in order. Effect's parser handles members
+// that share a literal, or that have several literals.
 const union = (ast: SchemaTree.Union): PlainCodec | undefined => {
   const others: Array<PlainCodec> = []
   const byTag = new Map<SchemaTree.LiteralValue, PlainCodec>()
