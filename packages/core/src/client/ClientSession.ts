@@ -45,8 +45,9 @@ export interface ClientSessionService extends Notifications, ExtensionCalls {
   /** Lists one page of the tools. */
   readonly listTools: (options?: ListOptions) => Effect.Effect<Tools.ListToolsResult, ClientError>
   /**
-   * Lists all tools, page after page. Fails with reason `Decode` after 64 pages, when all pages together have more than 500,000 values or
-   * more than 16 Mi characters, or when the server sends the same cursor a second time.
+   * Lists all tools, page after page. Fails with reason `Decode` after 64 pages, or when all pages together have more than 500,000 values
+   * or more than 16 Mi characters. When the server sends the same cursor a second time, the list ends there, and `diagnostics` reports
+   * this.
    */
   readonly tools: Stream.Stream<Tools.Tool, ClientError>
   /**
@@ -188,7 +189,8 @@ export interface Options {
    */
   readonly timeout?: Duration.DurationInput | undefined
   /**
-   * The `timeout` of single methods, by name: `{ "tools/call": "10 minutes" }`. Default: `timeout`; for `server/discover` 5 seconds, after
+   * The `timeout` of single methods, by name: `{ "tools/call": "10 minutes" }`. Default: `timeout`. For `server/discover`, a client that
+   * supports both eras waits at most 5 seconds by default; then it tries the handshake.
    * which the client tries the handshake.
    */
   readonly timeouts?: Readonly<Record<string, Duration.DurationInput>> | undefined

@@ -59,8 +59,8 @@ export interface Options {
    */
   readonly refuse?: "nothing" | "changed" | "unagreed" | undefined
   /**
-   * How many tools of one server are remembered. Beyond this number, listing a tool for the first time does not count as agreement.
-   * Default: 10,000.
+   * How many tools of one server are remembered. Beyond this number, listing a tool for the first time does not count as agreement, so the
+   * tool waits for the agreement of the application. Default: 10,000.
    */
   readonly maxTools?: number | undefined
 }

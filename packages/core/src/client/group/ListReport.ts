@@ -1,6 +1,6 @@
 /**
- * Reports irregular texts in lists of servers: characters that people do not see, and names that look alike. `ToolList` of package `ai`,
- * `CurrentEntries` and the `Mirror` of package `proxy` have one report each. A report says the same thing only once, however often the
+ * Reports irregular texts in lists of servers: characters that people cannot see, and names that look alike. `ToolList` of package `ai`,
+ * `CurrentEntries` and the `Mirror` of package `proxy` have one report each. A report logs the same finding only once, however often the
  * lists are read. `HiddenCharacters` and `LookAlikes` find the characters.
  */
 import * as Effect from "effect/Effect"

@@ -82,8 +82,8 @@ export interface Listing {
 }
 
 /**
- * Reads all entries of a list, and counts the pages. When the list is cut at a limit, runs `onCut` and gives the entries before the limit.
- * Default for `onCut`: the effect fails.
+ * Reads all entries of a list, and counts the pages. When the list is cut at a limit, runs `onCut` and returns the entries before the
+ * limit. Default for `onCut`: the effect fails.
  */
 export const collect = <A>(
   list: Stream.Stream<A, ClientError>,

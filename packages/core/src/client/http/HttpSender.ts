@@ -274,8 +274,8 @@ class Attempts {
   }
 
   /**
-   * The URL to which a request has moved; `undefined` when it has not moved. Every MCP endpoint has POST, so a redirect of POST moves the
-   * endpoint. A redirect of GET may lead to a page for browsers, so it moves only GET.
+   * Returns the URL to which a request has moved; `undefined` when it has not moved. Every MCP endpoint supports POST, so a redirect of
+   * POST moves the endpoint. A redirect of GET may lead to a page for browsers, so it moves only GET.
    */
   private targetOf(request: Request): URL | undefined {
     if (this.moved.size === 0) return undefined

@@ -42,7 +42,7 @@ interface Exchange {
   isSent: boolean
   /** Whether a notification that cancels the call is sent to the server. */
   sendsCancel: boolean
-  /** The id under which the server received the request. Another id than the id of the call if an earlier connection sent the request. */
+  /** The id under which the server received the request. It differs from the id of the call when an earlier connection sent the request. */
   readonly sentAs: Message.RequestId
 }
 

@@ -24,7 +24,7 @@ export const targetOf = ({ headers, request, status }: HttpClientResponse.HttpCl
 }
 
 /**
- * Whether a redirect holds for later requests of the same method. The resource must have "a new permanent URI" (RFC 9110, 15.4.2 and
+ * Whether a redirect applies to later requests of the same method. The resource must have "a new permanent URI" (RFC 9110, 15.4.2 and
  * 15.4.9), and the server must not forbid to store the response (RFC 9111, 5.2.2).
  */
 export const isPermanent = ({ headers, status }: HttpClientResponse.HttpClientResponse): boolean =>

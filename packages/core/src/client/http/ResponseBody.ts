@@ -73,7 +73,10 @@ const lenient = new TextDecoder()
 
 const decode = Option.liftThrowable((bytes: Uint8Array) => strict.decode(bytes))
 
-/** Decodes bytes in a charset. Gives `None` when the platform does not know the charset, or when the bytes are not valid in it. */
+/**
+ * Decodes bytes in a charset. Returns `None` when the platform does not support the charset, or when the bytes are not valid in the
+ * charset.
+ */
 const decodeAs = Option.liftThrowable((charset: string, bytes: Uint8Array) =>
   new TextDecoder(charset, { fatal: true }).decode(bytes)
 )

@@ -20,7 +20,7 @@ interface StoredSession {
   readonly version: string
 }
 
-/** Runs when a request is refused, and gives the headers for a second attempt. */
+/** Runs when a request is refused, and returns the headers for a second attempt. */
 type SecondHeaders<R> = (
   refusal: HttpResponseError,
   request: HttpClientRequest.HttpClientRequest

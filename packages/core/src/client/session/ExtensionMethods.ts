@@ -57,7 +57,7 @@ export interface ExtensionMethods extends ExtensionCalls {
   ) => Effect.Effect<void, NotNegotiated>
 }
 
-/** What the client knows of its extensions. */
+/** The facts about the extensions of a client. */
 export interface Options {
   readonly enforceCapabilities: boolean
   readonly extensions: ExtensionTable.ExtensionTable

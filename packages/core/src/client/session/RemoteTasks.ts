@@ -1,6 +1,7 @@
 /**
  * Calls tools whose calls may become tasks, and makes the tasks that the application gets, for `Verbs`, in either protocol era. `EraTasks`
- * has what differs between the eras. A plain call waits for the result of its task, and cancels the task when the caller gives up.
+ * has the parts that differ between the eras. A plain call waits for the result of its task, and cancels the task when the caller is
+ * interrupted or its time is over.
  */
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
