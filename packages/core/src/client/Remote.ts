@@ -152,7 +152,6 @@ export const reconnect: Schedule.Schedule<Duration.Duration> = Settings.reconnec
  * refuses the request or does not get it, or when its answer is lost; if there was a response, the `cause` is `HttpResponseError`. When the
  * server has lost the session, the client begins a new session. It sends again the requests that the server refused for this reason.
  * Requests that the server had accepted fail with `SessionExpired`.
- * the server refused for this reason. Requests that the server had accepted fail with `SessionExpired`.
  *
  * When the scope closes, requests in flight are aborted, and the session is ended. This takes at most three times `closeTimeout`.
  *

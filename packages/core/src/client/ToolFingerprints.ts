@@ -142,7 +142,6 @@ interface Renewal {
   /**
    * A reader of this outbox runs `renew` later. `see` does not run `renew` itself, because the caller of `see` may hold a lock for which
    * `renew` waits.
-   * waits.
    */
   readonly later: Outbox.Outbox<void>
 }

@@ -87,7 +87,6 @@ export type PlainCodec = (u: unknown) => unknown
 export const compilePlain = (schema: Schema.Schema.All): PlainCodec | undefined => make(SchemaTree.of(schema))
 
 /**
- * Compiles plain data (no transformations) to one function that copies the members of a value that the schema names. The
  * Compiles plain data (no transformations) to one function that copies the members of a value that the schema names. The function returns
  * the result of Effect's parser at a fraction of the cost, for decoding and for encoding, but no reason for a mismatch.
  */
