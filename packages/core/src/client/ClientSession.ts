@@ -191,7 +191,6 @@ export interface Options {
   /**
    * The `timeout` of single methods, by name: `{ "tools/call": "10 minutes" }`. Default: `timeout`. For `server/discover`, a client that
    * supports both eras waits at most 5 seconds by default; then it tries the handshake.
-   * which the client tries the handshake.
    */
   readonly timeouts?: Readonly<Record<string, Duration.DurationInput>> | undefined
   /** The `maxRetries` of calls that have no `maxRetries` of their own. Default: 0, no call is sent again. */
