@@ -151,7 +151,7 @@ const connect = <R>(
   })
 
 /**
- * A layer that connects as `make` does. The client is closed when the layer is released.
+ * Makes a layer that connects as `make` does. The client is closed when the layer is released.
  *
  * @category layers
  */

@@ -256,8 +256,8 @@ const calls = (
 }
 
 /**
- * A layer with a group. The layer is built when the effect of `connect` has ended. When the layer closes, it closes the servers of the
- * group. Default for `connect`: no servers.
+ * Makes a layer with a group. The layer is built when the effect of `connect` has ended. When the layer closes, it closes the servers of
+ * the group. Default for `connect`: no servers.
  *
  * @category layers
  */

@@ -203,7 +203,8 @@ const withContext = (
   })
 
 /**
- * The kind of error of a call, and the code of the error with which the server answered. `error` is `undefined` when the call succeeded.
+ * Returns the kind of error of a call, and the code of the error with which the server answered. `error` is `undefined` when the call
+ * succeeded.
  */
 const endOf = (
   exit: Exit.Exit<JsonObject, CallError>

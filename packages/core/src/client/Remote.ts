@@ -145,7 +145,7 @@ export interface Options<out R = never> {
 export const reconnect: Schedule.Schedule<Duration.Duration> = Settings.reconnect
 
 /**
- * A connector for the server at a URL.
+ * Makes a connector for the server at a URL.
  *
  * Connecting sends no request, except over HTTP+SSE. Connecting fails with reason `Open` when the URL is not an HTTP URL, when the URL
  * contains credentials, or when the stream of HTTP+SSE cannot be opened. A single request fails with a `TransportError` when the server
@@ -172,7 +172,7 @@ export const connector = <R = never>(
 }
 
 /**
- * A layer with a client of the server at a URL. The URL and the options come from the configuration of the program.
+ * Makes a layer with a client of the server at a URL. The URL and the options come from the configuration of the program.
  *
  * @example
  * ```ts

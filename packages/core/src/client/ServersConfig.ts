@@ -107,7 +107,7 @@ export type Entries = ReadonlyMap<string, Entry>
 
 const MAX_NAME = 100
 
-/** The text on one line. Characters that control a terminal or change the direction of the text are escaped. */
+/** Writes the text on one line. Characters that control a terminal or change the direction of the text are escaped. */
 const onOneLine = (text: string): string =>
   text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (character) => `\\u{${character.codePointAt(0)!.toString(16)}}`)
 
@@ -275,7 +275,7 @@ const serverOf = (entry: Source, options: DecodeOptions): Member.Read<Program | 
       : { ...yield* addressOf(entry, kind === "sse" ? "sse" : undefined, options), ...shared }
   })
 
-/** The object without the members whose value is `undefined`. */
+/** Returns the object without the members whose value is `undefined`. */
 const present = <A extends object>(members: A): A =>
   Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as A
 
@@ -371,7 +371,7 @@ const durationIn =
 /** The members of a server whose texts may have variables. */
 const filledIn = ["command", "args", "env", "cwd", "envFile", "url", "headers", "roots"]
 
-/** The texts of a server that may have variables, each with its place. */
+/** Returns the texts of a server that may have variables, each with its place. */
 const textsOf = (server: Program | Address): ReadonlyArray<readonly [text: string, place: string]> =>
   Object.entries(server).filter(([member]) => filledIn.includes(member)).flatMap(([member, value]) =>
     typeof value === "string"
@@ -489,8 +489,9 @@ export interface Options<RC, E = never, R = never> extends ClientSessionGroup.Op
 export type JoinError = ConfigurationError | ConnectError | DuplicateEntry | DuplicateServer
 
 /**
- * A layer with the group of all servers that can be read. The servers are connected concurrently. When two servers have an entry of the
- * same name, the server that is first in the configuration keeps the name. A server that is connected by a later attempt counts as last.
+ * Makes a layer with the group of all servers that can be read. The servers are connected concurrently. When two servers have an entry of
+ * the same name, the server that is first in the configuration keeps the name. A server that is connected by a later attempt counts as
+ * last.
  *
  * @category layers
  */

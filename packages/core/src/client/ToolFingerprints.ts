@@ -115,7 +115,7 @@ export const of = ({ annotations, description, inputSchema, name, outputSchema, 
     )
   })
 
-/** JSON in which the members of each object are sorted by name. */
+/** Writes JSON in which the members of each object are sorted by name. */
 const canonical = (value: unknown): string => {
   if (typeof value !== "object" || value === null) return JSON.stringify(value)
   if (Array.isArray(value)) return `[${value.map(canonical).join(",")}]`
@@ -203,7 +203,10 @@ const agreements = ({ servers }: Self): ReadonlyArray<Agreement> =>
 const pending = ({ waiting }: Self): ReadonlyArray<ToolChange> =>
   [...waiting.values()].flatMap((tools) => [...tools.values()])
 
-/** The outbox holds only the newest value for a slow reader, because each value has all tools that wait. */
+/**
+ * Makes the stream of the waiting tools. Its outbox stores only the newest value for a slow reader, because each value has all waiting
+ * tools.
+ */
 const changes = (self: Self): Stream.Stream<ReadonlyArray<ToolChange>> =>
   Stream.unwrapScoped(Effect.map(
     Effect.acquireRelease(

@@ -18,7 +18,7 @@ import * as EffectInternals from "./EffectInternals.js"
 // In Node, a timer of more than 2^31-1 milliseconds fires at once. Therefore a longer sleep is divided into sleeps of this length.
 const LONGEST_SLEEP = 2 ** 30
 
-/** The milliseconds of a duration, at least 0. `Infinity` means that there is no deadline. */
+/** Returns the milliseconds of a duration, at least 0. `Infinity` means that there is no deadline. */
 export const millis = (duration: Duration.DurationInput): number =>
   Math.max(0, Duration.toMillis(Duration.decode(duration)))
 

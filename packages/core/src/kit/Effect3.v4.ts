@@ -44,7 +44,7 @@ type Eff<A, E = never, R = never> = Effect.Effect<A, E, R>
 
 // Effect
 
-/** An interruption of the caller does not wait for the end of the effect. */
+/** Runs an effect so that an interruption of the caller does not wait for the end of the effect. */
 export const Effect_disconnect = <A, E, R>(self: Eff<A, E, R>): Eff<A, E, R> =>
   Effect.uninterruptibleMask((restore) =>
     Effect.contextWith((context: Context.Context<R>) => {
@@ -182,7 +182,7 @@ export const Effect_cachedFunction = <A, B, E, R>(
       })
   })
 
-/** `Effect.partition` of version 4 gives the successes first; version 3 gives the failures first. */
+/** Returns the failures first, as version 3 does. `Effect.partition` of version 4 returns the successes first. */
 export const Effect_partition = <A, B, E, R>(
   elements: Iterable<A>,
   f: (a: A, i: number) => Eff<B, E, R>

@@ -41,7 +41,10 @@ export const interruptible = <R>(services: Services<R>): Services<R> =>
     ? services
     : Runtime.enableRuntimeFlag(services, RuntimeFlags.Interruption)
 
-/** The services of the current fiber. A fiber that is started with these services can be interrupted if the current fiber can. */
+/**
+ * Returns the services of the current fiber. A fiber that is started with these services can be interrupted if the current fiber can be
+ * interrupted.
+ */
 export const currentServices: <R = never>() => Effect.Effect<Services<R>, never, R> = Effect.runtime
 
 /** The services of the current fiber, for fibers that can be interrupted. */
@@ -186,7 +189,7 @@ export const withValue = <A, E, R, B>(
   value: B
 ): Effect.Effect<A, E, R> => Effect.locally(effect, local, value)
 
-/** A set to which layers that are built side by side add values. Layers that are built on top of these layers get all values. */
+/** Makes a set to which layers that are built side by side add values. Layers that are built on top of these layers get all values. */
 export const localSet = <A>(key: string): Local<HashSet.HashSet<A>> =>
   shared(key, () => FiberRef.unsafeMakeHashSet<A>(HashSet.empty()))
 

@@ -28,7 +28,7 @@ export const defaultServices: Services = Context.empty()
 /** Returns the same services, for fibers that can be interrupted. In version 4 each new fiber can be interrupted. */
 export const interruptible = <R>(services: Services<R>): Services<R> => services
 
-/** The services of the current fiber. */
+/** Returns the services of the current fiber. */
 export const currentServices: <R = never>() => Effect.Effect<Services<R>, never, R> = Effect.context
 
 /** The services of the current fiber, for fibers that can be interrupted. */
@@ -178,7 +178,7 @@ export const withValue = <A, E, R, B>(
   value: B
 ): Effect.Effect<A, E, R> => Effect.provideService(effect, local, value)
 
-/** A set to which layers that are built side by side add values. Layers that are built on top of these layers get all values. */
+/** Makes a set to which layers that are built side by side add values. Layers that are built on top of these layers get all values. */
 export const localSet = <A>(key: string): Local<HashSet.HashSet<A>> =>
   Context.Reference<HashSet.HashSet<A>>(key, { defaultValue: () => HashSet.empty<A>() })
 

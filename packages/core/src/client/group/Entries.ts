@@ -173,7 +173,7 @@ type Original = (uri: string, key: string) => Option.Option<string>
 
 const equal = new WeakMap<Entries["resources"], ReadonlyMap<string, Entry<Resources.Resource>>>()
 
-/** The first resource whose URI has this key. */
+/** Finds the first resource whose URI has this key. */
 const equalOf = (resources: Entries["resources"], key: string): Entry<Resources.Resource> | undefined => {
   let byKey = equal.get(resources)
   if (byKey === undefined) {

@@ -56,7 +56,7 @@ export const run = <A, E, R>(
 /** How long a connection must last so that the schedule starts again at its beginning. */
 const RESET_AFTER = "1 minute"
 
-/** The schedule, which starts again at its beginning after each connection that lasted long enough. */
+/** Makes the schedule start again at its beginning after each connection that lasted long enough. */
 const restarted = ({ schedule }: Options): Schedule.Schedule<Duration.Duration, Duration.Duration> =>
   Schedule.resetWhen(
     Schedule.passthrough(Schedule.mapInput(schedule, (_: Duration.Duration) => undefined)),

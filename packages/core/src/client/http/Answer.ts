@@ -33,7 +33,7 @@ export const mayBeAnswer = (dropped: Sse.TooLarge, id: Message.RequestId): boole
 export const isMalformed = (message: Message.Incoming, id: Message.RequestId): message is Message.Malformed =>
   Message.isMalformed(message) && (message.kind === "response" || message.kind === "unknown") && message.id === id
 
-/** The error in a response that fails its request; `undefined` for any other message. */
+/** Returns the error in a response that fails its request; `undefined` for any other message. */
 export const errorOf = (message: Message.Incoming): ErrorObject | undefined =>
   !Message.isMalformed(message) && Message.isResponse(message) && !Message.isSuccess(message)
     ? message.error

@@ -7,7 +7,7 @@ import type * as Headers from "@effect/platform/Headers"
 /** How many characters a value must have to count as a secret. A shorter value may be a part of ordinary words. */
 const MIN_LENGTH = 8
 
-/** The secret values of headers. For each header: the whole value, and the value without its scheme (`Bearer`). */
+/** Returns the secret values of headers. For each header: the whole value, and the value without its scheme (`Bearer`). */
 export const valuesOf = (sent: Headers.Headers): ReadonlyArray<string> => {
   const values: Array<string> = []
   for (const [name, given] of Object.entries(sent)) {

@@ -335,7 +335,7 @@ const noResponse = (request: Request, error: PlatformError.PlatformError): Trans
   })
 }
 
-/** The innermost cause of an error. */
+/** Returns the innermost cause of an error. */
 const rootOf = (error: unknown): unknown => {
   let inner = error
   for (let depth = 0; depth < 8; depth++) {

@@ -7,7 +7,7 @@ import type * as HttpClientResponse from "@effect/platform/HttpClientResponse"
 import * as Url from "@effect/platform/Url"
 import * as Either from "effect/Either"
 
-/** The target of a redirect, or a text with the reason why a client must not follow it. */
+/** Returns the target of a redirect, or a text with the reason why a client must not follow the redirect. */
 export const targetOf = ({ headers, request, status }: HttpClientResponse.HttpClientResponse): URL | string => {
   // In a browser, the response of a redirect has status 0.
   if (status === 0) return "the platform hides its target"

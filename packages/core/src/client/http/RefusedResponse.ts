@@ -75,5 +75,5 @@ export const accepted = (response: HttpClientResponse.HttpClientResponse): Effec
     ? ResponseBody.discard(response)
     : Effect.flatMap(fromResponse(response), (refused) => Effect.fail(toError(refused)))
 
-/** The message in the body of a refusal, also when the server declares the body as text. */
+/** Reads the message in the body of a refusal, also when the server declares the body as text. */
 export const messageOf = ({ body }: HttpResponseError): Message.Incoming => MessageText.parse(body)

@@ -30,7 +30,9 @@ const unreadable = (response: Response, why: string, cause?: unknown): Transport
     cause: PlatformError.withoutHeaders(cause)
   })
 
-/** The length that the server declares; `undefined` for a compressed body, because its length does not give the length of the text. */
+/**
+ * Returns the length that the server declares; `undefined` for a compressed body, because its length does not give the length of the text.
+ */
 const declaredLength = (headers: Headers.Headers): number | undefined => {
   const { "content-encoding": encoding, "content-length": length } = headers
   return length === undefined || encoding !== undefined || !/^\d{1,15}$/.test(length) ? undefined : Number(length)
@@ -121,7 +123,7 @@ const readWhile = (response: Response, isMoreWanted: (chunk: Uint8Array) => bool
   )
 }
 
-/** The first part of the body: what arrives within a second, and about `maxBytes` bytes at most. Never fails. */
+/** Reads the first part of the body: what arrives within a second, and about `maxBytes` bytes at most. Never fails. */
 export const beginning = (response: Response, maxBytes: number): Effect.Effect<string> =>
   Effect.suspend(() => {
     const buffer = new ByteBuffer(maxBytes)

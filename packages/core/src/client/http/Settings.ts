@@ -80,7 +80,7 @@ export const reconnect: Schedule.Schedule<Duration.Duration> = Schedule.exponent
   Schedule.jitteredWith({ min: 0, max: 1 })
 )
 
-/** The headers without the headers of the protocol, which an application must not set. */
+/** Returns the headers without the headers of the protocol, which an application must not set. */
 export const applicationHeaders = (headers: Headers.Input | undefined): Headers.Headers =>
   Headers.remove(Headers.fromInput(headers), reserved)
 

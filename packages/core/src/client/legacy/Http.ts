@@ -64,7 +64,7 @@ export const make = (connection: HttpConnection, fallback: Fallback | undefined)
     }
   })
 
-/** The state before any message was sent. A session of an earlier connection continues. */
+/** Makes the state before any message was sent. A session of an earlier connection continues. */
 const initial = Effect.fnUntraced(function*(connection: HttpConnection) {
   const { session: earlier } = connection.settings
   const self: Self = {

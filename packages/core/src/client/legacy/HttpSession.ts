@@ -34,11 +34,11 @@ export interface HttpSession {
   readonly template: HttpClientRequest.HttpClientRequest
 }
 
-/** The session before `initialize`, which has neither an id nor a revision. Default for `url`: the URL of the connection. */
+/** Makes the session before `initialize`, which has no id and no revision. Default for `url`: the URL of the connection. */
 export const initial = (connection: HttpConnection.HttpConnection, url: URL = connection.url): HttpSession =>
   make(connection, url, undefined, undefined)
 
-/** A session that an earlier connection has begun. */
+/** Makes the session that an earlier connection has begun. */
 export const resumed = (
   connection: HttpConnection.HttpConnection,
   { id, version }: NonNullable<Settings["session"]>
@@ -71,11 +71,11 @@ const both = { accept: `${MediaType.JSON}, ${MediaType.EVENTS}` }
 export const withId = (session: HttpSession, id: string | undefined): HttpSession =>
   make(session.connection, session.url, id, session.version)
 
-/** The request that carries a message. */
+/** Makes the request that carries a message. */
 export const post = ({ template }: HttpSession, text: string): HttpClientRequest.HttpClientRequest =>
   HttpClientRequest.setBody(template, HttpBody.text(text, MediaType.JSON))
 
-/** The request for a stream of events: from its beginning, or after the event `lastEventId`. */
+/** Makes the request for a stream of events: from its beginning, or after the event `lastEventId`. */
 export const get = (
   { connection, id, url, version }: HttpSession,
   lastEventId: string | undefined
@@ -84,7 +84,7 @@ export const get = (
   return HttpConnection.request(connection, "GET", url, headersOf(id, version, { accept: MediaType.EVENTS, ...last }))
 }
 
-/** The request that ends the session. */
+/** Makes the request that ends the session. */
 export const terminate = ({ connection, id, url, version }: HttpSession): HttpClientRequest.HttpClientRequest =>
   HttpConnection.request(connection, "DELETE", url, headersOf(id, version, {}))
 

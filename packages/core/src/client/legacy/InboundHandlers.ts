@@ -113,15 +113,17 @@ interface Route {
 }
 
 /**
- * The functions with which the handler of a task sends. The request of the task was answered, so notifications are sent outside of it, with
- * the id of the task.
+ * Returns the functions with which the handler of a task sends. The request of the task was already answered, so the client sends these
+ * notifications outside of the request, with the id of the task.
  */
 const sending = ({ notify }: Pick<Conversation, "notify">, taskId: string) => ({
   cancelReason: undefined,
   notify: (method: string, params?: Params) => notify(method, related(params as JsonObject | undefined, taskId))
 })
 
-/** The routes of a revision, by method. A method has a route if the revision has the method and the client declares its capability. */
+/**
+ * Makes the routes of a revision, by method. A method has a route if the revision has the method and the client declares its capability.
+ */
 const routes = (features: FeaturesService): (version: LegacyVersion) => ReadonlyMap<string, Route> => {
   const compiled: Partial<Record<LegacyVersion, ReadonlyMap<string, Route>>> = {}
   return (version) =>

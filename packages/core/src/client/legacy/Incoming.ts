@@ -12,14 +12,14 @@ import * as Sse from "../../jsonrpc/Sse.js"
 import type { Event } from "../http/Events.js"
 import type { HttpSession } from "./HttpSession.js"
 
-/** The messages of a text. */
+/** Reads the messages of a text. */
 export const fromText = (session: HttpSession, text: string): ReadonlyArray<Message.Incoming> =>
   // A client MUST support receiving batches (2025-03-26 basic#batching).
   Batch.flattened(MessageText.parse(text, session.connection.settings))
     .map((message) => session.connection.redacted(reportUnanswerable(message)))
 
 /**
- * Malformed input that looks like a request without an id counts as a notification, because an error without an id would answer a request
+ * Turns malformed input that looks like a request without an id into a notification, because an error without an id would answer a request
  * that the server never sent.
  */
 const reportUnanswerable = (incoming: Message.Incoming): Message.Incoming =>
@@ -27,7 +27,7 @@ const reportUnanswerable = (incoming: Message.Incoming): Message.Incoming =>
     ? new Message.Malformed("notification", incoming.code, incoming.message, undefined, incoming.batch)
     : incoming
 
-/** The messages of an event. An event with empty data has only an id. */
+/** Reads the messages of an event. An event with empty data has only an id. */
 export const fromEvent = (session: HttpSession, event: Event): ReadonlyArray<Message.Incoming> => {
   if (event instanceof Sse.TooLarge) {
     return [reportUnanswerable(Oversized.ofEvent(event))]

@@ -105,7 +105,7 @@ export const fetched = (ledger: Ledger, taskId: string): Change<void> => {
 export const remove = (ledger: Ledger, taskId: string): Change<void> =>
   ledger.entries.has(taskId) ? [without(ledger, taskId), [taskId], undefined] : [ledger, [], undefined]
 
-/** The outcome of a task that has ended, as the server gets it. */
+/** Returns the outcome of a task that has ended, as the server gets it. */
 export const outcomeOf = ({ outcome, task: { taskId } }: Entry): Outcome =>
   outcome?.result === undefined
     ? outcome ?? { error: { code: REQUEST_CANCELLED, message: "The task was cancelled" } }

@@ -332,8 +332,8 @@ const translated = (message: Message.Incoming, from: Message.RequestId, to: Mess
     : message
 
 /**
- * The events after the point at which a stream was cut off. The consumer moves the point forward with each event. The stream fails when it
- * cannot be resumed, or when too many attempts brought no event.
+ * Reads the events after the point at which a stream was cut off. The consumer moves the point forward with each event. The stream fails
+ * when it cannot be resumed, or when too many attempts brought no event.
  *
  * @param firstCut The error with which the stream was cut off; `undefined` when it ended without an error.
  */

@@ -32,7 +32,7 @@ export interface ResumePoint {
 
 export const initial: ResumePoint = { lastEventId: undefined, retry: undefined, attempts: 0 }
 
-/** The point after an event. */
+/** Returns the point after an event. */
 export const after = (event: Event) => (point: ResumePoint): ResumePoint => {
   if (event instanceof Sse.TooLarge) return { ...point, attempts: 0 }
   const { id, retry } = event

@@ -104,7 +104,7 @@ const declaredBy = ({ extensions, features }: Options, version: ModernVersion): 
     DeclaredCapabilities.of(features, extensions.declared(version))
   ) as ClientCapabilities
 
-/** The types of results of the extensions that both sides have declared. */
+/** Returns the types of results of the extensions that both sides have declared. */
 const resultTypes = (
   { enforceCapabilities, extensions }: Options,
   { serverCapabilities, version }: ServerFacts<ModernVersion>
@@ -196,7 +196,7 @@ const receive = ({ setEra }: Opening, cache: ResponseCache, listen: Listen.Liste
     }
   })
 
-/** The options with which the client answers the questions of the server. */
+/** Makes the options with which the client answers the questions of the server. */
 const roundsOf = (
   { hub: { report } }: Opening,
   declared: ClientCapabilities,

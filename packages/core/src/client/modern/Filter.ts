@@ -66,7 +66,7 @@ const withMember = ({ lists, members }: Filter, name: string, member: Member): F
   return { lists, members: others }
 }
 
-/** The lists and the other members as one object, in the form of a request. */
+/** Returns the lists and the other members as one object, in the form of a request. */
 export const wireOf = ({ lists, members }: Filter): SubscriptionFilter => ({
   ...lists,
   ...Object.fromEntries([...members].map(([name, { counts, hasKeys }]) => [name, hasKeys ? [...counts.keys()] : true]))

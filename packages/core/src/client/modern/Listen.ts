@@ -139,7 +139,7 @@ export const make = (
   })
 }
 
-/** The state in which no subscription is open yet, and the changes of these lists are wanted. */
+/** Makes the state in which no subscription is open yet, and the changes of these lists are wanted. */
 const notOpen = Effect.fnUntraced(function*(lists: Subscriptions.SubscriptionFilter) {
   return {
     scope: yield* Effect.scope,

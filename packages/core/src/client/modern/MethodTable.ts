@@ -11,7 +11,7 @@ export type Replaced = "ping" | "resources/subscribe" | "resources/unsubscribe" 
 
 export type Name = Exclude<keyof MethodCalls.MethodTable, Replaced>
 
-/** A row without the types of the envelope, because the envelope is added after the parameters were narrowed. */
+/** Makes a row without the types of the envelope, because the envelope is added after the parameters were narrowed. */
 const row = (
   { decodeResult, narrowParams }: MethodCalls.MethodRow<any, any>
 ): MethodCalls.MethodRow<any, any> => ({ decodeResult, narrowParams })

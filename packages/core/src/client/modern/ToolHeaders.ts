@@ -40,7 +40,7 @@ export interface HttpExchanges extends Exchanges {
   readonly toolHeaders: ToolHeaders
 }
 
-/** The map of headers that the session fills; `undefined` for a transport whose requests have no headers. */
+/** Returns the map of headers that the session fills; `undefined` for a transport whose requests have no headers. */
 export const ofExchanges = (exchanges: Exchanges | HttpExchanges | undefined): ToolHeaders | undefined => {
   if (exchanges === undefined) return undefined
   return "toolHeaders" in exchanges ? exchanges.toolHeaders : new Map()
@@ -82,13 +82,13 @@ const headersOf = (inputSchema: JsonObject): Either.Either<
     return Either.right(headers.length === 0 ? undefined : (args) => ParamHeaders.make(headers, args))
   })
 
-/** A text of the server for the log: shortened and without control characters. */
+/** Writes a text of the server for the log: shortened and without control characters. */
 const onOneLine = (text: string, max: number): string => text.slice(0, max).replace(/[\p{Cc}\u2028\u2029]/gu, " ")
 
 /** How many tools a warning names. */
 const MAX_NAMED = 10
 
-/** The warning about the tools that are left out. */
+/** Writes the warning about the tools that are left out. */
 export const sentence = (problems: ReadonlyArray<string>): string => {
   const named = problems.slice(0, MAX_NAMED).join(", ")
   const more = problems.length > MAX_NAMED ? `, and ${problems.length - MAX_NAMED} more` : ""

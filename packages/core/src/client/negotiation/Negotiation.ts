@@ -185,7 +185,7 @@ const probe = <R>(
   )
 }
 
-/** How long the client waits for the answer to a probe. The wait is shorter when the client can also make the handshake. */
+/** Returns how long the client waits for the answer to a probe. The wait is shorter when the client can also make the handshake. */
 const probeTimeout = ({ timeout, timeouts, versions }: Options): Duration.DurationInput =>
   timeouts.get(Probe.DISCOVER) ?? (isDual(versions) ? shorter(PROBE_TIMEOUT, timeout) : timeout)
 

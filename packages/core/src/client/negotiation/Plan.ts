@@ -194,7 +194,7 @@ const afterHandshake = (facts: Facts, state: State, error: ConnectError): Next =
   }
 }
 
-/** The next step when neither the probe nor the handshake led to a session on the first connection. */
+/** Returns the next step when the probe and the handshake did not lead to a session on the first connection. */
 const secondTry = (facts: Facts, state: Trying, error: ConnectError): Next => {
   const { verdict } = state
   const pauses = verdict._tag === "Gone" || error._tag === "ConnectionClosed"
@@ -224,7 +224,7 @@ const handshake = (versions: ReadonlyArray<Version.LegacyVersion>): Handshake =>
   pauses: false
 })
 
-/** The handshake on the connection on which the probe was sent. */
+/** Makes the handshake on the connection on which the probe was sent. */
 const tryingHandshake = ({ canReconnect, legacy }: Facts, verdict: NotModern): Handshake => ({
   ...handshake(verdict._tag === "Legacy" ? verdict.versions ?? legacy : legacy),
   patience: !canReconnect ? "full" : isSilent(verdict) ? "silent" : "answering",
@@ -235,7 +235,7 @@ const isSilent = (verdict: NotModern): boolean => verdict._tag !== "Legacy" && v
 
 const verdictOf = (state: State): NotModern | undefined => "verdict" in state ? state.verdict : undefined
 
-/** The legacy revisions that the server has named; `undefined` when it has named none. */
+/** Returns the legacy revisions that the server has named; `undefined` when it has named none. */
 const namedOf = (state: State): ReadonlyArray<Version.LegacyVersion> | undefined => {
   const verdict = verdictOf(state)
   return verdict?._tag === "Legacy" ? verdict.versions : undefined
@@ -245,7 +245,7 @@ const namedOf = (state: State): ReadonlyArray<Version.LegacyVersion> | undefined
 const isFinal = ({ _tag, error }: Failed, { canLogIn }: Facts): boolean =>
   _tag === "Final" && (canLogIn || !asksForLogin(error))
 
-/** Whether the server has answered, but not as a server that knows `initialize`. */
+/** Whether the server has answered, but has refused `initialize`. */
 const isRefusal = (error: ConnectError): boolean => !isLocalError(error) || EraEvidence.isOfOtherEra(error)
 
 const asksForLogin = (error: CallError | ConnectError): boolean =>

@@ -21,13 +21,13 @@ const SHORT = 2
 const PER_PAGE = 125
 
 /**
- * How many milliseconds the client waits after a listing of `pages` pages. `isOwn`: a call of this client may have changed the list since
- * then.
+ * Returns how many milliseconds the client waits after a listing of `pages` pages. `isOwn`: a call of this client may have changed the list
+ * after the listing.
  */
 export const rest = (pages: number, isOwn: boolean): number =>
   isOwn && pages <= SHORT ? OWN_INTERVAL : Math.max(INTERVAL, pages * PER_PAGE)
 
-/** How many milliseconds the client waits after `failures` listings in a row that failed. */
+/** Returns how many milliseconds the client waits after `failures` listings in a row that failed. */
 export const backoff = (failures: number): number => Math.min(60_000, INTERVAL * 2 ** (failures - 1))
 
 /** Counts the beginnings and ends of calls of this client. */

@@ -20,9 +20,9 @@ export const MAX_PAGES = 64
 export class ListCut extends TransportError {}
 
 /**
- * The entries of all pages. A page is requested when the reader wants its entries. The stream fails with `ListCut` after the entries that
- * are within the limits, and after `MAX_PAGES` pages. `report` gets a diagnostic when the list ends at a cursor that the server has sent
- * before.
+ * Streams the entries of all pages. A page is requested when the reader wants its entries. The stream fails with `ListCut` after the
+ * entries that are within the limits, and after `MAX_PAGES` pages. `report` gets a diagnostic when the list ends at a cursor that the
+ * server has sent before.
  */
 export const stream = <P extends { readonly nextCursor?: string | undefined }, A>(
   method: string,

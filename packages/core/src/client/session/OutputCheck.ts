@@ -56,7 +56,7 @@ export const check = (
       unchecked.add(name)
       return Effect.as(report(Diagnostic.Unchecked({ subject: `The result of the tool "${name}"`, reason })), result)
     })
-  /** The result without `null` in optional members, if the schema accepts it then; otherwise `undefined`. */
+  /** Returns the result without `null` in optional members, if the schema accepts the result then; otherwise `undefined`. */
   const withoutNulls = ({ schema, validate }: Exclude<OutputSchema, string | { readonly reason: string }>) => {
     const mended = ArgumentRepair.withoutNulls(schema, result.structuredContent)
     if (mended === undefined || Either.getOrUndefined(validate(mended.value))?.length !== 0) return undefined

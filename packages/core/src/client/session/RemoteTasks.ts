@@ -310,7 +310,7 @@ const told = (onProgress: OnProgress) => (one: Progress): Effect.Effect<void> =>
 const isSame = (a: Tasks.Task, b: Tasks.Task): boolean =>
   a.status === b.status && a.statusMessage === b.statusMessage && a.lastUpdatedAt === b.lastUpdatedAt
 
-/** An outbox for progress. At most 256 notifications wait for a slow reader; then the oldest are dropped. */
+/** Makes an outbox for progress. At most 256 notifications wait for a slow reader; then the oldest are dropped. */
 const progressOutbox = () => Outbox.make<Progress, ClientError>(256)
 
 /** Returns the options of a call with another `onId`. `note` gets the id of the call, which is also its progress token. */

@@ -105,7 +105,7 @@ const nearestOf = (given: string, known: ReadonlySet<string>): string | undefine
 /** Returns the name without case, "_" and "-", because names that differ only in these are the same name in another style. */
 const plain = (name: string): string => name.toLowerCase().replace(/[_-]/g, "")
 
-/** How many characters have to be inserted, left out, replaced, or swapped with the next character, to make `a` from `b`. */
+/** Counts how many characters have to be inserted, left out, replaced, or swapped with the next character, to make `a` from `b`. */
 const distance = (a: string, b: string): number => {
   let before: ReadonlyArray<number> = []
   let last: ReadonlyArray<number> = Array.from({ length: b.length + 1 }, (_, j) => j)

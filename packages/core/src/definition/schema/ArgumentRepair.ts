@@ -282,7 +282,7 @@ const isOf = (type: unknown, value: unknown): boolean =>
 const isLike = (listed: unknown, value: unknown): boolean =>
   listed === value || (typeof value === "object" && value !== null && kindOf(listed) === kindOf(value))
 
-/** How many values a value contains, itself included. */
+/** Counts how many values a value contains, itself included. */
 const countOf = (value: unknown): number =>
   typeof value === "object" && value !== null
     ? Object.values(value).reduce<number>((count, inner) => count + countOf(inner), 1)

@@ -62,7 +62,7 @@ export const make = (schema: JsonObject, trust: Trust = ofPeer): Either.Either<V
 /** How far a schema that a peer has written is trusted. */
 const ofPeer: Trust = { isOfApplication: false, patterns: "linear", formats: false }
 
-/** Compiling and checking throw `Invalid` or `OverBudget`, and `RangeError` when the stack is full. */
+/** Catches `Invalid` and `OverBudget`, which compiling and checking throw, and `RangeError`, which they throw when the stack is full. */
 const caught = <A>(attempt: () => A): Either.Either<A, string> =>
   Either.try({
     try: attempt,
@@ -229,7 +229,7 @@ const byDraft: Readonly<Record<Draft, ReadonlyArray<Keyword>>> = {
   "draft-07": ["$ref"]
 }
 
-/** The references of a schema itself. */
+/** Returns the references of a schema itself. */
 const referringOf = (schema: JsonObject, draft: Draft): ReadonlyArray<readonly [Keyword, unknown]> =>
   byDraft[draft].filter((keyword) => Object.hasOwn(schema, keyword)).map((keyword) => [keyword, schema[keyword]])
 

@@ -192,7 +192,7 @@ const defaultOf = (
   type: SchemaTree.AST
 ): Option.Option<unknown> => {
   const encode = EffectParser.encodeUnknownEither(SchemaTree.schemaOf(type))
-  /** The JSON text of the default. */
+  /** Returns the JSON text of the default. */
   const evaluate = (): string | undefined =>
     Either.getOrUndefined(Either.try(() => {
       const encoded = Option.map(decode(Option.none()), encode)

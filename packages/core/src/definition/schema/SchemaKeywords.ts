@@ -66,8 +66,8 @@ const listed = (values: ReadonlyArray<unknown>): string => {
 }
 
 /**
- * All definitions of an application's schema are compiled, so that a mistake is found also where no reference leads. A definition of a
- * peer's schema is compiled only when a reference leads to it.
+ * Compiles all definitions of an application's schema, so that a mistake is found also in a definition to which no reference leads. A
+ * definition of a peer's schema is compiled only when a reference leads to it.
  */
 const definitions: Keyword = (given, source) => {
   if (source.trust.isOfApplication) checksOf(given, source)

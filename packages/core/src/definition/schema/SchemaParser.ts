@@ -38,7 +38,7 @@ export const decodeUnknown = (schema: Schema.Schema<any, any>): Parse => {
     })
 }
 
-/** Effect's encoder. Throws for a schema that Effect cannot use. */
+/** Makes Effect's encoder. Throws for a schema that Effect cannot use. */
 export const encodeUnknown: (schema: Schema.Schema<any, any>) => Parse = EffectParser.encodeUnknown
 
 /** Fills in the defaults of the fields that a caller may leave out. */
