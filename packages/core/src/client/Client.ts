@@ -101,7 +101,7 @@ const self: Implementation = { name: "effect-mcp", version: "0.1.0" }
 
 /**
  * Opens a session with the server that a connector reaches. If the first connection cannot start a session after a probe, the client
- * connects a second time, because some legacy servers work only when `initialize` is their first request.
+ * connects a second time. Some legacy servers work only when `initialize` is their first request.
  */
 const connect = <R>(
   connector: Connector<R>,

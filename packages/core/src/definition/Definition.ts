@@ -80,8 +80,8 @@ export declare namespace Definition {
  * Makes a definition of these entries, in any order.
  *
  * Throws when two entries of a kind have the same name, when two resources have the same URI, or when two resource templates have the same
- * URI template. Also throws when a tool is named `resources`, `templates` or `prompts` and the definition has entries of that kind, because
- * a typed client has members of these names for the other kinds.
+ * URI template. A typed client has the members `resources`, `templates` and `prompts`. Therefore `make` also throws when a tool has one of
+ * these names and the definition has entries of that kind.
  *
  * @example
  * ```ts

@@ -3,10 +3,10 @@
  * idle sessions, and the time limits for readers that do not read. Each object that expires stores its own deadline. When a deadline may be
  * due, a sweep calls all these objects.
  *
- * The class has mutable fields, because a timer for each request (`Effect.timeout`) adds 39 µs to a call of 3 µs, and a sleeping fiber for
- * each session doubles the memory of an idle session. Here a later deadline costs one comparison. When Effect has a timeout at such a cost,
- * and test/kit/Deadlines and test/jsonrpc/runtime/Calls.deadlines pass with that timeout, this module can be deleted. `at` is the time of
- * the next sweep: `Infinity` when no sweep is due, `-Infinity` after `stop`. A fiber sleeps exactly while `at` is finite.
+ * The class has mutable fields for speed. A timer for each request (`Effect.timeout`) adds 39 µs to a call of 3 µs, and a sleeping fiber
+ * for each session doubles the memory of an idle session. Here a later deadline costs one comparison. When Effect has a timeout at such a
+ * cost, and test/kit/Deadlines and test/jsonrpc/runtime/Calls.deadlines pass with that timeout, this module can be deleted. `at` is the
+ * time of the next sweep: `Infinity` when no sweep is due, `-Infinity` after `stop`. A fiber sleeps exactly while `at` is finite.
  */
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"

@@ -1,7 +1,7 @@
 /**
  * Lets the event loop of the process continue, so that timers, signals and sockets are served although some fiber always has work.
- * `Conversation`, `Requests` and `Outbox` call this module for notifications that they drop or buffer, `client/http/Events` for events that
- * arrive faster than they are read, `group/Entries` and package `sql` for long work.
+ * `Conversation`, `Requests` and `Outbox` call this module for notifications that they drop or buffer. `client/http/Events` calls it for
+ * events that arrive faster than they are read. `group/Entries` and package `sql` call it during long work.
  *
  * Effect's scheduler does not do this: after `Effect.yieldNow`, sockets are served only when the scheduler has run its limit of microtasks.
  * When test/kit/EventLoop passes with a function of Effect, this module can be deleted. Two mutable fields serve the whole process, because

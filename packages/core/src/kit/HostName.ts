@@ -8,8 +8,13 @@
  */
 
 /**
- * Where a host is: `public` on the internet, `private` in a private network, `loopback` on this machine, `test` under a name that ends with
- * `.test`, `special` at an address that has a special use, such as the address at which a cloud serves the credentials of a machine.
+ * Where a host is:
+ *
+ * - `public`: on the internet.
+ * - `private`: in a private network.
+ * - `loopback`: on this machine.
+ * - `test`: under a name that ends with `.test`.
+ * - `special`: at an address that has a special use, such as the address at which a cloud serves the credentials of a machine.
  */
 export type Zone = "public" | "private" | "loopback" | "test" | "special"
 

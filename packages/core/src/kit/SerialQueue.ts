@@ -1,12 +1,12 @@
 /**
  * Runs tasks one after another, each on its own fiber. A task without asynchronous steps has ended when `add` returns. With such queues, an
- * event store never gets two calls about one stream at the same time (`server/legacy/StreamStore`), progress is delivered in order
- * (`jsonrpc/runtime/Calls`), and a client that does not read gets at most two notifications of each kind. A task with a key replaces the
+ * event store never gets two calls about one stream at the same time (`server/legacy/StreamStore`). Progress is delivered in order
+ * (`jsonrpc/runtime/Calls`). A client that does not read gets at most two notifications of each kind. A task with a key replaces the
  * waiting task that has the same key.
  *
- * Effect has no such queue at this cost: a task takes 2 µs here and 30 µs under a semaphore, a queue with a consumer costs one fiber for
- * each stream, and a sliding `Queue` cannot replace an element by its key. When Effect has such a queue, and test/kit/SerialQueue passes
- * with it, this module can be deleted. `waiting` holds the tasks in order, `order` is its iterator. `isRunning` is true exactly while a
+ * Effect has no such queue at this cost. A task takes 2 µs here and 30 µs under a semaphore. A queue with a consumer costs one fiber for
+ * each stream. A sliding `Queue` cannot replace an element by its key. When Effect has such a queue, and test/kit/SerialQueue passes with
+ * that queue, this module can be deleted. `waiting` holds the tasks in order, `order` is its iterator. `isRunning` is true exactly while a
  * task runs. `key` is the key of that task until the task begins. After `stop` no task waits, and none can be added.
  */
 import * as Effect from "effect/Effect"

@@ -1,5 +1,5 @@
 /**
- * Combines the lists of many servers into the entries of a group, so that no two entries have the same name, and finds the entry of a URI.
+ * Combines the lists of many servers into the entries of a group, so that no two entries have the same name. Also finds the entry of a URI.
  * The module consists of plain functions over the types of `GroupEntries`. `CurrentEntries` stores the entries that these functions make.
  * `ServerLists` reads the lists of one server. `ClientSessionGroup` finds the server of a name or a URI. `Mirror`, `Naming` and
  * `ListFollower` of package `proxy` use the type `ServerLists`, too.

@@ -1,8 +1,8 @@
 /**
- * Decides what the failure of an HTTP request shows about the protocol era of its server (revisions up to 2025-11-25 are legacy, 2026-07-28
- * is modern), and whether another request may succeed. `negotiation/Plan`, `negotiation/Probe` and `legacy/Connect` call these functions
- * for every transport, so this module does not load an HTTP client. `modern/Http` and `negotiation/HttpTransport` call them for the
- * responses that they get.
+ * Decides what the failure of an HTTP request shows about the protocol era of its server, and whether another request may succeed.
+ * Revisions up to 2025-11-25 are legacy, revision 2026-07-28 is modern. `negotiation/Plan`, `negotiation/Probe` and `legacy/Connect` call
+ * these functions for every transport, so this module does not load an HTTP client. `modern/Http` and `negotiation/HttpTransport` call them
+ * for the responses that they get.
  */
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"

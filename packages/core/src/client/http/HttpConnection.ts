@@ -71,8 +71,7 @@ class Authorizing {
 
 /**
  * Sets how the fibers of a connection run. The fibers can be interrupted, also when the code that connects cannot be interrupted. Effect
- * does not log failures of a fiber or of its children as unhandled, because each failure is the outcome of a call, or leads to another
- * attempt.
+ * does not log failures of a fiber or of its children as unhandled: each failure is the outcome of a call, or leads to another attempt.
  */
 const asFiber = <A, E, R>(runtime: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   EffectInternals.unreported(Effect.interruptible(runtime))

@@ -19,8 +19,8 @@ export const fromText = (session: HttpSession, text: string): ReadonlyArray<Mess
     .map((message) => session.connection.redacted(reportUnanswerable(message)))
 
 /**
- * Turns malformed input that looks like a request without an id into a notification, because an error without an id would answer a request
- * that the server never sent.
+ * Turns malformed input that looks like a request without an id into a notification. An error without an id would answer a request that the
+ * server never sent.
  */
 const reportUnanswerable = (incoming: Message.Incoming): Message.Incoming =>
   Message.isMalformed(incoming) && incoming.kind === "request" && incoming.id === undefined

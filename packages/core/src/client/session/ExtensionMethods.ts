@@ -1,7 +1,7 @@
 /**
  * Calls the methods that extensions add, by their schemas, in either protocol era. `legacy/Connect` and `modern/Connect` make these
- * functions for their sessions. `modern/ModernCalls` sends the calls (`EraCalls`). A call is refused before anything is sent when the
- * client was not given the extension, when the server has not declared it, or when the revision does not have the method.
+ * functions for their sessions. `modern/ModernCalls` sends the calls (`EraCalls`). Before anything is sent, a call is refused in three
+ * cases: the client was not given the extension, the server has not declared it, or the revision does not have the method.
  */
 import * as Effect from "effect/Effect"
 import type * as Either from "effect/Either"

@@ -1,5 +1,5 @@
 /**
- * Finds the arguments of a call that the schema of its tool does not name, and, for each such argument, the most similar name that the
+ * Finds the arguments of a call that the schema of its tool does not name. For each such argument, finds the most similar name that the
  * schema has. Most tools ignore unknown arguments, so without this module nobody would notice a typing error in the name of an optional
  * argument. `server/features/ToolArguments`, and `ModelArguments` of package `ai`, use this module.
  */

@@ -1,7 +1,7 @@
 /**
- * The parts that checks of JSON Schema keywords are made of: the types of a check and of its run, functions that combine checks and note
- * what was evaluated, functions that read the value of a keyword, and the text by which values are compared. `SchemaKeywords` has the
- * keywords, `JsonSchemaValidator` runs their checks, and `RawTool` says with `Trust` who has written a schema.
+ * The parts of which the checks of JSON Schema keywords are made. The module has the types of a check and of its run. It has functions that
+ * combine checks and note what was evaluated, functions that read the value of a keyword, and the text by which values are compared.
+ * `SchemaKeywords` has the keywords, `JsonSchemaValidator` runs their checks, and `RawTool` says with `Trust` who has written a schema.
  */
 import * as Either from "effect/Either"
 import * as Predicate from "effect/Predicate"

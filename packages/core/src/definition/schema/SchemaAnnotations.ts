@@ -1,7 +1,7 @@
 /**
- * Generates JSON Schema with Effect, and adds what Effect leaves out. For a filter that has no JSON Schema of its own, or that follows a
- * transformation (as in `Schema.Date`), it adds the title, the description, the examples and the default. For a struct, it adds the
- * defaults of the fields (`defaultsOf`). `StockText` replaces Effect's text about transformations.
+ * Generates JSON Schema with Effect, and adds what Effect leaves out. Some filters have no JSON Schema of their own, or follow a
+ * transformation (as in `Schema.Date`). For these filters it adds the title, the description, the examples and the default. For a struct,
+ * it adds the defaults of the fields (`defaultsOf`). `StockText` replaces Effect's text about transformations.
  *
  * `JsonSchema` removes from the result what models do not need.
  */
