@@ -88,7 +88,7 @@ for (const [transport, open] of Object.entries(ways([Jobs]))) {
       Effect.gen(function*() {
         const client = yield* modern({ features: allowing })
         const error = yield* Effect.flip(client.callTool("render", { jobId: "a" }))
-        assert.include(error.message, `the type "job" of results, which nothing reads`)
+        assert.include(error.message, `a result of the type "job", which this client cannot read`)
       }))
 
     it.scopedLive("notifies those that have subscribed, of the keys that the server has accepted", () =>
@@ -127,7 +127,7 @@ for (const [transport, open] of Object.entries(ways([Jobs]))) {
         assert.deepStrictEqual(yield* Fiber.join(one), ["open: b", "b is rendered"])
         assert.deepStrictEqual(yield* Fiber.join(idle), Option.some({ since: new Date(0) }))
         const error = yield* Effect.flip(Stream.runDrain(client.listen(Jobs.notifications.changed, ["a", "foreign"])))
-        assert.include(error.message, `acknowledged no subscription to "jobIds"`)
+        assert.include(error.message, `did not acknowledge the subscription to "jobIds"`)
       }))
   })
 

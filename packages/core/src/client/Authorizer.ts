@@ -10,16 +10,18 @@ import type * as Effect from "effect/Effect"
 import type { HttpResponseError } from "./HttpResponseError.js"
 
 /**
- * Adds credentials to every request of a connection, and finds new credentials when the server refuses them. `server` is the URL of the
- * connection, without its query. `Authorization` of package `auth` has an authorizer for OAuth.
+ * Adds credentials to every request of a connection, and finds new credentials when the server refuses them. `Authorization` of package
+ * `auth` has an authorizer for OAuth.
  *
  * @category models
  */
 export interface Authorizer<out R = never> {
   /**
-   * Gives the headers for one attempt to send a request. When the effect fails, the request fails with a `TransportError` that has this
-   * failure as its `cause`. The effect also runs before the client uses a private result of its cache again: the result is used only if
-   * these headers, except `dpop`, are the headers with which the result was requested.
+   * Gives the headers for one attempt to send a request. `server` is the URL of the connection, without its query. When the effect fails,
+   * the request fails with a `TransportError` that has this failure as its `cause`.
+   *
+   * The effect also runs before the client uses a private result of its cache again. The client uses the cached result only if these
+   * headers, except `dpop`, are equal to the headers of the request that fetched the result.
    */
   readonly headers: (
     request: HttpClientRequest.HttpClientRequest,
@@ -27,8 +29,8 @@ export interface Authorizer<out R = never> {
   ) => Effect.Effect<Headers.Input, unknown, R>
   /**
    * Runs when the server answers a request with status 401 or 403; for one request at most five times. With `true` the client sends the
-   * request once more, with new `headers`. With `false` the request fails. While it runs, the timeouts of all calls of the connection stand
-   * still, because it may wait for the user; `maxTotalTimeout` does not stand still.
+   * request once more, with new `headers`. With `false` the request fails. While the effect runs, the client pauses the `timeout` of all
+   * calls of the connection, because the effect may wait for the user. The client does not pause `maxTotalTimeout`.
    */
   readonly onRefused: (refused: RefusedRequest) => Effect.Effect<boolean, unknown, R>
 }
@@ -48,8 +50,8 @@ export interface RefusedRequest {
   /** The number of this refusal among the refusals of this request. The first is 1. */
   readonly attempt: number
   /**
-   * What the authorizer remembers of this request from one refusal to the next, under keys that the authorizer chooses. Each request has a
-   * memory of its own, which is empty at the first refusal.
+   * A store in which the authorizer can keep values from one refusal of this request to the next, under keys that the authorizer chooses.
+   * Each request has its own store, which is empty at the first refusal.
    */
   readonly memory: Map<unknown, unknown>
 }

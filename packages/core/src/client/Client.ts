@@ -1,8 +1,8 @@
 /**
- * A client of one server. The client is connected when its effect or layer is built, and closes with its scope. It takes any `Connector`:
- * of a subprocess, of a URL, of a server in the same process, or of a transport that the application has made. `of` makes a function for
- * each tool, prompt and resource of a definition. `negotiation/Negotiation` opens the session, and `session/Verbs` makes the functions of
- * the session.
+ * A client of one server. The client is connected when its effect or layer is built, and is closed when its scope closes. `make` and
+ * `layer` take any `Connector`: for a subprocess, for a URL, for a server in the same process, or for a transport that the application has
+ * made. `of` makes a function for each tool, prompt and resource of a definition. `negotiation/Negotiation` opens the session, and
+ * `session/Verbs` makes the functions of the session.
  *
  * @since 0.1.0
  */
@@ -50,18 +50,19 @@ export class Client extends Context.Tag("@effect-mcp/core/Client")<Client, Clien
 
 /** @category models */
 export interface Options<E = never, R = ClientFeatures.ClientFeatures> extends ClientSession.Options {
-  /** What the client can do for the server; see `ClientFeatures`. Default: no features. */
+  /** The features that the client offers to the server, such as sampling and elicitation; see `ClientFeatures`. Default: no features. */
   readonly features?: Layer.Layer<never, E, R> | undefined
 }
 
 /**
- * Connects to a server in the protocol era that both sides speak: with revision 2026-07-28 (modern) without a session, with revisions up to
- * 2025-11-25 (legacy) after a handshake. Fails when the server cannot be reached, does not answer in time, or shares no revision with the
- * client. Before the effect fails, everything that it has opened is closed.
+ * Connects to a server, in a protocol era that both sides support. In the modern era (revision 2026-07-28) there is no session. In the
+ * legacy era (revisions up to 2025-11-25) a handshake opens a session. The effect fails when the server cannot be reached, does not answer
+ * in time, or has no revision in common with the client. Before the effect fails, it closes everything that it has opened.
  *
- * The client remembers which era the server speaks, for all later connections of the same connector.
+ * The client remembers the era of the server for all later connections of the same connector.
  *
- * The features are built before the client connects. They have a memo map of their own, so that two clients can each build the same layer.
+ * The client builds the features before it connects. Each client has its own memo map, so two clients with the same layer build that layer
+ * twice.
  *
  * @category constructors
  */
@@ -99,8 +100,8 @@ const TIMEOUT = "60 seconds"
 const self: Implementation = { name: "effect-mcp", version: "0.1.0" }
 
 /**
- * Opens a session with the server that a connector reaches. If the first connection cannot start a session after a probe, it connects a
- * second time, because some legacy servers work only when `initialize` is their first request.
+ * Opens a session with the server that a connector reaches. If the first connection cannot start a session after a probe, the client
+ * connects a second time. Some legacy servers work only when `initialize` is their first request.
  */
 const connect = <R>(
   connector: Connector<R>,
@@ -150,7 +151,7 @@ const connect = <R>(
   })
 
 /**
- * A layer that connects as `make` does. The client closes with the layer.
+ * Makes a layer that connects as `make` does. The client is closed when the layer is released.
  *
  * @category layers
  */
@@ -161,13 +162,14 @@ export const layer = <RC, E = never, R = never>(
   Layer.scoped(Client, make(connector, options))
 
 /**
- * What a call to a tool succeeds with: the decoded success value of the tool, or the whole result when the tool declares no success.
+ * The value with which a call to a tool succeeds: the decoded success value of the tool, or the whole result if the tool declares no
+ * success.
  *
  * @category models
  */
 export type Success<T> = [Tool.Tool.Success<T>] extends [void] ? Tools.CallToolResult : Tool.Tool.Success<T>
 
-/** The arguments of a tool without parameters are an empty object, so that options of the call in their place do not compile. */
+/** The arguments of a tool. For a tool without parameters they are an empty object, so the compiler refuses call options in their place. */
 type NamedOnly<Arguments> = [keyof Arguments] extends [never] ? Readonly<Record<string, never>> : Arguments
 
 /**

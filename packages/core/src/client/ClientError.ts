@@ -1,6 +1,6 @@
 /**
- * The ways in which connecting and calls can fail: with an error that the server sent (`McpError`), with a failure of this side
- * (`LocalError`), or with an error of this module.
+ * The errors of connecting and of calls: an error that the server sent (`McpError`), a failure on the side of the client (`LocalError`), or
+ * an error of this module.
  *
  * @since 0.1.0
  */
@@ -14,7 +14,7 @@ import type * as Tools from "../protocol/Tools.js"
 import type { Version } from "../protocol/Version.js"
 
 /**
- * The client does not speak the revision with which the server answered.
+ * The server answered with a protocol revision that the client does not support.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle#version-negotiation
  * @category errors
@@ -24,8 +24,8 @@ export class NoCommonVersion extends Data.TaggedError("NoCommonVersion")<{
   readonly supported: ReadonlyArray<string>
 }> {
   override get message(): string {
-    // The server has chosen this text, so it is cut.
-    return `The server speaks ${this.offered.slice(0, 200)}; this client speaks ${this.supported.join(", ")}`
+    // The server has chosen this text, so the message shows only its beginning.
+    return `The server supports ${this.offered.slice(0, 200)}; this client supports ${this.supported.join(", ")}`
   }
 }
 
@@ -96,18 +96,18 @@ export class NotNegotiated extends Data.TaggedError("NotNegotiated")<{
     const { capability, declaredBy, method, version } = this
     const what = `"${method}" was not sent:`
     return capability === undefined
-      ? `${what} the revision ${version} does not have it`
+      ? `${what} the revision ${version} does not have this method`
       : declaredBy === "client"
       ? `${what} this client has not declared the capability "${capability}"; add the feature that declares it` +
         (capability.startsWith("extensions.") ? ", or give the client the extension with the option `extensions`" : "")
       : `${what} the server has not declared the capability "${capability}"; ` +
-        "if it has the method all the same, connect with the option `enforceCapabilities: false`"
+        "if the server has the method nevertheless, connect with the option `enforceCapabilities: false`"
   }
 }
 
 /**
- * The call of a tool has become a task, and the task has no result. A call that failed as a task does not fail with this error: it fails
- * with the error of the server, or gives a result that has `isError`, as any call does.
+ * The call of a tool has become a task, and the task has ended without a result. If the server sends an error or a result for a failed
+ * task, the call does not fail with `TaskEnded`: it fails with the error of the server, or succeeds with the result that has `isError`.
  *
  * @category errors
  */
@@ -129,9 +129,9 @@ export class TaskEnded extends Data.TaggedError("TaskEnded")<{
       case "Cancelled":
         return `There is no result of ${task}, because it was cancelled${why}`
       case "Gone":
-        return `The server does not have ${task}: its time to live has passed, it belongs to another user, ` +
-          "or the server had it in memory and has ended since. " +
-          "Start the tool again; the option `ttl` has the server keep the task for longer"
+        return `The server does not have ${task}: the task has expired, the task belongs to another user, ` +
+          "or the server had the task in memory and was started again. " +
+          "Start the tool again; the option `ttl` asks the server to keep the task longer"
       case "Failed":
         return `The server sent no error with ${task}, which has failed${why}`
     }
@@ -153,7 +153,7 @@ export type ClientError = McpError.McpError | LocalError | InputRefused | NotNeg
 export type ConnectError = ClientError | NoCommonVersion
 
 /**
- * The error of a failed call as a `ClientError`.
+ * Converts the error of a failed call to a `ClientError`.
  *
  * @category constructors
  */
@@ -161,7 +161,7 @@ export const fromCall = (error: CallError): ClientError =>
   error instanceof JsonRpcError ? McpError.fromWire(error) : error
 
 /**
- * The error for a result that does not conform to the schema of its method.
+ * Makes the error for a result that does not conform to the schema of its method.
  *
  * @category utils
  */

@@ -1,8 +1,8 @@
 /**
- * What a client can do for its server: sample from a model, ask the user for input, list roots, read log messages of the server. Each
- * feature is a layer. The merged layers are the option `features` of the client, which builds them before it connects. A client declares
- * only the features that it has, and refuses requests for others. `session/FeatureAnswers` runs the features that answer requests, and
- * `session/FeatureFibers` runs the other features.
+ * The features that a client can offer to its server: sample from a model, ask the user for input, list roots, read log messages of the
+ * server. Each feature is a layer. The merged layers are the option `features` of the client, which builds them before it connects. A
+ * client declares only the features that it has, and refuses requests for other features. `session/FeatureAnswers` runs the features that
+ * answer requests, and `session/FeatureFibers` runs the other features.
  *
  * @since 0.1.0
  */
@@ -41,25 +41,27 @@ export type Answer =
   | { readonly action: "cancel" }
 
 /**
- * A request of the server that the user opens a URL.
+ * A request of the server that asks the user to open a URL.
  *
  * @category models
  */
 export interface UrlElicitation extends ElicitUrlParams {
-  /** The id that `elicitationsCompleted` gives when the user is done. Absent with revisions that do not report this. */
+  /**
+   * The id of the elicitation. The stream `elicitationsCompleted` gives this id when the user is done. Absent with revisions that do not
+   * report this.
+   */
   readonly elicitationId?: string | undefined
 }
 
 /**
- * The errors of a handler: an `McpError`, which the server gets, or a `LocalError`, because a call that the handler made has failed. So a
- * handler may pass a request on to another side, for example to the client of a server (`ServerSession`). When that call had no answer, the
- * server gets an `InternalError`.
+ * The errors with which a handler may fail. The server gets an `McpError` as it is. A `LocalError` means that a call that the handler
+ * itself made has failed, for example a call with `ServerSession` to another side. Then the server gets an `InternalError`.
  *
  * @category models
  */
 export type Fails = McpError | LocalError
 
-// A handler that can only throw requires no services.
+// The type of a handler that only throws is `never`. Such a handler requires no services.
 type ContextOf<Answer extends Effect.Effect<any, any, any>> = [Answer] extends [never] ? never
   : Effect.Effect.Context<Answer>
 
@@ -87,7 +89,7 @@ export interface FeatureHandler<out H> {
 }
 
 /**
- * The features of one client. The layers of the features set the fields while they are built. Afterwards no field changes.
+ * The features of one client. The layer of each feature sets fields while it is built. Afterwards no field changes.
  *
  * @category models
  */
@@ -130,7 +132,7 @@ export class ClientFeatures extends Context.Tag("@effect-mcp/core/ClientFeatures
 export type Feature<R = never> = Layer.Layer<never, never, ClientFeatures | Exclude<R, FeatureContext | Scope.Scope>>
 
 /**
- * Makes features that are empty. Layers of features add to them.
+ * Makes an empty set of features. The layers of the features fill it.
  *
  * @category constructors
  */
@@ -141,12 +143,12 @@ export const make: Effect.Effect<FeaturesService> = Effect.sync(() => ({
 }))
 
 /**
- * Samples from a model. The handler chooses the model, and should ask the user first. To refuse, it fails with an `McpError`; see
+ * Samples from a model. The handler chooses the model, and should ask the user first. To refuse, the handler fails with an `McpError`; see
  * `ErrorCodes.USER_REJECTED`.
  *
  * With the option `tools`, the server may give tools to the model. With the option `context`, the server may ask for context from the
  * servers of the client. Each option is `true` or an object of settings. Default: `false`. An answer that breaks the rules of tool use is a
- * defect of the handler, and is not sent.
+ * defect of the handler: the client does not send the answer.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/client/sampling
  * @deprecated since 2026-07-28 (SEP-2577); a revision may be without it from 2027-07-28 on.
@@ -171,8 +173,8 @@ const setting = <Name extends string>(
   value === undefined || value === false ? {} : { [name]: value === true ? {} : value } as Record<Name, JsonObject>
 
 /**
- * Shows forms to the user. A field that the answer lacks gets the default of the form. An answer that does not fit the form is a defect of
- * the handler, and is not sent.
+ * Shows forms to the user. The client adds the default of the form to a field that the answer lacks. An answer that does not fit the form
+ * is a defect of the handler: the client does not send the answer.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/client/elicitation#form-mode-elicitation-requests
  * @category utils
@@ -193,8 +195,8 @@ export interface ElicitationOptions {
 
 /**
  * Lets the user open web pages. The handler must show the whole URL, and may open it only when the user agrees. `elicitationsCompleted` of
- * the client reports when the user has completed a page. The client refuses URLs that are no URLs of web pages, such as `javascript:`,
- * `data:` and `file:`, so the handler never gets such a URL.
+ * the client reports when the user has completed a page. The client refuses URLs with other schemes, such as `javascript:`, `data:` and
+ * `file:`, so the handler gets only URLs of web pages.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/client/elicitation#url-mode-elicitation-requests
  * @category utils
@@ -219,9 +221,9 @@ export const urlElicitation = <Answered extends Effect.Effect<ElicitAction, any,
 
 /**
  * Lists the folders in which the server may work. `list` runs for each request of the server. For each value of `changes`, the client
- * notifies the server that the list has changed. Default: the client sends no such notifications. With revision 2026-07-28 it never sends
- * them, because the server asks for the roots again in its next question. Each root MUST be a `file://` URI without `..`; otherwise the
- * server gets an internal error.
+ * notifies the server that the list has changed. Default: the client sends no notifications of changes. With revision 2026-07-28 the client
+ * never sends them, because the server requests the roots again with each call that needs them. Each root MUST be a `file://` URI without
+ * `..`; otherwise the server gets an internal error.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/client/roots
  * @deprecated since 2026-07-28 (SEP-2577); a revision may be without it from 2027-07-28 on.
@@ -257,7 +259,7 @@ const checkRoots = (roots: ReadonlyArray<Root>): Effect.Effect<void> => {
 /**
  * Handles the log messages of the server, one after another, while the client is connected. `setLoggingLevel` of the session chooses which
  * levels the server sends. When the scope of the client closes after a success, closing waits until all messages that have arrived are
- * handled, at most for `closeTimeout`. When it closes after a failure or an interruption, the handler is interrupted at once.
+ * handled, at most for `closeTimeout`. When the scope closes after a failure or an interruption, the handler is interrupted at once.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/server/utilities/logging
  * @deprecated since 2026-07-28 (SEP-2577); a revision may be without it from 2027-07-28 on.
@@ -272,8 +274,9 @@ export const logging = <R = never>(
   }) as Layer.Layer<never, never, ClientFeatures | Exclude<R, Scope.Scope>>
 
 /**
- * Answers requests of another method. `method` is a request of an extension or a name. A request of an extension is checked by its schemas,
- * and both sides must have the extension. A request with a name is not checked.
+ * Answers requests of another method. `method` is a request of an extension, or the name of a method. The client checks a request of an
+ * extension by its schemas, and answers it only if both sides have the extension. The client does not check a request that is given by
+ * name.
  *
  * @category utils
  */
@@ -322,9 +325,9 @@ const addRequest = <R>(
   })
 
 /**
- * Reads results of one type that an extension adds to a method of the core. `read` turns each such result into a result of the core, and
- * callers get the result of the core. `read` may call methods of the extension with `calls`. Without this feature, a call that is answered
- * with such a result fails with reason `Decode`, except a call of `callEither`.
+ * Reads results of one type that an extension adds to a method of the specification. `read` turns each such result into an ordinary result
+ * of the method, and callers get that ordinary result. `read` may call methods of the extension with `calls`. Without this feature, a call
+ * that is answered with such a result fails with reason `Decode`. Only `callEither` accepts such a result without this feature.
  *
  * @category utils
  */
@@ -362,8 +365,8 @@ export interface TaskOptions {
 
 /**
  * Lets servers of revision 2025-11-25 ask for sampling and elicitation as tasks. The client answers the request at once with a task, the
- * handler goes on, and the server fetches the answer later. Tasks end with the session. Without this feature, and with other revisions,
- * such a request is answered as any other request.
+ * handler goes on, and the server fetches the answer later. Tasks end with the session. Without this feature, and with other revisions, the
+ * client answers such a request as any other request.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/tasks
  * @category utils
@@ -411,7 +414,7 @@ const names: Record<Field, string> = {
   tasks: "tasks"
 }
 
-/** A layer that sets one field of the features. It dies when another layer has set the field. */
+/** Makes a layer that sets one field of the features. The layer dies when another layer has already set the field. */
 const feature = <R>(
   field: Field,
   set: (features: FeaturesService, context: Context.Context<never>) => void
@@ -423,8 +426,8 @@ const feature = <R>(
   })
 
 /**
- * A layer that adds to the features of a client. `add` returns what this feature and another feature both do although only one may do it;
- * then the layer dies with that text. `undefined`: there is no conflict.
+ * Makes a layer that adds to the features of a client. `add` returns `undefined` when there is no conflict. When two features conflict,
+ * `add` returns the end of the sentence "Two features of this client …", and the layer dies with that sentence.
  */
 const adding = <R>(
   add: (features: FeaturesService, context: Context.Context<never>) => string | undefined
@@ -437,15 +440,15 @@ const adding = <R>(
     if (problem !== undefined) yield* Effect.dieMessage(`Two features of this client ${problem}`)
   }))
 
-/** The handler, with errors that a server may get. */
+/** Wraps a handler, so that the handler fails only with errors that a server may get. */
 const answering =
   <P, A>(handler: (params: P) => Effect.Effect<A, any, any>) => (params: P): Effect.Effect<A, McpError, any> =>
     Effect.catchAll(handler(params) as Effect.Effect<A, Fails>, refusal)
 
 /**
- * The error of a handler as the server gets it. An `McpError` stays, and a failed call of the handler becomes an `InternalError`. The text
- * of a transport error goes only to the log, because it may contain secrets. Any other error, which the types do not allow, becomes a
- * defect.
+ * Converts the error of a handler to the error that the server gets. An `McpError` stays, and a failed call of the handler becomes an
+ * `InternalError`. The text of a transport error goes only to the log, because it may contain secrets. Any other error, which the types do
+ * not allow, becomes a defect.
  */
 const refusal = (error: Fails): Effect.Effect<never, McpError> => {
   if (!isLocalError(error)) return isMcpError(error) ? Effect.fail(error) : Effect.die(error)
@@ -456,8 +459,8 @@ const refusal = (error: Fails): Effect.Effect<never, McpError> => {
 }
 
 /**
- * The handler of a request of an extension, with encoded parameters and an encoded result. It dies when the answer is not a result of the
- * method.
+ * Wraps the handler of a request of an extension: decodes the parameters, and encodes the result. The wrapped handler dies when the answer
+ * is not a result of the method.
  */
 const bySchemas = <R>(
   { name, params, result }: Extension.Request,

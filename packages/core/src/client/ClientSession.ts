@@ -1,6 +1,6 @@
 /**
- * A session with one server: its type, which has a function for each method that a client calls, and the options of the session and of its
- * calls. `Client` opens a session in the protocol era that both sides speak, over any transport. `session/Verbs` makes the functions.
+ * The type of a session with one server, and the options of the session and of its calls. The session has a function for each method that a
+ * client calls. `Client` opens a session over any transport. `session/Verbs` makes the functions of the session.
  *
  * @since 0.1.0
  */
@@ -34,19 +34,20 @@ export interface ClientSessionService extends Notifications, ExtensionCalls {
   readonly serverCapabilities: ServerCapabilities
   /** A text of the server for the model about how to use the server; `undefined` when the server sent none. */
   readonly instructions: string | undefined
-  /** The protocol revision that both sides speak. */
+  /** The protocol revision on which the client and the server have agreed. */
   readonly version: Version.Version
   /**
    * The era of `version`: "legacy" for revisions up to 2025-11-25, whose sessions begin with a handshake; "modern" for revision 2026-07-28.
    */
   readonly era: Version.Era
-  /** Asks whether the server is there: sends `ping`, or with revision 2026-07-28 `server/discover`. */
+  /** Checks that the server answers: sends `ping`, or with revision 2026-07-28 `server/discover`. */
   readonly ping: (options?: CallOptions) => Effect.Effect<void, ClientError>
   /** Lists one page of the tools. */
   readonly listTools: (options?: ListOptions) => Effect.Effect<Tools.ListToolsResult, ClientError>
   /**
-   * Lists all tools, page after page. Fails with reason `Decode` after 64 pages, when all pages together have more than 500,000 values or
-   * more than 16 Mi characters, or when a cursor comes a second time.
+   * Lists all tools, page after page. Fails with reason `Decode` after 64 pages, or when all pages together have more than 500,000 values
+   * or more than 16 Mi characters. When the server sends the same cursor a second time, the list ends there, and `diagnostics` reports
+   * this.
    */
   readonly tools: Stream.Stream<Tools.Tool, ClientError>
   /**
@@ -54,13 +55,13 @@ export interface ClientSessionService extends Notifications, ExtensionCalls {
    * result. It fails with reason `Decode` when the result does not conform to the output schema of the tool. An interruption of the effect
    * cancels the call at the server.
    *
-   * The call may become a task. Then the effect waits for the result of the task, answers the questions of the task, and cancels the task
-   * when it is interrupted. With revision 2026-07-28, the server decides whether a call becomes a task, if `TasksClient.extension` is among
-   * the `extensions` of the client. With revision 2025-11-25, a call becomes a task only if the server's list says that the tool requires a
-   * task. If the client does not know the tool, it first reads the list of a server that has tasks.
+   * The call may become a task. Then the effect waits for the result of the task, and answers the questions of the task. An interruption of
+   * the effect cancels the task. With revision 2026-07-28, the server decides whether a call becomes a task, if `TasksClient.extension` is
+   * among the `extensions` of the client. With revision 2025-11-25, a call becomes a task only if the server's list says that the tool
+   * requires a task. If the client does not know the tool, it first reads the list of a server that has tasks.
    *
-   * For a task, `timeout` limits each request about the task, and `maxTotalTimeout` limits all together. The effect fails with `TaskEnded`
-   * when the task was cancelled or has expired. `TasksClient.start` gives the task itself.
+   * For a task, `timeout` limits each request about the task, and `maxTotalTimeout` limits all these requests together. The effect fails
+   * with `TaskEnded` when the task was cancelled or has expired. `TasksClient.start` gives the task itself.
    */
   readonly callTool: (
     name: string,
@@ -126,17 +127,17 @@ export interface ClientSessionService extends Notifications, ExtensionCalls {
   }
   /**
    * Notifies the server that the roots have changed. `ClientFeatures.roots` sends this notification itself when it has the option
-   * `changes`. Without that option the client does not declare that it notifies, so this effect fails with `NotNegotiated`. With revision
-   * 2026-07-28 this effect does nothing, because that revision does not have the notification.
+   * `changes`. Without `changes`, the client does not declare that it sends the notification, so this effect fails with `NotNegotiated`.
+   * With revision 2026-07-28 this effect does nothing, because that revision does not have the notification.
    *
    * @deprecated since 2026-07-28 (SEP-2577); a revision may be without it from 2027-07-28 on.
    */
   readonly rootsListChanged: Effect.Effect<void, NotNegotiated>
   /**
-   * Waits until the server has agreed or refused to notify this client of changes of its lists. A list that is read afterwards misses no
-   * change. It waits for the first subscription only. When a subscription has ended and is open again, the client treats everything that
-   * the server may have reported meanwhile as changed. There is nothing to wait for with revision 2025-11-25 or earlier, or when the server
-   * reports no changes.
+   * Waits until the server has accepted or refused the subscription to changes of its lists. When your program reads a list afterwards, it
+   * misses no later change. The effect waits only for the first subscription. When a subscription breaks and opens again, the client treats
+   * everything that the server may have reported meanwhile as changed. With revision 2025-11-25 or earlier, or when the server reports no
+   * changes, the effect ends at once.
    *
    * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/utilities/subscriptions
    */
@@ -154,11 +155,11 @@ export interface Limits {
   /** How many calls may be in flight. Further calls wait before they are sent; their timeouts run meanwhile. Default: 1,024. */
   readonly maxCalls?: number | undefined
   /**
-   * How many times a server may ask for input to serve one call, with revision 2026-07-28. Then the call fails with `TooManyRounds`.
+   * How many times a server may ask for input to serve one call, with revision 2026-07-28. After that, the call fails with `TooManyRounds`.
    * Default: 10.
    */
   readonly maxRounds?: number | undefined
-  /** How many requests of the server are served at the same time. Further requests wait. Default: 64. */
+  /** How many requests of the server the client serves at the same time. Further requests wait. Default: 64. */
   readonly maxInFlight?: number | undefined
   /** How many requests of the server may wait to be served. Further requests get the error -32000. Default: 1,024. */
   readonly maxWaiting?: number | undefined
@@ -183,13 +184,13 @@ export interface Options {
   /** The name and version that the client sends. Default: the name and version of this library. */
   readonly clientInfo?: Implementation | undefined
   /**
-   * How long a call waits for its answer when it has no `timeout` of its own. While this client answers a question of the server, the time
-   * stands still; `maxTotalTimeout` of a call does not stand still. Default: 60 seconds.
+   * How long a call waits for its answer when the call has no `timeout` of its own. The client pauses this timeout while it answers a
+   * question of the server; it does not pause `maxTotalTimeout` of a call. Default: 60 seconds.
    */
   readonly timeout?: Duration.DurationInput | undefined
   /**
-   * The `timeout` of single methods, by name: `{ "tools/call": "10 minutes" }`. Default: `timeout`; for `server/discover` 5 seconds, after
-   * which the client tries the handshake.
+   * The `timeout` of single methods, by name: `{ "tools/call": "10 minutes" }`. Default: `timeout`. For `server/discover`, a client that
+   * supports both eras waits at most 5 seconds by default; then it tries the handshake.
    */
   readonly timeouts?: Readonly<Record<string, Duration.DurationInput>> | undefined
   /** The `maxRetries` of calls that have no `maxRetries` of their own. Default: 0, no call is sent again. */
@@ -207,46 +208,47 @@ export interface Options {
    */
   readonly enforceCapabilities?: boolean | undefined
   /**
-   * Whether sampling, elicitation and roots are refused while no call of the client waits for its answer. Newer servers ask only during a
-   * call, but many older servers request the roots as soon as the session begins. Default: `false`.
+   * Whether the client refuses requests for sampling, elicitation and roots while no call of the client waits for its answer. Newer servers
+   * send these requests only during a call, but many older servers request the roots as soon as the session begins. Default: `false`.
    */
   readonly refuseUnassociated?: boolean | undefined
   /**
-   * The revisions that the client may speak. The client requests the latest of them. If all are of one era, the client does not find out
-   * which era the server speaks. Default: all revisions of both eras that this library knows.
+   * The revisions that the client may use. The client requests the latest of them. If all revisions belong to one era, the client does not
+   * find out the era of the server. Default: all revisions of both eras that this library supports.
    */
   readonly versions?: readonly [Version.Version, ...Array<Version.Version>] | undefined
   /**
-   * What an earlier session with the same server has found out: that session itself, or these members of it, which may have been stored as
-   * JSON. With it, the client does not first find out which era the server speaks. A modern session opens without a message. A legacy
-   * session opens with the handshake; only if the server refuses the handshake, the client finds out the era.
+   * What an earlier session with the same server has found out: the earlier session itself, or an object with the same members, for example
+   * from stored JSON. With this option, the client does not first find out the era of the server. A modern session opens without a message.
+   * A legacy session opens with the handshake; only if the server refuses the handshake, the client finds out the era.
    */
   readonly prior?: Prior | undefined
   /**
    * The extensions that the client uses, with the settings that it declares. Connecting dies when two extensions add the same name. Over
-   * HTTP, headers of their requests are sent only by a transport that this client opens. Default: no extensions.
+   * HTTP, requests of extensions get the headers of their extension only if this client opens the transport. Default: no extensions.
    */
   readonly extensions?: ReadonlyArray<Extension.Extension.Any> | undefined
   /** The limits of the session; see `Limits` for their defaults. */
   readonly limits?: Limits | undefined
   /**
    * Sends a ping to a server that was silent for `interval`. Ends the session when two pings in a row get no answer within `interval` each.
-   * A ping that cannot be delivered counts as a ping without an answer. There is no heartbeat with revision 2026-07-28, which has no ping;
-   * there, each call has its `timeout`. Default: no pings.
+   * A ping that cannot be delivered counts as a ping without an answer. Revision 2026-07-28 has no ping, so the client sends none; there,
+   * each call has its `timeout`. Default: no pings.
    *
    * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/ping
    */
   readonly heartbeat?: { readonly interval: Duration.DurationInput } | undefined
   /**
    * How long each step of closing may wait: first for handlers of features that cannot be interrupted, then for the handlers of log
-   * messages and of changed roots, and then for the release of the features. What takes longer is reported and goes on. Default: 5 seconds.
+   * messages and of changed roots, and then for the release of the features. When a step takes longer, the client reports this, and the
+   * step goes on in the background. Default: 5 seconds.
    */
   readonly closeTimeout?: Duration.DurationInput | undefined
   /**
-   * Whether structured content is checked against the output schema that the server lists for the tool. When the client does not have the
-   * list yet, it requests the list after the first call, within the time that is left for the call. The client accepts a result that it
-   * cannot check, and reports it in `diagnostics`. There are three reasons: the tools could not be listed (the client tries again after a
-   * minute), the schema is not valid, or the check would cost too much. Default: `true`.
+   * Whether the client checks structured content against the output schema that the server lists for the tool. When the client does not
+   * have the list yet, it requests the list after the first call, within the time that is left for the call. The client accepts a result
+   * that it cannot check, and reports it in `diagnostics`. There are three reasons: the tools could not be listed (the client tries again
+   * after a minute), the schema is not valid, or the check would cost too much. Default: `true`.
    */
   readonly checkOutputs?: boolean | undefined
   /**
@@ -255,9 +257,9 @@ export interface Options {
    */
   readonly onNotification?: ((notification: Notification) => void) | undefined
   /**
-   * Called with the cache hints of each list and each content that the server sends. It is for a program that passes results on, such as a
-   * proxy. `method` is the method of the request. The function is not called for results from the cache of the client. It must return at
-   * once, and must not throw. Servers of revision 2025-11-25 or earlier send no hints.
+   * Called with the cache hints of each list and each content that the server sends. This function is for a program that passes results on,
+   * such as a proxy. `method` is the method of the request. The client does not call the function for results from its own cache. The
+   * function must return at once, and must not throw. Servers of revision 2025-11-25 or earlier send no hints.
    *
    * @see https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/caching
    */
@@ -275,14 +277,15 @@ export interface CallOptions extends RequestOptions {
   /** More members for `_meta` of the request. */
   readonly meta?: JsonObject | undefined
   /**
-   * How many times the call is sent again, with a new id, when its answer was lost because the stream of an HTTP response broke before the
-   * answer. The server may have run such a call. Therefore it is sent again only if it may run twice: it lists, reads, gets a prompt or
-   * completes, or it calls a tool that the server lists as read-only or idempotent. The client waits before each attempt. Each attempt has
-   * the `timeout` of the call, and `maxTotalTimeout` limits all attempts together. When no attempt is answered, the call fails with the
-   * error of the first loss.
+   * How many times the client sends the call again, with a new id, when the answer was lost because the stream of an HTTP response broke.
+   * The server may already have run the call. Therefore the client repeats only a call that may run twice: a call that lists, reads, gets a
+   * prompt or completes, or a call of a tool that the server lists as read-only or idempotent. The client waits before each attempt. Each
+   * attempt has the `timeout` of the call, and `maxTotalTimeout` limits all attempts together. When no attempt is answered, the call fails
+   * with the error of the first loss.
    *
-   * It works only with revision 2026-07-28; with earlier revisions, a broken stream is resumed. When the server asks for input, the client
-   * sends the call again with the input, and counts the losses of that request anew. Default: the `maxRetries` of the client.
+   * This option works only with revision 2026-07-28; with earlier revisions, the client resumes a broken stream. When the server asks for
+   * input, the client sends the call again with the input, and counts the losses of that request anew. Default: the `maxRetries` of the
+   * client.
    */
   readonly maxRetries?: number | undefined
   /**
@@ -291,8 +294,8 @@ export interface CallOptions extends RequestOptions {
    */
   readonly cache?: boolean | undefined
   /**
-   * The capabilities that this call declares, in place of the capabilities of the client's features. It is used only with revision
-   * 2026-07-28, and only for `request` with a name. The caller of that function answers an `input_required` result itself.
+   * The capabilities that this call declares, in place of the capabilities of the client's features. The option works only with revision
+   * 2026-07-28, and only for `request` with the name of a method. The caller of `request` answers an `input_required` result itself.
    */
   readonly capabilities?: ClientCapabilities | undefined
   /**
@@ -351,8 +354,8 @@ export interface Notifications {
   /** The ids of URL elicitations that the user has completed. */
   readonly elicitationsCompleted: Stream.Stream<string>
   /**
-   * Events that an operator may want to know although they ended nothing, such as late answers and errors without an id. They are logged
-   * while nobody reads this stream.
+   * Events that an operator may want to know although they ended nothing, such as late answers and errors without an id. The client logs
+   * these events while nobody reads this stream.
    */
   readonly diagnostics: Stream.Stream<Diagnostic>
 }
@@ -360,9 +363,9 @@ export interface Notifications {
 /** @category models */
 export interface ListenOptions<out Params> {
   /**
-   * Reads the present state in the form of notifications, and the stream gives these. It runs when the subscription is open, and again each
-   * time that the subscription is open again after it was broken, because the client may have missed notifications. Default: the stream
-   * gives only the notifications of the server.
+   * Reads the present state in the form of notifications. The stream emits these notifications, too. The effect runs when the subscription
+   * is open, and again each time that a broken subscription is open again, because the client may have missed notifications. Default: the
+   * stream gives only the notifications of the server.
    */
   readonly current?: Effect.Effect<Iterable<Params>, ClientError> | undefined
 }
@@ -371,7 +374,8 @@ export interface ListenOptions<out Params> {
 export interface ExtensionCalls {
   /**
    * The settings that the client and the server have declared for an extension. `None` when one side has not declared the extension, or
-   * when the revision does not have it. Fails with reason `Decode` when the settings of the server do not conform to their schema.
+   * when the revision does not have the extension. Fails with reason `Decode` when the settings of the server do not conform to their
+   * schema.
    */
   readonly extension: <E extends Extension.Extension.Any>(
     extension: E
@@ -380,8 +384,8 @@ export interface ExtensionCalls {
    * Calls a request of an extension, and checks parameters and result by its schemas. Fails with `NotNegotiated` when the client was not
    * given the extension, when the server has not declared it, or when the revision does not have the method.
    *
-   * With a name, it calls any method, and checks neither parameters nor result. It fails with `NotNegotiated` for a method of the
-   * specification or of a given extension that the session does not allow.
+   * With the name of a method, `request` calls any method, and does not check parameters or result. It fails with `NotNegotiated` for a
+   * method of the specification or of a given extension that the session does not allow.
    */
   readonly request: {
     <Params, Result>(
@@ -392,8 +396,8 @@ export interface ExtensionCalls {
     (method: string, params?: JsonObject, options?: CallOptions): Effect.Effect<JsonObject, ClientError>
   }
   /**
-   * Calls the method of the core to which an extension adds this type of results. The server chooses how it answers: `Right` has the result
-   * of the core, `Left` has the result of the extension.
+   * Calls the method of the specification to which an extension adds this type of results. The server chooses how it answers: `Right` has
+   * the ordinary result of the method, `Left` has the result of the extension.
    */
   readonly callEither: <Method extends keyof Extension.Answerable, Value>(
     resultType: Extension.ResultType<Method, Value>,
@@ -420,7 +424,7 @@ export interface ExtensionCalls {
 }
 
 /**
- * A task of a server, or a call that the server has answered at once. It needs no scope. An interruption of one of its effects does not
+ * A task of a server, or a call that the server has answered at once. A task needs no scope. An interruption of one of its effects does not
  * cancel the task. All effects and streams that wait for the task share the requests for its status.
  *
  * @category models
@@ -433,11 +437,11 @@ export interface Task<out A, out E> {
   readonly taskId: Option.Option<string>
   /**
    * The task as it is now, and after each change, until it has ended. The client requests the task at the pace that the server wants, and
-   * soon after a notification. It does so at least once a minute, and at most 20 times a second. The stream is empty when the server has
-   * answered the call at once.
+   * soon after a notification: at least once a minute, and at most 20 times a second. The stream is empty when the server has answered the
+   * call at once.
    *
-   * With revision 2026-07-28, the stream subscribes to the task while it runs. It fails with `TaskEnded` when the server no longer has the
-   * task. It fails with the error of the request when six requests in a row were lost. It answers no questions of the task.
+   * With revision 2026-07-28, the stream subscribes to the task while it runs. The stream fails with `TaskEnded` when the server no longer
+   * has the task. It fails with the error of the request when six requests in a row were lost. The stream answers no questions of the task.
    */
   readonly status: Stream.Stream<Tasks.Task, ClientError>
   /**
@@ -449,8 +453,8 @@ export interface Task<out A, out E> {
   /** Asks the server to cancel the task. It succeeds also when the task has ended before. */
   readonly cancel: Effect.Effect<void, ClientError>
   /**
-   * The progress of the task from now on, until the task has ended. Only servers of revision 2025-11-25 send it. A client that found the
-   * task with `attach` gets none.
+   * The progress of the task from now on, until the task has ended. Only servers of revision 2025-11-25 send progress of a task. A client
+   * that found the task with `attach` gets no progress.
    */
   readonly progress: Stream.Stream<Progress, ClientError>
 }
@@ -462,8 +466,8 @@ export interface Task<out A, out E> {
  */
 export interface StartOptions extends CallToolOptions {
   /**
-   * How long the server should keep the task after its creation. Only with revision 2025-11-25 can a client choose this. Default: the
-   * server chooses.
+   * How long the server should keep the task after its creation. This option works only with revision 2025-11-25. Default: the server
+   * chooses.
    */
   readonly ttl?: Duration.DurationInput | undefined
 }
@@ -491,11 +495,11 @@ export interface TaskCalls {
     args?: JsonObject,
     options?: StartOptions
   ) => Effect.Effect<Task<Tools.CallToolResult, ClientError>, ClientError>
-  /** The task with this id. The effect sends nothing. The first request about the task fails when the server does not know the id. */
+  /** Returns the task with this id, and sends nothing. The first request about the task fails when the server does not know the id. */
   readonly attach: (taskId: string, options?: AttachOptions) => Effect.Effect<Task<Tools.CallToolResult, ClientError>>
   /**
-   * The tasks that the server has for this user, page after page. It works only with revision 2025-11-25 and with servers that declare
-   * `tasks.list`. Otherwise it fails with `NotNegotiated`.
+   * Lists the tasks that the server has for this user, page after page. Works only with revision 2025-11-25 and with servers that declare
+   * `tasks.list`. Otherwise the stream fails with `NotNegotiated`.
    */
   readonly list: (options?: Omit<ListOptions, "cursor">) => Stream.Stream<Tasks.Task, ClientError>
 }

@@ -1,6 +1,6 @@
 /**
- * Many servers as one. The group joins the entries of all servers, and sends each call to the server that has the entry. The entries change
- * when servers are added, change their lists, or leave. When a server ends, only its own entries leave the group.
+ * Combines many servers into one group. The group joins the entries of all servers, and sends each call to the server that has the entry.
+ * The entries change when servers are added, change their lists, or leave. When a server ends, only its own entries leave the group.
  *
  * `Members` holds the connections, and `CurrentEntries` holds the entries. This module connects the two, and routes calls.
  *
@@ -52,18 +52,18 @@ export interface Options {
    */
   readonly uriHook?: NameHook | undefined
   /**
-   * What happens when a server has a name that an earlier server has. `rename`: the entry of the later server gets another name (see
-   * `Entries`). `fail`: connecting the later server fails with `DuplicateEntry`. Default: `rename`.
+   * What happens when an entry of a server has the name of an entry of an earlier server. `rename`: the entry of the later server gets
+   * another name (see `Entries`). `fail`: connecting the later server fails with `DuplicateEntry`. Default: `rename`.
    */
   readonly onCollision?: "rename" | "fail" | undefined
   /**
-   * How many characters the new name of a tool or prompt may have that is renamed because of a collision. A longer name is cut. Default:
-   * 64, which every known model API accepts.
+   * How many characters the name of a tool or prompt may have when the group makes the name, because of a collision or because of `prefix`.
+   * The group cuts a longer name. Default: 64, which every known model API accepts.
    */
   readonly maxNameLength?: number | undefined
   /**
-   * Which tools and prompts get the name of their server before their own name, as in `git_log`. `always`: all of them. `onCollision`: only
-   * those whose name an earlier server has. Default: `onCollision`.
+   * Which tools and prompts get the name of their server before their own name, as in `git_log`. `always`: all tools and prompts.
+   * `onCollision`: only those whose name an earlier server has. Default: `onCollision`.
    */
   readonly prefix?: "onCollision" | "always" | undefined
   /** Finds tools that have changed, and refuses calls of a tool to which the application has not agreed. Default: no tool is refused. */
@@ -83,10 +83,11 @@ export interface ServerOptions<E = never, R = ClientFeatures.ClientFeatures> ext
 export interface ClientSessionGroupService {
   /**
    * Connects a server and adds its entries. Fails when the server cannot be reached; then the group has nothing of the server. When two
-   * servers have an entry of the same name, the entry of the server keeps the name for which this effect was run first, whichever server
-   * answers first.
+   * servers have entries with the same name, the server that was connected first keeps the name. The order is the order in which the
+   * `connect` effects were run, not the order in which the servers answer.
    *
-   * The server stays until it is disconnected or the group closes. If that happens while the server connects, this effect is interrupted.
+   * The server stays until it is disconnected or the group closes. If this happens while the server connects, the effect of `connect` is
+   * interrupted.
    */
   readonly connect: <RC, E = never, R = never>(
     name: string,
@@ -117,8 +118,8 @@ export interface ClientSessionGroupService {
     options?: CallToolOptions
   ) => Effect.Effect<Tools.CallToolResult, ClientError | ToolRefused | UnknownEntry>
   /**
-   * Reads a resource by its URI in the group. The server that lists the resource is asked; if no server lists it, the first server with a
-   * matching template.
+   * Reads a resource by its URI in the group. The group asks the server that lists the resource. If no server lists the resource, the group
+   * asks the first server that has a matching template.
    */
   readonly readResource: (
     uri: string,
@@ -139,7 +140,7 @@ export class ClientSessionGroup extends Context.Tag("@effect-mcp/core/ClientSess
 >() {}
 
 /**
- * A group without servers. When the scope closes, the servers of the group are closed.
+ * Makes a group without servers. When the scope closes, the group closes the servers that it has connected.
  *
  * @category constructors
  */
@@ -185,7 +186,7 @@ export const make = (
     }
   })
 
-/** How long reading the lists of a server waits for the subscription that reports their changes. */
+/** How long the group waits for the subscription to changes before it reads the lists of a server. */
 const SUBSCRIPTION_WAIT = "5 seconds"
 
 /** Puts a connected server into the group until the scope closes. */
@@ -255,8 +256,8 @@ const calls = (
 }
 
 /**
- * A layer with a group. The layer is built when the effect of `connect` has ended. When the layer closes, the servers of the group are
- * closed. Default for `connect`: no servers.
+ * Makes a layer with a group. The layer is built when the effect of `connect` has ended. When the layer closes, it closes the servers of
+ * the group. Default for `connect`: no servers.
  *
  * @category layers
  */

@@ -1,7 +1,8 @@
 /**
  * Spans and metrics of a client, made with Effect's `Tracer` and `Metric`, under the names of the OpenTelemetry conventions for MCP. A
- * client makes them only with `layer`. Then it also sends the span of each call to the server in `_meta`. Over HTTP, the spans of the
- * `HttpClient` are children of the span of their call. `session/Tracing` is the service with which the client finds the layer.
+ * client makes them only when `layer` is provided. Then the client also sends the span of each call to the server in `_meta`. Over HTTP,
+ * the spans of the `HttpClient` are children of the span of their call. `session/Tracing` is the service with which the client finds the
+ * layer.
  *
  * @since 0.1.0
  */
@@ -92,7 +93,7 @@ export const layer = (options: Options = {}): Layer.Layer<never> => {
       traced: traced({ baggage: isSent(options.baggage, isServer), tracestate: isSent(options.tracestate, isServer) })
     }
   }
-  // The type of the layer does not name the service, as with a tracer, so every client can find the layer.
+  // Like the layer of a tracer, this layer does not name its service in its type. Every client looks for the service in its context.
   return Layer.succeed(Tracing, tracing) as unknown as Layer.Layer<never>
 }
 
@@ -181,7 +182,7 @@ const spanned = <A, E>(
   }, use)
 }
 
-/** The parameters with the span, and with the parts of `tracestate` and `baggage` that are sent. */
+/** Returns the parameters with the span, and with the parts of `tracestate` and `baggage` that may be sent. */
 const withContext = (
   params: JsonObject | undefined,
   span: Tracer.Span,
@@ -202,7 +203,8 @@ const withContext = (
   })
 
 /**
- * The kind of error of a call, and the code of the error with which the server answered. `error` is `undefined` when the call succeeded.
+ * Returns the kind of error of a call, and the code of the error with which the server answered. `error` is `undefined` when the call
+ * succeeded.
  */
 const endOf = (
   exit: Exit.Exit<JsonObject, CallError>

@@ -1,7 +1,7 @@
 /**
- * The types of what a group of servers offers: the tools, resources, resource templates and prompts of all its servers, each with the
- * server that has it. The module also has the type of the function with which an application renames entries or leaves them out, and the
- * type of a collision of two names. `ClientSessionGroup` gives the entries. The errors of `GroupError` name them.
+ * The types of the entries of a group of servers: the tools, resources, resource templates and prompts of all its servers, each with the
+ * server that has it. `NameHook` is the type of the function with which an application renames entries or leaves them out. `Collision` is
+ * the type of a collision of two names. `ClientSessionGroup` gives the entries. The errors of `GroupError` use the kinds of entries.
  *
  * @since 0.1.0
  */
@@ -19,8 +19,8 @@ export interface Entry<out A> {
   /** The name of the server in the group. */
   readonly server: string
   /**
-   * The definition that the server has listed, with the name that the server uses. Characters that people do not see are left out of its
-   * title and descriptions, because models read these texts.
+   * The definition that the server has listed, with the name that the server uses. The group removes characters that people cannot see from
+   * the title and the descriptions, because models read these texts.
    */
   readonly value: A
   /** The definition exactly as the server sent it. */
@@ -28,8 +28,8 @@ export interface Entry<out A> {
   /** Why the entry has another name in the group; `undefined` when its name collides with no other name. */
   readonly collision: Collision | undefined
   /**
-   * Why calls of this tool are refused: the application has not agreed to the tool (`ToolFingerprints`). Do not give such a tool to a
-   * model. `undefined` when calls are not refused.
+   * The reason for which calls of this tool are refused: the application has not agreed to the tool (`ToolFingerprints`). Do not give such
+   * a tool to a model. `undefined` when calls are not refused.
    */
   readonly refusal: string | undefined
 }

@@ -67,7 +67,7 @@ export class UnknownEntry extends Data.TaggedError("UnknownEntry")<{
 }
 
 /**
- * The application has not agreed to the tool, or the tool has changed since it agreed; see `ToolFingerprints`.
+ * The application has not agreed to the tool, or the tool has changed since the application agreed; see `ToolFingerprints`.
  *
  * @category errors
  */

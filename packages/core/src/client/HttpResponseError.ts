@@ -3,7 +3,7 @@
  * `cause` of a `LocalError.TransportError`, and can match on its members. `http/RefusedResponse` makes the error from a response.
  * `http/EraEvidence` reads from the error what it shows about the era of the server.
  *
- * The message of the error has no secret of the client, even when the server sends a secret back.
+ * The message of the error contains no secret of the client, even when the server repeats a secret in its response.
  *
  * @since 0.1.0
  */
@@ -52,8 +52,8 @@ const quote = ({ body, headers }: Pick<HttpResponseError, "body" | "headers">): 
 }
 
 /**
- * Why the server did not accept a token, according to the `www-authenticate` header (RFC 6750). `RefusedResponse` has removed the token
- * from the header.
+ * Returns why the server did not accept a token, according to the `www-authenticate` header (RFC 6750). `RefusedResponse` has already
+ * removed the token from the header.
  */
 const description = ({ headers }: Pick<HttpResponseError, "headers">): string => {
   const challenge = (headers["www-authenticate"] ?? "").slice(0, MAX_CHALLENGE)

@@ -15,14 +15,14 @@ export type Update<A> =
   | { readonly _tag: "Result"; readonly result: A }
 
 /**
- * How many updates may wait for a slow reader. Then the oldest are dropped; also when the updates have more than 16 Mi characters together.
- * The result is never dropped.
+ * How many updates may wait for a slow reader. When more updates wait, or when they have more than 16 Mi characters together, the oldest
+ * updates are dropped. The result is never dropped.
  */
 const CAPACITY = 256
 
 /**
- * A stream of the updates of a call. The call starts when the stream is run. When the reader stops reading, the call is interrupted, which
- * cancels it at the server.
+ * Makes a stream of the updates of a call. The call starts when the stream is run. When the reader stops reading, the stream interrupts the
+ * call, which cancels the call at the server.
  *
  * @example
  * ```ts

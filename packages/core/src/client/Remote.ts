@@ -44,10 +44,10 @@ export interface RemoteSession {
  * @category models
  */
 export interface Limits extends MessageText.Limits {
-  /** How many attempts in a row to resume a stream may bring no event. Then the request of that stream fails. Default: 5. */
+  /** How many attempts in a row may fail to resume a stream, or bring no event. After that, the request of the stream fails. Default: 5. */
   readonly maxResumes?: number | undefined
   /**
-   * How many redirects of a request are followed. All must lead to the same origin. A connection remembers the target of a permanent
+   * How many redirects of a request the client follows. All must lead to the same origin. A connection remembers the target of a permanent
    * redirect. Default: 3.
    */
   readonly maxRedirects?: number | undefined
@@ -77,15 +77,15 @@ export interface Options<out R = never> {
    */
   readonly transport?: "auto" | "streamable" | "sse" | undefined
   /**
-   * More headers for all requests. An effect runs for each request. It also runs before the client uses a private result of its cache
-   * again: the result is used only if these headers are the headers with which the result was requested. These headers cannot replace
-   * headers of the protocol. Default: no more headers.
+   * More headers for all requests. If the option is an effect, the effect runs for each request. It also runs before the client uses a
+   * private result of its cache again. The client uses the cached result only if these headers are equal to the headers of the request that
+   * fetched the result. These headers cannot replace headers of the protocol. Default: no more headers.
    */
   readonly headers?: Headers.Headers | Readonly<Record<string, string>> | Effect.Effect<Headers.Input, unknown, R>
   /**
-   * A function runs when a request is answered with status 401 or 403. It gives the headers for a second attempt; there is no third
-   * attempt. When it fails, the request fails with a `TransportError` that has this failure as its `cause`. An `Authorizer` gives the
-   * headers of every attempt, and decides after each refusal.
+   * What happens when the server answers a request with status 401 or 403. A function gives the headers for a second attempt; there is no
+   * third attempt. When the function fails, the request fails with a `TransportError` that has this failure as its `cause`. An `Authorizer`
+   * gives the headers of every attempt, and decides after each refusal.
    *
    * Default: the request fails, with `HttpResponseError` as the `cause`.
    */
@@ -102,30 +102,33 @@ export interface Options<out R = never> {
    */
   readonly onRenewed?: Effect.Effect<void, unknown, R> | undefined
   /**
-   * Runs in the background each time that a session has begun, also when it replaces a lost session. With `terminateOnClose: false`, a
-   * later connection can continue the session that this function gets (option `session`).
+   * Runs in the background each time that a session has begun, also when the session replaces a lost session. With
+   * `terminateOnClose: false`, a later connection can continue the session that this function gets (option `session`).
    */
   readonly onSession?: ((session: RemoteSession) => Effect.Effect<void, unknown, R>) | undefined
   /**
-   * A session that an earlier connection has begun and not ended. With the option `prior` of the client in addition, the client makes no
-   * handshake. When the server has lost the session, the connection ends. It has no effect with HTTP+SSE. Default: a new session.
+   * A session that an earlier connection has begun and not ended. If the client also has its option `prior`, it makes no handshake. When
+   * the server has lost the session, the connection ends. The option has no effect with HTTP+SSE. Default: a new session.
    */
   readonly session?: RemoteSession | undefined
   /** Whether the client opens the standalone stream, for messages of the server that belong to no request. Default: `true`. */
   readonly standalone?: boolean | undefined
   /**
    * How long to wait before each attempt to resume a stream that was cut off. The schedule starts again after each event. A wait is never
-   * shorter than 100 milliseconds, and never shorter than the server wants. Default: `reconnect`.
+   * shorter than 100 milliseconds, and never shorter than the time that the server asks for. Default: `reconnect`.
    */
   readonly reconnect?: Schedule.Schedule<unknown, unknown> | undefined
   /** The limits of the connection; see `Limits` for their defaults. */
   readonly limits?: Limits | undefined
   /**
-   * How long a stream of events may bring nothing. Then it counts as cut off, and is resumed. The time in which the client answers a
-   * question of the server on that stream counts, too. Default: no limit.
+   * How long a stream of events may be silent. After this time, the client treats the stream as cut off, and resumes it. The time in which
+   * the client answers a question of the server on that stream counts, too. Default: no limit.
    */
   readonly readTimeout?: Duration.DurationInput | undefined
-  /** Whether closing ends the session at the server. With `false`, a later connection can continue the session. Default: `true`. */
+  /**
+   * Whether closing the connection also ends the session at the server. With `false`, a later connection can continue the session. Default:
+   * `true`.
+   */
   readonly terminateOnClose?: boolean | undefined
   /** How long the server may take to accept a notification or a response, and to open HTTP+SSE. Default: 30 seconds. */
   readonly acceptTimeout?: Duration.DurationInput | undefined
@@ -142,12 +145,13 @@ export interface Options<out R = never> {
 export const reconnect: Schedule.Schedule<Duration.Duration> = Settings.reconnect
 
 /**
- * A connector for the server at a URL. Each connection begins anew.
+ * Makes a connector for the server at a URL.
  *
- * Connecting sends no request, except over HTTP+SSE. It fails with reason `Open` when the URL cannot be reached at all. A single request
- * fails with a `TransportError` when the server refuses it or does not get it, or when its answer is lost; if there was a response, the
- * `cause` is `HttpResponseError`. When the server has lost the session, the client begins a new session. It sends again the requests that
- * the server refused for this reason. Requests that the server had accepted fail with `SessionExpired`.
+ * Connecting sends no request, except over HTTP+SSE. Connecting fails with reason `Open` when the URL is not an HTTP URL, when the URL
+ * contains credentials, or when the stream of HTTP+SSE cannot be opened. A single request fails with a `TransportError` when the server
+ * refuses the request or does not get it, or when its answer is lost; if there was a response, the `cause` is `HttpResponseError`. When the
+ * server has lost the session, the client begins a new session. It sends again the requests that the server refused for this reason.
+ * Requests that the server had accepted fail with `SessionExpired`.
  *
  * When the scope closes, requests in flight are aborted, and the session is ended. This takes at most three times `closeTimeout`.
  *
@@ -168,7 +172,7 @@ export const connector = <R = never>(
 }
 
 /**
- * A layer with a client of the server at a URL. The URL and the options come from the configuration of the program.
+ * Makes a layer with a client of the server at a URL. The URL and the options come from the configuration of the program.
  *
  * @example
  * ```ts
@@ -204,6 +208,6 @@ const check = (url: URL | undefined, name: string): Effect.Effect<URL, Transport
   if (url === undefined || !isHttp(url)) {
     return refuse("begin it with http:// or https://, such as http://127.0.0.1:3000/mcp")
   }
-  if (url.username !== "" || url.password !== "") return refuse("credentials belong into headers")
+  if (url.username !== "" || url.password !== "") return refuse("put the credentials into headers, not into the URL")
   return Effect.succeed(url)
 }

@@ -1,9 +1,8 @@
 /**
  * The servers of a host's configuration (`mcpServers`): each server is a program to launch, or a URL. `decode` reads an unknown value entry
  * by entry, in the spellings of existing hosts. `expand` replaces variables by their values. `layer` connects a `ClientSessionGroup` with
- * the servers. An entry that cannot be read is left out, with a reason; the other entries stay. The application gives `layer` the function
- * that makes connectors. `configuration/Member` and `configuration/Variable` read the members of an entry.
- *
+ * the servers. An entry that cannot be read is left out, with a reason; the other entries stay. The application gives `layer` a function
+ * that makes the connectors. `configuration/Member` and `configuration/Variable` read the members of an entry.
  * @see https://modelcontextprotocol.io/docs/develop/connect-local-servers
  * @since 0.1.0
  */
@@ -27,7 +26,7 @@ import type { DuplicateEntry, DuplicateServer } from "./GroupError.js"
 
 /** The members that a server of either kind may have. */
 interface Shared {
-  /** The revisions that the client may speak with this server. Default: the option `versions` of the client. */
+  /** The revisions that the client may use with this server. Default: the option `versions` of the client. */
   readonly versions?: readonly [Version.Version, ...Array<Version.Version>] | undefined
   /** How long a call may take. Default: the option `timeout` of the client. */
   readonly timeout?: Duration.Duration | undefined
@@ -66,15 +65,15 @@ export interface Address extends Shared {
 export const isAddress = (server: Program | Address): server is Address => "url" in server
 
 /**
- * What a configuration has under a name: a server, a server that is disabled, or an entry that cannot be read.
+ * One entry of a configuration: a server, a server that is disabled, or an entry that cannot be read.
  *
  * @category models
  */
 export type Entry = ServerEntry | { readonly _tag: "Disabled" } | LeftOut
 
 /**
- * How texts write variables. `${NAME}`: as `${NAME}`, `${env:NAME}` or `${NAME:-default}`. `$NAME`: in these three ways, or as `$NAME`.
- * `{env:NAME}`: only as `{env:NAME}`.
+ * How the texts of a configuration write variables. `${NAME}`: as `${NAME}`, `${env:NAME}` or `${NAME:-default}`. `$NAME`: in these three
+ * ways, or as `$NAME`. `{env:NAME}`: only as `{env:NAME}`.
  *
  * @category models
  */
@@ -91,7 +90,7 @@ export interface ServerEntry {
 }
 
 /**
- * An entry that cannot be used. It still owns its name, so an entry of another file with the same name is not used in its place.
+ * An entry that cannot be used. The entry still reserves its name, so an entry of another file with the same name is not used in its place.
  *
  * @category models
  */
@@ -108,7 +107,7 @@ export type Entries = ReadonlyMap<string, Entry>
 
 const MAX_NAME = 100
 
-/** The text on one line. Characters that control a terminal or change the direction of the text are escaped. */
+/** Writes the text on one line. Characters that control a terminal or change the direction of the text are escaped. */
 const onOneLine = (text: string): string =>
   text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (character) => `\\u{${character.codePointAt(0)!.toString(16)}}`)
 
@@ -116,7 +115,7 @@ const quoted = (text: string): string =>
   onOneLine(JSON.stringify(text.length > MAX_NAME ? `${text.slice(0, MAX_NAME)}…` : text))
 
 /**
- * A configuration cannot be read, or an entry cannot be read that the program needs.
+ * A configuration cannot be read, or the program needs an entry that cannot be read.
  *
  * @category errors
  */
@@ -128,8 +127,8 @@ export class ConfigurationError extends Data.TaggedError("ConfigurationError")<{
   readonly member?: string | undefined
   readonly reason: string
   /**
-   * Whether there is nothing to read: the file does not exist, or has no servers. A file that has other content may lack servers without a
-   * mistake. Default: `false`.
+   * Whether there is nothing to read: the file does not exist, or has no servers. This need not be a mistake, because the file may have
+   * other content. Default: `false`.
    */
   readonly isAbsent?: boolean | undefined
 }> {
@@ -142,7 +141,7 @@ export class ConfigurationError extends Data.TaggedError("ConfigurationError")<{
 }
 
 /**
- * The error that says why an entry was left out.
+ * Makes the error that says why an entry was left out.
  *
  * @category utils
  */
@@ -152,7 +151,7 @@ export const errorOf = (name: string, { file, member, reason }: LeftOut): Config
 /** @category models */
 export interface DecodeOptions {
   /**
-   * Where the configuration has its servers. Each element is a path of member names; the first path that exists is used. Default:
+   * The place of the servers in the configuration. Each element is a path of member names; the first path that exists is used. Default:
    * `mcpServers`, and the places of other hosts: `servers`, `context_servers`, `mcp_servers`, `mcp.servers` and `mcp`.
    */
   readonly members?: ReadonlyArray<ReadonlyArray<string>> | undefined
@@ -173,14 +172,17 @@ const everyMember: ReadonlyArray<ReadonlyArray<string>> = [
   ["mcp"]
 ]
 
-/** Whether a value is a single server. With it, a server with the name `servers` is not taken for a list of servers. */
+/**
+ * Whether a value is a single server. `decode` uses this check, so that it does not take a server with the name `servers` for a list of
+ * servers.
+ */
 const isEntry = (value: unknown): boolean =>
   Member.isObject(value) &&
   ["command", "url"].some((member) => Member.own(value, member) !== undefined && !Member.isObject(value[member]))
 
 /**
- * The entries of a parsed configuration. Fails when the value has no object of servers. An entry with a mistake becomes `LeftOut`, and the
- * other entries stay.
+ * Reads the entries of a parsed configuration. Fails when the value has no object of servers. An entry with a mistake becomes `LeftOut`,
+ * and the other entries stay.
  *
  * @category constructors
  */
@@ -241,7 +243,9 @@ const kinds = new Map<string, "program" | "http" | "sse">([
 
 type Source = Readonly<Record<string, unknown>>
 
-/** The value and the name of the first of these members that is present. Without any of them, `undefined` and the first name. */
+/**
+ * Returns the value and the name of the first of these members that is present. If none is present, returns `undefined` and the first name.
+ */
 const firstOf = (entry: Source, ...members: ReadonlyArray<string>): readonly [value: unknown, member: string] => {
   const member = members.find((one) => Member.own(entry, one) !== undefined) ?? members[0] ?? ""
   return [Member.own(entry, member), member]
@@ -258,12 +262,12 @@ const serverOf = (entry: Source, options: DecodeOptions): Member.Read<Program | 
       return yield* Member.flaw(place, spelled)
     }
     if (Member.own(entry, "sandboxEnabled") === true) {
-      return yield* Member.flaw("sandboxEnabled", "only its host has the sandbox that it asks for")
+      return yield* Member.flaw("sandboxEnabled", "the entry asks for a sandbox, which this client does not have")
     }
     const [url] = firstOf(entry, "httpUrl", "url", "serverUrl")
     const hasCommand = Member.own(entry, "command") !== undefined
     if (kind === undefined && !hasCommand && url === undefined) {
-      return yield* Member.flaw("", "it has neither a command nor a URL")
+      return yield* Member.flaw("", "it has no command and no URL")
     }
     const shared = yield* sharedOf(entry, options)
     return kind === "program" || (kind === undefined && hasCommand)
@@ -271,7 +275,7 @@ const serverOf = (entry: Source, options: DecodeOptions): Member.Read<Program | 
       : { ...yield* addressOf(entry, kind === "sse" ? "sse" : undefined, options), ...shared }
   })
 
-/** The object without the members whose value is `undefined`. */
+/** Returns the object without the members whose value is `undefined`. */
 const present = <A extends object>(members: A): A =>
   Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as A
 
@@ -367,7 +371,7 @@ const durationIn =
 /** The members of a server whose texts may have variables. */
 const filledIn = ["command", "args", "env", "cwd", "envFile", "url", "headers", "roots"]
 
-/** The texts of a server that may have variables, each with its place. */
+/** Returns the texts of a server that may have variables, each with its place. */
 const textsOf = (server: Program | Address): ReadonlyArray<readonly [text: string, place: string]> =>
   Object.entries(server).filter(([member]) => filledIn.includes(member)).flatMap(([member, value]) =>
     typeof value === "string"
@@ -379,7 +383,7 @@ const textsOf = (server: Program | Address): ReadonlyArray<readonly [text: strin
   )
 
 /**
- * The names of the variables that `expand` would replace, and of the variables that the program inherits.
+ * Returns the names of the variables that `expand` would replace, and of the variables that the program inherits.
  *
  * @category utils
  */
@@ -391,9 +395,9 @@ export const variablesOf = ({ server, variables }: ServerEntry): ReadonlyArray<s
 ]
 
 /**
- * Replaces variables by their values. An entry is left out when one of its variables has neither a value nor a default, or when its URL is
- * not a URL afterwards. A variable that only a host can ask for, such as `${input:…}`, has no value. The result has no variables left, so
- * `expand` changes each entry only once.
+ * Replaces variables by their values. An entry is left out when one of its variables has no value and no default, or when its URL is not a
+ * URL afterwards. A variable that only a host can ask for, such as `${input:…}`, has no value. The result has no variables left, so a
+ * second `expand` changes nothing.
  *
  * @category utils
  */
@@ -441,7 +445,8 @@ const withInherited = (
 }
 
 /**
- * The entries of several configurations. The first configuration that has a name keeps it, also when its entry is left out or disabled.
+ * Joins the entries of several configurations. When configurations have entries with the same name, the first of these entries is used,
+ * also when it is left out or disabled.
  *
  * @category utils
  */
@@ -461,8 +466,8 @@ export interface Options<RC, E = never, R = never> extends ClientSessionGroup.Op
   readonly connector: (server: Program | Address, name: string) => Connector<RC>
   /**
    * The options of every connection, or a function that returns the options for one server: the features of the client, its revisions, the
-   * schedule for reconnecting. What the configuration says about a server takes precedence. Features are built for each connection. The
-   * layer fails when they cannot be built. Default: no options.
+   * schedule for reconnecting. When the configuration sets the same thing for a server, the configuration takes precedence. Features are
+   * built for each connection. The layer fails when they cannot be built. Default: no options.
    */
   readonly server?:
     | ClientSessionGroup.ServerOptions<E, R>
@@ -484,8 +489,9 @@ export interface Options<RC, E = never, R = never> extends ClientSessionGroup.Op
 export type JoinError = ConfigurationError | ConnectError | DuplicateEntry | DuplicateServer
 
 /**
- * A layer with the group of all servers that can be read. The servers are connected concurrently. When two servers have an entry of the
- * same name, the server that is first in the configuration keeps the name. A server that is connected by a later attempt counts as last.
+ * Makes a layer with the group of all servers that can be read. The servers are connected concurrently. When two servers have an entry of
+ * the same name, the server that is first in the configuration keeps the name. A server that is connected by a later attempt counts as
+ * last.
  *
  * @category layers
  */
@@ -539,12 +545,12 @@ export const layer = <RC, E = never, R = never>(
 
 type ConnectingError<E> = Exclude<JoinError, ConfigurationError> | { readonly ofFeatures: E; readonly message: string }
 
-/** Whether it may be possible to reach the server later. */
+/** Whether a later attempt to reach the server may succeed. */
 const mayCome = (error: ConnectingError<unknown>): boolean =>
   !("ofFeatures" in error) && error._tag !== "DuplicateEntry" && error._tag !== "DuplicateServer" &&
   error._tag !== "NoCommonVersion"
 
-/** The options of a connection, combined with what the configuration says about its server. */
+/** Combines the options of a connection with the members of its server in the configuration. */
 const optionsOf = <E, R>(
   { roots, timeout, versions }: Program | Address,
   options: ClientSessionGroup.ServerOptions<E, R>

@@ -1,10 +1,10 @@
 /**
  * Tasks of a server: calls of tools that go on after the server has answered their requests. A client starts a task, reads its status,
- * answers its questions, cancels it, and gets its result. With the id of a task, the client can do so also after a restart.
+ * answers its questions, cancels it, and gets its result. With the id of a task, the client can do all this also after a restart.
  *
- * With revision 2025-11-25 a client needs nothing else. With revision 2026-07-28, tasks are the extension `io.modelcontextprotocol/tasks`,
- * and the client needs `extension` in its option `extensions`. A client that only wants the result calls the tool with `callTool`, which
- * waits for the result.
+ * With revision 2025-11-25 a client needs no preparation. With revision 2026-07-28, tasks are the extension
+ * `io.modelcontextprotocol/tasks`, and the client needs `extension` in its option `extensions`. A client that only wants the result calls
+ * the tool with `callTool`, which waits for the result.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/tasks
  * @since 0.1.0
@@ -41,8 +41,8 @@ type Rest<T> = {} extends Tool.Tool.Arguments<T> ? [args?: Tool.Tool.Arguments<T
   : [args: Tool.Tool.Arguments<T>, options?: StartOptions]
 
 /**
- * Starts a tool as a task if both the server and the tool support tasks. Then the effect ends when the server has answered with the task.
- * Otherwise the effect waits for the result of the call, and the task has no id.
+ * Starts a tool as a task if both the server and the tool support tasks. In this case the effect ends when the server has answered with the
+ * task. Otherwise the effect waits for the result of the call, and the task has no id.
  *
  * @example
  * ```ts
@@ -88,8 +88,8 @@ export const start: {
     )
 
 /**
- * The task with this id, which an earlier `start` returned, in this run of the program or in an earlier run. The effect sends nothing. When
- * the server no longer has the task, the effects of the task fail with `TaskEnded`.
+ * Returns the task with this id, which an earlier `start` returned, in this run of the program or in an earlier run. The effect sends
+ * nothing. When the server no longer has the task, the effects of the task fail with `TaskEnded`.
  *
  * @category utils
  */
@@ -122,7 +122,7 @@ const typed = (tool: Tool.Tool.Any) => (task: Task<CallToolResult, ClientError>)
 })
 
 /**
- * The tasks that the server has for this user; see `TaskCalls`.
+ * Lists the tasks that the server has for this user; see `TaskCalls`.
  *
  * @category utils
  */

@@ -1,7 +1,8 @@
 /**
  * Finds tools that change after an application has agreed to them. A fingerprint is a digest of what a server says about a tool: its name,
  * title, description, schemas and annotations, as the server sent them. An application stores the fingerprints to which it has agreed, and
- * gives them to `make` in its next run. Then it learns which tools have changed. With an option, calls of such tools are refused.
+ * gives them to `make` in its next run. Then the application learns which tools have changed. With the option `refuse`, calls of changed
+ * tools are refused.
  *
  * An application makes one `ToolFingerprints`. It gives this value to its group of servers (`ClientSessionGroup`), its lists of tools for
  * models (`ToolList` of package `ai`) and its proxies (`Proxy` of package `proxy`).
@@ -53,13 +54,13 @@ export interface Options {
   /**
    * Which tools are hidden from models, and whose calls are refused, until the application agrees to them. `changed`: tools that have
    * changed since the application agreed to them. `unagreed`: these tools, and tools to which the application has never agreed. `nothing`:
-   * none; changes are only reported. Except with `unagreed`, the application counts as having agreed to a tool when the tool is listed for
-   * the first time. Default: `nothing`.
+   * no tools; changes are only reported. With `nothing` and `changed`, the first listing of a tool counts as the agreement of the
+   * application. Default: `nothing`.
    */
   readonly refuse?: "nothing" | "changed" | "unagreed" | undefined
   /**
-   * How many tools of one server are remembered. Beyond this number, listing a tool for the first time does not count as agreement.
-   * Default: 10,000.
+   * How many tools of one server are remembered. Beyond this number, listing a tool for the first time does not count as agreement, so the
+   * tool waits for the agreement of the application. Default: 10,000.
    */
   readonly maxTools?: number | undefined
 }
@@ -77,12 +78,12 @@ export interface ToolFingerprints {
   readonly changes: Stream.Stream<ReadonlyArray<ToolChange>>
   /**
    * Agrees to a tool with this fingerprint. If the tool has changed again meanwhile, it still waits. When the effect ends, groups, lists
-   * and proxies have the tool.
+   * and proxies offer the tool.
    */
   readonly agree: (tool: Agreement) => Effect.Effect<void>
   /**
-   * Compares all tools that a server lists now with the agreements, and gives their fingerprints, by the names of the tools. Groups, lists
-   * and proxies run this.
+   * Compares all tools that a server lists now with the agreements, and returns their fingerprints, by the names of the tools. Groups,
+   * lists and proxies run this function.
    */
   readonly see: (server: string, tools: ReadonlyArray<Tools.Tool>) => Effect.Effect<ReadonlyMap<string, string>>
   /**
@@ -91,15 +92,15 @@ export interface ToolFingerprints {
    */
   readonly renewing: (renew: Effect.Effect<void>) => Effect.Effect<void, never, Scope.Scope>
   /**
-   * Why calls of a tool are refused, as the end of a sentence whose subject is the tool; `undefined` when they are not refused.
+   * Returns why calls of a tool are refused, as the end of a sentence whose subject is the tool; `undefined` when they are not refused.
    * `fingerprint` is the fingerprint of the tool as the caller knows it. It is `undefined` for a tool that the server does not list.
    */
   readonly refusal: (server: string, tool: string, fingerprint: string | undefined) => string | undefined
 }
 
 /**
- * The fingerprint of a tool: `sha256:` and the digest of the tool in hexadecimal digits. The digest is made of JSON with sorted names (RFC
- * 8785).
+ * Computes the fingerprint of a tool: `sha256:` and the digest of the tool in hexadecimal digits. The digest is made of JSON with sorted
+ * names (RFC 8785).
  *
  * @category utils
  */
@@ -114,7 +115,7 @@ export const of = ({ annotations, description, inputSchema, name, outputSchema, 
     )
   })
 
-/** JSON in which the members of each object are sorted by name. */
+/** Writes JSON in which the members of each object are sorted by name. */
 const canonical = (value: unknown): string => {
   if (typeof value !== "object" || value === null) return JSON.stringify(value)
   if (Array.isArray(value)) return `[${value.map(canonical).join(",")}]`
@@ -139,8 +140,8 @@ interface Self {
 interface Renewal {
   readonly renew: Effect.Effect<void>
   /**
-   * A reader of this outbox runs `renew` later. `see` only wakes the reader, because the caller of `see` may hold a lock for which `renew`
-   * waits.
+   * A reader of this outbox runs `renew` later. `see` does not run `renew` itself, because the caller of `see` may hold a lock for which
+   * `renew` waits.
    */
   readonly later: Outbox.Outbox<void>
 }
@@ -202,7 +203,10 @@ const agreements = ({ servers }: Self): ReadonlyArray<Agreement> =>
 const pending = ({ waiting }: Self): ReadonlyArray<ToolChange> =>
   [...waiting.values()].flatMap((tools) => [...tools.values()])
 
-/** The outbox holds only the newest value for a slow reader, because each value has all tools that wait. */
+/**
+ * Makes the stream of the waiting tools. Its outbox stores only the newest value for a slow reader, because each value has all waiting
+ * tools.
+ */
 const changes = (self: Self): Stream.Stream<ReadonlyArray<ToolChange>> =>
   Stream.unwrapScoped(Effect.map(
     Effect.acquireRelease(
@@ -234,7 +238,10 @@ const renewing = (self: Self, renew: Effect.Effect<void>): Effect.Effect<void, n
     yield* Effect.forkScoped(Stream.runForEach(later.stream, () => renew))
   })
 
-/** Sets which tools of a server wait. Returns whether they are others than before. The state is set before a reader is woken. */
+/**
+ * Sets which tools of a server wait for agreement. Returns whether these tools have changed. The state is set before the readers get the
+ * new tools.
+ */
 const wait = (self: Self, server: string, tools: ReadonlyMap<string, ToolChange>): boolean => {
   const before = self.waiting.get(server)
   const isSame = tools.size === (before?.size ?? 0) &&
@@ -320,6 +327,6 @@ const refusal = (
   const isUnknown = agreed === undefined && refuse === "unagreed"
   if (!isUnknown && agreed === fingerprint && waiting.get(server)?.has(tool) !== true) return undefined
   return agreed === undefined
-    ? "has not been agreed to by the application"
+    ? "is not a tool to which the application has agreed"
     : "has changed since the application agreed to it"
 }

@@ -1,6 +1,6 @@
 /**
- * What a server offers, as one value: its tools, resources, resource templates and prompts. `make` throws when names collide, so a
- * collision is found where the definition is made, and not where an entry is called.
+ * The offer of a server as one value: its tools, resources, resource templates and prompts. `make` throws when names collide, so you find a
+ * collision where the definition is made, and not where an entry is called.
  *
  * `McpServer.implement` implements a definition on the server, and `Client.of` calls its entries from the client.
  *
@@ -77,11 +77,11 @@ export declare namespace Definition {
 }
 
 /**
- * A definition of these entries, in any order.
+ * Makes a definition of these entries, in any order.
  *
  * Throws when two entries of a kind have the same name, when two resources have the same URI, or when two resource templates have the same
- * URI template. Also throws when a tool is named `resources`, `templates` or `prompts` and the definition has entries of that kind, because
- * a typed client has members of these names for the other kinds.
+ * URI template. A typed client has the members `resources`, `templates` and `prompts`. Therefore `make` also throws when a tool has one of
+ * these names and the definition has entries of that kind.
  *
  * @example
  * ```ts
@@ -157,7 +157,7 @@ const refuseShared = <E extends Entry>(
 type EntriesOf<D> = D extends Definition<infer T, infer R, infer U, infer P> ? T | R | U | P : never
 
 /**
- * The entries of all these definitions. Throws as `make` does.
+ * Makes a definition with the entries of all these definitions. Throws as `make` does.
  *
  * @category utils
  */

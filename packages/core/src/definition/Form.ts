@@ -32,14 +32,14 @@ export interface Form<out A> {
 }
 
 /**
- * The form of a schema. The schema must be a struct whose fields are strings, numbers, booleans, literals and arrays of literals. Throws
- * for any other field, with an error that names the field.
+ * Makes the form of a schema. The schema must be a struct whose fields are strings, numbers, booleans, literals and arrays of literals.
+ * Throws for any other field, with an error that names the field.
  *
  * Titles, descriptions and defaults come from annotations; defaults also come from `Schema.optionalWith`. A literal with a `title` is shown
  * to the person by this title.
  *
  * The form of a schema value is made once and remembered. Declare the schema outside of the handler. A schema that is written in the
- * handler is a new value for each call: Effect takes 20 to 200 microseconds to construct it, and making the form takes about as long.
+ * handler is a new value for each call: Effect takes 20 to 200 microseconds to construct the schema, and `make` takes about as long.
  *
  * @category constructors
  */
@@ -54,7 +54,8 @@ export const make = <A, I>(schema: Schema.Schema<A, I>): Form<A> => {
 const forms = new WeakMap<Schema.Schema.Any, Form<unknown>>()
 
 /**
- * The form of fields that are already described. It checks an answer against the fields, but it does not check the fields: `problem` does.
+ * Makes a form from fields that are already described. The form checks answers against the fields. `fromFields` does not check the fields
+ * themselves; `problem` does.
  *
  * @category constructors
  */
@@ -64,7 +65,7 @@ export const fromFields = (requestedSchema: RequestedSchema): Form<ElicitContent
 })
 
 /**
- * The reason why a form cannot have these fields; `undefined` when it can have them.
+ * Returns the reason why a form cannot have these fields; `undefined` when it can have them.
  *
  * @category utils
  */
@@ -110,8 +111,8 @@ const compile = <A, I>(schema: Schema.Schema<A, I>): Form<A> => {
 const isRequestedSchema = SchemaCheck.compile(RequestedSchema)
 
 /**
- * The same form without the formats of these fields. Effect decodes their values, and may accept more than the format: a date without a
- * time, for example.
+ * Returns the same form without the formats of these fields. Effect decodes the values of these fields, and may accept more than the
+ * format, for example a date without a time.
  */
 const withoutFormats = (schema: RequestedSchema, names: ReadonlySet<PropertyKey>): RequestedSchema => ({
   ...schema,

@@ -34,12 +34,12 @@ export interface Prompt<Name extends string, Parameters, Arguments> {
   /** The entry of `prompts/list`. */
   readonly advertised: Prompts.Prompt
   /**
-   * The strings that an argument may be, by the name of the argument. Only arguments whose schema allows only certain strings are in this
-   * map.
+   * The allowed strings of an argument, by the name of the argument. The map has only the arguments whose schema allows only certain
+   * strings.
    */
   readonly enumValues: ReadonlyMap<string, ReadonlyArray<string>>
   readonly codec: Codec<Parameters, Arguments>
-  /** The scopes that a user needs for each use. The user needs all of them. They are not sent to clients. */
+  /** The scopes that a user needs for each use. The user needs all of them. Clients do not get the scopes. */
   readonly requires?: ReadonlyArray<string> | undefined
 }
 
@@ -158,7 +158,7 @@ export const make = <const Name extends string, Fields extends Schema.Struct.Fie
 export const isPrompt = (u: unknown): u is Prompt.Any => Predicate.hasProperty(u, TypeId)
 
 /**
- * A message of the user.
+ * Makes a message of the user.
  *
  * @category utils
  */
@@ -166,7 +166,7 @@ export const user = (content: string | Prompts.PromptMessage["content"]): Prompt
   message("user", content)
 
 /**
- * A message of the model.
+ * Makes a message of the model.
  *
  * @category utils
  */
@@ -174,7 +174,7 @@ export const assistant = (content: string | Prompts.PromptMessage["content"]): P
   message("assistant", content)
 
 /**
- * The result of `prompts/get`, made from what a handler returned.
+ * Makes the result of `prompts/get` from what a handler returned.
  *
  * @category utils
  */
@@ -188,7 +188,7 @@ const message = (
   content: string | Prompts.PromptMessage["content"]
 ): Prompts.PromptMessage => ({ role, content: typeof content === "string" ? { type: "text", text: content } : content })
 
-/** The arguments of a prompt, as clients get them. Throws when a field has no usable name, or is not encoded as a string. */
+/** Returns the arguments of a prompt, as clients get them. Throws when a field has no usable name, or is not encoded as a string. */
 const argumentsOf = (prompt: string, schema: Schema.Schema<any, any>): ReadonlyArray<Prompts.PromptArgument> => {
   const fields = SchemaShape.encodedFields(schema)
   for (const { isString, name } of fields) {

@@ -1,9 +1,9 @@
 /**
- * A tool declared with JSON Schemas: for a tool that another server advertises, that a file describes, or that a program makes while it
- * runs. Clients get the schemas as they are. Arguments and results are validated against them.
+ * A tool declared with JSON Schemas: a tool that another server advertises, that a file describes, or that a program makes while it runs.
+ * Clients get the schemas as they are. Arguments and results are validated against the schemas.
  *
- * Validation generates no code from a schema, so it works where evaluating text is forbidden, as in a Worker. `Tool` declares a tool with
- * Effect schemas, and `StandardTool` declares it with the schemas of another library.
+ * Validation generates no code from a schema, so it works where evaluating text as code is forbidden, as in a Worker. `Tool` declares a
+ * tool with Effect schemas, and `StandardTool` declares a tool with the schemas of another library.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/server/tools
  * @since 0.1.0
@@ -27,9 +27,9 @@ export interface Options<Output> extends Tool.Description {
   /** The JSON Schema of the structured content. Default: the tool returns content only. */
   readonly outputSchema?: Output | undefined
   /**
-   * How the regular expressions of the schemas run. `linear`: the work grows linearly with the length of the text, whoever wrote the
-   * expression, and a schema is refused when one of its expressions has a lookaround or a back reference. `native`: they run on
-   * JavaScript's engine, where an expression can need exponential time, so use it only for schemas that you wrote. Default: `linear`.
+   * How the regular expressions of the schemas run. `linear`: the work grows linearly with the length of the text, for any expression; a
+   * schema is refused when one of its expressions has a lookaround or a back reference. `native`: JavaScript's engine runs the expressions.
+   * There an expression can need exponential time, so use `native` only for schemas that you wrote. Default: `linear`.
    */
   readonly patterns?: "linear" | "native" | undefined
   /**
@@ -52,10 +52,10 @@ export type SuccessOf<Output> = Output extends { readonly type: "object" } ? Jso
 /**
  * Declares a tool with JSON Schemas.
  *
- * The handler receives arguments that conform to the schema. They are as the client sent them: defaults are not filled in. When arguments
- * do not conform, the server mends them where there is only one way to read them, and otherwise refuses the call. The text `"5"`, for
- * example, becomes the number 5 where the schema wants a number. `mendArguments: false` turns this off, for the tool or for the server. A
- * value that the handler returns must conform to `outputSchema`; otherwise the call dies.
+ * The handler receives arguments that conform to the schema. Defaults are not filled in. When arguments do not conform, the server repairs
+ * them if there is only one way to read them, and otherwise refuses the call. For example, the text `"5"` becomes the number 5 where the
+ * schema wants a number. The option `mendArguments: false`, of the tool or of the server, turns repairs off. A value that the handler
+ * returns must conform to `outputSchema`; otherwise the call dies.
  *
  * Throws when a schema cannot be used: a keyword has a wrong value, a reference cannot be resolved (nothing is fetched), the dialect is not
  * supported, or the schema of the arguments does not describe an object.

@@ -34,7 +34,7 @@ export interface Resource<Name extends string> {
   readonly advertised: Resources.Resource
   /** The `_meta` of contents that are made from a text or from bytes; `undefined` when they have none. */
   readonly contentMeta: JsonObject | undefined
-  /** The scopes that a user needs for each use. The user needs all of them. They are not sent to clients. */
+  /** The scopes that a user needs for each use. The user needs all of them. Clients do not get the scopes. */
   readonly requires?: ReadonlyArray<string> | undefined
 }
 
@@ -114,7 +114,7 @@ export const make = <const Name extends string>(name: Name, options: Options): R
 export const isResource = (u: unknown): u is Resource.Any => Predicate.hasProperty(u, TypeId)
 
 /**
- * The members of a description that have a value, as clients get them.
+ * Returns the members of a description that have a value, as clients get them.
  *
  * @category utils
  */
@@ -124,7 +124,7 @@ export const advertise = (
   JsonText.defined({ title, description, mimeType, annotations, icons, _meta: meta })
 
 /**
- * The result of `resources/read`, made from what a handler returned. A text is sent as it is, and bytes are sent as base64, both with this
+ * Makes the result of `resources/read` from what a handler returned. A text is sent as it is, and bytes are sent as base64, both with this
  * URI, media type and `_meta`. Contents that the handler made itself keep their own URI, media type and `_meta`.
  *
  * @category utils

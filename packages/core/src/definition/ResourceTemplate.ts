@@ -37,12 +37,12 @@ export interface ResourceTemplate<Name extends string, Parameters> {
   /** The names of the parameters, in the order in which the template names them. */
   readonly parameters: ReadonlyArray<keyof Parameters & string>
   /**
-   * The strings that a parameter may be, by the name of the parameter. Only parameters whose schema allows only certain strings are in this
-   * map.
+   * The allowed strings of a parameter, by the name of the parameter. The map has only the parameters whose schema allows only certain
+   * strings.
    */
   readonly enumValues: ReadonlyMap<string, ReadonlyArray<string>>
   readonly codec: Codec<Parameters>
-  /** The scopes that a user needs for each use. The user needs all of them. They are not sent to clients. */
+  /** The scopes that a user needs for each use. The user needs all of them. Clients do not get the scopes. */
   readonly requires?: ReadonlyArray<string> | undefined
 }
 
@@ -52,9 +52,9 @@ export interface ResourceTemplate<Name extends string, Parameters> {
  * @category models
  */
 export interface Codec<Parameters> {
-  /** The parameters of a URI that has matched the template. */
+  /** Decodes the parameters of a URI that has matched the template. */
   decode(match: UriTemplate.Match): Effect.Effect<Parameters, ParseIssue>
-  /** The URI with these parameters. */
+  /** Makes the URI with these parameters. */
   encode(parameters: Parameters): Effect.Effect<string, ParseIssue>
 }
 
@@ -78,7 +78,7 @@ export interface Param<Name extends string, A> {
 }
 
 /**
- * A parameter whose value has no slashes. Default of `schema`: `Schema.String`.
+ * Makes a parameter whose value has no slashes. Default of `schema`: `Schema.String`.
  *
  * @category utils
  */
@@ -99,7 +99,7 @@ type AString<Encoded, Name extends string> = [Encoded] extends [string] ? unknow
   : `The parameter "${Name}" must be encoded as a string: use a schema such as Schema.NumberFromString`
 
 /**
- * A parameter whose value may contain slashes, such as a file path.
+ * Makes a parameter whose value may contain slashes, such as a file path.
  *
  * @category utils
  */
@@ -116,8 +116,8 @@ type ParametersOf<P extends ReadonlyArray<Param<string, any>>> = Schema.Simplify
 /**
  * Declares a resource template: first its name, then its URI as a tagged template literal.
  *
- * Throws when the name is empty, and when the URI template is not valid or cannot make an absolute URI. Also throws when it could not be
- * certain which values a URI has: when there is no delimiter between two parameters, or when the same parameter appears twice.
+ * Throws when the name is empty, and when the URI template is not valid or cannot make an absolute URI. Also throws when a URI could be
+ * read in more than one way: when there is no delimiter between two parameters, or when the same parameter appears twice.
  *
  * @example
  * ```ts

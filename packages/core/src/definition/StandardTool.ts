@@ -2,7 +2,7 @@
  * A tool declared with the schemas of another library, such as zod, valibot or arktype. Each must be a Standard Schema: it validates
  * values, possibly asynchronously, and may provide its JSON Schema.
  *
- * `Tool` declares a tool with Effect schemas, and `RawTool` declares it with JSON Schemas alone.
+ * `Tool` declares a tool with Effect schemas, and `RawTool` declares a tool with JSON Schemas alone.
  *
  * @see https://standardschema.dev
  * @since 0.1.0
@@ -72,9 +72,9 @@ export interface Options<Parameters, Success> extends Tool.Description {
   /** The JSON Schema of the arguments. Default: the JSON Schema of `parameters`. Required when `parameters` provides no JSON Schema. */
   readonly inputSchema?: JsonObject | undefined
   /**
-   * The schema of the structured content. The server validates the content before sending, and a typed client validates the content after
-   * receiving. So a schema that converts values must accept a converted value and leave it unchanged. Default: the tool returns content
-   * only.
+   * The schema of the structured content. The server validates the content before it sends the content, and a typed client validates the
+   * content after it has received it. Therefore a schema that converts values must accept a converted value and leave it unchanged.
+   * Default: the tool returns content only.
    */
   readonly success?: Success | undefined
   /**
@@ -130,7 +130,7 @@ export const make = <
   })
 }
 
-/** The JSON Schema that the library generates. It adds the type `object`, which some libraries leave out for a union. */
+/** Returns the JSON Schema that the library generates. Adds the type `object`, which some libraries leave out for a union. */
 const inputOf = (name: string, parameters: Any): unknown => {
   const generated = generate(name, "parameters", parameters, "input")
   return generated !== undefined && generated.type === undefined ? { type: "object", ...generated } : generated

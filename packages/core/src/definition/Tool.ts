@@ -2,8 +2,8 @@
  * A tool as a value: its name, the schemas of its parameters, its success and its failure, and a description. The server implements the
  * tool, the client calls the tool, and the compiler checks server and client against this value.
  *
- * The declaration prepares two things once: what `tools/list` sends to clients (`tool/AdvertisedSchema`), and the functions of `codec`
- * (`tool/ToolCodec`). `RawTool` declares a tool with JSON Schemas, and `StandardTool` declares it with the schemas of another library.
+ * The declaration prepares two things once: the entry of the tool in `tools/list` (`tool/AdvertisedSchema`), and the functions of `codec`
+ * (`tool/ToolCodec`). `RawTool` declares a tool with JSON Schemas, and `StandardTool` declares a tool with the schemas of another library.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/server/tools
  * @since 0.1.0
@@ -33,14 +33,17 @@ export interface Tool<Name extends string, Parameters, Arguments, Success, Failu
   readonly [TypeId]: TypeId
   readonly _tag: "Tool"
   readonly name: Name
-  /** The entry of `tools/list` for the latest revision. The server leaves out what clients of earlier revisions do not know. */
+  /**
+   * The entry of `tools/list` for the latest revision. For clients of earlier revisions, the server leaves out the members that their
+   * revision does not have.
+   */
   readonly advertised: Tools.Tool
   readonly parameters: Schema.Schema.All
   /** The schema of the success; `undefined` for a tool that returns content only. */
   readonly success: Schema.Schema.All | undefined
   readonly failure: Schema.Schema.All
   readonly codec: Codec<Parameters, Arguments, Success, Failure>
-  /** The scopes that a user needs for each use. The user needs all of them. They are not sent to clients. */
+  /** The scopes that a user needs for each use. The user needs all of them. Clients do not get the scopes. */
   readonly requires?: ReadonlyArray<string> | undefined
   /** See `mendArguments` of `Description`. */
   readonly mendArguments?: boolean | undefined
@@ -52,7 +55,7 @@ export interface Tool<Name extends string, Parameters, Arguments, Success, Failu
  * @category models
  */
 export interface Codec<Parameters, Arguments, Success, Failure> {
-  /** Decodes the arguments for the handler. An issue lists every argument that is wrong, unless the arguments are large. */
+  /** Decodes the arguments for the handler. An issue lists every wrong argument; for large arguments only the first. */
   decodeArguments(args: unknown): Effect.Effect<Parameters, ParseIssue>
   encodeArguments(args: Arguments): Effect.Effect<JsonObject, ParseIssue>
   /** Makes the result of a successful call. Dies when the value does not conform to `success`, which is a bug of the handler. */
@@ -60,7 +63,7 @@ export interface Codec<Parameters, Arguments, Success, Failure> {
   /** Makes a result with `isError`. Dies when the value does not conform to `failure`. */
   encodeFailure(failure: Failure): Effect.Effect<Tools.CallToolResult>
   /**
-   * Decodes the structured content, or, if there is none, the text of the result. For a tool without `success` it gives the result itself.
+   * Decodes the structured content, or, if there is none, the text of the result. For a tool without `success`, returns the result itself.
    */
   decodeSuccess(result: Tools.CallToolResult): Effect.Effect<Success, ParseIssue>
   decodeFailure(result: Tools.CallToolResult): Effect.Effect<Failure, ParseIssue>
@@ -92,7 +95,7 @@ export declare namespace Tool {
 }
 
 /**
- * What clients learn of a tool in addition to its schemas, and how the server treats its calls.
+ * The description of a tool that clients get in addition to its schemas, and settings for how the server runs its calls.
  *
  * @category models
  */
@@ -104,15 +107,15 @@ export interface Description {
   readonly annotations?: Tools.ToolAnnotations | undefined
   readonly icons?: ReadonlyArray<Icon> | undefined
   /**
-   * Whether calls may run as tasks, on servers with tasks. With revision 2025-11-25 a call runs as a task when the client requests it. With
-   * revision 2026-07-28 or later it does so whenever the client supports tasks. `required`: with these revisions, clients without tasks
-   * cannot call the tool. Default: calls never run as tasks.
+   * Whether calls may run as tasks, on servers with tasks. With revision 2025-11-25, a call runs as a task when the client requests a task.
+   * With revision 2026-07-28 or later, a call runs as a task whenever the client supports tasks. `required`: with these revisions, clients
+   * without tasks cannot call the tool. Default: calls never run as tasks.
    */
   readonly task?: "optional" | "required" | undefined
   /** The scopes that a user needs to call the tool. The user needs all of them; see `Feature.requires` of the server. Default: none. */
   readonly requires?: ReadonlyArray<string> | undefined
   /**
-   * Whether the server may mend arguments that the tool does not accept: see the option `mendArguments` of `McpServer.layer`. Default:
+   * Whether the server may repair arguments that the tool does not accept: see the option `mendArguments` of `McpServer.layer`. Default:
    * `true`.
    */
   readonly mendArguments?: boolean | undefined
@@ -125,9 +128,9 @@ export interface Options<Parameters, Success, Failure> extends Description {
   /** The fields of the arguments, or a schema of an object. Default: the tool has no parameters. */
   readonly parameters?: Parameters | undefined
   /**
-   * The schema of the value of a successful call. Clients get it as the output schema, and the value as `structuredContent`. With revision
-   * 2025-11-25 or earlier, structured content must be an object. So clients of these revisions get a value that is not an object as `{
-   * result }`. Where the schema allows values that are not objects, these clients get every value as `{ result }`.
+   * The schema of the value of a successful call. Clients get this schema as the output schema, and the value as `structuredContent`. With
+   * revision 2025-11-25 or earlier, structured content must be an object. Therefore clients of these revisions get a value that is not an
+   * object as `{ result }`. If the schema allows values that are not objects, these clients get every value as `{ result }`.
    *
    * Default, and for `Schema.Void`: the tool has content only. The handler then returns a text, a `ToolResult` or nothing, and a typed call
    * gives the whole `CallToolResult` with the content. With `Schema.String`, the handler returns a text, and the typed call gives a text.

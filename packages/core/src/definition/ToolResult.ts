@@ -49,7 +49,7 @@ export interface BlockOptions {
 }
 
 /**
- * A result of these content blocks.
+ * Makes a result of these content blocks.
  *
  * @category constructors
  */
@@ -60,7 +60,8 @@ export const text = (text: string, options?: BlockOptions): ToolResult =>
   make({ type: "text", text, ...optional(options) })
 
 /**
- * An image, given as bytes or as base64 text. Throws for a text that is not base64, and for a media type that is not valid.
+ * Makes a result with an image, given as bytes or as base64 text. Throws for a text that is not base64, and for a media type that is not
+ * valid.
  *
  * @category constructors
  */
@@ -68,8 +69,8 @@ export const image = (data: Uint8Array | string, mimeType: string, options?: Blo
   checked({ type: "image", data: base64(data), mimeType, ...optional(options) })
 
 /**
- * Audio, given as bytes or as base64 text. Throws for a text that is not base64, and for a media type that is not valid. Clients of a
- * revision before 2025-03-26 get a text in place of the audio.
+ * Makes a result with audio, given as bytes or as base64 text. Throws for a text that is not base64, and for a media type that is not
+ * valid. Clients of a revision before 2025-03-26 get a text in place of the audio.
  *
  * @category constructors
  */
@@ -77,7 +78,8 @@ export const audio = (data: Uint8Array | string, mimeType: string, options?: Blo
   checked({ type: "audio", data: base64(data), mimeType, ...optional(options) })
 
 /**
- * A link to a resource that the client can read. Clients of a revision before 2025-06-18 get a text in place of the link.
+ * Makes a result with a link to a resource that the client can read. Clients of a revision before 2025-06-18 get a text in place of the
+ * link.
  *
  * @category constructors
  */
@@ -85,7 +87,7 @@ export const link = (resource: Omit<Content.ResourceLink, "type">): ToolResult =
   make({ type: "resource_link", ...resource })
 
 /**
- * A resource with its content.
+ * Makes a result with a resource and its content.
  *
  * @category constructors
  */
@@ -93,7 +95,7 @@ export const resource = (resource: Content.ResourceContents, options?: BlockOpti
   make({ type: "resource", resource, ...optional(options) })
 
 /**
- * The same result with a structured value, of the type of the tool's `success`.
+ * Returns the same result with a structured value, of the type of the tool's `success`.
  *
  * @category utils
  */
@@ -107,7 +109,7 @@ export const withStructured: {
 )
 
 /**
- * The same result with `_meta`, which a model does not see.
+ * Returns the same result with `_meta`, which models do not get.
  *
  * @category utils
  */
@@ -121,8 +123,8 @@ export const withMeta: {
 )
 
 /**
- * The same result with `isError`, for a failure that the declared `failure` cannot express, for example a failure with images, or the
- * failure of another server. The structured value is sent without a check.
+ * Returns the same result with `isError`, for a failure that the declared `failure` cannot express, for example a failure with images, or
+ * the failure of another server. The structured value is sent without a check.
  *
  * @category utils
  */
@@ -130,8 +132,8 @@ export const asError = <A>(self: ToolResult<A>): ToolResult<A> =>
   new ToolResult(self.content, self.structured, self.meta, true)
 
 /**
- * The content of `self`, followed by the content of `that`. The structured value comes from `that` if `that` has one, and otherwise from
- * `self`. The same holds for `_meta`. The result is an error when `self` or `that` is an error.
+ * Joins two results. The content of `self` comes first, then the content of `that`. The structured value comes from `that` if `that` has a
+ * structured value, and otherwise from `self`. The same rule applies to `_meta`. The result is an error when `self` or `that` is an error.
  *
  * @category utils
  */

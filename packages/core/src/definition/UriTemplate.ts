@@ -1,10 +1,10 @@
 /**
  * URI templates of RFC 6570: `parse` reads a template once, `expand` makes a URI from values, `match` finds the values in a URI. Matching
  * an expanded URI gives the same values, with one exception: `{name*}` writes a list of one empty value like an empty list, and `match`
- * finds the empty list. When the values of a template cannot be told apart, the template has an `ambiguity`, and matches no URI.
+ * finds the empty list. When matching could not tell the values of a template apart, the template has an `ambiguity`, and matches no URI.
  *
- * Values are strings here. `uri/UriExpression` expands templates, and `uri/UriMatcher` matches URIs. `ResourceTemplate` gives the values
- * schemas. Whether a path in a value is safe to open, the application must check.
+ * Values are strings here. `uri/UriExpression` expands templates, and `uri/UriMatcher` matches URIs. `ResourceTemplate` adds schemas for
+ * the values. The application must check whether a path in a value is safe to open.
  *
  * @see https://www.rfc-editor.org/rfc/rfc6570
  * @since 0.1.0
@@ -48,7 +48,7 @@ export interface UriTemplate {
   /** The functions that `expand` and `match` call. */
   readonly [TypeId]: {
     readonly expand: (values: Values) => string
-    /** `key` gives the normal form of the URI. A search in many templates computes this form only once. */
+    /** `key` returns the normal form of the URI. A search in many templates computes this form only once. */
     readonly match: (uri: string, key: () => string) => Option.Option<Match>
   }
   readonly template: string
@@ -142,16 +142,16 @@ const split = (template: string): Either.Either<ReadonlyArray<string | UriExpres
 }
 
 /**
- * The URI that a template and these values make.
+ * Makes the URI of a template and these values.
  *
  * @category utils
  */
 export const expand = (self: UriTemplate, values: Values): string => self[TypeId].expand(values)
 
 /**
- * The values with which a template expands to this URI, or to an equal URI: `NOTE:///caf%c3%a9` equals `note:///café`. `None` when there
- * are no such values, when the template is ambiguous, or when the URI is longer than `limits.uri`. The parameters of a query may come in
- * any order. Parameters that the template does not name are ignored.
+ * Finds the values with which a template expands to this URI, or to an equal URI: `NOTE:///caf%c3%a9` equals `note:///café`. `None` when
+ * there are no such values, when the template is ambiguous, or when the URI is longer than `limits.uri`. The parameters of a query may come
+ * in any order. Parameters that the template does not name are ignored.
  *
  * @category utils
  */

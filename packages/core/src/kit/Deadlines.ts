@@ -1,12 +1,12 @@
 /**
- * Any number of deadlines with one fiber, which sleeps until the first deadline: the timeouts of calls and of commands, the ends of idle
- * sessions, and the limits of readers that do not read. Each object that expires knows its own deadline. When a deadline may be due, a
- * sweep calls all these objects.
+ * Runs any number of deadlines with one fiber, which sleeps until the first deadline: the timeouts of calls and of commands, the ends of
+ * idle sessions, and the time limits for readers that do not read. Each object that expires stores its own deadline. When a deadline may be
+ * due, a sweep calls all these objects.
  *
- * The class has mutable fields, because a timer for each request (`Effect.timeout`) adds 39 µs to a call of 3 µs, and a sleeping fiber for
- * each session doubles the memory of an idle session. Here a later deadline costs one comparison. When Effect has a timeout at such a cost,
- * and test/kit/Deadlines and test/jsonrpc/runtime/Calls.deadlines pass with that timeout, this module can be deleted. `at` is the time of
- * the next sweep: `Infinity` when no sweep is due, `-Infinity` after `stop`. A fiber sleeps exactly while `at` is finite.
+ * The class has mutable fields for speed. A timer for each request (`Effect.timeout`) adds 39 µs to a call of 3 µs, and a sleeping fiber
+ * for each session doubles the memory of an idle session. Here a later deadline costs one comparison. When Effect has a timeout at such a
+ * cost, and test/kit/Deadlines and test/jsonrpc/runtime/Calls.deadlines pass with that timeout, this module can be deleted. `at` is the
+ * time of the next sweep: `Infinity` when no sweep is due, `-Infinity` after `stop`. A fiber sleeps exactly while `at` is finite.
  */
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
@@ -18,7 +18,7 @@ import * as EffectInternals from "./EffectInternals.js"
 // In Node, a timer of more than 2^31-1 milliseconds fires at once. Therefore a longer sleep is divided into sleeps of this length.
 const LONGEST_SLEEP = 2 ** 30
 
-/** The milliseconds of a duration, at least 0. `Infinity` means that there is no deadline. */
+/** Returns the milliseconds of a duration, at least 0. `Infinity` means that there is no deadline. */
 export const millis = (duration: Duration.DurationInput): number =>
   Math.max(0, Duration.toMillis(Duration.decode(duration)))
 
@@ -125,7 +125,7 @@ export class Deadlines {
     return next === Infinity ? next : Math.max(next, now + this.resolution)
   }
 
-  // When `sweep` of an object throws, that object is watched no more. All other objects are still swept.
+  // When `sweep` of an object throws, that object is no longer watched. All other objects are still swept.
   private readonly sleep: Effect.Effect<void> = Effect.catchAllDefect(
     Effect.suspend(() => this.loop),
     (defect) =>

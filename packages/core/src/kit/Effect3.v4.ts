@@ -1,7 +1,7 @@
 /**
  * Functions that version 3 of Effect has and version 4 does not have, with the same arguments. `Module_member` replaces `Module.member`:
- * the build of the packages for version 4 puts this name in place of Effect's own name. A function is here when too few modules use it to
- * be worth a rule of that build.
+ * the build of the packages for version 4 puts this name in place of Effect's own name. A function is in this module if only a few modules
+ * use it, so that a rule of the build is not worth the work.
  */
 import * as Arr from "effect/Array"
 import * as Cause from "effect/Cause"
@@ -44,7 +44,7 @@ type Eff<A, E = never, R = never> = Effect.Effect<A, E, R>
 
 // Effect
 
-/** An interruption of the caller does not wait for the end of the effect. */
+/** Runs an effect so that an interruption of the caller does not wait for the end of the effect. */
 export const Effect_disconnect = <A, E, R>(self: Eff<A, E, R>): Eff<A, E, R> =>
   Effect.uninterruptibleMask((restore) =>
     Effect.contextWith((context: Context.Context<R>) => {
@@ -182,7 +182,7 @@ export const Effect_cachedFunction = <A, B, E, R>(
       })
   })
 
-/** `Effect.partition` of version 4 gives the successes first; version 3 gives the failures first. */
+/** Returns the failures first, as version 3 does. `Effect.partition` of version 4 returns the successes first. */
 export const Effect_partition = <A, B, E, R>(
   elements: Iterable<A>,
   f: (a: A, i: number) => Eff<B, E, R>

@@ -1,8 +1,8 @@
 /**
- * The parts of Effect that versions 3 and 4 do in different ways, as far as this library uses them. With these functions, code outside of
- * any Effect runs and interrupts fibers, reads the exits of fibers, completes deferreds and latches, and reads contexts and clocks. Modules
- * of all packages call this module, and use none of these parts of Effect directly. `EffectInternals.v4.ts` replaces this module for
- * version 4, mostly with aliases.
+ * The parts of Effect that differ between versions 3 and 4, as far as this library uses them. With these functions, code outside of any
+ * Effect runs and interrupts fibers, reads the exits of fibers, completes deferreds and latches, and reads contexts and clocks. Modules of
+ * all packages call this module, and do not use these parts of Effect directly. `EffectInternals.v4.ts` replaces this module for version 4,
+ * mostly with aliases.
  */
 import * as Cause from "effect/Cause"
 import type * as Clock from "effect/Clock"
@@ -30,27 +30,30 @@ import * as Scope from "effect/Scope"
 import type * as Tracer from "effect/Tracer"
 import * as Waking from "./Waking.js"
 
-/** What a fiber starts with: in version 3 its context, its FiberRefs and its runtime flags. */
+/** The values with which a fiber starts: in version 3 its context, its FiberRefs and its runtime flags. */
 export type Services<R = never> = Runtime.Runtime<R>
 
 export const defaultServices: Services = Runtime.defaultRuntime
 
-/** The same services, for fibers that can be interrupted. The fiber that gave the services may itself be uninterruptible. */
+/** Returns the same services, for fibers that can be interrupted. The fiber that gave the services may itself be uninterruptible. */
 export const interruptible = <R>(services: Services<R>): Services<R> =>
   RuntimeFlags.isEnabled(services.runtimeFlags, RuntimeFlags.Interruption)
     ? services
     : Runtime.enableRuntimeFlag(services, RuntimeFlags.Interruption)
 
-/** The services of the current fiber. A fiber that is started with these services can be interrupted if the current fiber can. */
+/**
+ * Returns the services of the current fiber. A fiber that is started with these services can be interrupted if the current fiber can be
+ * interrupted.
+ */
 export const currentServices: <R = never>() => Effect.Effect<Services<R>, never, R> = Effect.runtime
 
 /** The services of the current fiber, for fibers that can be interrupted. */
 export const services: Effect.Effect<Services> = Effect.map(currentServices(), interruptible)
 
-/** The context that the services contain. */
+/** Returns the context that the services contain. */
 export const contextOfServices = <R>(services: Services<R>): Context.Context<R> => services.context
 
-/** The context with which a fiber runs. */
+/** Returns the context with which a fiber runs. */
 export const contextOfFiber = (fiber: Fiber.RuntimeFiber<any, any>): Context.Context<never> => fiber.currentContext
 
 /** Starts a fiber, and runs the effect up to its first asynchronous step before `runFork` returns. */
@@ -67,12 +70,12 @@ export const runForkLater = <R, A, E>(
 export const later = (task: () => void): void => Scheduler.defaultScheduler.scheduleTask(task, 0)
 
 /**
- * Makes an effect of an Either. In version 3 an Either is already an effect. All modules call this function, because in version 4 an Either
- * is none.
+ * Makes an effect from an Either. In version 3 an Either is already an effect; in version 4 it is not. Therefore all modules call this
+ * function.
  */
 export const fromEither: <A, E>(either: Either.Either<A, E>) => Effect.Effect<A, E> = identity
 
-/** The Either of an effect that `fromEither` has made; `undefined` for any other effect. */
+/** Returns the Either of an effect that `fromEither` has made; `undefined` for any other effect. */
 export const outcome = <A, E, R>(effect: Effect.Effect<A, E, R>): Either.Either<A, E> | undefined =>
   Either.isEither(effect) ? effect as Either.Either<A, E> : undefined
 
@@ -80,13 +83,13 @@ export const outcome = <A, E, R>(effect: Effect.Effect<A, E, R>): Either.Either<
 export const interrupt = (fiber: Fiber.RuntimeFiber<unknown, unknown>): void =>
   fiber.unsafeInterruptAsFork(FiberId.none)
 
-/** The exit of a fiber that has ended; `undefined` while the fiber runs. */
+/** Returns the exit of a fiber that has ended; `undefined` while the fiber runs. */
 export const exitOf = <A, E>(fiber: Fiber.RuntimeFiber<A, E>): Exit.Exit<A, E> | undefined =>
   fiber.unsafePoll() ?? undefined
 
 /**
- * A deferred that succeeds when the fiber that runs this effect has ended. The fiber of a request ends before the response is sent. Fibers
- * that wait for the deferred continue after the response was sent.
+ * Makes a deferred that succeeds when the fiber that runs this effect has ended. The fiber of a request ends before the response is sent.
+ * Fibers that wait for the deferred continue after the response was sent.
  */
 export const ended: Effect.Effect<Deferred.Deferred<void>> = Effect.withFiberRuntime((fiber) => {
   const ended = deferred<void>()
@@ -105,7 +108,7 @@ export const done = <A, E>(deferred: Deferred.Deferred<A, E>, effect: Effect.Eff
 
 export type Latch = Effect.Latch
 
-/** A latch. Default: closed. */
+/** Makes a latch. Default: closed. */
 export const latch: (isOpen?: boolean) => Latch = Effect.unsafeMakeLatch
 
 export const open = (latch: Latch): void => void latch.unsafeOpen()
@@ -113,29 +116,30 @@ export const open = (latch: Latch): void => void latch.unsafeOpen()
 export const close = (latch: Latch): void => void latch.unsafeClose()
 
 /**
- * A scope that closes when `scope` closes. Its finalizers run one after another, or all at once. Default: `sequential`, one after another.
+ * Makes a scope that closes when `scope` closes. Its finalizers run one after another, or all at once. Default: `sequential`, one after
+ * another.
  */
 export const childOf = (
   scope: Scope.Scope,
   finalizers: "sequential" | "parallel" = "sequential"
 ): Effect.Effect<Scope.CloseableScope> => Scope.fork(scope, ExecutionStrategy[finalizers])
 
-/** A scope whose finalizers all run at once. */
+/** Makes a scope whose finalizers all run at once. */
 export const parallelScope: Effect.Effect<Scope.CloseableScope> = Scope.make(ExecutionStrategy.parallel)
 
-/** The milliseconds since 1970. */
+/** Returns the milliseconds since 1970. */
 export const millis = (clock: Clock.Clock): number => clock.unsafeCurrentTimeMillis()
 
-/** The nanoseconds since some moment that the clock has chosen. */
+/** Returns the nanoseconds since some moment that the clock has chosen. */
 export const nanos = (clock: Clock.Clock): bigint => clock.unsafeCurrentTimeNanos()
 
-/** A time in milliseconds since 1970, as ISO 8601 text. `DateTime` of Effect would add 3 kB to the bundle of an application. */
+/** Writes a time in milliseconds since 1970 as ISO 8601 text. Effect's `DateTime` would add 3 kB to the bundle of an application. */
 export const iso = (millis: number): string => new Date(millis).toISOString()
 
 /** Takes all values that a queue has now; an empty collection when the queue has none. */
 export const takeWaiting = <A>(queue: Queue.Dequeue<A>): Effect.Effect<Iterable<A>> => Queue.takeAll(queue)
 
-/** The services of a context, by the keys of their tags. */
+/** Returns the services of a context, by the keys of their tags. */
 export const entries = (context: Context.Context<never>): ReadonlyMap<string, unknown> => context.unsafeMap
 
 export const contextOf: <R>(entries: Map<string, unknown>) => Context.Context<R> = Context.unsafeMake
@@ -150,8 +154,8 @@ export const fill = (
 }
 
 /**
- * All that `Services` have besides the context: FiberRefs and runtime flags. For fibers that each get a context of their own, adding a
- * context to a `Rest` costs less than replacing the context of `Services`.
+ * The parts of `Services` besides the context: FiberRefs and runtime flags. For fibers that each get their own context, adding a context to
+ * a `Rest` costs less than replacing the context of `Services`.
  */
 export type Rest = Pick<Services, "fiberRefs" | "runtimeFlags">
 
@@ -160,7 +164,7 @@ export const restOf = <R>({ fiberRefs, runtimeFlags }: Services<R>): Rest => ({
   runtimeFlags
 })
 
-/** Services of this context and this `Rest`. */
+/** Makes services from this context and this `Rest`. */
 export const makeServices = <R>(context: Context.Context<R>, { fiberRefs, runtimeFlags }: Rest): Services<R> =>
   Runtime.make({ context, fiberRefs, runtimeFlags })
 
@@ -170,7 +174,7 @@ export const update = <In>(metric: Metric.Metric<any, In, any>, value: In): void
 /** The cause of a fiber that was interrupted, though no other fiber has interrupted it. */
 export const interruption: Cause.Cause<never> = Cause.interrupt(FiberId.none)
 
-/** A value of which the process has one for each key, also when the module that calls this function is loaded twice. */
+/** Returns a value of which the process has one for each key, also when the module that calls this function is loaded twice. */
 export const shared: <A>(key: string, make: () => A) => A = globalValue
 
 /** A value that belongs to a fiber. Fibers that this fiber starts inherit the value. The process has one `Local` for each key. */
@@ -185,7 +189,7 @@ export const withValue = <A, E, R, B>(
   value: B
 ): Effect.Effect<A, E, R> => Effect.locally(effect, local, value)
 
-/** A set to which layers that are built side by side add values. Layers that are built on top of these layers see all values. */
+/** Makes a set to which layers that are built side by side add values. Layers that are built on top of these layers get all values. */
 export const localSet = <A>(key: string): Local<HashSet.HashSet<A>> =>
   shared(key, () => FiberRef.unsafeMakeHashSet<A>(HashSet.empty()))
 
@@ -209,10 +213,10 @@ export const runPromise = <R, A, E>(
   signal: AbortSignal
 ): Promise<A> => Runtime.runPromise(services, effect, { signal })
 
-/** A link to a span. */
+/** Makes a link to a span. */
 export const spanLink = (span: Tracer.AnySpan): Tracer.SpanLink => ({ _tag: "SpanLink", span, attributes: {} })
 
-/** A FiberRef with the two members that find out and apply a difference between two of its values. */
+/** A FiberRef with its two members that compute and apply a difference between two of its values. */
 interface Differing extends FiberRef.FiberRef<any> {
   readonly diff: (was: unknown, now: unknown) => unknown
   readonly patch: (patch: unknown) => (own: unknown) => unknown
@@ -232,8 +236,8 @@ const ofRunning: ReadonlySet<unknown> = new Set([
 ])
 
 /**
- * The FiberRefs of a fiber that differ from those of the services; `undefined` when none differs. The services in the context are not
- * compared.
+ * Returns the FiberRefs of a fiber whose values differ from those of the services; `undefined` when none differs. The services in the
+ * context are not compared.
  */
 export const changedValues = (
   { fiberRefs: before }: Services,
@@ -249,11 +253,11 @@ export const changedValues = (
   return changed.length === 0 ? undefined : changed
 }
 
-/** Runs an effect whose fiber, and the fibers that it starts, have these values in addition to their own. */
+/** Runs an effect with these values in addition to its own, in its fiber and in the fibers that it starts. */
 export const withChanged = <A, E, R>(effect: Effect.Effect<A, E, R>, values: ChangedValues): Effect.Effect<A, E, R> =>
   values.reduce((inner, [ref, forth]) => Effect.locallyWith(inner, ref, (own) => ref.patch(forth)(own)), effect)
 
-/** Runs an effect inside of `withChanged` as if the effect were outside of it: takes the values away again. */
+/** Runs an effect inside of `withChanged` as if the effect were outside of it: removes the values again. */
 export const withoutChanged = <A, E, R>(
   effect: Effect.Effect<A, E, R>,
   values: ChangedValues

@@ -1,7 +1,7 @@
 /**
- * The parts of Effect that versions 3 and 4 do in different ways, as far as this library uses them. With these functions, code outside of
- * any Effect runs and interrupts fibers, reads the exits of fibers, completes deferreds and latches, and reads contexts and clocks. This
- * module replaces `EffectInternals` for version 4.
+ * The parts of Effect that differ between versions 3 and 4, as far as this library uses them. With these functions, code outside of any
+ * Effect runs and interrupts fibers, reads the exits of fibers, completes deferreds and latches, and reads contexts and clocks. This module
+ * replaces `EffectInternals` for version 4.
  */
 import * as Cause from "effect/Cause"
 import type * as Clock from "effect/Clock"
@@ -20,24 +20,24 @@ import * as Scope from "effect/Scope"
 import * as Tracer from "effect/Tracer"
 import * as Waking from "./Waking.js"
 
-/** What a fiber starts with: in version 4 its context. */
+/** The values with which a fiber starts: in version 4 its context. */
 export type Services<R = never> = Context.Context<R>
 
 export const defaultServices: Services = Context.empty()
 
-/** The same services, for fibers that can be interrupted. In version 4 each new fiber can be interrupted. */
+/** Returns the same services, for fibers that can be interrupted. In version 4 each new fiber can be interrupted. */
 export const interruptible = <R>(services: Services<R>): Services<R> => services
 
-/** The services of the current fiber. */
+/** Returns the services of the current fiber. */
 export const currentServices: <R = never>() => Effect.Effect<Services<R>, never, R> = Effect.context
 
 /** The services of the current fiber, for fibers that can be interrupted. */
 export const services: Effect.Effect<Services> = currentServices()
 
-/** The context that the services contain. */
+/** Returns the context that the services contain. */
 export const contextOfServices = <R>(services: Services<R>): Context.Context<R> => services
 
-/** The context with which a fiber runs. */
+/** Returns the context with which a fiber runs. */
 export const contextOfFiber = (fiber: Fiber.Fiber<any, any>): Context.Context<never> =>
   fiber.context as Context.Context<never>
 
@@ -52,10 +52,12 @@ export const runForkLater = <R, A, E>(services: Services<R>, effect: Effect.Effe
 /** Calls `task` after the code that runs now has returned. */
 export const later = (task: () => void): void => void Promise.resolve().then(task)
 
-/** Makes an effect of a result. */
+/** Makes an effect from a result. */
 export const fromEither: <A, E>(result: Result.Result<A, E>) => Effect.Effect<A, E> = Effect.fromResult
 
-/** The result of an effect that has ended already; `undefined` for an effect that has to run, and for a defect or an interruption. */
+/**
+ * Returns the result of an effect that has already ended; `undefined` for an effect that has to run, and for a defect or an interruption.
+ */
 export const outcome = <A, E, R>(effect: Effect.Effect<A, E, R>): Result.Result<A, E> | undefined => {
   if (!Exit.isExit(effect)) return undefined
   const exit = effect as Exit.Exit<A, E>
@@ -67,12 +69,12 @@ export const outcome = <A, E, R>(effect: Effect.Effect<A, E, R>): Result.Result<
 /** Interrupts a fiber and does not wait for its end. */
 export const interrupt = (fiber: Fiber.Fiber<unknown, unknown>): void => fiber.interruptUnsafe()
 
-/** The exit of a fiber that has ended; `undefined` while the fiber runs. */
+/** Returns the exit of a fiber that has ended; `undefined` while the fiber runs. */
 export const exitOf = <A, E>(fiber: Fiber.Fiber<A, E>): Exit.Exit<A, E> | undefined => fiber.pollUnsafe()
 
 /**
- * A deferred that succeeds when the fiber that runs this effect has ended. The fiber of a request ends before the response is sent. Fibers
- * that wait for the deferred continue after the response was sent.
+ * Makes a deferred that succeeds when the fiber that runs this effect has ended. The fiber of a request ends before the response is sent.
+ * Fibers that wait for the deferred continue after the response was sent.
  */
 export const ended: Effect.Effect<Deferred.Deferred<void>> = Effect.withFiber((fiber) => {
   const ended = deferred<void>()
@@ -91,7 +93,7 @@ export const done = <A, E>(deferred: Deferred.Deferred<A, E>, effect: Effect.Eff
 
 export type Latch = Latch_.Latch
 
-/** A latch. Default: closed. */
+/** Makes a latch. Default: closed. */
 export const latch: (isOpen?: boolean) => Latch = Latch_.makeUnsafe
 
 export const open = (latch: Latch): void => void latch.openUnsafe()
@@ -99,29 +101,30 @@ export const open = (latch: Latch): void => void latch.openUnsafe()
 export const close = (latch: Latch): void => void latch.closeUnsafe()
 
 /**
- * A scope that closes when `scope` closes. Its finalizers run one after another, or all at once. Default: `sequential`, one after another.
+ * Makes a scope that closes when `scope` closes. Its finalizers run one after another, or all at once. Default: `sequential`, one after
+ * another.
  */
 export const childOf = (
   scope: Scope.Scope,
   finalizers: "sequential" | "parallel" = "sequential"
 ): Effect.Effect<Scope.Closeable> => Scope.fork(scope, finalizers)
 
-/** A scope whose finalizers all run at once. */
+/** Makes a scope whose finalizers all run at once. */
 export const parallelScope: Effect.Effect<Scope.Closeable> = Scope.make("parallel")
 
-/** The milliseconds since 1970. */
+/** Returns the milliseconds since 1970. */
 export const millis = (clock: Clock.Clock): number => clock.currentTimeMillisUnsafe()
 
-/** The nanoseconds since some moment that the clock has chosen. This clock does not jump. */
+/** Returns the nanoseconds since some moment that the clock has chosen. This clock does not jump. */
 export const nanos = (clock: Clock.Clock): bigint => clock.monotonicTimeNanosUnsafe()
 
-/** A time in milliseconds since 1970, as ISO 8601 text. */
+/** Writes a time in milliseconds since 1970 as ISO 8601 text. */
 export const iso = (millis: number): string => new Date(millis).toISOString()
 
 /** Takes all values that a queue has now. `Queue.clear` returns an empty array when the queue has none. */
 export const takeWaiting: <A>(queue: Queue.Dequeue<A>) => Effect.Effect<Iterable<A>> = Queue.clear
 
-/** The services of a context, by the keys of their tags. */
+/** Returns the services of a context, by the keys of their tags. */
 export const entries = (context: Context.Context<never>): ReadonlyMap<string, unknown> => context.mapUnsafe
 
 export const contextOf = <R>(entries: Map<string, unknown>): Context.Context<R> => Context.makeUnsafe(entries)
@@ -136,13 +139,13 @@ export const fill = (
   fiber.setContext(Context.makeUnsafe(entries))
 }
 
-/** The services without the parent span, which belongs to one fiber. For fibers that each get a context of their own. */
+/** The services without the parent span, which belongs to one fiber. They are for fibers that each get their own context. */
 export type Rest = Context.Context<never>
 
 export const restOf = <R>(services: Services<R>): Rest =>
   Context.omit(Tracer.ParentSpan)(services as Context.Context<any>) as Rest
 
-/** The services of `rest` and of `context`. When both have the same service, the service of `context` is used. */
+/** Makes services from `rest` and `context`. When both have the same service, the service of `context` is used. */
 export const makeServices = <R>(context: Context.Context<R>, rest: Rest): Services<R> =>
   rest.mapUnsafe.size === 0 ? context : Context.merge(rest, context)
 
@@ -155,7 +158,7 @@ export const interruption: Cause.Cause<never> = Cause.interrupt()
 
 const ofProcess = globalThis as unknown as Record<string, Map<unknown, any> | undefined>
 
-/** A value of which the process has one for each key, also when the module that calls this function is loaded twice. */
+/** Returns a value of which the process has one for each key, also when the module that calls this function is loaded twice. */
 export const shared = <A>(key: string, make: () => A): A => {
   const all = ofProcess["@effect-mcp/core/kit/EffectInternals/shared"] ??= new Map()
   if (!all.has(key)) all.set(key, make())
@@ -175,7 +178,7 @@ export const withValue = <A, E, R, B>(
   value: B
 ): Effect.Effect<A, E, R> => Effect.provideService(effect, local, value)
 
-/** A set to which layers that are built side by side add values. Layers that are built on top of these layers see all values. */
+/** Makes a set to which layers that are built side by side add values. Layers that are built on top of these layers get all values. */
 export const localSet = <A>(key: string): Local<HashSet.HashSet<A>> =>
   Context.Reference<HashSet.HashSet<A>>(key, { defaultValue: () => HashSet.empty<A>() })
 
@@ -183,7 +186,7 @@ export const localSet = <A>(key: string): Local<HashSet.HashSet<A>> =>
 export const addTo = <A>(local: Local<HashSet.HashSet<A>>, value: A): Effect.Effect<void, never, Scope.Scope> =>
   Effect.asVoid(Effect.updateServiceScoped(local, HashSet.add(value)))
 
-/** Version 4 logs unhandled failures only if the application asks for it. So this function has nothing to do. */
+/** Returns the effect as it is, because version 4 logs unhandled failures only if the application asks for it. */
 export const unreported = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> => effect
 
 export const valueOf = <A>(local: Local<A>): Effect.Effect<A> => Effect.map(Effect.context<never>(), Context.get(local))
@@ -195,7 +198,7 @@ export const runPromise = <R, A, E>(
   signal: AbortSignal
 ): Promise<A> => Effect.runPromiseWith(services)(effect, { signal })
 
-/** A link to a span. */
+/** Makes a link to a span. */
 export const spanLink = (span: Tracer.AnySpan): Tracer.SpanLink => ({ span, attributes: {} })
 
 /**

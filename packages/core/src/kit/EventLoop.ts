@@ -1,7 +1,7 @@
 /**
- * Lets the event loop of the process turn, so that timers, signals and sockets are served although some fiber always has work.
- * `Conversation`, `Requests` and `Outbox` call it for notifications that they drop or buffer, `client/http/Events` for events that arrive
- * faster than they are read, `group/Entries` and package `sql` for long work.
+ * Lets the event loop of the process continue, so that timers, signals and sockets are served although some fiber always has work.
+ * `Conversation`, `Requests` and `Outbox` call this module for notifications that they drop or buffer. `client/http/Events` calls it for
+ * events that arrive faster than they are read. `group/Entries` and package `sql` call it during long work.
  *
  * Effect's scheduler does not do this: after `Effect.yieldNow`, sockets are served only when the scheduler has run its limit of microtasks.
  * When test/kit/EventLoop passes with a function of Effect, this module can be deleted. Two mutable fields serve the whole process, because
@@ -56,18 +56,19 @@ const spend = (cost: number): Effect.Effect<void> => (left -= cost) >= 0 ? Effec
 export const drop: Effect.Effect<void> = Effect.suspend(() => spend(DROP))
 
 /**
- * Callers run this after they have received an event. When many were received in this turn of the event loop, it waits for the next turn.
+ * Callers run this effect after they have received an event. When many events were received in this turn of the event loop, the effect
+ * waits for the next turn.
  */
 export const received: Effect.Effect<void> = Effect.suspend(() => spend(EVENT))
 
 /**
- * Callers run this after each step of long work that a peer caused. After 128 steps in one turn of the event loop, it waits for the next
- * turn.
+ * Callers run this effect after each step of long work that a peer caused. After 128 steps in one turn of the event loop, the effect waits
+ * for the next turn.
  */
 export const worked: Effect.Effect<void> = Effect.suspend(() => spend(1))
 
 /**
- * Callers run this after they have sent a notification; `isRead` says whether somebody reads the notification now. When many were sent in
- * this turn of the event loop, it waits for the next turn.
+ * Callers run this effect after they have sent a notification; `isRead` says whether somebody reads the notification now. When many
+ * notifications were sent in this turn of the event loop, the effect waits for the next turn.
  */
 export const sent = (isRead: boolean): Effect.Effect<void> => spend(isRead ? 1 : DROP)

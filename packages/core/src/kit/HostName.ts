@@ -2,18 +2,23 @@
  * Tells where a host is: on the internet, on this machine, or in a private network. With this answer, `client/http/Reach` decides which
  * hosts a request may reach, and package `extensions` decides which origins a view may name.
  *
- * The module reads names and literal addresses. It does not resolve names, so it cannot see the address behind a name.
+ * The module reads names and literal addresses. It does not resolve names, so it does not find the address behind a name.
  *
  * @see https://www.iana.org/assignments/iana-ipv4-special-registry/iana-ipv4-special-registry.xhtml
  */
 
 /**
- * Where a host is: `public` on the internet, `private` in a private network, `loopback` on this machine, `test` under a name that ends with
- * `.test`, `special` at an address that has a special use, such as the address at which a cloud serves the credentials of a machine.
+ * Where a host is:
+ *
+ * - `public`: on the internet.
+ * - `private`: in a private network.
+ * - `loopback`: on this machine.
+ * - `test`: under a name that ends with `.test`.
+ * - `special`: at an address that has a special use, such as the address at which a cloud serves the credentials of a machine.
  */
 export type Zone = "public" | "private" | "loopback" | "test" | "special"
 
-/** The zone of the host of a URL. `hostname` is a name, or an address in the form that `URL` writes. */
+/** Returns the zone of the host of a URL. `hostname` is a name, or an address in the form that `URL` writes. */
 export const zoneOf = (hostname: string): Zone => {
   const name = withoutDot(hostname.toLowerCase())
   if (ipv4.test(name)) return zoneOfV4(name)
@@ -25,7 +30,7 @@ export const zoneOf = (hostname: string): Zone => {
   return LOCAL_NAME.test(name) || !name.includes(".") ? "private" : "public"
 }
 
-/** The zone of an address to which a name resolves. `address` has the form in which the operating system writes addresses. */
+/** Returns the zone of an address to which a name resolves. `address` has the form in which the operating system writes addresses. */
 export const zoneOfAddress = (address: string): Zone => {
   if (ipv4.test(address)) return zoneOfV4(address)
   // `URL` turns each notation of an IPv6 address into the same notation, but refuses the name of a network interface (`%eth0`).
@@ -39,10 +44,10 @@ export const isLoopback = (hostname: string): boolean => {
   return name === "localhost" || name.endsWith(".localhost") || name === "[::1]" || /^127\.\d+\.\d+\.\d+$/.test(name)
 }
 
-/** Whether the zone of a host is another one than `public`: `private`, `loopback`, `test` or `special`. */
+/** Whether the zone of a host is not `public`, but `private`, `loopback`, `test` or `special`. */
 export const isPrivate = (hostname: string): boolean => zoneOf(hostname) !== "public"
 
-/** The host without dots at its end. `URL` keeps these dots. */
+/** Returns the host without dots at its end. `URL` keeps these dots. */
 export const withoutDot = (hostname: string): string => hostname.replace(/\.+$/, "")
 
 /** An IPv4 address. `URL` turns each notation of an IPv4 address into four decimal numbers. */
@@ -91,7 +96,7 @@ const zoneOfV4 = (address: string): Zone =>
     ? "private"
     : "public"
 
-/** The eight groups of an IPv6 address. `URL` writes `::` in place of the longest row of groups that are 0. */
+/** Returns the eight groups of an IPv6 address. `URL` writes `::` in place of the longest row of groups that are 0. */
 const groupsOf = (address: string): ReadonlyArray<number> => {
   const [head = "", tail] = address.split("::")
   const left = head === "" ? [] : head.split(":")
@@ -117,8 +122,8 @@ const zoneOfV6 = (address: string): Zone => {
 }
 
 /**
- * The index of the group at which an IPv6 address contains an IPv4 address (mapped, compatible, NAT64 or 6to4). `undefined` when it
- * contains none; `"unknown"` when its prefix says that it may contain one, but the place is not known.
+ * Returns the index of the group at which an IPv6 address contains an IPv4 address (mapped, compatible, NAT64 or 6to4). `undefined` when it
+ * contains none; `"unknown"` when its prefix says that it may contain an IPv4 address at an unknown place.
  */
 const v4In = (groups: ReadonlyArray<number>): number | "unknown" | undefined => {
   const [first, second, ...rest] = groups

@@ -1,7 +1,8 @@
 /**
- * Reads a stream on a fiber of its own. The fiber listens before `fork` returns, so that it misses no later value. A fiber that is forked
- * with `Stream.runForEach` begins some turns later, and Effect does not say how many. A server in the same process may answer before that.
- * The features of a client (`client/session/FeatureFibers`), its groups (`client/group/ServerLists`) and the proxy call this module.
+ * Reads a stream on its own fiber. The fiber listens before `fork` returns, so that it misses no later value. A fiber that is forked with
+ * `Stream.runForEach` begins to listen some steps of the scheduler later, and Effect does not say how many. A server in the same process
+ * may answer before that. The features of a client (`client/session/FeatureFibers`), its groups (`client/group/ServerLists`) and the proxy
+ * call this module.
  */
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"

@@ -1,6 +1,6 @@
 /**
- * What Effect tells a logger about an entry, as far as `ClientLogger` reads it. Versions 3 and 4 of Effect name these parts differently.
- * `LogEntry.v4.ts` replaces this module for version 4.
+ * The parts of a log entry of Effect that `ClientLogger` reads. Versions 3 and 4 of Effect name these parts differently. `LogEntry.v4.ts`
+ * replaces this module for version 4.
  */
 import type * as Context from "effect/Context"
 import * as FiberRef from "effect/FiberRef"
@@ -18,7 +18,7 @@ export interface LogEntry {
   readonly context: Context.Context<never>
 }
 
-/** A logger that calls `f` for each entry. */
+/** Makes a logger that calls `f` for each entry. */
 export const logger = (f: (entry: LogEntry) => void): Logger.Logger<unknown, void> =>
   Logger.make(({ annotations, context, logLevel, message }) =>
     f({

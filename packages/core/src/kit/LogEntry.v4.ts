@@ -1,6 +1,5 @@
 /**
- * What Effect tells a logger about an entry, as far as `ClientLogger` reads
- * it. This module replaces `LogEntry` for version 4.
+ * The parts of a log entry of Effect that `ClientLogger` reads. This module replaces `LogEntry` for version 4.
  */
 import type * as Context from "effect/Context"
 import * as Logger from "effect/Logger"
@@ -16,7 +15,7 @@ export interface LogEntry {
   readonly context: Context.Context<never>
 }
 
-/** A logger that calls `f` for each entry. */
+/** Makes a logger that calls `f` for each entry. */
 export const logger = (f: (entry: LogEntry) => void): Logger.Logger<unknown, void> =>
   Logger.make(({ fiber, logLevel, message }) =>
     f({

@@ -1,12 +1,12 @@
 /**
  * A queue between senders and one reader, which writes the values. `offer` suspends its sender while the queue is full. `unsafeOffer`
- * always adds its value; it is for answers and requests, whose number other modules limit. `unsafeSlide` drops old values; it is for
- * streams whose readers may be slow. Transports that have a buffer of their own use the function `send` in place of the queue.
+ * always adds its value; use it for answers and requests, whose number other modules limit. `unsafeSlide` drops old values; use it for
+ * streams whose readers may be slow. Transports with their own buffer use the function `send` in place of the queue.
  *
- * The class has mutable fields, because every message passes it. Effect's `Queue` can neither exceed its capacity nor end with an exit, and
- * the reader of Effect's `Mailbox` can miss a value that arrives between two of the reader's steps. When test/kit/Outbox passes with a
+ * The class has mutable fields, because every message passes it. Effect's `Queue` cannot exceed its capacity, and cannot end with an exit.
+ * The reader of Effect's `Mailbox` can miss a value that arrives between two of the reader's steps. When test/kit/Outbox passes with a
  * queue of Effect, this module can be deleted. `values` are the values that wait, in order. `reader` is set while the reader waits for a
- * value. No value is added once `exit` is set. `text` is the sum of `sizes`, the sizes of the values that `unsafeSlide` added.
+ * value. After `exit` is set, no value is added. `text` is the sum of `sizes`, the sizes of the values that `unsafeSlide` added.
  */
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
@@ -115,8 +115,8 @@ export class Outbox<in out A, in out E = never> {
   }
 
   /**
-   * Waits for at least one value, and takes all values that wait. Once the outbox has ended and is empty, fails with `None` when the exit
-   * is a success, otherwise with the error of the exit.
+   * Waits for at least one value, and takes all values that wait. When the outbox has ended and is empty, fails with `None` if the exit is
+   * a success, otherwise with the error of the exit.
    */
   get takeAll(): Effect.Effect<Array<A>, Option.Option<E>> {
     return Effect.suspend((): Effect.Effect<Array<A>, Option.Option<E>> => {
@@ -172,10 +172,12 @@ export class Outbox<in out A, in out E = never> {
   }
 }
 
-/** An outbox in which `capacity` values may wait before `offer` suspends. Default: `CAPACITY`, 256. A capacity below 1 counts as 1. */
+/**
+ * Makes an outbox in which `capacity` values may wait before `offer` suspends. Default: `CAPACITY`, 256. A capacity below 1 counts as 1.
+ */
 export const make = <A, E = never>(capacity: number = CAPACITY): Outbox<A, E> => new Outbox(Math.max(1, capacity))
 
-/** A transport or a channel that knows whether its buffer is full. */
+/** A transport or a channel that can tell whether its buffer is full. */
 export interface Congestible<A> {
   /** The effect that waits until there may be space; `undefined` while there is space, and after the end. */
   readonly congestion: Effect.Effect<void> | undefined

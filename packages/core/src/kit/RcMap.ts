@@ -1,9 +1,9 @@
 /**
- * Values that callers share by key, such as the sessions of clients with an upstream server (`proxy/upstream/Links`), or the servers of
- * users (`server/HttpEndpoint`). The first caller of a key opens the value, on a fiber of its own. The value closes when it has had no
- * caller for some time. `RcMap` of Effect 3.22 has three faults: it opens a value with the context of its first caller, it keeps a value
- * that could not be opened, and after `invalidate` the end of the old value removes the next value of the same key. When test/kit/RcMap
- * passes with `RcMap` of Effect, this module can be deleted.
+ * Shares values by key between callers, such as the sessions of clients with an upstream server (`proxy/upstream/Links`), or the servers of
+ * users (`server/HttpEndpoint`). The first caller of a key opens the value, on its own fiber. The value closes when it has had no caller
+ * for some time. `RcMap` of Effect 3.22 has three faults: it opens a value with the context of its first caller; it keeps a value that
+ * could not be opened; and after `invalidate`, the end of the old value removes the next value of the same key. When test/kit/RcMap passes
+ * with `RcMap` of Effect, this module can be deleted.
  *
  * New callers join an entry that is in `entries`. An entry that was removed from `entries` closes when its last caller leaves.
  */
@@ -31,8 +31,8 @@ export interface Options<K, A, E> {
 
 export interface RcMap<K, A, E> {
   /**
-   * Gives the value of a key, and keeps the value open until the scope of the caller closes. When opening fails, all callers that wait for
-   * the value fail, and the next caller opens the value again. When the map closes, callers that wait are interrupted.
+   * Returns the value of a key, and keeps the value open until the scope of the caller closes. When opening fails, all callers that wait
+   * for the value fail, and the next caller opens the value again. When the map closes, callers that wait are interrupted.
    */
   readonly get: (key: K) => Effect.Effect<A, E, Scope.Scope>
   /** Hides the value of a key from later callers. The value closes when its last caller leaves. */

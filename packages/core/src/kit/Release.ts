@@ -1,7 +1,7 @@
 /**
- * Waits for a limited time until something of an application is released, such as its session layer (`server/runtime/SessionLayer`). A
- * release cannot be interrupted. When the time is over, nobody waits any longer, the release goes on, and a warning is logged. The modules
- * of a server that end sessions, queues and features call this module, such as `server/dispatch/Conversations` and `server/dispatch/Build`.
+ * Waits for a limited time until a part of an application is released, such as its session layer (`server/runtime/SessionLayer`). A release
+ * cannot be interrupted. When the time is over, the caller stops waiting, the release goes on, and a warning is logged. The modules of a
+ * server that end sessions, queues and features call this module, such as `server/dispatch/Conversations` and `server/dispatch/Build`.
  * `client/Client` calls it, too.
  */
 import * as Duration from "effect/Duration"
@@ -39,7 +39,8 @@ export const stop = (queue: SerialQueue | undefined, limit?: Duration.DurationIn
   })
 
 /**
- * A scope that closes with the current scope, whose closing waits for it at most for `limit`. Default limit: `TimeLimit.CLOSE`, 5 seconds.
+ * Makes a scope that closes with the current scope. The closing of the current scope waits for it at most for `limit`. Default limit:
+ * `TimeLimit.CLOSE`, 5 seconds.
  */
 export const scope = (
   what: string,

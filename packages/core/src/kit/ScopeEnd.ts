@@ -9,12 +9,12 @@ import type * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Scope from "effect/Scope"
 
-/** `Scope.close`, without losing an interruption. */
+/** Closes a scope as `Scope.close` does, without losing an interruption. */
 export const close = (scope: Scope.CloseableScope, exit: Exit.Exit<unknown, unknown>): Effect.Effect<void> =>
   Effect.uninterruptible(
     Effect.flatMap(Effect.flatMap(Effect.forkDaemon(Scope.close(scope, exit)), Fiber.await), (exit) => exit)
   )
 
-/** `Effect.scoped`, without losing an interruption. */
+/** Runs an effect as `Effect.scoped` does, without losing an interruption. */
 export const scoped = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, Exclude<R, Scope.Scope>> =>
   Effect.acquireUseRelease(Scope.make(), (scope) => Scope.extend(effect, scope), close)

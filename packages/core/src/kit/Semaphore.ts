@@ -1,9 +1,9 @@
 /**
- * Limits how many things run at the same time. What finds no free place waits in a line, in the order of arrival. `Permits` limits work
- * that has no fiber yet, such as a request in `jsonrpc/runtime/Requests`. A `Semaphore` uses `Permits` to limit effects. No permit is lost
- * when a fiber is interrupted, at whatever step. Effect's own semaphore loses a permit when a fiber is interrupted in the step after it
- * took the permit (https://github.com/Effect-TS/effect/pull/6910 repairs version 4 only), and wakes all waiting fibers at each release.
- * When test/kit/Semaphore and test/jsonrpc/runtime/Limits pass with Effect's semaphore, `Semaphore` can be deleted.
+ * Limits how many effects or values run at the same time. An effect or value that gets no permit waits in a line, in the order of arrival.
+ * `Permits` limits work that has no fiber yet, such as a request in `jsonrpc/runtime/Requests`. A `Semaphore` uses `Permits` to limit
+ * effects. No permit is lost when a fiber is interrupted, at any step. Effect's own semaphore loses a permit when a fiber is interrupted in
+ * the step after it took the permit (https://github.com/Effect-TS/effect/pull/6910 repairs version 4 only). It also wakes all waiting
+ * fibers at each release. When test/kit/Semaphore and test/jsonrpc/runtime/Limits pass with Effect's semaphore, `Semaphore` can be deleted.
  *
  * `Permits` has mutable fields, because each request of a peer takes a permit in the read loop, where no Effect can run. `running` counts
  * the permits that are taken. `waiting` is the line, `order` its iterator, `size` its length, `text` the characters of its messages
@@ -14,7 +14,7 @@ import * as Effect from "effect/Effect"
 import * as EffectInternals from "./EffectInternals.js"
 
 export interface Limits {
-  /** How many may run at the same time. */
+  /** How many values may run at the same time. */
   readonly running: number
   /** How many values may wait. */
   readonly waiting: number
@@ -22,7 +22,7 @@ export interface Limits {
   readonly text: number
 }
 
-/** Permits for values of type `A`, which may wait in a line. `B` is the type of what the line keeps beside a value. */
+/** Permits for values of type `A`, which may wait in a line. The line stores a `B` with each value. */
 export class Permits<A, B = void> {
   /** How many permits are taken. */
   running = 0
@@ -49,7 +49,7 @@ export class Permits<A, B = void> {
   }
 
   /**
-   * Takes a permit. Returns `false`, and takes none, when no permit is free, or when a value waits already and must have its turn first.
+   * Takes a permit. Returns `false`, and takes no permit, when no permit is free, or when a value already waits and must come first.
    */
   enter(): boolean {
     if (this.size > 0 || this.running >= this.limits.running || this.all?.isFree === false) return false
@@ -65,7 +65,7 @@ export class Permits<A, B = void> {
     if (this.onEmpty !== undefined) this.settle()
   }
 
-  /** Whether one more value may wait, whose JSON text has `text` characters. */
+  /** Whether one more value, whose JSON text has `text` characters, may wait. */
   canWait(text: number): boolean {
     return this.size < this.limits.waiting && this.text + text <= this.limits.text
   }

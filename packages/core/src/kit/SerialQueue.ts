@@ -1,12 +1,12 @@
 /**
- * Runs tasks one after another, each on a fiber of its own. A task without asynchronous steps has ended when `add` returns. With such
- * queues, an event store never gets two calls about one stream at the same time (`server/legacy/StreamStore`), progress is delivered in
- * order (`jsonrpc/runtime/Calls`), and a client that does not read gets at most two notifications of each kind. A task with a key replaces
- * the waiting task that has the same key.
+ * Runs tasks one after another, each on its own fiber. A task without asynchronous steps has ended when `add` returns. With such queues, an
+ * event store never gets two calls about one stream at the same time (`server/legacy/StreamStore`). Progress is delivered in order
+ * (`jsonrpc/runtime/Calls`). A client that does not read gets at most two notifications of each kind. A task with a key replaces the
+ * waiting task that has the same key.
  *
- * Effect has no such queue at this cost: a task takes 2 µs here and 30 µs under a semaphore, a queue with a consumer costs one fiber for
- * each stream, and a sliding `Queue` cannot replace an element by its key. When Effect has such a queue, and test/kit/SerialQueue passes
- * with it, this module can be deleted. `waiting` holds the tasks in order, `order` is its iterator. `isRunning` is true exactly while a
+ * Effect has no such queue at this cost. A task takes 2 µs here and 30 µs under a semaphore. A queue with a consumer costs one fiber for
+ * each stream. A sliding `Queue` cannot replace an element by its key. When Effect has such a queue, and test/kit/SerialQueue passes with
+ * that queue, this module can be deleted. `waiting` holds the tasks in order, `order` is its iterator. `isRunning` is true exactly while a
  * task runs. `key` is the key of that task until the task begins. After `stop` no task waits, and none can be added.
  */
 import * as Effect from "effect/Effect"
@@ -31,9 +31,9 @@ export interface Options {
   /** How many tasks may wait before `isFull` is true. Default: any number. */
   readonly capacity?: number | undefined
   /**
-   * What happens when more tasks wait than `capacity`. `drop` drops the oldest tasks, also when the waiting tasks have more than `MAX_TEXT`
-   * characters together. An effect takes the place of all waiting tasks. Default: all tasks are kept, and the code that adds tasks reads
-   * `isFull`. `then` of a dropped or replaced task is never called.
+   * What happens when more tasks wait than `capacity`. With `drop`, the oldest tasks are dropped, also when the waiting tasks have more
+   * than `MAX_TEXT` characters together. An effect replaces all waiting tasks. Default: all tasks are kept, and the code that adds tasks
+   * reads `isFull`. `then` of a dropped or replaced task is never called.
    */
   readonly surplus?: "drop" | Effect.Effect<void> | undefined
   /** Called each time that the last task has ended and no task waits. */
@@ -77,7 +77,7 @@ export class SerialQueue {
 
   /**
    * Whether a task of this key waits, or was taken from the line and has not begun. A task that has begun does not count, because it may
-   * have done its work already.
+   * already have done its work.
    */
   has(key: unknown): boolean {
     return this.isRunning && (this.key === key || this.waiting?.has(key) === true)
@@ -108,7 +108,7 @@ export class SerialQueue {
     )
   }
 
-  /** Calls `onIdle` when no task is left; at once, if there is no task now. The function replaces the `onIdle` that was set before. */
+  /** Calls `onIdle` when no task is left; at once, if there is no task now. This `onIdle` replaces the `onIdle` that was set before. */
   whenIdle(onIdle: () => void): void {
     if (this.isRunning) this.onIdle = onIdle
     else onIdle()

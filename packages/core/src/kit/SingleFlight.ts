@@ -1,7 +1,7 @@
 /**
  * Runs an effect once for all callers that wait for it, such as a session layer (`server/runtime/SessionLayer`) or a request for new
- * tokens. The effect runs on a fiber of its own. A caller that is interrupted stops waiting; when no caller is left, the effect is
- * interrupted, too. `coalesced` stores a state that many callers change. Effect's `cached` keeps the exit, and an interruption of its first
+ * tokens. The effect runs on its own fiber. A caller that is interrupted stops waiting; when no caller is left, the effect is interrupted,
+ * too. `coalesced` stores a state that many callers change. Effect's `cached` keeps the exit for ever, and an interruption of its first
  * caller reaches all other callers. When test/kit/SingleFlight passes with functions of Effect, this module can be deleted.
  *
  * `current` is the run that new callers join. It is set while a run has not ended, no other run has replaced it, and `waiting`, the number
@@ -98,7 +98,7 @@ export const make = <A, E>(scope?: Scope.Scope, closed?: E): SingleFlight<A, E> 
 
 /**
  * Returns an effect that stores a state. Callers may change the state and run the effect at the same time. Each run of `store` writes the
- * state as it is when the run begins, and it begins after the previous run has ended or was interrupted. So no older state replaces a newer
+ * state as it is when the run begins. A run begins after the previous run has ended or was interrupted, so no older state replaces a newer
  * state. If `store` may still write after an interruption, `store` itself must keep the order of its writes. Callers that wait share one
  * run.
  */

@@ -9,14 +9,14 @@ import type * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 
-/** Gives the next values of a stream, possibly none. Fails with `None` at the end of the stream, or with `Some` of the stream's error. */
+/** Reads the next values of a stream, possibly none. Fails with `None` at the end of the stream, or with `Some` of the stream's error. */
 export type Pull<A, E = never, R = never> = Effect.Effect<ReadonlyArray<A>, Option.Option<E>, R>
 
-/** Gives an effect that reads the next array of the stream. The stream is closed with the scope. */
+/** Returns an effect that reads the next array of the stream. The stream is closed with the scope. */
 export const toPull = <A, E, R>(stream: Stream.Stream<A, E, R>): Effect.Effect<Pull<A, E, R>, never, R | Scope.Scope> =>
   Effect.map(Stream.toPull(stream), (pull) => Effect.map(pull, (chunk) => Chunk.toReadonlyArray(chunk)))
 
-/** A stream of the arrays that `pull` gives, run again and again until `pull` fails. `None` ends the stream. */
+/** Makes a stream of the arrays that `pull` returns. The stream runs `pull` again and again until it fails. `None` ends the stream. */
 export const fromPull = <A, E, R>(pull: Pull<A, E, R>): Stream.Stream<A, E, R> =>
   Stream.repeatEffectChunkOption(Effect.map(pull, Chunk.unsafeFromArray))
 
@@ -40,12 +40,12 @@ export const forEach = <A, E, R>(
 ): Effect.Effect<void, E, R> =>
   Stream.runForEachChunk(stream, (chunk) => Effect.sync(() => Chunk.forEach(chunk, (value) => f(value))))
 
-/** Reads a stream to its end and gives all its values. */
+/** Reads a stream to its end and returns all its values. */
 export const collect = <A, E, R>(stream: Stream.Stream<A, E, R>): Effect.Effect<ReadonlyArray<A>, E, R> =>
   Effect.map(Stream.runCollect(stream), (values) => Chunk.toReadonlyArray(values))
 
 /**
- * A stream that `page` makes page by page. Each page has values, and the state from which `page` makes the next page; `None` ends the
+ * Makes a stream page by page with `page`. Each page has values, and the state from which `page` makes the next page; `None` ends the
  * stream.
  */
 export const paginate = <S, A, E, R>(

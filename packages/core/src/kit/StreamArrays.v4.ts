@@ -10,10 +10,10 @@ import * as Pull_ from "effect/Pull"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 
-/** Gives the next values of a stream, possibly none. Fails with `None` at the end of the stream, or with `Some` of the stream's error. */
+/** Reads the next values of a stream, possibly none. Fails with `None` at the end of the stream, or with `Some` of the stream's error. */
 export type Pull<A, E = never, R = never> = Effect.Effect<ReadonlyArray<A>, Option.Option<E>, R>
 
-/** Gives an effect that reads the next array of the stream. The stream is closed with the scope. */
+/** Returns an effect that reads the next array of the stream. The stream is closed with the scope. */
 export const toPull = <A, E, R>(stream: Stream.Stream<A, E, R>): Effect.Effect<Pull<A, E, R>, never, R | Scope.Scope> =>
   Effect.map(Stream.toPull(stream), (pull): Pull<A, E, R> =>
     Pull_.catchDone(
@@ -23,7 +23,10 @@ export const toPull = <A, E, R>(stream: Stream.Stream<A, E, R>): Effect.Effect<P
 
 const isFilled = <A>(values: ReadonlyArray<A>): values is NonEmptyReadonlyArray<A> => values.length > 0
 
-/** A stream of the arrays that `pull` gives, run again and again until `pull` fails. `None` ends the stream. Empty arrays are skipped. */
+/**
+ * Makes a stream of the arrays that `pull` returns. The stream runs `pull` again and again until it fails. `None` ends the stream. Empty
+ * arrays are skipped.
+ */
 export const fromPull = <A, E, R>(pull: Pull<A, E, R>): Stream.Stream<A, E, R> => {
   const next: Effect.Effect<NonEmptyReadonlyArray<A>, E | Cause.Done, R> = Effect.flatMap(
     Effect.mapError(pull, (end) => Option.isNone(end) ? Cause.Done() : end.value),
@@ -52,12 +55,12 @@ export const forEach = <A, E, R>(
 ): Effect.Effect<void, E, R> =>
   Stream.runForEachArray(stream, (values) => Effect.sync(() => values.forEach((value) => f(value))))
 
-/** Reads a stream to its end and gives all its values. */
+/** Reads a stream to its end and returns all its values. */
 export const collect: <A, E, R>(stream: Stream.Stream<A, E, R>) => Effect.Effect<ReadonlyArray<A>, E, R> =
   Stream.runCollect
 
 /**
- * A stream that `page` makes page by page. Each page has values, and the state from which `page` makes the next page; `None` ends the
+ * Makes a stream page by page with `page`. Each page has values, and the state from which `page` makes the next page; `None` ends the
  * stream.
  */
 export const paginate: <S, A, E, R>(

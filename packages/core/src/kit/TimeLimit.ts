@@ -1,9 +1,9 @@
 /**
- * Waits with a time limit. `call` limits an effect whose answer somebody wants. `end` limits an effect that must not delay a close. No
- * other module uses the functions `Effect.timeout…`: in a finalizer they may wait for ever, because neither a finalizer nor the effect that
- * it waits for can be interrupted.
+ * Waits with a time limit. `call` limits an effect whose result the caller needs. `end` limits an effect that must not delay a close. No
+ * other module uses the functions `Effect.timeout…`: in a finalizer they may wait for ever, because a finalizer cannot be interrupted, and
+ * the effect that it waits for cannot be interrupted there, either.
  *
- * `call` and `end` cost one fiber and one timer each. Where every message has a limit, `Deadlines` has one timer for all messages.
+ * `call` and `end` cost one fiber and one timer each. For limits on every message, `Deadlines` needs only one timer for all messages.
  */
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
@@ -18,8 +18,8 @@ import * as EffectInternals from "./EffectInternals.js"
 export const CLOSE: Duration.DurationInput = "5 seconds"
 
 /**
- * Runs the effect. When the limit has passed, interrupts the effect, waits for its end, and gives what `late` gives. So the limit does not
- * hold for an effect that cannot be interrupted.
+ * Runs the effect. When the limit has passed, interrupts the effect, waits for its end, and returns the result of `late`. Therefore the
+ * limit does not work for an effect that cannot be interrupted.
  */
 export const call: {
   <B, E2, R2>(
@@ -46,8 +46,9 @@ export const call: {
 )
 
 /**
- * Runs the effect, and gives its value. When the limit has passed, interrupts the effect and gives `None`, without waiting for the end of
- * the effect. The effect is interruptible, also in a finalizer. Parts that the effect itself makes uninterruptible go on after the limit.
+ * Runs the effect, and returns its value. When the limit has passed, interrupts the effect and returns `None`, without waiting for the end
+ * of the effect. The effect is interruptible, also in a finalizer. Parts that the effect itself makes uninterruptible go on after the
+ * limit.
  */
 export const end: {
   (limit: Duration.DurationInput): <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<Option.Option<A>, E, R>
@@ -65,7 +66,7 @@ export const end: {
 /** The least time in milliseconds that each end may take, although earlier ends have used up the common limit. */
 const LEAST = 250
 
-/** Gives a function like `end` for several effects that follow one another. They have one limit together, which starts now. */
+/** Returns a function like `end` for several effects that follow one another. They have one limit together, which starts now. */
 export const shared = (
   limit: Duration.DurationInput
 ): Effect.Effect<<A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<Option.Option<A>, E, R>> =>

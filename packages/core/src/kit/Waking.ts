@@ -1,9 +1,9 @@
 /**
  * Wakes fibers one after another. `EffectInternals`, `Outbox`, `SerialQueue`, and modules that wait for requests or for streamed answers
- * wake their fibers with it. Version 3 of Effect runs a woken fiber later. Version 4 runs it inside the call that wakes it, and so does a
- * scheduler that resumes at once. In these two cases, a chain of a thousand fibers that wake each other would overflow the stack, and the
- * rest of the fibers would sleep for ever. With this module, when a woken fiber wakes a second fiber, the second fiber runs after the first
- * has stopped.
+ * wake their fibers with this module. Version 3 of Effect runs a woken fiber later. Version 4, or a scheduler that resumes at once, runs
+ * the fiber inside the call that wakes it. Then a chain of a thousand fibers that wake each other would overflow the stack, and the rest of
+ * the fibers would sleep for ever. With this module, when a woken fiber wakes a second fiber, the second fiber runs after the first has
+ * stopped.
  *
  * The variables belong to the whole process, because a fiber of one module may wake a fiber of any other module. `line` holds callbacks;
  * those from index `at` on have not been called. `isWaking` is true exactly while a callback runs, or `run` waits for the next turn of the

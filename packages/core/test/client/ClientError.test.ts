@@ -44,7 +44,7 @@ describe("NoCommonVersion", () => {
     const error = new ClientError.NoCommonVersion({ offered: "2099-01-01", supported: ["2025-06-18", "2025-11-25"] })
     assert.strictEqual(
       error.message,
-      "The server speaks 2099-01-01; this client speaks 2025-06-18, 2025-11-25"
+      "The server supports 2099-01-01; this client supports 2025-06-18, 2025-11-25"
     )
   })
 

@@ -39,7 +39,7 @@ describe("A client MUST use only the capabilities that were declared:", () => {
         assert.include(
           error.message,
           `"${method}" was not sent: the server has not declared the capability "${capability}"; ` +
-            "if it has the method all the same"
+            "if the server has the method nevertheless"
         )
         yield* server.expectSilence
       }))
@@ -81,7 +81,7 @@ describe("A client MUST use only the capabilities that were declared:", () => {
       })
       const error = yield* failure(client.request("tasks/list"))
       assert.deepInclude({ ...error }, { _tag: "NotNegotiated", capability: undefined })
-      assert.strictEqual(error.message, "\"tasks/list\" was not sent: the revision 2025-06-18 does not have it")
+      assert.strictEqual(error.message, "\"tasks/list\" was not sent: the revision 2025-06-18 does not have this method")
       yield* answered(server, client.request("ours/do"), "ours/do", {})
     }))
 })

@@ -76,7 +76,7 @@ describe("The calls of an extension", () => {
         const [result, why] of [
           [{ id: "a", n: "x" }, "n: "],
           [{ ...job, resultType: "job" }, "does not know its \"resultType\""],
-          [{ ...job, resultType: "input_required" }, "may not require input"]
+          [{ ...job, resultType: "input_required" }, "must not ask for input"]
         ] as const
       ) {
         const calling = yield* beside(Effect.flip(client.request(requests.get, decoded)))
@@ -223,7 +223,7 @@ describe("The notifications of an extension", () => {
       const listen = Effect.flip(Stream.runDrain(client.listen(notifications.changed, ["a", "b"])))
       const partly = yield* beside(listen)
       yield* acknowledge(server, yield* server.expectRequest("subscriptions/listen"), { jobIds: ["a"] })
-      assert.include((yield* Fiber.join(partly)).message, `acknowledged no subscription to "jobIds"`)
+      assert.include((yield* Fiber.join(partly)).message, `did not acknowledge the subscription to "jobIds"`)
       const refused = yield* beside(listen)
       const { id } = yield* server.expectRequest("subscriptions/listen")
       yield* server.send({ jsonrpc: "2.0", id, error: { code: -32602, message: "No" } })

@@ -134,8 +134,8 @@ describe("A host's configuration", () => {
     const [entry, member, reason] of [
       [5, undefined, "expected an object"],
       [[{ command: "a" }], undefined, "expected an object"],
-      [{}, undefined, "it has neither a command nor a URL"],
-      [{ cmd: "a" }, undefined, "it has neither a command nor a URL"],
+      [{}, undefined, "it has no command and no URL"],
+      [{ cmd: "a" }, undefined, "it has no command and no URL"],
       [{ command: "" }, "command", "is empty"],
       [{ command: [] }, "command", "is empty"],
       [{ command: { path: "a" } }, "command", "expected a string"],
@@ -150,7 +150,7 @@ describe("A host's configuration", () => {
       [{ type: "ws", url: "ws://a" }, "type", "\"ws\" is not a transport that this client has"],
       [{ type: "constructor", url: "ws://a" }, "type", "\"constructor\" is not a transport that this client has"],
       [{ type: 5, url: "ws://a" }, "type", "expected a string"],
-      [{ command: "a", sandboxEnabled: true }, "sandboxEnabled", "only its host has the sandbox that it asks for"],
+      [{ command: "a", sandboxEnabled: true }, "sandboxEnabled", "the entry asks for a sandbox, which this client does not have"],
       [{ command: "a", versions: ["2020-01-01"] }, "versions", "expected a list of revisions"],
       [{ command: "a", timeout: "soon" }, "timeout", "expected a duration"],
       [{ command: "a", timeout: "0 seconds" }, "timeout", "expected a duration"],
@@ -242,7 +242,7 @@ describe("A host's configuration", () => {
     const { server } = entries.get("__proto__") as ServersConfig.ServerEntry
     assert.deepStrictEqual(Object.entries((server as ServersConfig.Program).env!), [["__proto__", "b"]])
     const inherited = Object.create({ command: "a" }) as unknown
-    assert.deepStrictEqual(entryOf(inherited), leftOut(undefined, "it has neither a command nor a URL") as never)
+    assert.deepStrictEqual(entryOf(inherited), leftOut(undefined, "it has no command and no URL") as never)
     assert.isTrue(Either.isLeft(ServersConfig.decode(Object.create({ mcpServers: { a: { command: "a" } } }))))
   })
 })
@@ -549,7 +549,7 @@ describe("The servers of a configuration", () => {
         ClientSessionGroup
       )
       assert.deepStrictEqual([...(yield* group.sessions).keys()], ["one"])
-      const reason = "The server \"two\" cannot be read: it has neither a command nor a URL"
+      const reason = "The server \"two\" cannot be read: it has no command and no URL"
       assert.deepStrictEqual(logged, [`${reason}. It is left out`])
       const error = yield* Effect.flip(Layer.build(layer("fail")))
       assert.strictEqual(error.message, reason)

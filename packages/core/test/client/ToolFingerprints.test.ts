@@ -131,7 +131,7 @@ describe("The fingerprints of an application", () => {
       const found = yield* fingerprints.see("shop", [pay])
       assert.strictEqual(
         fingerprints.refusal("shop", "pay", found.get("pay")),
-        "has not been agreed to by the application"
+        "is not a tool to which the application has agreed"
       )
       assert.isDefined(fingerprints.refusal("shop", "hidden", undefined))
       yield* fingerprints.agree((yield* fingerprints.pending)[0]!)

@@ -239,7 +239,7 @@ export const hostFiles: Readonly<Record<ConfiguredServers.Host, HostFile>> = {
       local: { command: "some-command", args: ["arg-1"], env: {}, timeout: 300_000 },
       remote: { url: "https://api.example.com/mcp", headers: { Authorization: "Bearer token" } }
     },
-    broken: { member: undefined, reason: "it has neither a command nor a URL" }
+    broken: { member: undefined, reason: "it has no command and no URL" }
   },
   "codex": {
     path: ".codex/config.toml",

@@ -1,6 +1,6 @@
 /**
  * Reads a member of an entry of a configuration that people write by hand, for `ServersConfig`. A number or a boolean is accepted as a
- * text, and `null` counts as absent. When a member cannot be read, the reason names the place of the member. No reason quotes a value,
+ * text, and `null` counts as absent. When a member cannot be read, the reason names the place of the member. A reason never quotes a value,
  * because the value may be a secret.
  */
 import * as Either from "effect/Either"
@@ -17,8 +17,8 @@ export type Read<A> = Either.Either<A, Flaw>
 export const flaw = (member: string, reason: string): Read<never> => Either.left({ member, reason })
 
 /**
- * The value of an own member; `undefined` when it is absent or `null`. A member that the object inherits, for example because of a key
- * `__proto__`, does not count.
+ * Returns the value of an own member; `undefined` when the member is absent or `null`. A member that the object inherits, for example
+ * because of a key `__proto__`, does not count.
  */
 export const own = (entry: Readonly<Record<string, unknown>>, member: string): unknown =>
   Object.hasOwn(entry, member) ? entry[member] ?? undefined : undefined
@@ -59,7 +59,7 @@ export const record = (value: unknown, member: string): Read<Readonly<Record<str
 
 const MAX_KEY = 100
 
-/** The place of a member inside another member. */
+/** Returns the place of a member inside another member. */
 export const within = (member: string, key: string): string => `${member}.${key.slice(0, MAX_KEY)}`
 
 export const flag = (value: unknown, member: string): Read<boolean> =>

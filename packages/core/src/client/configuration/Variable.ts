@@ -12,7 +12,7 @@ interface Variable {
   readonly byDefault: string | undefined
 }
 
-/** The text of a reference to an environment variable, in this syntax. */
+/** Returns the text of a reference to an environment variable, in this syntax. */
 export const reference = (name: string, syntax: Syntax): string =>
   syntax === "{env:NAME}" ? `{env:${name}}` : `\${env:${name}}`
 
@@ -24,7 +24,7 @@ const places = {
 
 export type Syntax = keyof typeof places
 
-/** The text between the braces of a variable. Other texts of a shell, such as `${#list}`, are no variables. */
+/** The text between the braces of a variable. Other expressions of a shell, such as `${#list}`, are not variables. */
 const form = /^(?:env:(?<env>[^:]+?)|(?<name>[A-Za-z_][A-Za-z0-9_]*|\/))(?::-(?<byDefault>.*))?$|^[A-Za-z]+:(?!-)/s
 
 const variableOf = (inside: string): Variable | undefined => {
@@ -38,14 +38,14 @@ const variableOf = (inside: string): Variable | undefined => {
     : { name: key, key, byDefault }
 }
 
-/** The names of the variables in a text. */
+/** Returns the names of the variables in a text. */
 export const names = (text: string, syntax: Syntax): ReadonlyArray<string> =>
   [...text.matchAll(places[syntax])].flatMap(([, inside, bare]) => {
     const variable = variableOf(inside ?? bare ?? "")
     return variable === undefined ? [] : [variable.name]
   })
 
-/** The text with the values of its variables. On the left: the name of the first variable that has neither a value nor a default. */
+/** Replaces the variables of a text by their values. On the left: the name of the first variable that has no value and no default. */
 export const fill = (
   text: string,
   syntax: Syntax,

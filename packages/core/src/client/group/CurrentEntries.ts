@@ -1,5 +1,5 @@
 /**
- * The current entries of a `ClientSessionGroup`. The entries of a server are added, read again, hidden or removed, always in one change.
+ * The current entries of a `ClientSessionGroup`. Adds, updates, hides or removes the entries of a server, always in one change.
  * `ServerLists` reads the lists of the server before the change, and `Entries` combines the lists of all servers.
  */
 import * as Effect from "effect/Effect"
@@ -19,7 +19,7 @@ import * as ListReport from "./ListReport.js"
 import * as Names from "./Names.js"
 import * as ServerLists from "./ServerLists.js"
 
-/** The time of one server in the group. Another server may have the name later, with another `Membership`. */
+/** The membership of one server in the group. When the server has left, another server may get the name, with another `Membership`. */
 export interface Membership {
   readonly name: string
   /** When two servers have an entry of the same name, the server with the lower number keeps the name. */
@@ -27,7 +27,7 @@ export interface Membership {
 }
 
 export interface Options extends Names.Naming {
-  /** Whether a server is refused when it has a name of another server. With `false`, the entry is renamed. */
+  /** Whether the group refuses a server that has the name of an entry of another server. With `false`, the group renames the entry. */
   readonly refuseCollisions: boolean
   /** Compares the tools of servers with the agreements of the application; `undefined` when the group has no fingerprints. */
   readonly fingerprints: ToolFingerprints | undefined
@@ -42,7 +42,7 @@ export interface CurrentEntries {
     member: Membership,
     session: ClientSessionService
   ) => Effect.Effect<ServerLists.Listing, ClientError | DuplicateEntry>
-  /** Reads the lists of a server again. A list that the server refuses to give stays as it was. */
+  /** Reads the lists of a server again. When the server refuses to give a list, the earlier list stays. */
   readonly refresh: (
     member: Membership,
     session: ClientSessionService
@@ -52,11 +52,11 @@ export interface CurrentEntries {
   readonly remove: (member: Membership) => Effect.Effect<void>
   /** Publishes the entries again, because the application has agreed to a tool, or a tool has changed. */
   readonly renew: Effect.Effect<void>
-  /** Why calls of a tool are refused; `undefined` when they are not refused. */
+  /** Returns why calls of a tool are refused; `undefined` when they are not refused. */
   readonly refusal: (tool: GroupEntries.Entry<Tools.Tool>) => string | undefined
 }
 
-/** How many changes wait for a slow listener. Then the oldest are dropped; the newest is never dropped. */
+/** How many changes wait for a slow listener. When more changes wait, the oldest are dropped; the newest is never dropped. */
 const CAPACITY = 16
 
 type Listener = Outbox.Outbox<GroupEntries.Entries>
@@ -79,8 +79,8 @@ interface Self {
 }
 
 /**
- * Each change is one synchronous step without a lock, because a lock would be lost when a server is interrupted in the step after it took
- * the lock.
+ * Makes the entries of a group. Each change is one synchronous step without a lock. A lock would never be released if a server is
+ * interrupted directly after it took the lock.
  */
 export const make = (options: Options): Effect.Effect<CurrentEntries> =>
   Effect.map(ListReport.make, (report) => {
@@ -123,7 +123,7 @@ const listener = ({ listeners, state }: Self): Effect.Effect<Listener, never, Sc
       })
   )
 
-/** Whether a change is accepted that would lead to these entries. A failure refuses the change. */
+/** Decides whether the group accepts a change that leads to these entries. A failure refuses the change. */
 type Accept<E> = (entries: GroupEntries.Entries) => Exit.Exit<void, E>
 
 const refusal = (
@@ -155,7 +155,7 @@ const noFingerprints = Effect.succeed<ReadonlyMap<string, string>>(new Map())
 const refusalOf = ({ fingerprintOf, options: { fingerprints } }: Self): Entries.Refusal => (server, tool) =>
   fingerprints?.refusal(server, tool.name, fingerprintOf.get(tool))
 
-/** Sets the lists of a server, and logs which entries were renamed because of it. */
+/** Sets the lists of a server, and logs the entries that are renamed because of this change. */
 const set = <E>(self: Self, member: Membership, server: Entries.Server, accept: Accept<E>): Effect.Effect<void, E> =>
   Effect.suspend(() => {
     const before = MutableRef.get(self.state)
@@ -173,7 +173,7 @@ const set = <E>(self: Self, member: Membership, server: Entries.Server, accept: 
     )
   })
 
-/** Changes what is known of a server that is in the group. When `change` returns `undefined`, the server is removed. */
+/** Changes the stored lists of a server that is in the group. When `change` returns `undefined`, the server is removed. */
 const update = (
   self: Self,
   member: Membership,

@@ -1,8 +1,8 @@
 /**
- * Combines the lists of many servers into the entries of a group, so that no two entries have the same name, and finds the entry of a URI.
- * These are plain functions over the types of `GroupEntries`. `CurrentEntries` holds the entries that they make, `ServerLists` reads the
- * lists of one server, and `ClientSessionGroup` finds the server of a name or a URI. `Mirror`, `Naming` and `ListFollower` of package
- * `proxy` use the type `ServerLists`, too.
+ * Combines the lists of many servers into the entries of a group, so that no two entries have the same name. Also finds the entry of a URI.
+ * The module consists of plain functions over the types of `GroupEntries`. `CurrentEntries` stores the entries that these functions make.
+ * `ServerLists` reads the lists of one server. `ClientSessionGroup` finds the server of a name or a URI. `Mirror`, `Naming` and
+ * `ListFollower` of package `proxy` use the type `ServerLists`, too.
  */
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
@@ -31,7 +31,10 @@ export interface ServerLists {
 
 export const noLists: ServerLists = { tools: [], resources: [], templates: [], prompts: [] }
 
-/** A server of the group, with its last lists. A server that is away has no entries, but the names of its entries stay reserved. */
+/**
+ * A server of the group, with its last lists. A server whose connection is lost (`isAway`) has no entries, but the names of its entries
+ * stay reserved.
+ */
 export interface Server {
   readonly name: string
   readonly info: Implementation
@@ -44,7 +47,7 @@ export type Refusal = (server: string, tool: Tools.Tool) => string | undefined
 
 export const empty: Entries = { tools: new Map(), resources: new Map(), templates: new Map(), prompts: new Map() }
 
-/** The entries of all servers. When two entries have the same name, the entry of the earlier server keeps the name. */
+/** Makes the entries of all servers. When two entries have the same name, the entry of the earlier server keeps the name. */
 export const of = (servers: ReadonlyArray<Server>, naming: Names.Naming, refusal: Refusal): Entries => ({
   tools: named("tools", servers, naming, ({ tools }) => tools, ({ name }) => name, refusal),
   resources: named("resources", servers, naming, ({ resources }) => resources, ({ uri }) => uri),
@@ -86,14 +89,14 @@ const named = <A extends { readonly name: string }>(
 
 const clean = new WeakMap<object, object>()
 
-/** The entry without hidden characters. Each entry is cleaned only once, also when the servers of the group change often. */
+/** Returns the entry without hidden characters. Each entry is cleaned only once, also when the servers of the group change often. */
 const cleaned = <A extends { readonly name: string }>(listed: A): A => {
   let one = clean.get(listed)
   if (one === undefined) clean.set(listed, one = HiddenCharacters.removedFrom(listed))
   return one as A
 }
 
-/** The names and texts that all servers list, for a `ListReport`. */
+/** Returns the names and texts that all servers list, for a `ListReport`. */
 export const listings = (servers: ReadonlyArray<Server>): ReadonlyArray<ListReport.Listing> =>
   kinds.map((kind) => ({
     subject: `the ${Names.noun[kind]}s of the group`,
@@ -107,11 +110,11 @@ export const listings = (servers: ReadonlyArray<Server>): ReadonlyArray<ListRepo
 export interface Renamed {
   readonly server: string
   readonly kind: Kind
-  /** The name that each entry could not have, by the name that it has in the group. */
+  /** By the name that each entry has in the group: the name that the entry could not have, because another entry has it. */
   readonly names: ReadonlyMap<string, string>
 }
 
-/** The entries that are renamed now because of a collision, and were not renamed before. */
+/** Returns the entries that are renamed now because of a collision, and were not renamed before. */
 export const renamed = (before: Entries, now: Entries): ReadonlyArray<Renamed> =>
   kinds.flatMap((kind) => {
     const found = new Map<string, Map<string, string>>()
@@ -124,7 +127,10 @@ export const renamed = (before: Entries, now: Entries): ReadonlyArray<Renamed> =
     return [...found].map(([server, names]) => ({ server, kind, names }))
   })
 
-/** The first kind of entries in which this server and another server have equal names, and these names; `undefined` when there is none. */
+/**
+ * Returns the first kind of entries in which this server and another server have equal names, with these names; `undefined` when there is
+ * none.
+ */
 export const collisions = (
   entries: Entries,
   server: string
@@ -145,8 +151,8 @@ export interface Readable {
 }
 
 /**
- * The server that has a URI of the group, and the URI that this server knows; `undefined` when no server has it. A server may list very
- * many templates, so other fibers run in between.
+ * Finds the server that has a URI of the group, and the URI that this server knows; `undefined` when no server has it. A server may list
+ * very many templates, so the search lets other fibers run between two templates.
  */
 export const readable: (entries: Entries, uri: string) => Effect.Effect<Readable | undefined> = Effect.fnUntraced(
   function*({ resources, templates }, uri) {
@@ -162,12 +168,12 @@ export const readable: (entries: Entries, uri: string) => Effect.Effect<Readable
   }
 )
 
-/** Gives the URI that a server knows for a URI of the group; `None` when the template does not match the URI. */
+/** Returns the URI at a server for a URI of the group; `None` when the template does not match the URI. */
 type Original = (uri: string, key: string) => Option.Option<string>
 
 const equal = new WeakMap<Entries["resources"], ReadonlyMap<string, Entry<Resources.Resource>>>()
 
-/** The first resource whose URI has this key. */
+/** Finds the first resource whose URI has this key. */
 const equalOf = (resources: Entries["resources"], key: string): Entry<Resources.Resource> | undefined => {
   let byKey = equal.get(resources)
   if (byKey === undefined) {

@@ -1,6 +1,6 @@
 /**
- * Reports irregular texts in lists of servers: characters that people do not see, and names that look alike. `ToolList` of package `ai`,
- * `CurrentEntries` and the `Mirror` of package `proxy` have one report each. A report says the same thing only once, however often the
+ * Reports irregular texts in lists of servers: characters that people cannot see, and names that look alike. `ToolList` of package `ai`,
+ * `CurrentEntries` and the `Mirror` of package `proxy` have one report each. A report logs the same finding only once, however often the
  * lists are read. `HiddenCharacters` and `LookAlikes` find the characters.
  */
 import * as Effect from "effect/Effect"
@@ -26,7 +26,7 @@ export interface Entry {
 }
 
 export interface ListReport {
-  /** Reports what was found in these lists, unless the same was reported last for the same subject. */
+  /** Reports what was found in these lists, unless the last report about the same subject had the same findings. */
   readonly report: (listings: ReadonlyArray<Listing>) => Effect.Effect<void>
 }
 

@@ -1,6 +1,6 @@
 /**
  * The servers of a `ClientSessionGroup`, by name. Each server has one fiber, which holds its connection while the server is in the group.
- * When the scope closes, all fibers are interrupted at the same time, so that a server that closes slowly delays no other server.
+ * When the scope closes, all fibers are interrupted at the same time, so a server that closes slowly does not delay other servers.
  * `GroupError` has the errors about names that are taken or unknown.
  */
 import * as Deferred from "effect/Deferred"
@@ -48,7 +48,7 @@ export const make = (
   onLeave: (member: Member) => Effect.Effect<void>
 ): Effect.Effect<Members, never, Scope.Scope> =>
   Effect.gen(function*() {
-    // The keys are members and not names, because a name is free while its last member still closes.
+    // The keys are members and not names: a name is free for a new member while the last member with this name still closes.
     const fibers = yield* FiberMap.make<Member, void>()
     const state = yield* Ref.make<State>({ byName: new Map(), order: 0 })
 

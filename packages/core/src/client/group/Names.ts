@@ -1,7 +1,7 @@
 /**
  * The names of entries in a group: the hooks of the application, other names for entries whose names are taken, and the words about names
- * for errors and log messages. These are plain functions. `Entries` applies them to all entries of all servers; `CurrentEntries` and
- * `GroupError` use the words.
+ * for errors and log messages. The module consists of plain functions. `Entries` applies them to all entries of all servers;
+ * `CurrentEntries` and `GroupError` use the words.
  */
 import * as Hash from "effect/Hash"
 import * as HiddenCharacters from "../../protocol/rules/HiddenCharacters.js"
@@ -15,7 +15,7 @@ export interface Naming {
   readonly isPrefixed: boolean
 }
 
-/** Returns a name that is not taken: the name that the entry cannot have, with the name of the server before it. */
+/** Returns a name that is not taken: the taken name, with the name of the server before it. */
 export type FreeName = (server: string, name: string, isTaken: (name: string) => boolean) => string
 
 const isUri = (kind: Kind): boolean => kind === "resources" || kind === "templates"
@@ -23,8 +23,8 @@ const isUri = (kind: Kind): boolean => kind === "resources" || kind === "templat
 const hookOf = (kind: Kind, { nameHook, uriHook }: Naming): NameHook => isUri(kind) ? uriHook : nameHook
 
 /**
- * The name that an entry should have: the name that the hook returns, without hidden characters, and with a prefix if `isPrefixed` is
- * `true`. `undefined` leaves the entry out of the group.
+ * Makes the function that returns the name that an entry should have: the name that the hook returns, without hidden characters, and with a
+ * prefix if `isPrefixed` is `true`. `undefined` leaves the entry out of the group.
  */
 export const wanted = (kind: Kind, naming: Naming): NameHook => {
   const hook = hookOf(kind, naming)
@@ -47,7 +47,7 @@ export const freeName = (kind: Kind, { isPrefixed, maxNameLength }: Naming): Fre
     const cut = isPrefixed ? name : prefixed(server, name, maxNameLength)
     return cut.slice(0, maxNameLength - number.length) + number
   }
-  // The last number of each name, so that a server that repeats a name many times causes no long search.
+  // The last number of each name. With it, a server that repeats a name many times does not cause a long search.
   const numbers = new Map<string, number>()
   return (server, name, isTaken) => {
     const first = numbered(server, name, "")
@@ -61,10 +61,10 @@ export const freeName = (kind: Kind, { isPrefixed, maxNameLength }: Naming): Fre
   }
 }
 
-/** The name of a server with only those characters that model APIs accept in a name and that have no meaning in a URI template. */
+/** Returns the name of a server with only those characters that model APIs accept in a name and that have no meaning in a URI template. */
 const safe = (server: string): string => server.replace(/[^A-Za-z0-9_-]/gu, "_")
 
-/** A name of at most `limit` characters. A name that was cut ends with a hash, so that two long names stay different. */
+/** Cuts a name to at most `limit` characters. A name that was cut ends with a hash, so that two long names stay different. */
 const shortened = (name: string, limit: number): string => {
   if (name.length <= limit) return name
   const end = `_${(Hash.string(name) >>> 0).toString(36)}`
@@ -80,7 +80,7 @@ export const noun: Readonly<Record<Kind, string>> = {
 
 const MAX_LISTED = 10
 
-/** At most ten names in quotes. Long names are cut. */
+/** Writes at most ten names in quotes. Long names are cut. */
 export const listed = (names: ReadonlyArray<string>): string =>
   names.slice(0, MAX_LISTED).map((name) => JSON.stringify(name.slice(0, 100))).join(", ") +
   (names.length > MAX_LISTED ? ` and ${names.length - MAX_LISTED} more` : "")

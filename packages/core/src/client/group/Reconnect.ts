@@ -1,6 +1,6 @@
 /**
  * Keeps a connection of a `ClientSessionGroup` alive: connects, waits until the connection ends, and connects again according to a
- * schedule. This module knows neither sessions nor groups.
+ * schedule. This module does not depend on sessions or groups.
  */
 import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
@@ -19,9 +19,9 @@ export interface Options {
 }
 
 /**
- * Connects again and again. Each connection has a scope of its own, which is closed before the next connection. The first connection
- * completes `first` with its value or its failure. Only after a success further connections follow. The effect ends when the schedule ends;
- * without options it ends after one connection.
+ * Connects again and again. Each connection has its own scope, which is closed before the next connection. The first connection completes
+ * `first` with its value or its failure. Further connections follow only after a success of the first. The effect ends when the schedule
+ * ends; without options it ends after one connection.
  */
 export const run = <A, E, R>(
   connect: Effect.Effect<Connection<A>, E, R>,
@@ -56,7 +56,7 @@ export const run = <A, E, R>(
 /** How long a connection must last so that the schedule starts again at its beginning. */
 const RESET_AFTER = "1 minute"
 
-/** The schedule, which starts again at its beginning after each connection that lasted long enough. */
+/** Makes the schedule start again at its beginning after each connection that lasted long enough. */
 const restarted = ({ schedule }: Options): Schedule.Schedule<Duration.Duration, Duration.Duration> =>
   Schedule.resetWhen(
     Schedule.passthrough(Schedule.mapInput(schedule, (_: Duration.Duration) => undefined)),

@@ -19,7 +19,7 @@ import * as ListPages from "../session/ListPages.js"
 import { noLists, type ServerLists } from "./Entries.js"
 
 /**
- * Reads all lists of a server. A list is not requested when the server does not declare its capability. A list is empty when the server
+ * Reads all lists of a server. Does not request a list when the server does not declare its capability. A list is empty when the server
  * does not have its method. When the server answers the request with another error, the list stays as it is in `before`, the error is
  * logged, and `isComplete` is `false`. When a list is too large or does not end, the entries before the limit are taken, and a warning is
  * logged.
@@ -42,7 +42,7 @@ export const read = (
         Effect.logWarning(`"${session.serverInfo.name}" lists too many of its ${name}: ${error.message}`)),
       {
         onFailure: (error) =>
-          // A failure of this side does not say what the server offers.
+          // A failure on the side of the client does not show what the server offers.
           isLocalError(error) ? Effect.fail(error) : Effect.zipRight(
             Effect.logWarning(`"${session.serverInfo.name}" refused to list its ${name}: ${error.message}`),
             Effect.sync((): ReadonlyArray<A> => {
@@ -82,8 +82,8 @@ export interface Listing {
 }
 
 /**
- * Reads all entries of a list, and counts the pages. When the list is cut at a limit, runs `onCut` and gives the entries before the limit.
- * Default for `onCut`: the effect fails.
+ * Reads all entries of a list, and counts the pages. When the list is cut at a limit, runs `onCut` and returns the entries before the
+ * limit. Default for `onCut`: the effect fails.
  */
 export const collect = <A>(
   list: Stream.Stream<A, ClientError>,
@@ -104,8 +104,8 @@ export const collect = <A>(
   })
 
 /**
- * Starts to listen for changes of the lists. The effect that it gives waits for a change that came after `changes` was run, or after that
- * effect was last run. Several changes count as one.
+ * Starts to listen for changes of the lists. Returns an effect that waits for the next change. The effect ends at once if a change came
+ * after `changes` was run, or after the last run of the effect. Several changes count as one.
  */
 export const changes = (
   { listChanges }: Pick<ClientSessionService, "listChanges">

@@ -1,6 +1,6 @@
 /**
- * What ends a request over HTTP, in both protocol eras (`legacy/Post`, `legacy/Sse`, `modern/Http`): its answer, which is among the
- * incoming messages, or an error that says why no answer will come.
+ * Recognizes the end of a request over HTTP, in both protocol eras: its answer among the incoming messages, or an error that says why no
+ * answer will come. `legacy/Post`, `legacy/Sse` and `modern/Http` use this module.
  */
 import type * as Effect from "effect/Effect"
 import { type ErrorObject, INVALID_REQUEST } from "../../jsonrpc/JsonRpcError.js"
@@ -20,7 +20,7 @@ export const isAnswer = (message: Message.Incoming, id: Message.RequestId): mess
 }
 
 /**
- * Whether an event that was too large may have been the answer to the request with this id. It may, unless the known parts of the event
+ * Whether an event that was too large may have been the answer to the request with this id. `false` only when the known parts of the event
  * show that it is a request or a notification of the server, or that it has another id.
  */
 export const mayBeAnswer = (dropped: Sse.TooLarge, id: Message.RequestId): boolean => {
@@ -33,7 +33,7 @@ export const mayBeAnswer = (dropped: Sse.TooLarge, id: Message.RequestId): boole
 export const isMalformed = (message: Message.Incoming, id: Message.RequestId): message is Message.Malformed =>
   Message.isMalformed(message) && (message.kind === "response" || message.kind === "unknown") && message.id === id
 
-/** The error in a response that fails its request; `undefined` for any other message. */
+/** Returns the error in a response that fails its request; `undefined` for any other message. */
 export const errorOf = (message: Message.Incoming): ErrorObject | undefined =>
   !Message.isMalformed(message) && Message.isResponse(message) && !Message.isSuccess(message)
     ? message.error
@@ -43,26 +43,28 @@ export const errorOf = (message: Message.Incoming): ErrorObject | undefined =>
 export const isWithoutId = (message: Message.Incoming): boolean =>
   !Message.isMalformed(message) && Message.isResponse(message) && (message.id === undefined || message.id === null)
 
-/** The error for a request whose answer will not come. */
+/** Makes the error for a request whose answer will not come. */
 export const lost = (method: string, why: string, cause?: unknown): TransportError =>
   new TransportError({ reason: "Read", message: `The answer to "${method}" was lost: ${why}`, cause })
 
-/** The error for an answer that cannot be read. */
+/** Makes the error for an answer that cannot be read. */
 export const unreadable = (method: string, why: string): TransportError =>
   new TransportError({ reason: "Decode", message: `The answer to "${method}" cannot be read: ${why}` })
 
-/** The error for an answer that was not read because its event is too large. */
+/** Makes the error for an answer that was not read because its event is too large. */
 export const tooLargeEvent = (method: string, { maxEventBytes }: Sse.TooLarge): TransportError =>
   unreadable(method, `an event of its stream has more than ${maxEventBytes} bytes; ${advice("maxEventBytes")}`)
 
-/** The error for an answer that was not read because its body is too large. `size` says how large the body is. */
+/** Makes the error for an answer that was not read because its body is too large. `size` says how large the body is. */
 export const tooLargeBody = (method: string) => (size: string): TransportError =>
   unreadable(method, `its body has ${size}; ${advice("maxBodyBytes")}`)
 
 const advice = (limit: "maxBodyBytes" | "maxEventBytes"): string =>
   `raise the limit ${limit}, or ask for a smaller answer`
 
-/** The error for an answer that is a malformed message. JSON that is no JSON-RPC message at all may come from a server of another kind. */
+/**
+ * Makes the error for an answer that is a malformed message. JSON that is not a JSON-RPC message may come from a server of another kind.
+ */
 export const malformed = (method: string, { code, id, kind, message }: Message.Malformed, url: URL): TransportError =>
   unreadable(
     method,

@@ -1,5 +1,5 @@
 /**
- * Finds the values of the client's own headers that no error may quote, for `RefusedResponse` and `PlatformError`. `fetch` removes the
+ * Finds the values of the client's own headers that errors must not quote, for `RefusedResponse` and `PlatformError`. `fetch` removes the
  * white space around a value, so a server or the platform quotes the value without that space.
  */
 import type * as Headers from "@effect/platform/Headers"
@@ -7,7 +7,7 @@ import type * as Headers from "@effect/platform/Headers"
 /** How many characters a value must have to count as a secret. A shorter value may be a part of ordinary words. */
 const MIN_LENGTH = 8
 
-/** The secret values of headers. For each header: the whole value, and the value without its scheme (`Bearer`). */
+/** Returns the secret values of headers. For each header: the whole value, and the value without its scheme (`Bearer`). */
 export const valuesOf = (sent: Headers.Headers): ReadonlyArray<string> => {
   const values: Array<string> = []
   for (const [name, given] of Object.entries(sent)) {
@@ -38,6 +38,6 @@ const MAX_DEPTH = 8
 
 const publicNames = new Set(["accept", "content-type", "content-length", "mcp-protocol-version", "user-agent"])
 
-/** Whether a header is no secret. Headers of the protocol repeat the body, so texts of the server may repeat their values. */
+/** Whether a header is public. Headers of the protocol repeat the body, so texts of the server may repeat their values. */
 const isPublic = (name: string): boolean =>
   publicNames.has(name) || name === "mcp-method" || name === "mcp-name" || name.startsWith("mcp-param-")

@@ -1,8 +1,8 @@
 /**
- * The decompressed bytes of a body, for `ResponseBody` and `Events`. Some HTTP clients of platforms decompress a body but keep the header
- * that names the compression. Others do not decompress. A server may also compress without being asked to. Therefore the first bytes of the
- * body decide: neither JSON nor an event begins with the bytes of a compressed body. A body in a format that `DecompressionStream` of the
- * web does not know stays compressed.
+ * Decompresses the body of a response, for `ResponseBody` and `Events`. Some HTTP clients of platforms decompress a body but keep the
+ * header that names the compression. Other clients do not decompress. A server may also compress a body although the client did not ask for
+ * it. Therefore this module looks at the first bytes of the body: JSON and events never begin with the first bytes of a compressed body. A
+ * body in a format that `DecompressionStream` of the web does not support stays compressed.
  */
 import type * as HttpClientResponse from "@effect/platform/HttpClientResponse"
 import * as Effect from "effect/Effect"
@@ -17,7 +17,7 @@ const formats: ReadonlyMap<string, readonly [format: "gzip" | "deflate", ...magi
   ["deflate", ["deflate", 0x78]]
 ])
 
-/** The body of a response. It is decompressed while it is read, so that its reader can stop at a limit. */
+/** Returns the bytes of the body of a response. The body is decompressed while it is read, so that the reader can stop at a limit. */
 export const bytesOf = (response: HttpClientResponse.HttpClientResponse): Stream.Stream<Uint8Array, unknown> => {
   const encoding = response.headers["content-encoding"]
   const known = encoding === undefined ? undefined : formats.get(encoding.trim().toLowerCase())

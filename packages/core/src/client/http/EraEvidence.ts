@@ -1,8 +1,8 @@
 /**
- * Says what the failure of an HTTP request shows about the protocol era of its server (revisions up to 2025-11-25 are legacy, 2026-07-28 is
- * modern), and whether another request may succeed. `negotiation/Plan`, `negotiation/Probe` and `legacy/Connect` call it for every
- * transport, so this module does not load an HTTP client. `modern/Http` and `negotiation/HttpTransport` call it for the responses that they
- * get.
+ * Decides what the failure of an HTTP request shows about the protocol era of its server, and whether another request may succeed.
+ * Revisions up to 2025-11-25 are legacy, revision 2026-07-28 is modern. `negotiation/Plan`, `negotiation/Probe` and `legacy/Connect` call
+ * these functions for every transport, so this module does not load an HTTP client. `modern/Http` and `negotiation/HttpTransport` call them
+ * for the responses that they get.
  */
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -13,8 +13,8 @@ import { HttpResponseError } from "../HttpResponseError.js"
 import * as PlatformError from "./PlatformError.js"
 
 /**
- * Whether the server may have refused the request because it does not know requests of this era. A server that wants a login, or that has
- * no time or capacity, refuses requests of both eras.
+ * Whether the server may have refused the request because it does not support requests of this era. A server that wants a login, or that
+ * has no time or capacity, refuses requests of both eras.
  */
 export const showsEra = ({ status }: HttpResponseError): boolean =>
   status >= 400 && status < 500 && ![401, 403, 407, 408, 425, 429].includes(status)
@@ -29,7 +29,7 @@ export const isFinal = (error: TransportError): boolean =>
   error.cause instanceof HttpResponseError ? asksForLogin(error.cause) : error.reason !== "Read" && !isHidden(error)
 
 /**
- * Whether a server may accept the same request a little later. The server limits the number of requests, and does not say when it will
+ * Whether a server may accept the same request a little later: the server limits the number of requests, and does not say when it will
  * accept the next request. Some servers answer with status 403 in this case.
  */
 export const mayPass = (error: { readonly _tag: string; readonly cause?: unknown }): boolean =>
@@ -37,7 +37,7 @@ export const mayPass = (error: { readonly _tag: string; readonly cause?: unknown
   (error.cause.status === 403 || error.cause.status === 429) && !asksForLogin(error.cause) &&
   error.cause.headers["retry-after"] === undefined
 
-/** The longest time that a client without a session waits because a server asks for it. */
+/** The longest wait that a server can ask for with `Retry-After`, for a client that has no session yet. */
 const MAX_WAIT = Duration.seconds(30)
 
 /** Sends a request. When the server asks to wait with `Retry-After`, waits, and sends the request once more. */
@@ -51,8 +51,8 @@ export const patiently = <A>(request: Effect.Effect<A, CallError>): Effect.Effec
     }))
 
 /**
- * How long to wait before the next attempt. `Retry-After` has a number of seconds or a date; `undefined` when the server does not ask to
- * wait.
+ * Returns how long to wait before the next attempt. `Retry-After` has a number of seconds or a date. Returns `undefined` when the server
+ * does not ask to wait.
  */
 const waitOf = (error: CallError, now: number): Duration.Duration | undefined => {
   const refused = error._tag === "TransportError" ? error.cause : undefined
@@ -62,7 +62,7 @@ const waitOf = (error: CallError, now: number): Duration.Duration | undefined =>
   return Number.isNaN(millis) ? undefined : Duration.millis(millis)
 }
 
-/** Whether a server has refused the request as one of an era that it does not know. */
+/** Whether a server has refused the request because the request belongs to an era that the server does not support. */
 export const isOfOtherEra = (error: CallError): boolean =>
   error._tag === "TransportError" && error.cause instanceof HttpResponseError && showsEra(error.cause)
 

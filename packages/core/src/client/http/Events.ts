@@ -17,7 +17,10 @@ import type { Settings } from "./Settings.js"
 /** An event, or the notice that an event was dropped because it is too large. */
 export type Event = Sse.Event | Sse.TooLarge
 
-/** The events of a response. Fails with reason `Read` when the body is cut off, or when no byte comes within `readTimeout` milliseconds. */
+/**
+ * Reads the events of a response. Fails with reason `Read` when the body is cut off, or when no byte comes within `readTimeout`
+ * milliseconds.
+ */
 export const fromResponse = (
   response: HttpClientResponse.HttpClientResponse,
   { maxEventBytes, readTimeout }: Pick<Settings, "maxEventBytes" | "readTimeout">

@@ -1,11 +1,11 @@
 /**
- * What the modules of one connection over HTTP share: the URL, the settings, the sender, the reader of incoming messages, the limits of
- * outgoing messages, and the fibers that send and receive. `negotiation/HttpTransport` makes the connection. `Outgoing` and the transports
- * of both protocol eras (`legacy/Http`, `legacy/Sse`, `modern/Http`) use its `HttpSender` and its `Reader`. A connection does not look into
- * messages, and does not know the protocol era.
+ * The parts that all modules of one connection over HTTP share: the URL, the settings, the sender, the reader of incoming messages, the
+ * limits of outgoing messages, and the fibers that send and receive. `negotiation/HttpTransport` makes the connection. `Outgoing` and the
+ * transports of both protocol eras (`legacy/Http`, `legacy/Sse`, `modern/Http`) use its `HttpSender` and its `Reader`. A connection does
+ * not look into messages, and is the same for both eras.
  *
- * A connection ends when its reader stops, when the server ends it, or when its scope closes. Then requests are interrupted, and no new
- * message is taken. Messages that were taken before may still be accepted by the server until the connection has closed.
+ * A connection ends when its reader stops, when the server ends it, or when its scope closes. Then the connection interrupts the requests,
+ * and takes no new message. Until the connection has closed, the server may still accept messages that were taken before.
  */
 import type { HttpClient } from "@effect/platform/HttpClient"
 import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
@@ -70,8 +70,8 @@ class Authorizing {
 }
 
 /**
- * How a fiber of a connection runs. The fiber can be interrupted, also when the code that connects cannot. Effect does not log failures of
- * the fiber or of its children as unhandled, because each failure is the outcome of a call, or leads to another attempt.
+ * Sets how the fibers of a connection run. The fibers can be interrupted, also when the code that connects cannot be interrupted. Effect
+ * does not log failures of a fiber or of its children as unhandled: each failure is the outcome of a call, or leads to another attempt.
  */
 const asFiber = <A, E, R>(runtime: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   EffectInternals.unreported(Effect.interruptible(runtime))
@@ -134,7 +134,7 @@ export const make = (
     }
   })
 
-/** A request to a URL of the connection. A header in `headers` replaces the header of the same name that the application has set. */
+/** Makes a request to a URL of the connection. A header in `headers` replaces the header of the same name that the application has set. */
 export const request = (
   { settings }: HttpConnection,
   method: "GET" | "POST" | "DELETE",

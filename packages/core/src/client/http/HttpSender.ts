@@ -3,8 +3,8 @@
  * `Authorizer`, follows redirects within the same origin, and remembers the target of a permanent redirect. When the server answers with
  * status 401 or 403, it runs `authorize`: a function once, an `Authorizer` up to five times.
  *
- * A sender knows neither messages nor sessions. `HttpConnection` has one sender, which closes the HTTP connection of each response whose
- * body was not read to its end.
+ * A sender does not depend on messages or sessions. `HttpConnection` has one sender. The sender closes the HTTP connection of each response
+ * whose body was not read to its end.
  */
 import * as Headers from "@effect/platform/Headers"
 import * as HttpClient from "@effect/platform/HttpClient"
@@ -46,7 +46,7 @@ export interface HttpSender {
   ) => Stream.Stream<A, E | TransportError>
   /** Counts how often the headers of the application change. `undefined` when they cannot change. */
   readonly credentials: Credentials | undefined
-  /** The message. When it is an error, secret values of the client's own headers are removed from its texts. */
+  /** Returns the message. If the message is an error, its texts are returned without secret values of the client's own headers. */
   readonly redacted: (message: Message.Incoming) => Message.Incoming
 }
 
@@ -65,8 +65,8 @@ interface Earlier {
 const first: Earlier = { redirects: 0, asked: undefined, refusals: 0, memory: undefined, given: Headers.empty }
 
 /**
- * A copy of a JSON value in which `change` has changed each text and each member name. It does not recurse, because the server chooses how
- * deep the value nests.
+ * Copies a JSON value, and changes each text and each member name with `change`. The function does not recurse, because the server chooses
+ * how deep the value nests.
  */
 const withTexts = (given: unknown, change: (text: string) => string): unknown => {
   const unfinished: Array<readonly [from: object, to: Record<string, unknown>]> = []
@@ -274,15 +274,15 @@ class Attempts {
   }
 
   /**
-   * The URL to which a request has moved; `undefined` when it has not moved. Every MCP endpoint has POST, so a redirect of POST moves the
-   * endpoint. A redirect of GET may lead to a page for browsers, so it moves only GET.
+   * Returns the URL to which a request has moved; `undefined` when it has not moved. Every MCP endpoint supports POST, so a redirect of
+   * POST moves the endpoint. A redirect of GET may lead to a page for browsers, so it moves only GET.
    */
   private targetOf(request: Request): URL | undefined {
     if (this.moved.size === 0) return undefined
     return this.moved.get(keyOf(request)) ?? this.moved.get(keyOf(request, "POST"))
   }
 
-  /** Finds the headers that a request would have now. Gives the number of their changes, with a change that happens now. */
+  /** Makes the headers that a request would have now. Returns how often these headers have changed, including a change that happens now. */
   get now(): Effect.Effect<number, unknown> {
     return Effect.gen(this, function*() {
       const given = applicationHeaders(yield* this.settings.headersEffect ?? Effect.succeed(Headers.empty))
@@ -329,13 +329,13 @@ const noResponse = (request: Request, error: PlatformError.PlatformError): Trans
   return new TransportError({
     reason: wasSent ? "Read" : "Write",
     message: `${request.method} ${request.url} ${
-      wasSent ? "failed, and may have been served" : "was not sent"
+      wasSent ? "failed, and the server may have served it" : "was not sent"
     }: ${why}`,
     cause: PlatformError.withoutHeaders(error)
   })
 }
 
-/** The innermost cause of an error. */
+/** Returns the innermost cause of an error. */
 const rootOf = (error: unknown): unknown => {
   let inner = error
   for (let depth = 0; depth < 8; depth++) {
@@ -357,7 +357,7 @@ const describe = (error: unknown): string => {
   return message === "" ? codeOf(error) ?? "no reason given" : message
 }
 
-// No request is written before there is a connection, or to a connection that is not trusted.
+// With these codes the request was not written: there was no connection, or the client did not trust the connection.
 const unreachedCodes =
   /^(ECONNREFUSED|ENOTFOUND|EAI_\w+|EHOSTUNREACH|ENETUNREACH|EADDRNOTAVAIL|UND_ERR_CONNECT_TIMEOUT|UND_ERR_INVALID_ARG|ERR_INVALID_\w+|ERR_TLS_\w+|CERT_\w+|DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_\w+)$/
 

@@ -8,7 +8,7 @@ export const JSON = "application/json"
 
 export const EVENTS = "text/event-stream"
 
-/** The media type that a Content-Type header names; the empty string when there is none. */
+/** Returns the media type that a Content-Type header names; the empty string when there is none. */
 export const of = (contentType: string | undefined): string => {
   // Nearly every server sends exactly one of these two values.
   if (contentType === JSON || contentType === EVENTS) return contentType
@@ -16,7 +16,7 @@ export const of = (contentType: string | undefined): string => {
   return (semicolon === -1 ? contentType ?? "" : contentType!.slice(0, semicolon)).trim().toLowerCase()
 }
 
-/** The charset that a Content-Type header names, at most 40 characters. `undefined` when it names none, or UTF-8. */
+/** Returns the charset that a Content-Type header names, at most 40 characters. `undefined` when it names no charset, or UTF-8. */
 export const charsetOf = (contentType: string | undefined): string | undefined => {
   if (contentType === undefined || !contentType.includes(";")) return undefined
   const charset = /;\s*charset\s*=\s*"?([^\s";,]{1,40})/i.exec(contentType)?.[1]

@@ -1,10 +1,10 @@
 /**
- * Sends the messages of a conversation, each in an HTTP request of its own and on a fiber of its own. No message waits for another, with
- * one exception: no request is sent before `notifications/initialized` is accepted. A request that is cancelled before it is sent is never
- * sent; a request that is cancelled later is interrupted. The call of a request holds the fiber of its POST, as its `exchange`.
+ * Sends the messages of a conversation, each in its own HTTP request and on its own fiber. Messages do not wait for each other, with one
+ * exception: requests wait until the server has accepted `notifications/initialized`. A request that is cancelled before it is sent is
+ * never sent; a request that is cancelled later is interrupted. The call of a request stores the fiber of its POST, as its `exchange`.
  *
- * A `Sender` knows how a message travels; `legacy/Http`, `legacy/Sse` and `modern/Http` each have a `Sender`. `negotiation/HttpTransport`
- * chooses the `Sender` of each message.
+ * A `Sender` sends the messages of one transport; `legacy/Http`, `legacy/Sse` and `modern/Http` each have a `Sender`.
+ * `negotiation/HttpTransport` chooses the `Sender` of each message.
  */
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
@@ -42,7 +42,7 @@ interface Exchange {
   isSent: boolean
   /** Whether a notification that cancels the call is sent to the server. */
   sendsCancel: boolean
-  /** The id that the server knows for the request. */
+  /** The id under which the server received the request. It differs from the id of the call when an earlier connection sent the request. */
   readonly sentAs: Message.RequestId
 }
 
@@ -58,7 +58,7 @@ export class Outgoing {
   readonly unsafeSend: Transport["unsafeSend"] = (message, options, call) =>
     this.take(message, this.log, options, call) !== undefined
 
-  // Messages that one caller sends one after another arrive in order, because each waits until the one before was accepted.
+  // Messages that one caller sends one after another arrive in order, because each `send` waits until the server has accepted its message.
   readonly send: Transport["send"] = (message) =>
     Effect.zipRight(
       Message.isRequest(message) ? this.connection.requests.awaitSpace : this.connection.messages.awaitSpace,
@@ -87,7 +87,7 @@ export class Outgoing {
     const accepted = cancelled.isSent && cancelled.sendsCancel
       ? this.other(message, cancelOf(message, cancelled.sentAs), onFailure)
       : Effect.void
-    // The server is told of the cancel before the client stops reading.
+    // The cancellation is sent to the server before the client stops reading.
     EffectInternals.interrupt(cancelled.fiber)
     return accepted
   }
@@ -110,8 +110,8 @@ export class Outgoing {
           ? reader.deliver(new Undelivered(id, cannotResume(message.method)))
           : sender.request(message, text, options)
       })
-      // A request about a task takes no place from other requests. While the client asks the user, it also requests the result of the task.
-      // That request waits until another request about the task ends the task.
+      // Requests about tasks do not count for the limit of other requests. A request for the result of a task stays open until the task
+      // ends, and the task may end only because of another request about the task.
       const takesNoPlace = neverWaits(message.method) || message.method.startsWith("tasks/")
       // An interrupted request has no caller that waits. After a defect, the caller still waits.
       return Effect.catchAllCause(
@@ -192,7 +192,7 @@ const cancelOf = (message: Message.Message, requestId: Message.RequestId): strin
 const cannotResume = (method: string): TransportError =>
   new TransportError({
     reason: "Write",
-    message: `"${method}" was not sent: requests can be resumed over Streamable HTTP up to 2025-11-25 only`
+    message: `"${method}" was not sent: a request can be resumed only over Streamable HTTP of revision 2025-11-25 or earlier`
   })
 
 const died = (reason: "Read" | "Write", message: string, cause: Cause.Cause<unknown>): TransportError =>

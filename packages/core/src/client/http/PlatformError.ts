@@ -20,11 +20,11 @@ export const isConnectionLost = (error: unknown): boolean => {
   return _tag === "RequestError" && reason === "Transport"
 }
 
-/** The error for a request that the client did not send. */
+/** Makes the error for a request that the client did not send. */
 export const notSent = (request: HttpClientRequest.HttpClientRequest, cause: Error): PlatformError =>
   new HttpClientError.RequestError({ request, reason: "Transport", cause, description: cause.message })
 
-/** A copy of the error whose request has only a method and a URL. A cause that quotes a secret header is left out. */
+/** Returns a copy of the error whose request has only a method and a URL. A cause that quotes a secret header is left out. */
 export const withoutHeaders = (error: unknown): unknown => {
   if (!HttpClientError.isHttpClientError(error)) return error
   const { description } = error

@@ -1,7 +1,7 @@
 /**
- * Errors of Effect's `HttpClient`: what they show about a request, and copies of them for causes of our own errors. This module replaces
- * `PlatformError` for version 4. The errors contain the whole request, with the tokens in its headers, and loggers and error reporters
- * write every member of a cause. Therefore the copies have no headers.
+ * Errors of Effect's `HttpClient`: what they show about a request, and copies of them for causes of this library's own errors. This module
+ * replaces `PlatformError` for version 4. The errors contain the whole request, with the tokens in its headers, and loggers and error
+ * reporters write every member of a cause. Therefore the copies have no headers.
  */
 import * as HttpClientError from "effect/http/HttpClientError"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
@@ -18,13 +18,13 @@ export const wasSent = ({ reason }: PlatformError, isUnreached: boolean): boolea
 export const isConnectionLost = (error: unknown): boolean =>
   HttpClientError.isHttpClientError(error) && error.reason._tag === "TransportError"
 
-/** The error for a request that the client did not send. */
+/** Makes the error for a request that the client did not send. */
 export const notSent = (request: HttpClientRequest.HttpClientRequest, cause: Error): PlatformError =>
   new HttpClientError.HttpClientError({
     reason: new HttpClientError.TransportError({ request, cause, description: cause.message })
   })
 
-/** A copy of the error whose request has only a method and a URL. A cause that quotes a secret header is left out. */
+/** Returns a copy of the error whose request has only a method and a URL. A cause that quotes a secret header is left out. */
 export const withoutHeaders = (error: unknown): unknown => {
   if (!HttpClientError.isHttpClientError(error)) return error
   const { reason } = error

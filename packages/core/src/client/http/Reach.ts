@@ -3,8 +3,9 @@
  * such as a URL in the metadata of a server, might lead to private addresses: to ports of this machine, or into the network of this
  * machine.
  *
- * `kit/HostName` reads names and literal addresses, but cannot see to which address a name resolves. Therefore the `HttpClient` of package
- * `node` reads `current` from the fiber of a request, and checks each address when it connects. Other clients do not read `current`.
+ * `kit/HostName` reads names and literal addresses, but cannot find out to which address a name resolves. Therefore the `HttpClient` of
+ * package `node` reads `current` from the fiber of a request, and checks each address when it connects. Other clients do not read
+ * `current`.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/security_best_practices
  */
@@ -16,7 +17,7 @@ import * as HostName from "../../kit/HostName.js"
 /** The zones that a request may reach; `any` for any address. */
 export type Reach = "any" | ReadonlySet<Zone>
 
-/** What the requests of a fiber may reach. Default: `any`. */
+/** The zones that the requests of a fiber may reach. Default: `any`. */
 export const current: EffectInternals.Local<Reach> = EffectInternals.local<Reach>(
   "@effect-mcp/core/client/Reach",
   "any"
@@ -29,13 +30,13 @@ const PUBLIC: ReadonlySet<Zone> = new Set(["public"])
 
 /** The hosts that an application names, and the hosts that it lets peers name. */
 export interface Hosts {
-  /** The hosts that the application names. Hosts that they name may be in the same zones as they are. */
+  /** The hosts that the application names. A peer may also name hosts that are in the same zones as these hosts. */
   readonly named: ReadonlyArray<string>
   /** Further hosts that a peer may name. */
   readonly allowed: ReadonlyArray<string>
 }
 
-/** What a request to a host that a peer names may reach; `undefined` when the request must not be made. */
+/** Returns the zones that a request to a host that a peer names may reach; `undefined` when the request must not be made. */
 export const of = ({ allowed, named }: Hosts, hostname: string): Reach | undefined => {
   const host = HostName.withoutDot(hostname)
   if ([...named, ...allowed].some((one) => HostName.withoutDot(one.toLowerCase()) === host)) return "any"

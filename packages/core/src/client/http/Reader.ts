@@ -1,10 +1,10 @@
 /**
- * The incoming half of the transport of a client over HTTP. `HttpConnection` makes it, and `negotiation/HttpTransport` gives it to the
- * conversation. Many HTTP responses deliver messages, and one reader takes all of them. A conversation reads with `run`, which gets each
- * message at once. `incoming` is a stream of the messages, in which `capacity` messages may wait.
+ * The incoming half of the transport of a client over HTTP. `HttpConnection` makes the reader, and `negotiation/HttpTransport` gives it to
+ * the conversation. Many HTTP responses deliver messages, and one reader takes all of them. A conversation reads with `run`, whose function
+ * gets each message at once. `incoming` is a stream of the messages, in which `capacity` messages may wait.
  *
- * A delivery waits until there is a reader, and while the stream is full. While it waits, the client reads no more of the response from
- * which the message came.
+ * A delivery waits until there is a reader, and while the stream is full. Meanwhile, the client reads no more of the response from which
+ * the message came.
  */
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
@@ -63,4 +63,4 @@ export const make = (capacity: number, onStop: Effect.Effect<void>): Effect.Effe
     }
   })
 
-const busy = new TransportError({ reason: "Read", message: "The transport is being read already" })
+const busy = new TransportError({ reason: "Read", message: "Another reader already reads the transport" })

@@ -1,8 +1,8 @@
 /**
- * Makes `HttpResponseError` from responses, and makes from it the `TransportError` with which a call fails, for `HttpSender` and the
- * transports of both protocol eras (`legacy/Post`, `legacy/Sse`, `modern/Http`). It also says whether a response accepts its request, and
- * removes the client's own secrets (`Confidential`) from texts of a server. `Login` and `TokenEndpoint` of package `auth` remove secrets
- * with it, too.
+ * Makes an `HttpResponseError` from a response that refuses a request, and from this error the `TransportError` with which a call fails.
+ * `HttpSender` and the transports of both protocol eras (`legacy/Post`, `legacy/Sse`, `modern/Http`) use this module. The module also
+ * decides whether a response accepts its request, and removes the client's own secrets (`Confidential`) from texts of a server. `Login` and
+ * `TokenEndpoint` of package `auth` use it to remove secrets, too.
  */
 import type * as Headers from "@effect/platform/Headers"
 import type * as HttpClientRequest from "@effect/platform/HttpClientRequest"
@@ -21,7 +21,7 @@ const MAX_BODY_BYTES = 64 * 1024
 /** Whether a response accepts its request. */
 export const isOk = ({ status }: HttpClientResponse.HttpClientResponse): boolean => status >= 200 && status < 300
 
-/** A text in which the secret values of these headers are replaced. `sent` may also be parameters in the form of headers. */
+/** Replaces the secret values of these headers in a text. `sent` may also be parameters in the form of headers. */
 export const redact = (text: string, sent: Headers.Headers): string => {
   let clean = text
   for (const secret of Confidential.valuesOf(sent)) clean = clean.replaceAll(secret, "[redacted]")
@@ -49,7 +49,7 @@ export const fromResponse = (response: HttpClientResponse.HttpClientResponse): E
     })
   })
 
-/** A response made of a refusal, so that the body can be read again. */
+/** Makes a response from a refusal, so that the body can be read again. */
 export const toResponse = (
   { body, headers, status }: HttpResponseError,
   request: HttpClientRequest.HttpClientRequest
@@ -59,7 +59,8 @@ export const toResponse = (
 }
 
 /**
- * The error for a refusal. Status 4xx says that the server did not serve the request; with any other status, the server may have served it.
+ * Makes the error for a refusal. Status 4xx says that the server did not serve the request; with a status of 500 or more, the server may
+ * have served the request.
  */
 export const toError = (refused: HttpResponseError): TransportError =>
   new TransportError({
@@ -74,5 +75,5 @@ export const accepted = (response: HttpClientResponse.HttpClientResponse): Effec
     ? ResponseBody.discard(response)
     : Effect.flatMap(fromResponse(response), (refused) => Effect.fail(toError(refused)))
 
-/** The message in the body of a refusal, also when the server declares the body as text. */
+/** Reads the message in the body of a refusal, also when the server declares the body as text. */
 export const messageOf = ({ body }: HttpResponseError): Message.Incoming => MessageText.parse(body)

@@ -1,7 +1,7 @@
 /**
- * Reads the bodies of responses as text, within limits, or discards them. It is for the transports of both protocol eras (`legacy/Post`,
- * `modern/Http`), for `RefusedResponse`, and for `Documents` of package `auth`. A body that nobody reads would keep its HTTP connection for
- * ever. After a success of one of these functions, the body was read or cancelled. After a failure, `HttpSender` closes the HTTP
+ * Reads the bodies of responses as text, within limits, or discards them. The transports of both protocol eras (`legacy/Post`,
+ * `modern/Http`), `RefusedResponse`, and `Documents` of package `auth` use this module. A body that nobody reads would keep its HTTP
+ * connection for ever. When one of these functions succeeds, it has read or cancelled the body. When it fails, `HttpSender` closes the HTTP
  * connection.
  */
 import type * as Headers from "@effect/platform/Headers"
@@ -30,16 +30,18 @@ const unreadable = (response: Response, why: string, cause?: unknown): Transport
     cause: PlatformError.withoutHeaders(cause)
   })
 
-/** The length that the server declares; `undefined` for a compressed body, because its length does not give the length of the text. */
+/**
+ * Returns the length that the server declares; `undefined` for a compressed body, because its length does not give the length of the text.
+ */
 const declaredLength = (headers: Headers.Headers): number | undefined => {
   const { "content-encoding": encoding, "content-length": length } = headers
   return length === undefined || encoding !== undefined || !/^\d{1,15}$/.test(length) ? undefined : Number(length)
 }
 
 /**
- * The whole body. Fails with reason `Read` when the body is cut off. Fails with reason `Decode` when the body is not text in the charset
- * that its Content-Type names; without a charset, in UTF-8. When the body has more than `maxBytes` bytes, fails with the error that
- * `onTooLarge` makes of the size.
+ * Reads the whole body. Fails with reason `Read` when the body is cut off. Fails with reason `Decode` when the body is not text in the
+ * charset that its Content-Type names; without a charset, in UTF-8. When the body has more than `maxBytes` bytes, fails with the error that
+ * `onTooLarge` makes from the size.
  */
 export const text = (
   response: Response,
@@ -73,7 +75,10 @@ const lenient = new TextDecoder()
 
 const decode = Option.liftThrowable((bytes: Uint8Array) => strict.decode(bytes))
 
-/** Decodes bytes in a charset. Gives `None` when the platform does not know the charset, or when the bytes are not valid in it. */
+/**
+ * Decodes bytes in a charset. Returns `None` when the platform does not support the charset, or when the bytes are not valid in the
+ * charset.
+ */
 const decodeAs = Option.liftThrowable((charset: string, bytes: Uint8Array) =>
   new TextDecoder(charset, { fatal: true }).decode(bytes)
 )
@@ -82,14 +87,14 @@ const decodeAs = Option.liftThrowable((charset: string, bytes: Uint8Array) =>
 const isEmpty = (cause: unknown): boolean => (cause as { readonly reason?: unknown }).reason === "EmptyBody"
 
 /**
- * How many bytes a body may have that the platform reads as a whole, which is faster. For a longer body this would be too slow: Node joins
- * all pieces again for each piece, and a server may send each byte as a piece.
+ * How many bytes a body may have that the platform reads as a whole. For short bodies this is faster. For longer bodies it would be too
+ * slow: Node joins all pieces again for each piece, and a server may send each byte as a piece.
  */
 const SHORT = 16 * 1024
 
 const whole = (response: Response) => Effect.map(response.arrayBuffer, (buffer) => new Uint8Array(buffer))
 
-/** All bytes of the body; `undefined` when there are more than `maxBytes`. */
+/** Reads all bytes of the body; `undefined` when there are more than `maxBytes`. */
 const gather = (response: Response, maxBytes: number) =>
   Effect.suspend(() => {
     const buffer = new ByteBuffer(maxBytes)
@@ -98,8 +103,8 @@ const gather = (response: Response, maxBytes: number) =>
   })
 
 /**
- * Reads the body until `isMoreWanted` returns `false`. Then the body is cancelled, and nobody waits for that: if the application has cloned
- * the response, the platform waits for the reader of the clone.
+ * Reads the body until `isMoreWanted` returns `false`. Then cancels the body, and does not wait for the end of the cancellation: if the
+ * application has cloned the response, the platform waits for the reader of the clone.
  */
 const readWhile = (response: Response, isMoreWanted: (chunk: Uint8Array) => boolean) => {
   let isCut = false
@@ -118,7 +123,7 @@ const readWhile = (response: Response, isMoreWanted: (chunk: Uint8Array) => bool
   )
 }
 
-/** The first part of the body: what arrives within a second, and about `maxBytes` bytes at most. Never fails. */
+/** Reads the first part of the body: what arrives within a second, and about `maxBytes` bytes at most. Never fails. */
 export const beginning = (response: Response, maxBytes: number): Effect.Effect<string> =>
   Effect.suspend(() => {
     const buffer = new ByteBuffer(maxBytes)

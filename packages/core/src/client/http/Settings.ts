@@ -20,13 +20,13 @@ interface StoredSession {
   readonly version: string
 }
 
-/** Runs when a request is refused, and gives the headers for a second attempt. */
+/** Runs when a request is refused, and returns the headers for a second attempt. */
 type SecondHeaders<R> = (
   refusal: HttpResponseError,
   request: HttpClientRequest.HttpClientRequest
 ) => Effect.Effect<Headers.Input, unknown, R>
 
-/** The options of `Remote`. The docstrings are there. */
+/** The options of `Remote`. `Remote` documents each option. */
 export interface Given<R = never> {
   readonly transport?: Settings["transport"] | undefined
   readonly headers?: Headers.Headers | Readonly<Record<string, string>> | Effect.Effect<Headers.Input, unknown, R>
@@ -80,7 +80,7 @@ export const reconnect: Schedule.Schedule<Duration.Duration> = Schedule.exponent
   Schedule.jitteredWith({ min: 0, max: 1 })
 )
 
-/** The headers without the headers of the protocol, which an application must not set. */
+/** Returns the headers without the headers of the protocol, which an application must not set. */
 export const applicationHeaders = (headers: Headers.Input | undefined): Headers.Headers =>
   Headers.remove(Headers.fromInput(headers), reserved)
 

@@ -64,7 +64,7 @@ export const connect = (
     const capabilities = DeclaredCapabilities.of(features, extensions.declared(version))
     const facts = resumed ?? (yield* initialize(outbound, options, requested, capabilities, hub.report))
     version = facts.version
-    // Pings begin only now, because a server that still starts would count as gone.
+    // Pings begin only now, because a server that is still starting may answer no pings, and would count as gone.
     setEra({ ...handlers, ping: Methods.ping.name })
     const declared = { client: capabilities, server: facts.serverCapabilities }
     const calls = MethodCalls.make({

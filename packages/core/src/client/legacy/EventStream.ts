@@ -1,9 +1,10 @@
 /**
- * The events of one GET as a stream. `Post` resumes requests with it. The stream ends with the body of the response. The failure of a
- * stream says whether another attempt makes sense: it does after a `TransportError`, and it does not after `NoEventStream`.
+ * The events of one GET as a stream. `Post` resumes requests with this stream. The stream ends with the body of the response. The error of
+ * a failed stream says whether another attempt makes sense: yes after a `TransportError`, no after `NoEventStream`.
  *
- * `Http` calls `listen`, which reads the standalone stream. This stream has the messages that the server sends outside of requests. When it
- * ends, the client opens it again (`ResumePoint`), as long as the server offers it. A conversation continues without it.
+ * `Http` calls `listen`, which reads the standalone stream: the messages that the server sends outside of requests. When the standalone
+ * stream ends, the client opens it again (`ResumePoint`), until the server no longer offers it. The conversation continues without the
+ * standalone stream.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#listening-for-messages-from-the-server
  */
@@ -64,8 +65,8 @@ export const open = (
 const LONG_OPEN = 10_000
 
 /**
- * When the server no longer accepts the credentials of an open session, how long the client waits each time before it looks for other
- * credentials.
+ * How long the client waits before it looks for other credentials, each time that the server no longer accepts the credentials of an open
+ * session.
  */
 const RECHECK = "30 seconds"
 

@@ -1,6 +1,6 @@
 /**
- * Streamable HTTP for a client of the legacy era: each message is a POST. The response of a request has its answer. One standalone stream
- * has the messages that belong to no request. When the server has lost the session, the client begins a new session.
+ * Streamable HTTP for a client of the legacy era: each message is a POST. The response to the POST of a request has the answer. One
+ * standalone stream has the messages that belong to no request. When the server has lost the session, the client begins a new session.
  *
  * `negotiation/HttpTransport` makes the transport. `Post` sends requests, `EventStream` reads the standalone stream, and `HttpSession` is
  * the session.
@@ -64,7 +64,7 @@ export const make = (connection: HttpConnection, fallback: Fallback | undefined)
     }
   })
 
-/** The state before any message was sent. A session of an earlier connection continues. */
+/** Makes the state before any message was sent. A session of an earlier connection continues. */
 const initial = Effect.fnUntraced(function*(connection: HttpConnection) {
   const { session: earlier } = connection.settings
   const self: Self = {
@@ -144,8 +144,8 @@ const terminate = (session: HttpSession.HttpSession): Effect.Effect<void, Transp
     : session.connection.send(HttpSession.terminate(session), ResponseBody.discard)
 
 /**
- * Waits for a session in place of the session with this id. When the server does not continue the conversation, the connection ends. When
- * the server cannot be reached now, the effect fails, and the next call tries again.
+ * Begins a session in place of the lost session with this id, or waits until another request has begun it. When the server does not
+ * continue the conversation, the connection ends. When the server cannot be reached now, the effect fails, and the next call tries again.
  */
 const renews = (self: Self): Options["renew"] => (lost) =>
   Effect.suspend(() => {
@@ -191,7 +191,7 @@ const begin = Effect.fnUntraced(function*(self: Self) {
   }
   const offered = HttpSession.versionOf(answer)
   if (offered !== version) {
-    return yield* end(self, undefined, `the server speaks ${String(offered)} now, and not ${version}`)
+    return yield* end(self, undefined, `the server now supports ${String(offered)}, and not ${version}`)
   }
   const initialized = Message.notification(Methods.initialized.name)
   yield* Effect.catchAll(sends(self)(initialized, JsonText.stringify(initialized)!), failed)
@@ -200,7 +200,7 @@ const begin = Effect.fnUntraced(function*(self: Self) {
   self.connection.fork(Effect.catchAllCause(onRenewed, (cause) => Effect.logWarning("onRenewed failed", cause)))
 })
 
-/** Gives the answer when it arrives. The rest of its response is read in the background. */
+/** Returns the answer when it arrives. The rest of its response is read in the background. */
 const initialize = Effect.fnUntraced(function*({ connection, renewals, session }: Self, first: Message.Request) {
   const answer = yield* Deferred.make<Message.Response, LocalError>()
   const request = { ...first, id: `effect-mcp-renewal-${MutableRef.incrementAndGet(renewals)}` }

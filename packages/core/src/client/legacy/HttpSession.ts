@@ -34,11 +34,11 @@ export interface HttpSession {
   readonly template: HttpClientRequest.HttpClientRequest
 }
 
-/** The session before `initialize`, which has neither an id nor a revision. Default for `url`: the URL of the connection. */
+/** Makes the session before `initialize`, which has no id and no revision. Default for `url`: the URL of the connection. */
 export const initial = (connection: HttpConnection.HttpConnection, url: URL = connection.url): HttpSession =>
   make(connection, url, undefined, undefined)
 
-/** A session that an earlier connection has begun. */
+/** Makes the session that an earlier connection has begun. */
 export const resumed = (
   connection: HttpConnection.HttpConnection,
   { id, version }: NonNullable<Settings["session"]>
@@ -71,11 +71,11 @@ const both = { accept: `${MediaType.JSON}, ${MediaType.EVENTS}` }
 export const withId = (session: HttpSession, id: string | undefined): HttpSession =>
   make(session.connection, session.url, id, session.version)
 
-/** The request that carries a message. */
+/** Makes the request that carries a message. */
 export const post = ({ template }: HttpSession, text: string): HttpClientRequest.HttpClientRequest =>
   HttpClientRequest.setBody(template, HttpBody.text(text, MediaType.JSON))
 
-/** The request for a stream of events: from its beginning, or after the event `lastEventId`. */
+/** Makes the request for a stream of events: from its beginning, or after the event `lastEventId`. */
 export const get = (
   { connection, id, url, version }: HttpSession,
   lastEventId: string | undefined
@@ -84,13 +84,13 @@ export const get = (
   return HttpConnection.request(connection, "GET", url, headersOf(id, version, { accept: MediaType.EVENTS, ...last }))
 }
 
-/** The request that ends the session. */
+/** Makes the request that ends the session. */
 export const terminate = ({ connection, id, url, version }: HttpSession): HttpClientRequest.HttpClientRequest =>
   HttpConnection.request(connection, "DELETE", url, headersOf(id, version, {}))
 
 /**
- * The session id in the response to `initialize`. `undefined` when the response has none, or an empty one. `false` when the id is not
- * valid.
+ * Returns the session id in the response to `initialize`. `undefined` when the response has no id, or an empty id. `false` when the id is
+ * not valid.
  */
 export const idOf = (headers: Headers.Headers): string | undefined | false => {
   const id = headers["mcp-session-id"]
@@ -98,13 +98,13 @@ export const idOf = (headers: Headers.Headers): string | undefined | false => {
   return id.length > MAX_ID || !printable.test(id) ? false : id
 }
 
-/** The session with the revision of the server's answer to `initialize`. */
+/** Returns the session with the revision of the server's answer to `initialize`. */
 export const agree = (session: HttpSession, response: Message.Response): HttpSession => {
   const version = versionOf(response)
   return version === undefined ? session : make(session.connection, session.url, session.id, version)
 }
 
-/** The revision that an answer to `initialize` names; `undefined` when it names none that a header can contain. */
+/** Returns the revision that an answer to `initialize` names; `undefined` when it names no revision that a header can contain. */
 export const versionOf = (response: Message.Response): string | undefined => {
   const version = Message.isSuccess(response) ? response.result.protocolVersion : undefined
   return typeof version === "string" && version.length <= 64 && visible.test(version) ? version : undefined
@@ -114,9 +114,9 @@ export const isInitialize = (message: Message.Message): boolean =>
   Message.isRequest(message) && message.method === Methods.initialize.name
 
 /**
- * Whether a refusal says that the server does not know the session of the request. `answer` is the answer to the request in the body, if
- * there is one; some servers say it there. Many servers answer with status 400 after a restart, and mention the session only in the text of
- * the body.
+ * Whether a refusal says that the server does not have the session of the request. `answer` is the answer to the request in the body, if
+ * there is one; some servers report the lost session in this answer. Many servers answer with status 400 after a restart, and mention the
+ * session only in the text of the body.
  */
 export const isLost = ({ body, status }: HttpResponseError, answer?: Message.Response): boolean => {
   if (status === 404 && (answer === undefined || codeOf(answer) === UNNAMED)) return true
@@ -125,7 +125,7 @@ export const isLost = ({ body, status }: HttpResponseError, answer?: Message.Res
     (answer !== undefined && codeOf(answer) === ErrorCodes.SESSION_NOT_FOUND)
 }
 
-/** The code that servers use for this error when they have no code of their own for it. */
+/** The code that servers use for the error of a lost session when they have no special code for it. */
 const UNNAMED = -32000
 
 const codeOf = (answer: Message.Response): number | undefined =>

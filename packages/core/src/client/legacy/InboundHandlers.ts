@@ -1,9 +1,8 @@
 /**
- * Answers the requests of a legacy server, for `Connect`: `ping`, and the requests that features of the client handle. Any other request is
- * answered with "Method not found"; also a request that the agreed revision does not have. Each request runs on a fiber of its own, and the
- * server may cancel it. While the client answers a question of the server (sampling, elicitation, roots), the timeouts of the client's
- * calls stand still. Answers have only the members of the agreed revision. `InboundTasks` stores the questions that the server asks as
- * tasks.
+ * Answers the requests of a legacy server, for `Connect`: `ping`, and the requests that features of the client handle. The answer to any
+ * other request is "Method not found"; also to a request that the agreed revision does not have. Each request runs on its own fiber, and
+ * the server may cancel it. While the client answers a question of the server (sampling, elicitation, roots), it pauses the timeouts of its
+ * own calls. Answers have only the members of the agreed revision. `InboundTasks` stores the questions that the server asks as tasks.
  */
 import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
@@ -83,7 +82,7 @@ export const make = (
     if (refuseUnassociated && conversation.pending() === 0) {
       return refuse(new McpError.InvalidParams({ message: `"${method.name}" belongs to no request of this client` }))
     }
-    // The timeouts stand still, because the server may not answer a call while it waits for the answer to its own question.
+    // The client pauses its timeouts, because the server may not answer a call while it waits for the answer to its own question.
     const asked = conversation.pauseTimeouts(answering)
     const { task } = params.right as { readonly task?: TaskMetadata | undefined }
     if (!mayBeTask || tasks === undefined || task === undefined) return work(feature, asked, reply)
@@ -114,15 +113,17 @@ interface Route {
 }
 
 /**
- * The functions with which the handler of a task sends. The request of the task was answered, so notifications are sent outside of it, with
- * the id of the task.
+ * Returns the functions with which the handler of a task sends. The request of the task was already answered, so the client sends these
+ * notifications outside of the request, with the id of the task.
  */
 const sending = ({ notify }: Pick<Conversation, "notify">, taskId: string) => ({
   cancelReason: undefined,
   notify: (method: string, params?: Params) => notify(method, related(params as JsonObject | undefined, taskId))
 })
 
-/** The routes of a revision, by method. A method has a route if the revision has the method and the client declares its capability. */
+/**
+ * Makes the routes of a revision, by method. A method has a route if the revision has the method and the client declares its capability.
+ */
 const routes = (features: FeaturesService): (version: LegacyVersion) => ReadonlyMap<string, Route> => {
   const compiled: Partial<Record<LegacyVersion, ReadonlyMap<string, Route>>> = {}
   return (version) =>

@@ -2,8 +2,9 @@
  * The tasks of a client with revision 2025-11-25: questions of the server that `InboundHandlers` has answered at once with a task. Their
  * handlers go on, and the server fetches the answers later. The tasks belong to one session and end with it.
  *
- * Each session has a `Ledger` in memory, which decides how a task begins and ends. `works` has the fibers of the tasks, by the ids of the
- * tasks. A task leaves the ledger when its time to live has passed. `Connect` makes the tasks of its session with this module.
+ * Each session has a `Ledger` in memory: the list of its tasks, and the rules for how a task begins and ends. `works` has the fibers of the
+ * tasks, by the ids of the tasks. A task leaves the ledger when its time to live has passed. `Connect` makes the tasks of its session with
+ * this module.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/tasks
  */
@@ -41,7 +42,7 @@ export interface InboundTasks {
   readonly get: (taskId: string) => Effect.Effect<Tasks.Task, InvalidParams>
   /** Waits until the task has ended, and gives its outcome. */
   readonly result: (taskId: string) => Effect.Effect<Outcome.Outcome, InvalidParams>
-  /** The limit of the requests for results, which wait. It is the number of tasks that may run. */
+  /** The limit for requests that wait for the result of a task. It is equal to the number of tasks that may run. */
   readonly resultLimit: OwnLimit
   readonly cancel: (taskId: string) => Effect.Effect<Tasks.Task, InvalidParams>
   /** Gives all tasks on one page, because their number is limited. Fails for a cursor. */
@@ -62,7 +63,7 @@ interface Self {
 }
 
 interface Work {
-  /** Done with the entry of the task when the task has ended. Done with `undefined` when the task leaves the ledger before. */
+  /** Completes with the entry of the task when the task has ended; with `undefined` when the task leaves the ledger before its end. */
   readonly over: Deferred.Deferred<Ledger.Entry | undefined>
   /** The fiber of the handler, and the fiber that removes the task when its time to live has passed. `begin` sets them. */
   fibers: ReadonlyArray<Fiber.RuntimeFiber<void>>

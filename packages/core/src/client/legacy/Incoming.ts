@@ -1,7 +1,7 @@
 /**
  * Decodes the text of a body or an event into messages, and delivers them to the `Reader` of the connection; for `Post`, `EventStream` and
- * `Sse`. Text that is not a message is only reported. It is answered with an error only when it has an id, because then its sender waits
- * for an answer.
+ * `Sse`. Text that is not a message is reported. The client answers such a text with an error only when the text has an id, because then
+ * the sender waits for an answer.
  */
 import * as Effect from "effect/Effect"
 import * as Message from "../../jsonrpc/Message.js"
@@ -12,22 +12,22 @@ import * as Sse from "../../jsonrpc/Sse.js"
 import type { Event } from "../http/Events.js"
 import type { HttpSession } from "./HttpSession.js"
 
-/** The messages of a text. */
+/** Reads the messages of a text. */
 export const fromText = (session: HttpSession, text: string): ReadonlyArray<Message.Incoming> =>
   // A client MUST support receiving batches (2025-03-26 basic#batching).
   Batch.flattened(MessageText.parse(text, session.connection.settings))
     .map((message) => session.connection.redacted(reportUnanswerable(message)))
 
 /**
- * Malformed input that looks like a request without an id counts as a notification, because an error without an id would answer a request
- * that the server never sent.
+ * Turns malformed input that looks like a request without an id into a notification. An error without an id would answer a request that the
+ * server never sent.
  */
 const reportUnanswerable = (incoming: Message.Incoming): Message.Incoming =>
   Message.isMalformed(incoming) && incoming.kind === "request" && incoming.id === undefined
     ? new Message.Malformed("notification", incoming.code, incoming.message, undefined, incoming.batch)
     : incoming
 
-/** The messages of an event. An event with empty data has only an id. */
+/** Reads the messages of an event. An event with empty data has only an id. */
 export const fromEvent = (session: HttpSession, event: Event): ReadonlyArray<Message.Incoming> => {
   if (event instanceof Sse.TooLarge) {
     return [reportUnanswerable(Oversized.ofEvent(event))]
@@ -40,8 +40,8 @@ export const fromEvent = (session: HttpSession, event: Event): ReadonlyArray<Mes
 }
 
 /**
- * Delivers messages. After a message that the client answers, waits until there is space for answers. So the client reads no further from a
- * server that accepts no answers.
+ * Delivers messages. After a message that the client answers, waits until there is space for answers. Therefore the client stops reading
+ * from a server that accepts no answers.
  *
  * @param call The request on whose stream the messages came; `undefined` for the standalone stream.
  */

@@ -1,7 +1,7 @@
 /**
- * The tasks that a client keeps for a session, the oldest first, with the outcomes of their handlers. When room is needed, tasks whose
- * outcome the server has fetched are removed. The functions here are pure. `InboundTasks` runs the work of the tasks, and releases tasks
- * that have left the ledger.
+ * The list of the tasks that a client stores for a session, the oldest first, with the outcomes of their handlers. When room is needed,
+ * tasks whose outcome the server has fetched are removed. The functions here are pure. `InboundTasks` runs the work of the tasks, and
+ * releases tasks that have left the ledger.
  *
  * - `begin`: may one more task run and be stored?
  * - `end`, `cancel`: does the task end in this way, and is there room for its outcome?
@@ -105,7 +105,7 @@ export const fetched = (ledger: Ledger, taskId: string): Change<void> => {
 export const remove = (ledger: Ledger, taskId: string): Change<void> =>
   ledger.entries.has(taskId) ? [without(ledger, taskId), [taskId], undefined] : [ledger, [], undefined]
 
-/** The outcome of a task that has ended, as the server gets it. */
+/** Returns the outcome of a task that has ended, as the server gets it. */
 export const outcomeOf = ({ outcome, task: { taskId } }: Entry): Outcome =>
   outcome?.result === undefined
     ? outcome ?? { error: { code: REQUEST_CANCELLED, message: "The task was cancelled" } }

@@ -1,11 +1,11 @@
 /**
- * One request over Streamable HTTP, from its POST to its answer, which is a JSON body or comes on a stream of events. The request is sent
+ * Sends one request over Streamable HTTP, and reads its answer, which is a JSON body or comes on a stream of events. The request is sent
  * once. It is sent a second time only when the server has refused it because the server has lost the session.
  *
- * After the answer, a stream is read for at most one more second, because the HTTP connection can be used again when the server ends the
- * stream. A stream that is cut off is resumed. A `ResumptionToken` names the last event. With this token, a later connection reads the rest
- * as the answer to a request of its own. `Http` sends the requests of the application with this module, and the `initialize` of a new
- * session. `Answer` says what ends a request. `ResumePoint` says where a stream is resumed.
+ * After the answer, the stream is read for at most one more second, because the HTTP connection can be used again when the server ends the
+ * stream. A stream that is cut off is resumed. A `ResumptionToken` names the last event. With this token, a later connection can send a new
+ * request that reads the rest of the stream. `Http` sends the requests of the application with this module, and also the `initialize` of a
+ * new session. `Answer` recognizes the end of a request. `ResumePoint` says where a stream is resumed.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#sending-messages-to-the-server
  */
@@ -152,7 +152,7 @@ export class Post {
       ? Effect.fail(Answer.malformed(method, malformed, this.options.connection.url))
       : Effect.zipRight(
         Incoming.deliver(current, messages, id),
-        Effect.fail(Answer.unreadable(method, "it answers something else"))
+        Effect.fail(Answer.unreadable(method, "it does not answer this request"))
       )
   }
 
@@ -181,7 +181,7 @@ const END_WAIT = "1 second"
 interface Reading {
   readonly request: Message.Request
   readonly onAnswer: Answer.OnAnswer
-  /** Receives a token each time that the request can be resumed after a later event; `undefined` when nobody wants tokens. */
+  /** Receives a token after each event from which the request can be resumed; `undefined` when nobody wants tokens. */
   readonly onToken: ((token: string) => Effect.Effect<void>) | undefined
 }
 
@@ -324,7 +324,7 @@ const cancelQuestions = ({ options: { connection }, questions }: Self): Effect.E
       ))
     ))
 
-/** Progress of the request under its earlier id becomes progress of the request that resumes it. */
+/** Translates progress under the earlier id of the request into progress of the request that resumes it. */
 const translated = (message: Message.Incoming, from: Message.RequestId, to: Message.RequestId): Message.Incoming =>
   !Message.isMalformed(message) && Message.isNotification(message) && message.method === Progress.METHOD &&
     message.params?.progressToken === from
@@ -332,8 +332,8 @@ const translated = (message: Message.Incoming, from: Message.RequestId, to: Mess
     : message
 
 /**
- * The events after the point at which a stream was cut off. The consumer moves the point with each event. The stream fails when it cannot
- * be resumed, or when too many attempts brought no event.
+ * Reads the events after the point at which a stream was cut off. The consumer moves the point forward with each event. The stream fails
+ * when it cannot be resumed, or when too many attempts brought no event.
  *
  * @param firstCut The error with which the stream was cut off; `undefined` when it ended without an error.
  */

@@ -1,7 +1,7 @@
 /**
- * Where a stream of events can be resumed, as a value, for `Post` and `EventStream`: the id of the last event, the wait that the server
- * asks for, and the number of attempts that brought no event. Every event changes the point. `pauses` makes the waits between attempts,
- * from the point and a schedule.
+ * The point at which a stream of events can be resumed, as a value, for `Post` and `EventStream`: the id of the last event, the wait that
+ * the server asks for, and the number of attempts that brought no event. Every event changes the point. `pauses` makes the waits between
+ * attempts, from the point and a schedule.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#resumability-and-redelivery
  */
@@ -32,7 +32,7 @@ export interface ResumePoint {
 
 export const initial: ResumePoint = { lastEventId: undefined, retry: undefined, attempts: 0 }
 
-/** The point after an event. */
+/** Returns the point after an event. */
 export const after = (event: Event) => (point: ResumePoint): ResumePoint => {
   if (event instanceof Sse.TooLarge) return { ...point, attempts: 0 }
   const { id, retry } = event
@@ -45,7 +45,7 @@ export const after = (event: Event) => (point: ResumePoint): ResumePoint => {
 }
 
 /**
- * Gives the effect that waits before an attempt and counts the attempt. The waits follow the schedule, which starts again after each event.
+ * Makes an effect that waits before an attempt and counts the attempt. The waits follow the schedule, which starts again after each event.
  * The effect fails when the schedule has ended.
  */
 export const pauses = (

@@ -1,7 +1,7 @@
 /**
  * HTTP+SSE, the transport of revision 2024-11-05, for a client. A GET opens a stream. The first event of the stream names the URL for
  * POSTs, and all messages of the server come on the stream. When the stream ends, the connection ends. `negotiation/HttpTransport` opens
- * the stream, over a `HttpConnection`.
+ * the stream, over an `HttpConnection`.
  *
  * @see https://modelcontextprotocol.io/specification/2024-11-05/basic/transports#http-with-sse
  */
@@ -33,13 +33,13 @@ import * as Incoming from "./Incoming.js"
 interface Self {
   readonly connection: HttpConnection
   readonly session: Ref.Ref<HttpSession.HttpSession>
-  /** Done when the server has named the URL for POSTs. Fails when the server will not name it. */
+  /** Completes when the server has named the URL for POSTs. Fails when the server will not name it. */
   readonly endpoint: Deferred.Deferred<void, TransportError>
   /** The id of the `initialize` request, whose answer names the revision. */
   readonly initialize: Ref.Ref<Message.RequestId | undefined>
 }
 
-/** Opens the stream, and waits until the server has named the URL for POSTs. Fails with reason `Open`. */
+/** Opens the stream, and waits until the server has named the URL for POSTs. Otherwise fails with reason `Open`. */
 export const open = (connection: HttpConnection): Effect.Effect<Sender, TransportError> =>
   Effect.gen(function*() {
     const self: Self = {
@@ -120,7 +120,7 @@ const onEndpoint = ({ connection, endpoint, session }: Self, { data }: Sse.Event
   const target = Either.getOrUndefined(Url.fromString(data ?? "", url))
   // Messages, and the credentials that are sent with them, go only to the origin of the URL of the connection.
   return target?.origin !== url.origin || target.username !== "" || target.password !== ""
-    ? Deferred.fail(endpoint, notOpened("it sends messages to another origin"))
+    ? Deferred.fail(endpoint, notOpened("its URL for messages has another origin"))
     : Effect.zipRight(
       Ref.set(session, HttpSession.initial(connection, target)),
       Deferred.succeed(endpoint, undefined)
@@ -138,7 +138,7 @@ const check = (response: HttpClientResponse.HttpClientResponse): Effect.Effect<v
     ))
 }
 
-/** Why a stream has ended that named no URL. */
+/** Makes the error for a stream that has ended before it named the URL for POSTs. */
 const neverOpened = (exit: Exit.Exit<void, TransportError>): TransportError => {
   if (Exit.isInterrupted(exit)) return notOpened("the client has closed it")
   const error = exit._tag === "Success" ? undefined : Option.getOrUndefined(Cause.failureOption(exit.cause))

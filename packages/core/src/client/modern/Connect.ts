@@ -1,7 +1,7 @@
 /**
- * Makes a session of the modern era (revision 2026-07-28), for `Negotiation`, over an open conversation with a server whose description is
- * known. The session needs no message. The subscription for changes of the server's lists (`Listen`) opens in the background. `ModernCalls`
- * calls methods.
+ * Makes a session of the modern era (revision 2026-07-28), for `Negotiation`, when a conversation with the server is open and the client
+ * has the server's description. The client sends no message to open the session. The subscription for changes of the server's lists
+ * (`Listen`) opens in the background. `ModernCalls` calls methods.
  *
  * `enveloped` writes the envelope that every request of this era carries: the revision, the capabilities and the name of the client, and
  * the log level that the client wants. The features of the client answer the questions of the server with `FeatureAnswers`.
@@ -47,8 +47,8 @@ import * as ToolHeaders from "./ToolHeaders.js"
 
 export interface Enveloped extends Outbound {
   /**
-   * Sets the least severe level of the log messages that later requests ask for. Before it is set, requests ask for none, or for `info` if
-   * the client reads log messages.
+   * Sets the least severe level of the log messages that later requests ask for. Before a level is set, requests ask for no log messages,
+   * or for level `info` if the client reads log messages.
    */
   readonly setLogLevel: (level: LoggingLevel) => void
 }
@@ -85,8 +85,8 @@ export const enveloped = ({ conversation }: Opening, options: Options, version: 
       })
       return outbound.request(method, writing(params ?? noParams) as Params, options)
     },
-    // This era has no notification of changed roots, because the server asks for the roots again in the next call. Other notifications have
-    // the envelope, so that a server of both eras knows the era of the notification.
+    // The modern era has no notification of changed roots, because the server asks for the roots again in the next call. Other
+    // notifications get the envelope, so that a server of both eras can tell the era of the notification.
     notify: (method, params) =>
       method === ROOTS_CHANGED ? Effect.void : outbound.notify(method, write(params ?? noParams) as Params)
   }
@@ -98,13 +98,13 @@ const noOptions: CallOptions = {}
 
 const ROOTS_CHANGED = "notifications/roots/list_changed"
 
-/** The capabilities of a client, with the members that this revision knows. */
+/** Returns the capabilities of a client, with the members that this revision has. */
 const declaredBy = ({ extensions, features }: Options, version: ModernVersion): ClientCapabilities =>
   Projection.compile(ClientCapabilities, version)(
     DeclaredCapabilities.of(features, extensions.declared(version))
   ) as ClientCapabilities
 
-/** The types of results of the extensions that both sides have declared. */
+/** Returns the types of results of the extensions that both sides have declared. */
 const resultTypes = (
   { enforceCapabilities, extensions }: Options,
   { serverCapabilities, version }: ServerFacts<ModernVersion>
@@ -196,7 +196,7 @@ const receive = ({ setEra }: Opening, cache: ResponseCache, listen: Listen.Liste
     }
   })
 
-/** The options with which the client answers the questions of the server. */
+/** Makes the options with which the client answers the questions of the server. */
 const roundsOf = (
   { hub: { report } }: Opening,
   declared: ClientCapabilities,

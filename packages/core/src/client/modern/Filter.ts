@@ -1,7 +1,7 @@
 /**
- * What a client wants to learn from its subscription (`Listen`): changes of lists that the server can report, of resources, and of members
- * that extensions add. Several parts of a program may want the same, so each wish is counted. `Reopening` uses what the server has
- * acknowledged. The functions here are pure.
+ * The changes that a client wants to learn of through its subscription (`Listen`): changes of lists that the server can report, of
+ * resources, and of members that extensions add. Several parts of a program may want the same change, so the module counts how many parts
+ * want it. `Reopening` uses what the server has acknowledged. The functions here are pure.
  *
  * - `add`, `remove`: what is wanted now, and must the server be told?
  * - `wireOf`: what does the request name?
@@ -13,7 +13,7 @@ import * as UriKey from "../../protocol/rules/UriKey.js"
 const RESOURCES = "resourceSubscriptions" satisfies keyof SubscriptionFilter
 
 export interface Filter {
-  /** The lists whose changes are wanted as long as the session lasts. */
+  /** The lists whose changes are wanted until the session ends. */
   readonly lists: SubscriptionFilter
   readonly members: ReadonlyMap<string, Member>
 }
@@ -66,7 +66,7 @@ const withMember = ({ lists, members }: Filter, name: string, member: Member): F
   return { lists, members: others }
 }
 
-/** The lists and the other members as one object, in the form of a request. */
+/** Returns the lists and the other members as one object, in the form of a request. */
 export const wireOf = ({ lists, members }: Filter): SubscriptionFilter => ({
   ...lists,
   ...Object.fromEntries([...members].map(([name, { counts, hasKeys }]) => [name, hasKeys ? [...counts.keys()] : true]))
@@ -88,7 +88,7 @@ export const isAcknowledged = (
   return keys.every((key) => all.has(keyOf(key)))
 }
 
-/** Those of the members with these names that a request wants and that the server has not acknowledged. */
+/** Returns those of the names whose member a request wants and the server has not acknowledged. */
 export const missing = (
   acknowledged: SubscriptionFilter,
   wanted: SubscriptionFilter,

@@ -41,8 +41,8 @@ export class ModernHttp implements Sender {
   private readonly template: HttpClientRequest.HttpClientRequest
 
   /**
-   * @param extended The parameter whose value `Mcp-Name` repeats, by the methods of extensions.
-   * @param headers The headers that repeat arguments, by the names of tools.
+   * @param extended For each method of an extension: the parameter whose value the header `Mcp-Name` repeats.
+   * @param headers For each tool, by name: the headers that repeat arguments of the tool.
    */
   constructor(
     private readonly connection: HttpConnection.HttpConnection,
@@ -80,7 +80,7 @@ export class ModernHttp implements Sender {
     )
   }
 
-  /** Sends a request, and gives its answer. Messages before the answer are delivered to the reader. */
+  /** Sends a request, and returns its answer. Messages before the answer are delivered to the reader. */
   private exchange(request: Message.Request, text: string): Effect.Effect<Message.Response, LocalError> {
     return Effect.mapError(
       // The request is made when it is sent, because the headers of tools may become known while it waits.
@@ -129,7 +129,7 @@ export class ModernHttp implements Sender {
             ? Effect.fail(
               Message.isMalformed(incoming)
                 ? Answer.malformed(request.method, incoming, this.connection.url)
-                : Answer.unreadable(request.method, "it answers something else")
+                : Answer.unreadable(request.method, "it does not answer this request")
             )
             : Effect.succeed(Message.failure(request.id, error))
         )
@@ -147,7 +147,7 @@ export class ModernHttp implements Sender {
     )
   }
 
-  /** The answer on a stream of events. Fails when the stream ends without the answer. */
+  /** Reads the answer from a stream of events. Fails when the stream ends without the answer. */
   private fromEvents(
     { id, method }: Message.Request,
     response: Response
@@ -215,10 +215,10 @@ export class ModernHttp implements Sender {
   }
 }
 
-/** The error of a response that ends without the answer. */
+/** Makes the error for a response that ends without the answer. */
 const broken = (message: string): TransportError => new TransportError({ reason: "Read", message })
 
-/** The error for the caller. A server that has read a request may have run it, whatever happened to the response. */
+/** Makes the error for the caller. A server that has read a request may have run it, whatever happened to the response. */
 const lost = (method: string, { cause, message }: TransportError): TransportError =>
   new TransportError({
     reason: "Read",

@@ -1,11 +1,11 @@
 /**
- * Runs a call for which the server may ask for input, for `ModernCalls`. While the server answers `input_required`, the client answers the
+ * Runs a call for which the server may ask for input, for `ModernCalls`. When the server answers `input_required`, the client answers the
  * input requests with its features. Then it sends the request again, with the responses and with the unchanged state of the server. Each of
  * these requests is called a round.
  *
- * The features answer the input requests of one result at the same time, up to a limit. Their time does not count for `timeout`, but it
- * counts for `maxTotalTimeout`. `modern/Connect` gives the function that calls the features. `TaskExtension` uses the same options and
- * limits for the questions of a task.
+ * The features answer the input requests of one result at the same time, up to a limit. The time that the features need does not count for
+ * `timeout`, but it counts for `maxTotalTimeout`. `modern/Connect` provides the function that calls the features. `TaskExtension` uses the
+ * same options and limits for the questions of a task.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/multi-round-trip-requests
  */
@@ -64,7 +64,7 @@ export const run = (
           ? Effect.succeed(result)
           : invalid(method, "the client does not know its \"resultType\"")
       }
-      if (!InputRequired.methods.has(method)) return invalid(method, "this method may not require input")
+      if (!InputRequired.methods.has(method)) return invalid(method, "a server must not ask for input for this method")
       if (countOf(result.inputRequests) > MAX_QUESTIONS) {
         return invalid(method, `it asks more than ${MAX_QUESTIONS} questions at once`)
       }

@@ -1,11 +1,11 @@
 /**
- * The subscription of a client. `Connect` makes it, and `ModernCalls` changes it. It is one `subscriptions/listen` request that stays open
- * and names every change that the client wants to learn of. When the client wants other changes, it sends a second request, and cancels the
- * first after the server has acknowledged the second.
+ * The subscription of a client. `Connect` makes the subscription, and `ModernCalls` changes it. A subscription is one
+ * `subscriptions/listen` request that stays open and names every change that the client wants to learn of. When the client wants other
+ * changes, it sends a second request, and cancels the first after the server has acknowledged the second.
  *
- * When a subscription ends, the client opens it again. It waits longer each time while the server ends the subscription soon. Between the
- * end and the next acknowledgement the client may have missed changes, so it then calls `publish` for everything that the server has
- * acknowledged. `Filter` counts what is wanted. `Reopening` decides what follows after the end of a request.
+ * When the server ends the subscription, the client opens it again. If the server ends it again soon, the client waits longer each time.
+ * Between the end and the next acknowledgement the client may have missed changes. Therefore it then calls `publish` for everything that
+ * the server has acknowledged. `Filter` counts what is wanted. `Reopening` decides what follows after the end of a request.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/utilities/subscriptions
  */
@@ -58,14 +58,14 @@ export interface Listen {
 
 const RESOURCES = "resourceSubscriptions" satisfies keyof Subscriptions.SubscriptionFilter
 
-/** After how long a server is reported that has neither acknowledged nor refused the first subscription. */
+/** How long the client waits before it reports that the server has neither acknowledged nor refused the first subscription. */
 const SILENCE = Duration.seconds(30)
 const SILENT = "it has not answered the request"
 
-/** How long a request that the server has cancelled waits for its result. */
+/** How long the client waits for the result of a request that the server has cancelled. */
 const RESULT_WAIT = Duration.seconds(1)
 
-/** One subscription. `request`, `acknowledge` and `cancelled` set what is known of its current request. `keepOpen` sets `failures`. */
+/** One subscription. `request`, `acknowledge` and `cancelled` set the facts about its current request. `keepOpen` sets `failures`. */
 interface Subscription {
   readonly filter: Subscriptions.SubscriptionFilter
   /** Succeeds when the server has cancelled the current request. */
@@ -93,15 +93,15 @@ interface Self {
   readonly publish: (notification: Notification) => void
   readonly report: Decoding.Report
   readonly scope: Scope.Scope
-  /** Done when the server has acknowledged or refused the first subscription. */
+  /** Completes when the server has acknowledged or refused the first subscription. */
   readonly opened: Deferred.Deferred<void>
   /** Lets only one change of the filter run at a time. */
   readonly turns: Semaphore.Semaphore
   readonly filter: Ref.Ref<Filter.Filter>
   readonly current: Ref.Ref<Current>
   /**
-   * The names of the changes that were last reported as changes that the server does not announce. So a server that refuses again and again
-   * is reported once.
+   * The names of the changes in the last report about changes that the server does not announce. With them, a server that refuses again and
+   * again is reported only once.
    */
   readonly unannounced: Ref.Ref<string>
   /** At most two subscriptions, by the ids of their current requests: the newest, and the one that the newest will replace. */
@@ -139,7 +139,7 @@ export const make = (
   })
 }
 
-/** The state in which no subscription is open yet, and the changes of these lists are wanted. */
+/** Makes the state in which no subscription is open yet, and the changes of these lists are wanted. */
 const notOpen = Effect.fnUntraced(function*(lists: Subscriptions.SubscriptionFilter) {
   return {
     scope: yield* Effect.scope,
@@ -241,7 +241,7 @@ const remove = Effect.fnUntraced(function*(
   if (hasChanged) yield* replace(self, restore)
 })
 
-/** Replaces the subscription by one for the current filter. Gives what the server has acknowledged. */
+/** Replaces the subscription by a new subscription for the current filter. Returns what the server has acknowledged. */
 const replace = Effect.fnUntraced(function*(self: Self, restore: Restore) {
   const last = yield* Ref.get(self.current)
   const filter = Filter.wireOf(yield* Ref.get(self.filter))
@@ -265,8 +265,8 @@ const end = ({ running }: Current): Effect.Effect<void> =>
   running === undefined ? Effect.void : Fiber.interruptFork(running)
 
 /**
- * Opens a subscription. When the server has acknowledged it, ends the last subscription. When the server has not, the last subscription
- * continues.
+ * Opens a subscription. When the server acknowledges it, ends the last subscription. When the server does not acknowledge it, the last
+ * subscription continues.
  */
 const handOver = Effect.fnUntraced(function*(
   self: Self,
@@ -297,7 +297,7 @@ const start = (self: Self, newest: Subscription): Effect.Effect<Fiber.RuntimeFib
     Effect.tap((running) => Ref.set(self.current, { newest, running }))
   )
 
-/** Opens the subscription again and again, until `Reopening` says to stop or that the server refuses it. */
+/** Opens the subscription again after each end, until `Reopening` decides to stop or reports that the server refuses the subscription. */
 const keepOpen = Effect.fnUntraced(function*(self: Self, subscription: Subscription) {
   while (true) {
     const began = yield* Clock.currentTimeMillis
@@ -398,5 +398,5 @@ const unsubscribed = (self: Self, changes: ReadonlyArray<string>, reason: string
 const notAcknowledged = (what: string): TransportError =>
   new TransportError({
     reason: "Decode",
-    message: `The server acknowledged no subscription to "${what.slice(0, 200)}"`
+    message: `The server did not acknowledge the subscription to "${what.slice(0, 200)}"`
   })

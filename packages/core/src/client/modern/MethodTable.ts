@@ -1,6 +1,7 @@
 /**
- * A table of the methods of the modern era that a client calls. With its rows, `ModernCalls` and `TaskExtension` narrow parameters to the
- * revision and decode results. `ModernCalls` serves the functions of a session that have no method in this era.
+ * A table of the methods of the modern era that a client calls. With the rows of this table, `ModernCalls` and `TaskExtension` narrow
+ * parameters to the revision and decode results. `ModernCalls` itself implements the functions of a session that have no method in this
+ * era.
  */
 import * as Methods from "../../protocol/modern/Methods.js"
 import type * as MethodCalls from "../session/MethodCalls.js"
@@ -10,7 +11,7 @@ export type Replaced = "ping" | "resources/subscribe" | "resources/unsubscribe" 
 
 export type Name = Exclude<keyof MethodCalls.MethodTable, Replaced>
 
-/** A row without the types of the envelope, because the envelope is added after the parameters were narrowed. */
+/** Makes a row without the types of the envelope, because the envelope is added after the parameters were narrowed. */
 const row = (
   { decodeResult, narrowParams }: MethodCalls.MethodRow<any, any>
 ): MethodCalls.MethodRow<any, any> => ({ decodeResult, narrowParams })

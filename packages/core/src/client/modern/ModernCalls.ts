@@ -1,10 +1,11 @@
 /**
- * Calls methods in the modern era, for `Connect`. A call goes through `ResponseCache`; it may need several requests when the server asks
- * for input (`InputRounds`); and its result has no members that only this era has. Four functions of a session have no method of their own
- * in this era: `ping` sends `server/discover`, subscribing and unsubscribing change the subscription, and the log level is sent with later
- * requests.
+ * Calls methods in the modern era, for `Connect`. A call goes through `ResponseCache`. A call may need several requests when the server
+ * asks for input (`InputRounds`). The result of a call has no members that only this era has. Four functions of a session have no method of
+ * their own in this era: `ping` sends `server/discover`, subscribing and unsubscribing change the subscription, and the log level is sent
+ * with later requests.
  *
- * A call whose answer was lost is sent again with a new id if the application allows it, because the server may have run the call.
+ * When the answer to a call was lost, the server may have run the call. Therefore the call is sent again, with a new id, only if the
+ * application allows it.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/transports#streamable-http
  */
@@ -86,7 +87,7 @@ export class ModernCalls {
       }
       return resultType === undefined ? this.decode(name, result) : readers.read(resultType, result)
     })
-    // Only calls without `meta` are cached, because what the application adds to a request may change its result.
+    // Calls with `meta` are not cached, because the members that the application adds to a request may change its result.
     const isCached = options?.meta === undefined && (options?.cache ?? cache)
     return Effect.map(isCached ? responses.through(name, narrowed, calling) : calling, withoutEnvelope)
   }) as MethodCalls.Call
@@ -250,12 +251,12 @@ type Reply = Effect.Effect<unknown, ClientError>
 
 const isReplaced = (name: keyof MethodCalls.MethodTable): name is MethodTable.Replaced => !(name in MethodTable.calls)
 
-/** A result in the form that both eras share: without its type, its cache hints, and the name of the server. */
+/** Returns a result in the form that both eras share: without its type, its cache hints, and the name of the server. */
 export const withoutEnvelope = (
   { _meta, cacheScope: _, resultType: __, ttlMs: ___, ...result }: JsonObject
 ): JsonObject => withMeta(result, _meta as JsonObject | undefined)
 
-/** The result of a method of an extension. It keeps its cache hints, which may be its own. */
+/** Returns the result of a method of an extension without its type. It keeps the cache hints, which may belong to the extension. */
 const withoutType = ({ _meta, resultType: _, ...result }: JsonObject): JsonObject =>
   withMeta(result, _meta as JsonObject | undefined)
 

@@ -1,8 +1,8 @@
 /**
- * Decides, for `Listen`, what follows when the request of a subscription has ended: open it again, stop, or fail. While the server ends
- * each request soon, the wait before the next request grows. `Filter` says what the server has acknowledged. The functions here are pure.
+ * Decides, for `Listen`, what follows when the request of a subscription has ended: open it again, stop, or fail. If the server ends each
+ * request soon, the wait before the next request grows. `Filter` says what the server has acknowledged. The functions here are pure.
  *
- * - `afterEnd`: what follows, after what wait, and which error is reported?
+ * - `afterEnd`: what follows, after how long a wait, and which error is reported?
  */
 import { ConnectionClosed, TransportError } from "../../jsonrpc/LocalError.js"
 import type { CallError } from "../../jsonrpc/Outbound.js"
@@ -37,8 +37,8 @@ export interface Wait {
 }
 
 /**
- * The longest wait before a subscription is opened again, in seconds. The first wait is one second, and each is twice as long as the one
- * before.
+ * The longest wait before a subscription is opened again, in seconds. The first wait is one second. Each further wait is twice as long as
+ * the wait before.
  */
 const MAX_WAIT_SECONDS = 30
 
@@ -58,5 +58,5 @@ const waitAfter = ({ acknowledged, began, failures }: Ended, now: number): Wait 
 
 const notAcknowledged = new TransportError({
   reason: "Decode",
-  message: "The server ended the subscription before it acknowledged it"
+  message: "The server ended the subscription before it acknowledged the subscription"
 })

@@ -1,11 +1,11 @@
 /**
- * Keeps results for as long as the cache hints of the server allow, for the methods whose results may be cached. `ModernCalls` looks here
- * before it sends a request. A notification that a list or a resource has changed removes the results that it makes stale. A result that
- * was requested before such a notification is not kept, either.
+ * Stores the results of the methods whose results may be cached, for the time that the cache hints of the server allow. `ModernCalls` looks
+ * here before it sends a request. When a notification says that a list or a resource has changed, the cache removes the results that are
+ * stale now. Then it also does not store a result that was requested before the notification.
  *
- * A result that is not `public` is used only while requests have the same credentials as the request of the result; the `Transport` numbers
- * the credentials, and renewed tokens count as other credentials. Several callers never share one request. The `Cache` of Effect cannot do
- * this: only the number of its entries is limited, and it cannot tell which entries a notification makes stale.
+ * A result that is not `public` is used only while requests have the same credentials as the request that fetched the result. The
+ * `Transport` numbers the credentials; renewed tokens count as other credentials. Several callers never share one request. Effect's `Cache`
+ * is not used here: it limits only the number of its entries, and cannot tell which entries a notification makes stale.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/caching
  */
@@ -60,13 +60,16 @@ const staleAfter: ReadonlyMap<string, ReadonlyArray<string>> = new Map([
  */
 export class ResponseCache {
   private readonly entries = new Map<string, Entry>()
-  // A result is not kept when this number has changed since its request was sent.
+  // A result is not stored when this number has changed since its request was sent.
   private readonly changes = new Map<string, number>()
   private size = 0
 
   constructor(private readonly options: Options) {}
 
-  /** The cached result of a request if it is fresh. Otherwise the result of `call`, which is kept if its hints allow it. */
+  /**
+   * Returns the cached result of a request if it is fresh. Otherwise runs `call`, and stores its result if the hints of the result allow
+   * it.
+   */
   through<E>(method: string, params: Params | undefined, call: Effect.Effect<Params, E>): Effect.Effect<Params, E> {
     const cacheable = Caching.key(method, params ?? {})
     if (Option.isNone(cacheable)) return call
@@ -85,7 +88,7 @@ export class ResponseCache {
           const { cacheScope, ttlMs } = result
           const isPublic = cacheScope === "public"
           // A private result MUST NOT be shared (2026-07-28 server/utilities/caching). When another request had other credentials
-          // meanwhile, it is not certain to which credentials this result belongs.
+          // meanwhile, the client cannot tell to which credentials this result belongs.
           const isMine = isPublic || this.present() === credentialsBefore
           const isKept = typeof ttlMs === "number" && ttlMs > 0 && (this.changes.get(method) ?? 0) === before && isMine
           const text = isKept ? JsonText.stringify(result) : undefined

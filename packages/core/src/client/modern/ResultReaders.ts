@@ -1,6 +1,6 @@
 /**
- * Reads results that extensions add to methods of the core, for `ModernCalls`: decodes each result by its schema, and lets the features of
- * the client turn it into a result of the core. `Connect` makes the readers.
+ * Reads results that extensions add to methods of the specification, for `ModernCalls`: decodes each result by its schema, and then the
+ * features of the client turn it into an ordinary result of the method. `Connect` makes the readers.
  */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -14,7 +14,7 @@ import type { ExtensionCalls } from "../ClientSession.js"
 
 export interface ResultReaders {
   readonly decode: (resultType: Extension.ResultType, result: Params) => Effect.Effect<any, ClientError>
-  /** Gives the result of the core. Fails when no feature makes one. */
+  /** Returns the ordinary result of the method. Fails when no feature reads this type of results. */
   readonly read: (resultType: Extension.ResultType, result: Params) => Effect.Effect<any, ClientError>
 }
 
@@ -39,6 +39,6 @@ export const make = ({ results }: FeaturesService, calls: () => ExtensionCalls):
 const unread = ({ method, type }: Extension.ResultType): TransportError =>
   new TransportError({
     reason: "Decode",
-    message: `The server answered "${method}" with the type "${type}" of results, which nothing reads: ` +
-      "call it with callEither, or add the feature ClientFeatures.result"
+    message: `The server answered "${method}" with a result of the type "${type}", which this client cannot read: ` +
+      "call the method with callEither, or add the feature ClientFeatures.result"
   })

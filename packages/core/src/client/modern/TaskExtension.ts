@@ -1,8 +1,8 @@
 /**
  * The tasks of the modern era (revision 2026-07-28), which are the extension `io.modelcontextprotocol/tasks`. The server decides which
- * calls become tasks. `Connect` makes the `EraTasks` of its session with this module. `TaskQuestions` decides which questions of a task the
- * client answers. The client answers the input requests of a task with its features, each once, as it answers those of a call. It sends the
- * responses with `tasks/update`.
+ * calls become tasks. `Connect` makes the `EraTasks` of its session with this module. `TaskQuestions` decides which input requests of a
+ * task the client answers. The features of the client answer each of these input requests once, as they answer the input requests of a
+ * call. The client sends the responses with `tasks/update`.
  *
  * @see https://github.com/modelcontextprotocol/ext-tasks
  */
@@ -50,7 +50,10 @@ interface Self {
   readonly version: ModernVersion
   /** Whether the application gave the extension to the client. */
   readonly isGiven: boolean
-  /** The type of the result that says that a call has become a task. `undefined` when one side has not declared it. */
+  /**
+   * The type of the result with which a server says that a call has become a task. `undefined` when one side has not declared the
+   * extension.
+   */
   readonly created: Extension.ResultType | undefined
 }
 
@@ -125,7 +128,7 @@ const open = Effect.fnUntraced(function*(
     Effect.flatMap(request(self, get.name, { taskId }, limits), (result) => read(self, result)),
     goneOr(taskId)
   )
-  // The first state of a task has neither its questions nor its result, so it is useful only for a task that is working.
+  // The first state of a task has no questions and no result, so it is useful only for a task that is working.
   const known = first?.status === "working" ? first : undefined
   const poll = yield* TaskPoll.make<State, ClientError>(reading, known)
   const waiting: Waiting = { self, poll, taskId, limits, questions: yield* Ref.make(TaskQuestions.none) }
@@ -148,7 +151,7 @@ const read = ({ rounds: { report } }: Self, result: JsonObject): Effect.Effect<S
     ? invalid(`the task asks more than ${InputRounds.MAX_QUESTIONS} questions at once`)
     : Effect.map(Decoding.decodeOrFail(get.name, decodeTask, result, report), toState)
 
-/** Follows the states of a task and answers its questions, until the task has ended. Gives the result of the task. */
+/** Follows the states of a task and answers its questions, until the task has ended. Returns the result of the task. */
 const result = (waiting: Waiting): Effect.Effect<CallToolResult, ClientError> =>
   Effect.scoped(Effect.flatMap(
     Deferred.make<never, ClientError>(),
@@ -214,7 +217,7 @@ const send = ({ limits, self, taskId }: Waiting, inputResponses: JsonObject): Ef
     Effect.catchTag("InvalidParams", () => Effect.void)
   )
 
-/** The outcome of a task that has ended, in the form of the outcome of its call. */
+/** Returns the outcome of a task that has ended, in the form of the outcome of its call. */
 const outcome = (
   { rounds: { report } }: Self,
   { error, result, status, statusMessage, taskId }: State
@@ -236,7 +239,7 @@ const outcome = (
     )
 }
 
-/** The waits before responses are sent again whose acknowledgement was lost. The server ignores responses that it has already. */
+/** The waits before responses are sent again, when their acknowledgement was lost. The server ignores responses that it already has. */
 const RESEND = Schedule.spaced(TaskPoll.DEFAULT_INTERVAL)
 
 const LIST = "tasks/list"

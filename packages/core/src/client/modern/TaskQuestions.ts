@@ -29,8 +29,8 @@ export type Next<A> =
   | { readonly _tag: "Continue"; readonly ask: ReadonlyArray<Question>; readonly withdraw: ReadonlyArray<A> }
 
 /**
- * What the client does after a state of the task. `unsent` are groups of questions that are being answered, and whose responses were not
- * sent yet.
+ * Decides what the client does after a state of the task. `unsent` are groups of questions that the features are answering now; their
+ * responses were not sent yet.
  */
 export const next = <A extends { readonly keys: ReadonlyArray<string> }>(
   { answered, rounds }: Known,

@@ -30,8 +30,8 @@ const MAX_TEXT = 16 * 1024
 const MAX_TOOLS = 1000
 
 /**
- * For each tool that has headers, a function that makes the headers of a call with these arguments. The key is the name of the tool. An
- * entry stays until the tool is listed again.
+ * For each tool that has headers, a function that makes the headers of a call from its arguments. The key is the name of the tool. An entry
+ * stays until the tool is listed again.
  */
 export type ToolHeaders = Map<string, (args: JsonObject | undefined) => Record<string, string>>
 
@@ -40,13 +40,13 @@ export interface HttpExchanges extends Exchanges {
   readonly toolHeaders: ToolHeaders
 }
 
-/** The map of headers that the session fills; `undefined` for a transport whose requests have no headers. */
+/** Returns the map of headers that the session fills; `undefined` for a transport whose requests have no headers. */
 export const ofExchanges = (exchanges: Exchanges | HttpExchanges | undefined): ToolHeaders | undefined => {
   if (exchanges === undefined) return undefined
   return "toolHeaders" in exchanges ? exchanges.toolHeaders : new Map()
 }
 
-/** The headers of a call. A tool that was never listed has none. */
+/** Makes the headers of a call. The call of a tool that was never listed has no headers. */
 export const of = (known: ToolHeaders, params: JsonObject | undefined): Record<string, string> => {
   const make = known.get(params?.name as string)
   return make === undefined ? {} : make(params?.arguments as JsonObject | undefined)
@@ -82,13 +82,13 @@ const headersOf = (inputSchema: JsonObject): Either.Either<
     return Either.right(headers.length === 0 ? undefined : (args) => ParamHeaders.make(headers, args))
   })
 
-/** A text of the server for the log: shortened and without control characters. */
+/** Writes a text of the server for the log: shortened and without control characters. */
 const onOneLine = (text: string, max: number): string => text.slice(0, max).replace(/[\p{Cc}\u2028\u2029]/gu, " ")
 
 /** How many tools a warning names. */
 const MAX_NAMED = 10
 
-/** The warning about the tools that are left out. */
+/** Writes the warning about the tools that are left out. */
 export const sentence = (problems: ReadonlyArray<string>): string => {
   const named = problems.slice(0, MAX_NAMED).join(", ")
   const more = problems.length > MAX_NAMED ? `, and ${problems.length - MAX_NAMED} more` : ""
@@ -96,8 +96,9 @@ export const sentence = (problems: ReadonlyArray<string>): string => {
 }
 
 /**
- * A function that sends requests over HTTP. It learns the headers from each list of tools. When the server refuses the headers of a call,
- * it lists the tools and sends the call again. The call, the list and the second call together have the time of one call.
+ * Makes a function that sends requests over HTTP. The function learns the headers from each list of tools. When the server refuses the
+ * headers of a call, the function lists the tools and sends the call again. The call, the list and the second call together have the time
+ * of one call.
  */
 export const requests = (
   request: Calls["request"],

@@ -1,7 +1,7 @@
 /**
- * The extensions that the application gave to a client, for the transport that its connector opens: over HTTP, headers repeat parameters of
- * the methods of extensions. `Client` provides the extensions, and `HttpTransport` reads them. The client itself has the extensions in a
- * table (`protocol/extension/ExtensionTable`).
+ * The extensions that the application gave to a client, for the transport that its connector opens. Over HTTP, the transport needs them,
+ * because headers repeat parameters of the methods of extensions. `Client` provides the extensions, and `HttpTransport` reads them. The
+ * client itself has the extensions in a table (`protocol/extension/ExtensionTable`).
  */
 import * as Context from "effect/Context"
 import type * as Extension from "../../protocol/Extension.js"

@@ -1,8 +1,8 @@
 /**
- * Opens a transport over HTTP that speaks both protocol eras, for `Remote`. The era of each request decides which module sends it:
- * `modern/Http` sends requests of revision 2026-07-28, and `legacy/Http` or `legacy/Sse` send requests of earlier revisions. Other messages
- * are sent by the module of the last request, through `Outgoing`. This module is in the folder of `Negotiation` because it imports both
- * eras; the folder `http` has what both eras share.
+ * Opens a transport over HTTP for both protocol eras, for `Remote`. The era of each request decides which module sends it: `modern/Http`
+ * sends requests of revision 2026-07-28, and `legacy/Http` or `legacy/Sse` send requests of earlier revisions. The module of the last
+ * request also sends other messages, through `Outgoing`. This module is in the folder of `Negotiation` because it imports both eras; the
+ * folder `http` has the modules that both eras share.
  *
  * A client that does not know which legacy transport a server implements first sends `initialize` over Streamable HTTP. When the server
  * refuses that request, the client tries HTTP+SSE of revision 2024-11-05.
@@ -90,8 +90,8 @@ const withoutModern = ({ deliver }: Reader): Sender => ({
 
 /**
  * Whether the server may implement only the older transport. The client SHOULD try the older transport after any status 4xx (2025-03-26
- * basic/transports#backwards-compatibility). A server of any revision may demand a login or a wait; its older transport would demand the
- * same, so the older transport is not tried then.
+ * basic/transports#backwards-compatibility). When the server demands a login or a wait, its older transport would demand the same, so the
+ * client does not try the older transport then.
  */
 const mayBeOlder = (refused: HttpResponseError): boolean =>
   refused.status >= 400 && refused.status < 500 && !EraEvidence.asksForLogin(refused) &&
@@ -126,7 +126,7 @@ const legacy = (connection: HttpConnection.HttpConnection): Effect.Effect<Legacy
 const neither = (refused: HttpResponseError, error: TransportError): TransportError =>
   new TransportError({
     reason: RefusedResponse.toError(refused).reason,
-    message: `${refused.message}. The server does not implement HTTP+SSE of 2024-11-05 either: ${error.message}` +
+    message: `${refused.message}. The server does not implement HTTP+SSE of revision 2024-11-05 either: ${error.message}` +
       (refused.status === 404 ? ". Look at the path of the URL: the path of a server is often \"/mcp\"" : ""),
     cause: refused
   })

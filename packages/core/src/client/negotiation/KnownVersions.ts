@@ -1,8 +1,8 @@
 /**
- * Remembers which revision clients have agreed on with a server whose protocol era they had to find out. With it, `Negotiation` need not
- * find out the era again at the next connection. A remembered revision is only a hint: when the server refuses it, the client probes the
- * server again. When a server ends, its revision is forgotten, with one exception: a server that makes the handshake only when no probe
- * came before it.
+ * Remembers on which revision clients have agreed with a server, if they had to find out its protocol era. With this memory, `Negotiation`
+ * does not find out the era again at the next connection. A remembered revision is only a hint: when the server refuses it, the client
+ * probes the server again. When a server ends, its revision is forgotten, with one exception: a server that accepts the handshake only when
+ * no probe came before it.
  *
  * The clients of a `ClientSessionGroup` share what they remember, by the origin of the connector. So do all clients of one `HttpClient`.
  * Any other client remembers by connector.
@@ -17,11 +17,11 @@ import type { Connector } from "../../jsonrpc/Connector.js"
 import type { Version } from "../../protocol/Version.js"
 
 export interface KnownVersionsService {
-  /** The revision that is remembered for the server of this connector; `undefined` when none is. */
+  /** Returns the revision that is remembered for the server of this connector; `undefined` when no revision is remembered. */
   readonly of: (connector: Connector<unknown>) => Version | undefined
   /** Remembers the revision of a server. With `isKept`, `forget` does not remove the revision when the server has ended. */
   readonly remember: (connector: Connector<unknown>, version: Version, isKept: boolean) => void
-  /** Forgets the revision of a server that has ended, unless it was remembered with `isKept`. */
+  /** Forgets the revision of a server that has ended, except a revision that was remembered with `isKept`. */
   readonly forget: (connector: Connector<unknown>) => void
 }
 

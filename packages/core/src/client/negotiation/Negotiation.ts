@@ -1,8 +1,8 @@
 /**
  * Opens a session in the protocol era that client and server share (revisions up to 2025-11-25 are legacy, 2026-07-28 is modern), for
- * `Client`. `Plan` decides what the client sends, and this module does it. `session/Opening` begins a conversation, `Probe` sends
- * `server/discover`, and `legacy/Connect` or `modern/Connect` makes the session. `KnownVersions` remembers which revision a server speaks.
- * The log says why the client speaks a revision.
+ * `Client`. `Plan` decides what the client sends, and this module sends it. `session/Opening` begins a conversation, `Probe` sends
+ * `server/discover`, and `legacy/Connect` or `modern/Connect` makes the session. `KnownVersions` remembers the revisions of servers. The
+ * log says why a session has its revision.
  */
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -33,8 +33,8 @@ const PROBE_TIMEOUT = Duration.seconds(5)
 const HANDSHAKE_TIMEOUT = Duration.seconds(15)
 
 /**
- * How long the client waits in two cases: after a connection that has ended by itself, because a part of the server may still hold a lock;
- * and before it sends `initialize` again to a server that limits how many requests it serves in a time.
+ * How long the client waits in two cases. First, after a connection that has ended by itself, because a part of the server may still hold a
+ * lock. Second, before it sends `initialize` again to a server that limits how many requests it serves in a time.
  */
 const PAUSE = Duration.seconds(1)
 
@@ -50,7 +50,7 @@ interface Self<R> {
 interface Reached {
   readonly opening: Opening.Opening
   readonly close: Effect.Effect<void>
-  /** The description of a modern server that came after the client had given up the probe; `undefined` when none came. */
+  /** The description of a modern server that arrived after the client had given up the probe; `undefined` when no description arrived. */
   readonly late: Effect.Effect<ServerFacts<ModernVersion> | undefined>
 }
 
@@ -63,7 +63,7 @@ export const connect = <R>(
   options: Options
 ): Effect.Effect<NegotiatedSession, ConnectError, R | Scope.Scope> =>
   options.versions.some(Version.isLegacy) || options.versions.some(Version.isModern)
-    // The annotation also holds for what the session logs later, on fibers that begin here.
+    // The annotation also applies to what the session logs later, on fibers that begin here.
     ? Effect.annotateLogs(
       Effect.flatMap(KnownVersions.current, (known) => negotiate({ connector, options, known })),
       "server",
@@ -174,7 +174,7 @@ const probe = <R>(
   })
   const probing = Probe.discover(ModernConnect.enveloped(opening, options, version), version, {
     timeout: action.isPatient ? options.timeout : probeTimeout(options),
-    // Over HTTP, the end of its exchange cancels a request. On a pipe, a legacy server does not know the notification that cancels.
+    // Over HTTP, a request is cancelled when its exchange ends. On a pipe, a legacy server does not support the notification that cancels.
     cancelOnAbandon: opening.transport.exchanges !== undefined,
     onId: follow((response) => MutableRef.set(answer, response))
   }, report)
@@ -185,7 +185,7 @@ const probe = <R>(
   )
 }
 
-/** How long the client waits for the answer to a probe. The wait is shorter when the client can also make the handshake. */
+/** Returns how long the client waits for the answer to a probe. The wait is shorter when the client can also make the handshake. */
 const probeTimeout = ({ timeout, timeouts, versions }: Options): Duration.DurationInput =>
   timeouts.get(Probe.DISCOVER) ?? (isDual(versions) ? shorter(PROBE_TIMEOUT, timeout) : timeout)
 
@@ -236,7 +236,7 @@ const toModern = <R>({ options }: Self<R>, { opening }: Reached, facts: ServerFa
   return ModernConnect.connect(opening, ModernConnect.enveloped(opening, options, facts.version), facts, options)
 }
 
-/** Remembers the revision if it is certain. Logs which revision the session speaks, and why. */
+/** Remembers the revision if it is certain. Logs the revision of the session, and why the session has it. */
 const conclude = <R>(
   { connector, known, options: { versions } }: Self<R>,
   { evidence, why }: Plan.Contact,

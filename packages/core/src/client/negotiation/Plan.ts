@@ -1,8 +1,9 @@
 /**
  * Decides what a client does next while it finds out the protocol era of its server. A client of both eras first sends `server/discover`
- * (the probe), unless it knows the era. A server that describes itself is modern. After any other outcome of the probe, the client sends
- * `initialize` on the same connection. When this handshake fails as well and the connection is a pipe, the client connects once more and
- * begins with the handshake, because the probe may have brought the server into a state that it does not leave.
+ * (the probe), except when it already has a hint about the era. A server that describes itself is modern. After any other outcome of the
+ * probe, the client sends `initialize` on the same connection. When this handshake fails as well and the connection is a pipe, the client
+ * connects once more. There it begins with the handshake, because the probe may have brought the server on the first connection into a
+ * state that it does not leave.
  *
  * - `begin`: what does the client do first?
  * - `step`: what does the client do after an outcome, and with which error does it give up?
@@ -27,7 +28,7 @@ export interface Facts {
   readonly versions: ReadonlyArray<Version.Version>
   readonly legacy: ReadonlyArray<Version.LegacyVersion>
   readonly modern: ReadonlyArray<Version.ModernVersion>
-  /** What the application knows about the server (option `prior`). */
+  /** What the application has said about the server (option `prior`). */
   readonly prior: ServerFacts | undefined
   /** The revision on which an earlier connection agreed. */
   readonly known: Version.Version | undefined
@@ -152,7 +153,7 @@ const afterProbe = (facts: Facts, state: State, event: Extract<Event, { readonly
   const named = supported.slice(0, MAX_NAMED).join(", ")
   // The client SHOULD retry with a revision that the server names (2026-07-28 basic/versioning).
   if (modern !== undefined && !probe.isNamed) return [state, { ...probe, version: modern, isNamed: true }]
-  // A legacy revision can be spoken only after the handshake.
+  // A legacy revision can be used only after the handshake.
   if (versions.length > 0) {
     return notModern(facts, state, { _tag: "Legacy", why: `it supports ${named}`, versions }, skipped)
   }
@@ -180,7 +181,7 @@ const afterHandshake = (facts: Facts, state: State, error: ConnectError): Next =
   switch (state._tag) {
     case "Trying":
       if (error._tag === "NoCommonVersion") return fail(state, error)
-      // The probe may have used up the requests that the server allows in a time.
+      // The probe may have used up the number of requests that the server allows for some time.
       return facts.hasExchanges && !state.isSecond && EraEvidence.mayPass(error)
         ? [{ ...state, isSecond: true }, { ...tryingHandshake(facts, state.verdict), pauses: true }]
         : secondTry(facts, state, error)
@@ -193,7 +194,7 @@ const afterHandshake = (facts: Facts, state: State, error: ConnectError): Next =
   }
 }
 
-/** The next step when neither the probe nor the handshake led to a session on the first connection. */
+/** Returns the next step when the probe and the handshake did not lead to a session on the first connection. */
 const secondTry = (facts: Facts, state: Trying, error: ConnectError): Next => {
   const { verdict } = state
   const pauses = verdict._tag === "Gone" || error._tag === "ConnectionClosed"
@@ -223,7 +224,7 @@ const handshake = (versions: ReadonlyArray<Version.LegacyVersion>): Handshake =>
   pauses: false
 })
 
-/** The handshake on the connection on which the probe was sent. */
+/** Makes the handshake on the connection on which the probe was sent. */
 const tryingHandshake = ({ canReconnect, legacy }: Facts, verdict: NotModern): Handshake => ({
   ...handshake(verdict._tag === "Legacy" ? verdict.versions ?? legacy : legacy),
   patience: !canReconnect ? "full" : isSilent(verdict) ? "silent" : "answering",
@@ -234,7 +235,7 @@ const isSilent = (verdict: NotModern): boolean => verdict._tag !== "Legacy" && v
 
 const verdictOf = (state: State): NotModern | undefined => "verdict" in state ? state.verdict : undefined
 
-/** The legacy revisions that the server has named; `undefined` when it has named none. */
+/** Returns the legacy revisions that the server has named; `undefined` when it has named none. */
 const namedOf = (state: State): ReadonlyArray<Version.LegacyVersion> | undefined => {
   const verdict = verdictOf(state)
   return verdict?._tag === "Legacy" ? verdict.versions : undefined
@@ -244,7 +245,7 @@ const namedOf = (state: State): ReadonlyArray<Version.LegacyVersion> | undefined
 const isFinal = ({ _tag, error }: Failed, { canLogIn }: Facts): boolean =>
   _tag === "Final" && (canLogIn || !asksForLogin(error))
 
-/** Whether the server has answered, but not as a server that knows `initialize`. */
+/** Whether the server has answered, but has refused `initialize`. */
 const isRefusal = (error: ConnectError): boolean => !isLocalError(error) || EraEvidence.isOfOtherEra(error)
 
 const asksForLogin = (error: CallError | ConnectError): boolean =>
@@ -255,7 +256,7 @@ const isModern = (
   modern: ReadonlyArray<Version.ModernVersion>
 ): prior is ServerFacts<Version.ModernVersion> => modern.some((version) => version === prior?.version)
 
-/** What showed which revision the server speaks. */
+/** What showed the revision of the server. */
 export interface Contact {
   /** The reason, in words for the log. */
   readonly why: string
@@ -269,9 +270,9 @@ export interface Contact {
   readonly evidence: "given" | "answer" | "silence" | "guess" | "relaunch"
 }
 
-/** What showed that the server speaks the revision of the session. */
+/** Returns what showed that the server supports the revision of the session. */
 export const contact = (state: State, { hasExchanges }: Facts, version: Version.Version): Contact => {
-  if (state._tag === "Only") return { why: "the client has no other", evidence: "given" }
+  if (state._tag === "Only") return { why: "the client has no other choice", evidence: "given" }
   if (state._tag === "Prior") return { why: "the option `prior`", evidence: "given" }
   if (state._tag === "Looking") return { why: "the server described itself", evidence: "answer" }
   const verdict = verdictOf(state)
@@ -287,8 +288,8 @@ const whyOf = (verdict: NotModern): string =>
   verdict._tag === "Legacy" ? verdict.why : verdict._tag === "Gone" ? "the connection ended" : verdict.error.message
 
 /**
- * Gives up with an error. When the connection has ended after the probe and after the handshake, the error stays as it is, because it says
- * why. Any other error also says what the outcome of the probe was.
+ * Gives up with an error. When the connection has ended after the probe and after the handshake, the error stays as it is, because it
+ * already says why. The message of any other error also says what the outcome of the probe was.
  */
 const fail = (state: State, error: ConnectError): Next => {
   const verdict = verdictOf(state)
@@ -303,12 +304,12 @@ const noCommonVersion = (offered: string, supported: ReadonlyArray<string>): NoC
   new NoCommonVersion({ offered, supported })
 
 /**
- * The same error with a message that also says what the outcome of the probe was. When a login is needed, the message says only that,
- * because a login is needed in both eras.
+ * Returns the same error with a message that also says what the outcome of the probe was. When a login is needed, the message says only
+ * that, because a login is needed in both eras.
  */
 const explained = (error: ConnectError, why: string): ConnectError => {
   if (error._tag === "NoCommonVersion" || asksForLogin(error)) return error
-  const advice = "If you know a revision that the server speaks, name it with the option `versions`"
+  const advice = "If you know a revision that the server supports, name it with the option `versions`"
   const message = `The server opened no session. ${advice}. The outcome of "server/discover" was: ${why}. ` +
     `The outcome of "initialize" was: ${error.message}`
   return withMessage(error, message)

@@ -1,6 +1,6 @@
 /**
- * Sends `server/discover` to a server, so that the server describes itself, for `Negotiation`. From the outcome it reads which protocol era
- * the server speaks. `Plan` decides what follows.
+ * Sends `server/discover` to a server, so that the server describes itself, for `Negotiation`. This module reads from the outcome which
+ * protocol era the server supports. `Plan` decides what follows.
  */
 import * as Effect from "effect/Effect"
 import { JsonRpcError } from "../../jsonrpc/JsonRpcError.js"
@@ -21,7 +21,7 @@ export const DISCOVER = Methods.discover.name
 export type Verdict =
   /** The server is modern and supports the revision. */
   | { readonly _tag: "Modern"; readonly facts: ServerFacts<ModernVersion> }
-  /** The server speaks only the modern era or both eras, and supports only these revisions. */
+  /** The server supports the modern era (and perhaps also the legacy era), but only in these revisions. */
   | { readonly _tag: "OtherVersions"; readonly supported: ReadonlyArray<string> }
   | Legacy
   | Failed
@@ -34,7 +34,7 @@ export interface Legacy {
 }
 
 /**
- * - `Inconclusive`: nothing is known of the era. No answer came in time, the exchange failed, or the answer cannot be used.
+ * - `Inconclusive`: the outcome shows nothing about the era. No answer came in time, the exchange failed, or the answer cannot be used.
  * - `Gone`: the connection has ended.
  * - `Final`: `initialize` would fail in the same way, because a login is needed, because the request was not sent, or because a modern
  *   server refuses. If a login is needed and the connector has no authorizer, the client sends `initialize` nevertheless.

@@ -1,13 +1,12 @@
 /**
- * The capabilities that a client declares: those of its features, in the words of the newest revision. `legacy/Connect` and
- * `modern/Connect` reduce these capabilities to the revision that they speak. `legacy/InboundHandlers` reads from them what a server may
- * ask.
+ * The capabilities that a client declares: those of its features, in the form of the newest revision. `legacy/Connect` and `modern/Connect`
+ * reduce these capabilities to the revision of their session. `legacy/InboundHandlers` reads from them which requests a server may send.
  */
 import type { ClientCapabilities } from "../../protocol/Capabilities.js"
 import type { JsonObject } from "../../protocol/Json.js"
 import type { FeaturesService } from "../ClientFeatures.js"
 
-/** The capabilities of a client with these features and these extensions (settings by the identifier of the extension). */
+/** Returns the capabilities of a client with these features and these extensions (settings by the identifier of the extension). */
 export const of = (
   { declared, form, roots, sampling, tasks, url }: FeaturesService,
   extensions: { readonly [id: string]: JsonObject } = {}

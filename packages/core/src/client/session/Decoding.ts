@@ -33,8 +33,8 @@ export const decode = <A>(method: string, decoder: Method.Decode<A>, value: unkn
 }
 
 /**
- * Decodes the parameters of a notification. `problem` says what was repaired, or why there is no value. It is reported to the application,
- * because a notification has no response that could tell the server.
+ * Decodes the parameters of a notification. `problem` says what was repaired, or why there is no value. The problem is reported to the
+ * application, because a notification has no response that could tell the server.
  */
 export const decodeParams = <A>(
   method: string,
@@ -47,7 +47,7 @@ export const decodeParams = <A>(
     : { value: undefined, problem: invalidParams(method, value.left.issue) }
 }
 
-/** The diagnostic about a notification whose parameters are not valid. */
+/** Makes the diagnostic about a notification whose parameters are not valid. */
 export const invalidParams = (method: string, issue: ParseIssue): Diagnostic => {
   const { sentence } = Issue.explain(issue, { quotes: false })
   return Diagnostic.Malformed({ malformed: new Malformed("notification", INVALID_PARAMS, `"${method}": ${sentence}`) })

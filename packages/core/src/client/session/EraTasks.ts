@@ -1,7 +1,7 @@
 /**
- * What the protocol era of a session does for the tasks of its server: how a tool is called so that the call may become a task, and how a
- * task is read, answered and cancelled. `legacy/Connect` and `modern/TaskExtension` each make such a record. The session
- * (`NegotiatedSession`) contains the record. `RemoteTasks` makes the tasks that the application gets from it.
+ * The functions with which the protocol era of a session handles the tasks of its server: how a tool is called so that the call may become
+ * a task, and how a task is read, answered and cancelled. `legacy/Connect` and `modern/TaskExtension` each make such a record. The session
+ * (`NegotiatedSession`) contains the record. `RemoteTasks` makes the tasks that the application gets from this record.
  */
 import type * as Effect from "effect/Effect"
 import type * as Either from "effect/Either"
@@ -21,7 +21,7 @@ export interface OpenTask {
   /** Waits for the result of the task, and answers its questions meanwhile. */
   readonly result: Effect.Effect<CallToolResult, ClientError>
   readonly cancel: Effect.Effect<void, ClientError>
-  /** Lets the server notify of changes of the task until the scope closes. */
+  /** Asks the server to notify the client of changes of the task, until the scope closes. */
   readonly listen: Effect.Effect<void, ClientError, Scope.Scope>
 }
 
@@ -42,6 +42,6 @@ export interface EraTasks {
   readonly list: (options: CallOptions | undefined) => Stream.Stream<Task, ClientError>
 }
 
-/** The error of a request about a task. `InvalidParams` means that the server does not have the task. */
+/** Converts the error of a request about a task. `InvalidParams` means that the server does not have the task. */
 export const goneOr = (taskId: string) => (error: ClientError): ClientError =>
   error._tag === "InvalidParams" ? new TaskEnded({ taskId, reason: "Gone" }) : error

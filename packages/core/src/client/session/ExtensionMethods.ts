@@ -1,7 +1,7 @@
 /**
  * Calls the methods that extensions add, by their schemas, in either protocol era. `legacy/Connect` and `modern/Connect` make these
- * functions for their sessions. `modern/ModernCalls` sends the calls (`EraCalls`). A call is refused before anything is sent when the
- * client was not given the extension, when the server has not declared it, or when the revision does not have it.
+ * functions for their sessions. `modern/ModernCalls` sends the calls (`EraCalls`). Before anything is sent, a call is refused in three
+ * cases: the client was not given the extension, the server has not declared it, or the revision does not have the method.
  */
 import * as Effect from "effect/Effect"
 import type * as Either from "effect/Either"
@@ -24,9 +24,9 @@ import * as Decoding from "./Decoding.js"
 import type { Calls } from "./MethodCalls.js"
 import type { NotificationHub } from "./NotificationHub.js"
 
-/** What the protocol era of a session does for extensions. */
+/** The functions that the protocol era of a session provides for extensions. */
 export interface EraCalls {
-  /** Calls a method, and gives its result without the members that only this era has. */
+  /** Calls a method, and returns its result without the members that only this era has. */
   readonly call: (
     method: string,
     params: JsonObject,
@@ -57,7 +57,7 @@ export interface ExtensionMethods extends ExtensionCalls {
   ) => Effect.Effect<void, NotNegotiated>
 }
 
-/** What the client knows of its extensions. */
+/** The facts about the extensions of a client. */
 export interface Options {
   readonly enforceCapabilities: boolean
   readonly extensions: ExtensionTable.ExtensionTable
@@ -96,7 +96,7 @@ export const make = (
   }
 }
 
-/** Why a part of an extension cannot be used in this session; `undefined` when it can. */
+/** Returns why a part of an extension cannot be used in this session; `undefined` when it can be used. */
 const refusal = (
   { enforceCapabilities, extensions, serverCapabilities, version }: Self,
   method: string,
@@ -113,7 +113,7 @@ const refusal = (
   })
 }
 
-/** The settings of both sides if both have declared the extension; otherwise `None`. */
+/** Returns the settings of both sides if both have declared the extension; otherwise `None`. */
 const extension = (
   { extensions, serverCapabilities, version }: Self,
   { id, settings, since, until }: Extension.Extension.Any
@@ -177,7 +177,7 @@ const listen = (
     }
     const refused = refusal(self, filter === undefined ? name : LISTEN, notification)
     if (refused !== undefined) return yield* refused
-    // Listens before the server knows the subscription, so that no notification is lost.
+    // Listens before the server has the subscription, so that no notification is lost.
     const received = yield* hub.listen(name)
     // Set in addition to the marker in the outbox, because a slow reader may lose the marker.
     let hasOpened = false
@@ -195,7 +195,10 @@ const listen = (
     })
   }))
 
-/** Makes a function that decodes notifications. It gives no value for a notification with another key, or for one that is not valid. */
+/**
+ * Makes a function that decodes notifications. The function returns no value for a notification with another key, or for a notification
+ * that is not valid.
+ */
 const valuesOf = (
   { hub: { report } }: Self,
   { key, name, params }: Extension.Notification,

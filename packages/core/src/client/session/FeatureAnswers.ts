@@ -1,7 +1,7 @@
 /**
- * What the features of a client answer to a server that asks for sampling, for input of the user, or for the roots. It is the same in both
- * protocol eras. A legacy server sends requests, which `legacy/InboundHandlers` answers. A modern server puts input requests into a result;
- * `modern/Connect` answers them with this module, and `modern/InputRounds` sends the answers with the next request.
+ * Asks the features of a client for the answer, when a server requests sampling, input of the user, or the roots. The answers are the same
+ * in both protocol eras. A legacy server sends requests, which `legacy/InboundHandlers` answers. A modern server puts input requests into a
+ * result; `modern/Connect` answers them with this module, and `modern/InputRounds` sends the answers with the next request.
  */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -34,7 +34,7 @@ export const sample = (
       : undefined
     return broken === undefined
       ? Effect.void
-      : Effect.dieMessage(`The answer to "sampling/createMessage" breaks a rule for uses of tools: ${broken}`)
+      : Effect.dieMessage(`The answer to "sampling/createMessage" breaks a rule of tool use: ${broken}`)
   })
 }
 

@@ -17,8 +17,8 @@ import type { FeaturesService } from "../ClientFeatures.js"
 import type { NotificationHub } from "./NotificationHub.js"
 
 /**
- * Runs the feature `logging`, if the client has it. It listens before this effect ends, so it misses no later message. When the client
- * closes after a success, the messages that have arrived are handled first, at most for `closeTimeout`.
+ * Runs the feature `logging`, if the client has it. The feature listens before this effect ends, so it misses no later message. When the
+ * client closes after a success, the messages that have arrived are handled first, at most for `closeTimeout`.
  */
 export const handleLogs = (
   { logging }: FeaturesService,

@@ -1,6 +1,6 @@
 /**
- * Limits how much of the lists of a server a client keeps, for `ListPages` and `ServerTools`. It counts the values and the characters of
- * entries. Its two fields only grow. They are mutable, because the class looks at each value.
+ * Limits how much of the lists of a server a client stores, for `ListPages` and `ServerTools`. The class counts the values and the
+ * characters of entries. Its two fields only grow. They are mutable, because the class looks at each value.
  */
 
 /** How many values the entries of one list may have together, on all pages. */

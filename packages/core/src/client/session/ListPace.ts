@@ -1,8 +1,8 @@
 /**
- * Limits how often a client lists what a server has, although the server may report changes very often. The search for tools
- * (`ServerTools`), groups (`group/ServerLists`), proxies and tool lists of models all follow this rule. `rest` and `backoff` give the
- * waits; no message of the server can shorten them. Only calls of this client shorten a wait (`OwnCalls`), because what such a call may
- * have changed should be read soon.
+ * Limits how often a client reads the lists of a server, although the server may report changes very often. The search for tools
+ * (`ServerTools`), groups (`group/ServerLists`), proxies and tool lists of models all use these limits. `rest` and `backoff` return the
+ * waits; no message of the server can shorten them. Only calls of this client shorten a wait (`OwnCalls`), because a change that such a
+ * call has caused should be read soon.
  */
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
@@ -11,7 +11,7 @@ import * as EffectInternals from "../../kit/EffectInternals.js"
 /** The least time between the end of one listing and the beginning of the next, in milliseconds. */
 const INTERVAL = 1000
 
-/** The same time after a call of this client, if the list is short. */
+/** The least time after a call of this client, if the list is short, in milliseconds. */
 const OWN_INTERVAL = 50
 
 /** How many pages a short list has at most. */
@@ -21,13 +21,13 @@ const SHORT = 2
 const PER_PAGE = 125
 
 /**
- * How many milliseconds the client waits after a listing of `pages` pages. `isOwn`: a call of this client may have changed the list since
- * then.
+ * Returns how many milliseconds the client waits after a listing of `pages` pages. `isOwn`: a call of this client may have changed the list
+ * after the listing.
  */
 export const rest = (pages: number, isOwn: boolean): number =>
   isOwn && pages <= SHORT ? OWN_INTERVAL : Math.max(INTERVAL, pages * PER_PAGE)
 
-/** How many milliseconds the client waits after `failures` listings in a row that failed. */
+/** Returns how many milliseconds the client waits after `failures` listings in a row that failed. */
 export const backoff = (failures: number): number => Math.min(60_000, INTERVAL * 2 ** (failures - 1))
 
 /** Counts the beginnings and ends of calls of this client. */

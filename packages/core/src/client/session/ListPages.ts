@@ -1,8 +1,8 @@
 /**
  * Reads all pages of a list as one stream, for `Verbs`, `ServerTools`, `group/ServerLists`, `legacy/Connect` (the list of tasks), and
- * `SkillsClient` of package `extensions`. `ListBudget` counts. The stream fails with `ListCut` when the list has too many pages, or when
- * all pages together have too many values or characters. When the server sends a cursor a second time, the list ends there, and a
- * diagnostic reports it, because some servers send the same cursor with each page.
+ * `SkillsClient` of package `extensions`. The stream fails with `ListCut` when the list has too many pages, or when all pages together have
+ * too many values or characters (`ListBudget` counts them). Some servers send the same cursor with each page. Therefore, when the server
+ * sends a cursor a second time, the list ends there, and a diagnostic reports this.
  */
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -20,9 +20,9 @@ export const MAX_PAGES = 64
 export class ListCut extends TransportError {}
 
 /**
- * The entries of all pages. A page is requested when the reader wants its entries. The stream fails with `ListCut` after the entries that
- * are within the limits, and after `MAX_PAGES` pages. `report` gets a diagnostic when the list ends at a cursor that the server has sent
- * before.
+ * Streams the entries of all pages. A page is requested when the reader wants its entries. The stream fails with `ListCut` after the
+ * entries that are within the limits, and after `MAX_PAGES` pages. `report` gets a diagnostic when the list ends at a cursor that the
+ * server has sent before.
  */
 export const stream = <P extends { readonly nextCursor?: string | undefined }, A>(
   method: string,

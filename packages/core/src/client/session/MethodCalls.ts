@@ -83,7 +83,7 @@ export interface Options {
   readonly report: Decoding.Report
 }
 
-/** The function that calls any method. */
+/** Makes the function that calls any method. */
 export const requests = (
   { outbound, refusal, timeouts }: Pick<Options, "outbound" | "refusal" | "timeouts">
 ): Calls["request"] => {
@@ -123,7 +123,8 @@ export const make = (options: Options): Calls => {
 
 /**
  * Makes the function that says why a session does not allow a message of the client: the revision does not have the method, or a capability
- * of the method was not declared. A method that neither the era nor a given extension has belongs to the application, and is allowed.
+ * of the method was not declared. Any other method, which is not in the era or in a given extension, belongs to the application, and is
+ * allowed.
  */
 export const refusals = (
   methods: ReadonlyMap<string, Method.Method>,
@@ -147,7 +148,7 @@ export const refusals = (
   for (const method of extensions.methods.values()) {
     const { extension, from, name } = method
     const own = methods.get(name)
-    // In this revision, a method of the core has the name.
+    // In this revision, a method of the specification has this name.
     if (own !== undefined && Method.isIn(own, version)) continue
     const isIn = ExtensionTable.isIn(method, version)
     const isMissing = enforceCapabilities && declaredExtensions[extension] === undefined
@@ -165,8 +166,8 @@ export const refusals = (
 const isLevel = Schema.is(LoggingLevel)
 
 /**
- * Why a value is refused as a log level; `undefined` when it is a level. Without this check, a modern client would send the value with
- * every later request.
+ * Returns why a value is refused as a log level; `undefined` when it is a level. Without this check, a modern client would send the value
+ * with every later request.
  */
 export const unknownLevel = (level: unknown): InvalidParams | undefined =>
   isLevel(level) ? undefined : new InvalidParams({

@@ -1,7 +1,7 @@
 /**
  * The contract between the modules of a protocol era and `ClientSession`: what an era needs to open a session over a transport, and what it
- * gives after both sides have agreed on a revision. `legacy/Connect` and `modern/Connect` implement the contract. `Negotiation` chooses the
- * era. `Verbs` calls the session.
+ * returns after both sides have agreed on a revision. `legacy/Connect` and `modern/Connect` implement the contract. `Negotiation` chooses
+ * the era. `Verbs` calls the session.
  */
 import type * as Duration from "effect/Duration"
 import type * as Effect from "effect/Effect"
@@ -33,8 +33,7 @@ export interface NegotiatedSession extends Calls {
   readonly tasks: EraTasks
   readonly report: Report
   /**
-   * Waits until the server has agreed or refused to notify this client of changes of its lists. Ends at once if there is no such
-   * subscription.
+   * Waits until the server has accepted or refused the subscription to changes of its lists. Ends at once if there is no such subscription.
    */
   readonly awaitSubscription: Effect.Effect<void>
   readonly ended: Effect.Effect<void, LocalError>

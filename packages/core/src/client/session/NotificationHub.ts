@@ -1,8 +1,7 @@
 /**
- * Gives each notification and each diagnostic of a session to the listeners that there are at that moment. `Opening` makes the hub.
- * `ExtensionMethods` opens streams of notifications of extensions. `ClientSession` describes the streams that listeners read. The protocol
- * era of the session gives the decoders. Parameters that cannot be decoded, and repairs of parameters, are reported only while there is a
- * listener.
+ * Gives each notification and each diagnostic of a session to all current listeners. `Opening` makes the hub. `ExtensionMethods` opens
+ * streams of notifications of extensions. `ClientSession` describes the streams that listeners read. The protocol era of the session
+ * provides the decoders. Parameters that cannot be decoded, and repairs of parameters, are reported only while there is a listener.
  */
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -20,7 +19,8 @@ import type { Change, Notifications } from "../ClientSession.js"
 import * as Decoding from "./Decoding.js"
 
 /**
- * How many values may wait for a slow listener. Then the oldest are dropped; also when the values have more than 16 Mi characters together.
+ * How many values may wait for a slow listener. When more values wait, or when they have more than 16 Mi characters together, the oldest
+ * values are dropped.
  */
 const CAPACITY = 256
 
@@ -49,7 +49,7 @@ export interface NotificationHub {
   /** Gives a diagnostic to the listeners, or to the log when there is none. */
   readonly report: (diagnostic: Diagnostic) => Effect.Effect<void>
   readonly streams: Notifications
-  /** The notifications of this method from now on, until the scope closes. */
+  /** Opens the notifications of this method from now on, until the scope closes. */
   readonly listen: (method: string) => Effect.Effect<Outbox.Outbox<Notification>, never, Scope.Scope>
   /** Ends all streams, after everything that was published before. */
   readonly end: Effect.Effect<void>

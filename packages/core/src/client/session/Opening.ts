@@ -1,8 +1,8 @@
 /**
- * A conversation with a server while the client does not know yet which protocol era the server speaks. `Negotiation` opens the
- * conversation and sends the first requests. When the era is known, `legacy/Connect` or `modern/Connect` calls `setEra` to say how requests
- * of the server are handled, and makes a session of the conversation. Notifications reach their listeners from the beginning. Some servers
- * answer a probe with an error that has no id; `follow` makes this error the answer of the probe.
+ * A conversation with a server while the client does not know the protocol era of the server yet. `Negotiation` opens the conversation and
+ * sends the first requests. When the era is known, `legacy/Connect` or `modern/Connect` calls `setEra` to say how requests of the server
+ * are handled, and makes a session from the conversation. Notifications reach their listeners from the beginning. Some servers answer a
+ * probe with an error that has no id; `follow` makes this error the answer of the probe.
  */
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
@@ -23,7 +23,9 @@ import * as NotificationHub from "./NotificationHub.js"
 export interface EraHandlers {
   /** Handles requests of the server. Default: requests of the server are dropped. */
   readonly onRequest?: Side["onRequest"]
-  /** The limit of a request of the server that takes no place from other requests. Default: no request has a limit of its own. */
+  /**
+   * Returns the special limit of a request of the server that does not count for the common limit. Default: no request has a special limit.
+   */
   readonly ownLimit?: Side["ownLimit"]
   /** The method that a heartbeat sends. Default: no heartbeat. */
   readonly ping?: string
@@ -127,9 +129,9 @@ interface Followed {
 }
 
 /**
- * The same transport with four additions. It drops requests of the server while `areDropped` returns `true`. It counts in `skipped` the
- * input that is not a message. `onElicitation` gets the ids of the URL elicitations in requests and in errors that demand them, before any
- * later message is received. `onEnd` is called when the transport has ended.
+ * Returns the same transport with four additions. It drops requests of the server while `areDropped` returns `true`. It counts in `skipped`
+ * the input that is not a message. `onElicitation` gets the ids of the URL elicitations in requests and in errors that demand them, before
+ * any later message is received. `onEnd` is called when the transport has ended.
  */
 const watched = (
   transport: Transport.Transport,
@@ -168,7 +170,7 @@ const watched = (
   }
 })
 
-/** The same message. An error whose id is not an id of this client gets the id of the first probe that has no answer. */
+/** Returns the same message. An error whose id is not an id of this client gets the id of the first probe that has no answer. */
 const answerOf = (followed: ReadonlyArray<Followed>, incoming: Message.Incoming): Message.Incoming => {
   const isMalformed = Message.isMalformed(incoming)
   if (isMalformed ? incoming.kind !== "response" && incoming.kind !== "unknown" : !Message.isResponse(incoming)) {

@@ -1,6 +1,6 @@
 /**
  * Checks the structured content of results of tools against the output schemas that the server lists (`ServerTools`), for `Verbs`. The
- * schemas come from the server, so a check that would cost too much is given up and reported. `null` in an optional member counts as
+ * schemas come from the server, so the check stops and is reported when it would cost too much. `null` in an optional member counts as
  * absent.
  */
 import * as Effect from "effect/Effect"
@@ -39,7 +39,7 @@ const schemaOf = (tool: ServerTool): OutputSchema => {
 }
 
 /**
- * Checks the result of a tool. Gives the result without `null` in optional members whose schema does not allow `null`. Fails with reason
+ * Checks the result of a tool. Returns the result without `null` in optional members whose schema does not allow `null`. Fails with reason
  * `Decode` when the result does not match the output schema of the tool. `find` looks for the tool. A result that cannot be checked is
  * accepted, and reported once for each tool.
  */
@@ -56,7 +56,7 @@ export const check = (
       unchecked.add(name)
       return Effect.as(report(Diagnostic.Unchecked({ subject: `The result of the tool "${name}"`, reason })), result)
     })
-  /** The result without `null` in optional members, if the schema accepts it then; otherwise `undefined`. */
+  /** Returns the result without `null` in optional members, if the schema accepts the result then; otherwise `undefined`. */
   const withoutNulls = ({ schema, validate }: Exclude<OutputSchema, string | { readonly reason: string }>) => {
     const mended = ArgumentRepair.withoutNulls(schema, result.structuredContent)
     if (mended === undefined || Either.getOrUndefined(validate(mended.value))?.length !== 0) return undefined

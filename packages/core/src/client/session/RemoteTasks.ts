@@ -1,6 +1,7 @@
 /**
  * Calls tools whose calls may become tasks, and makes the tasks that the application gets, for `Verbs`, in either protocol era. `EraTasks`
- * has what differs between the eras. A plain call waits for the result of its task, and cancels the task when the caller gives up.
+ * has the parts that differ between the eras. A plain call waits for the result of its task, and cancels the task when the caller is
+ * interrupted or its time is over.
  */
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
@@ -36,7 +37,7 @@ export interface Options {
   /** How much time a call has that began at `began`, in milliseconds since 1970. */
   readonly timeLeft: (began: number, options: CallToolOptions | undefined) => TimeLeft
   /**
-   * Checks the result of a tool, unless the options of the call say that it is not checked. It may list the tools in the time of `left`;
+   * Checks the result of a tool, if the options of the call do not turn the check off. The check may list the tools in the time of `left`;
    * without `left`, in the time of one timeout.
    */
   readonly check: (
@@ -58,7 +59,7 @@ export interface RemoteTasks extends TaskCalls {
 const CANCEL_WAIT = "1 second"
 
 interface Self extends Options {
-  /** The tasks for which somebody waits now, by id, so that all who wait for a task share its poll. Only `using` changes it. */
+  /** The tasks for which a fiber waits now, by id. All fibers that wait for a task share its poll. Only `using` changes the map. */
   readonly inUse: Map<string, { readonly task: OpenTask; users: number; readonly stop: Stop }>
 }
 
@@ -146,8 +147,8 @@ const attach = (
   })
 
 /**
- * The member `task` of a call, if the client decides about tasks. It MUST NOT be sent for tools that the server does not list with task
- * support.
+ * Returns the member `task` of a call, if the client decides about tasks. The member MUST NOT be sent for tools that the server does not
+ * list with task support.
  */
 const taskField = (
   { era, list, tools }: Self,
@@ -190,7 +191,7 @@ const resultOf = (
 ): Effect.Effect<CallToolResult, ClientError> =>
   Effect.scoped(Effect.flatMap(using(self, taskId, own), ({ poll, result }) => {
     if (onProgress === undefined || self.era.decides === "client") return result
-    // The only progress of such a task are the messages of its status.
+    // The status messages are the only progress of such a task.
     const messages = poll.states.pipe(
       Stream.filterMap(({ status, statusMessage }) =>
         Tasks.isTerminal(status) ? Option.none() : Option.fromNullable(statusMessage)
@@ -256,7 +257,7 @@ const progressOf = (
     return arrived.stream
   }))
 
-/** The task for a call that did not become a task. */
+/** Makes the task for a call that did not become a task. */
 const answered = (result: CallToolResult): Task<CallToolResult, ClientError> => ({
   taskId: Option.none(),
   status: Stream.empty,
@@ -309,10 +310,10 @@ const told = (onProgress: OnProgress) => (one: Progress): Effect.Effect<void> =>
 const isSame = (a: Tasks.Task, b: Tasks.Task): boolean =>
   a.status === b.status && a.statusMessage === b.statusMessage && a.lastUpdatedAt === b.lastUpdatedAt
 
-/** An outbox for progress. At most 256 notifications wait for a slow reader; then the oldest are dropped. */
+/** Makes an outbox for progress. At most 256 notifications wait for a slow reader; then the oldest are dropped. */
 const progressOutbox = () => Outbox.make<Progress, ClientError>(256)
 
-/** The options of a call. `note` gets the id of the call, which is also its progress token. */
+/** Returns the options of a call with another `onId`. `note` gets the id of the call, which is also its progress token. */
 const noting = (options: CallToolOptions | undefined, note: (id: RequestId) => void): CallToolOptions => ({
   ...options,
   onId: (id) => {

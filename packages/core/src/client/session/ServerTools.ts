@@ -1,7 +1,7 @@
 /**
- * What a client knows about the tools of its server, from the lists that the server has sent: their output schemas, and whether they run as
- * tasks. `Client` makes this service, and `Verbs` lists tools through it. `OutputCheck`, `RemoteTasks` and `modern/ToolHeaders` look for
- * tools here; the tools are then listed once for all calls that look for one. `modern/ToolHeaders` keeps the headers of tools.
+ * The facts about the tools of a server, from the lists that the server has sent: their output schemas, and whether they run as tasks.
+ * `Client` makes this service, and `Verbs` lists tools through it. `OutputCheck`, `RemoteTasks` and `modern/ToolHeaders` look for tools
+ * here; one listing serves all calls that look for a tool at that time. `modern/ToolHeaders` stores the headers of tools.
  */
 import type * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -22,16 +22,16 @@ import * as ListPages from "./ListPages.js"
 import type { Call } from "./MethodCalls.js"
 import type { TimeLeft } from "./TimeLeft.js"
 
-/** What is known about a tool. Each listing of the tool makes a new object. */
+/** The facts about a tool. Each listing of the tool makes a new object. */
 export interface ServerTool {
   readonly outputSchema: JsonObject | undefined
   readonly taskSupport: "forbidden" | "optional" | "required" | undefined
 }
 
-/** After listing the tools has failed, how many milliseconds the tools are not listed again. */
+/** How many milliseconds the tools are not listed again after a listing has failed. */
 const FAILED_FOR = 60_000
 
-/** How many milliseconds of the wait after a listing a search waits. When the wait is longer, the search gives up. */
+/** The longest wait after a listing for which a search waits, in milliseconds. When the wait is longer, the search gives up. */
 const SHORT_REST = 100
 
 /** How many milliseconds of waits a search may skip, so that a few short lists may follow one another at once. */
@@ -49,7 +49,7 @@ export class ServerToolsService {
   /** The tools whose results could not be checked. This is reported once for each of them until the tools change. */
   readonly unchecked = new Set<string>()
   private readonly known = new Map<string, ServerTool>()
-  // Counts what `known` has, which may be as much as one list may have.
+  // Counts the contents of `known`, which may be as large as one list may be.
   private budget = new ListBudget()
   private isListed = false
   private changes = 0
@@ -105,7 +105,7 @@ export class ServerToolsService {
    * When a whole list does not have the tool, the tool is not looked for again until the tools change. `ListPace` limits how often the
    * tools are listed, however often they change.
    *
-   * With `listings`, a tool counts as known only when the tools were listed more often than that.
+   * With `listings`, a tool counts as known only when the tools were listed more than `listings` times.
    */
   find(
     name: string,
@@ -138,7 +138,7 @@ export class ServerToolsService {
         return millis === Infinity ? this.listing.run(looking) : TimeLimit.call(
           this.listing.run(looking),
           millis,
-          // A call that only waited for the listing of another call has learned nothing about the server.
+          // A call that only waited for the listing of another call has found out nothing about the server.
           () => Effect.sync(() => hasBegun ? this.failed(clock, needsNew, OVER) : Either.left(OVER))
         )
       })

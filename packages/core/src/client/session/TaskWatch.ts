@@ -1,6 +1,6 @@
 /**
  * Passes each notification about a task to the listeners of that task, by the id of the task or by the progress token of its call. `Client`
- * gives the notifications to this module. `RemoteTasks` adds and removes the listeners. A notification costs two look-ups, whatever the
+ * passes the notifications to this module. `RemoteTasks` adds and removes the listeners. A notification costs two look-ups, whatever the
  * number of tasks.
  */
 import type { Notification, Params } from "../../jsonrpc/Message.js"

@@ -1,7 +1,8 @@
 /**
- * How long a function of a session (`Verbs`, `modern/ModernCalls`) may still take when it needs other requests besides its call, such as
- * the list of tools: the rest of its `timeout` and of its `maxTotalTimeout`. When progress or a question has made a call longer than its
- * `timeout`, the other requests have the whole `timeout` again. `RemoteTasks`, `ServerTools` and `modern/ToolHeaders` send such requests.
+ * Computes how long a function of a session (`Verbs`, `modern/ModernCalls`) may still take when it needs other requests besides its call,
+ * such as the list of tools: the rest of its `timeout` and of its `maxTotalTimeout`. When progress or a question has made a call longer
+ * than its `timeout`, the other requests have the whole `timeout` again. `RemoteTasks`, `ServerTools` and `modern/ToolHeaders` send such
+ * requests.
  */
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -17,8 +18,8 @@ export interface TimeLeft {
 }
 
 /**
- * The rest of the time for a function that began at `began`, in milliseconds since 1970. `timeout` is used when `options` has no timeout.
- * The time is computed only when it is needed.
+ * Computes the rest of the time for a function that began at `began`, in milliseconds since 1970. `timeout` is used when `options` has no
+ * timeout. The time is computed only when it is needed.
  */
 export const since = (
   began: number,

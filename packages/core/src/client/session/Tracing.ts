@@ -1,6 +1,6 @@
 /**
- * The service that records the calls and sessions of a client. `Client` looks for it in its context, and `ClientTelemetry.layer` provides
- * it. Without that layer nothing is recorded, and no code of `ClientTelemetry` is loaded.
+ * The service that records the calls and sessions of a client. `Client` looks for this service in its context, and `ClientTelemetry.layer`
+ * provides it. Without that layer nothing is recorded, and no code of `ClientTelemetry` is loaded.
  */
 import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
@@ -15,8 +15,8 @@ export interface ClientTracing {
   /** Records how long the session lasted, when the scope closes. */
   readonly session: Effect.Effect<void, never, Scope.Scope>
   /**
-   * The same `Outbound`, with a span around every request and notification. `version` returns the agreed revision. `methods` are the
-   * methods of the era; spans and metrics may contain only the names of these methods and of the methods of `extensions`.
+   * Returns the same `Outbound`, with a span around every request and notification. `version` returns the agreed revision. `methods` are
+   * the methods of the era; spans and metrics may contain only the names of these methods and of the methods of `extensions`.
    */
   readonly traced: (
     outbound: Outbound,

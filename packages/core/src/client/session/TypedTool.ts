@@ -1,6 +1,6 @@
 /**
- * Encodes the arguments of a tool and reads its results by the schemas of its definition. `Client.of` calls tools with it, and
- * `TasksClient` starts tools as tasks with it.
+ * Encodes the arguments of a tool and reads its results by the schemas of its definition. `Client.of` uses this module to call tools, and
+ * `TasksClient` to start tools as tasks.
  */
 import * as Effect from "effect/Effect"
 import type * as Tool from "../../definition/Tool.js"

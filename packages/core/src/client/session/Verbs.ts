@@ -1,5 +1,5 @@
 /**
- * The functions of a session, which `Client` gives to the application as a `ClientSession`. Each function is a call of the
+ * The functions of a session, which the application gets from `Client` as a `ClientSession`. Each function is a call of the
  * `NegotiatedSession` that the era has opened. Calls of tools check the structured content (`OutputCheck`), and wait for calls that become
  * tasks (`RemoteTasks`). `ListPages` and `ServerTools` read the lists.
  */
@@ -19,7 +19,7 @@ import type * as ServerTools from "./ServerTools.js"
 import type * as TaskWatch from "./TaskWatch.js"
 import * as TimeLeft from "./TimeLeft.js"
 
-/** What calls of tools need besides the session. */
+/** The values that calls of tools need besides the session. */
 export interface ToolCalls {
   readonly checkOutputs: boolean
   readonly timeout: Duration.DurationInput
@@ -75,7 +75,7 @@ export const make = (negotiated: NegotiatedSession, toolCalls: ToolCalls): Clien
       const unknown = MethodCalls.unknownLevel(level)
       return unknown === undefined ? Effect.asVoid(call("logging/setLevel", { level }, options)) : Effect.fail(unknown)
     },
-    // A function expression cannot have the overloads of the type. A call with a name does not fail.
+    // A function expression cannot have the overloads of the type. A call with the name of a method does not fail.
     notify:
       ((method: string | Extension.Notification<"client">, params?: JsonObject) =>
         typeof method === "string" ? notify(method, params) : extended.notify(method, params)) as ClientSessionService[

@@ -1,6 +1,6 @@
 /**
- * The fields of a `Form`, made from the JSON Schema that `JsonSchema` generates. Elicitation allows only a restricted subset of JSON
- * Schema: flat objects whose properties are primitive values. Throws for a property that no form can have.
+ * Makes the fields of a `Form` from the JSON Schema that `JsonSchema` generates. Elicitation allows only a restricted subset of JSON
+ * Schema: flat objects whose properties are primitive values. `make` throws for a property that a form cannot have.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/client/elicitation#requested-schema
  */
@@ -52,7 +52,7 @@ const nameOf = (ref: string): string => ref.slice(ref.lastIndexOf("/") + 1)
 
 const annotations = ["title", "description", "default"]
 
-/** The annotations of a property, and the values of these keywords. */
+/** Returns the annotations of a property, and the values of these keywords. */
 const pick = (property: Property, ...keywords: ReadonlyArray<string>): JsonObject => {
   const picked: Record<string, unknown> = {}
   for (const keyword of [...annotations, ...keywords]) {
@@ -100,7 +100,10 @@ const itemsOf = (items: Property): JsonObject | undefined => {
     : undefined
 }
 
-/** The choices of a union of literals with titles; `undefined` for any other property. A literal without a title is shown by its value. */
+/**
+ * Returns the choices of a union of literals with titles; `undefined` for any other property. The title of a literal without a title is its
+ * value.
+ */
 const titledChoices = ({ anyOf }: Property): ReadonlyArray<JsonObject> | undefined =>
   anyOf?.every((literal) => literal.type === "string" && literal.enum?.length === 1) === true
     ? anyOf.map((literal) => ({ const: literal.enum![0]!, title: literal.title ?? literal.enum![0]! }))

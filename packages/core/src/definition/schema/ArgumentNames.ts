@@ -1,15 +1,16 @@
 /**
- * Finds the arguments of a call that the schema of its tool does not name, and, for each such argument, the most similar name that the
- * schema has. Most tools ignore arguments that they do not know, so nobody would notice an optional argument with a typing error.
- * `server/features/ToolArguments`, and `ModelArguments` of package `ai`, use this module.
+ * Finds the arguments of a call that the schema of its tool does not name. For each such argument, finds the most similar name that the
+ * schema has. Most tools ignore unknown arguments, so without this module nobody would notice a typing error in the name of an optional
+ * argument. `server/features/ToolArguments`, and `ModelArguments` of package `ai`, use this module.
  */
 import * as Predicate from "effect/Predicate"
 import type { JsonObject } from "../../protocol/Json.js"
 import * as SchemaPointer from "./SchemaPointer.js"
 
 /**
- * `names`: how many unknown names are reported. `shown`: how many characters of a name. `length`: the most characters of a name for which a
- * similar name is searched. `compared`: among how many names of the schema. `parts`: how many parts of a schema are searched for names.
+ * `names`: how many unknown names are reported. `shown`: how many characters of a name are reported. `length`: the most characters of a
+ * name for which a similar name is searched. `compared`: how many names of the schema are compared. `parts`: how many parts of a schema are
+ * searched for names.
  */
 export const limits = { names: 5, shown: 64, length: 32, compared: 100, parts: 1000 } as const
 
@@ -41,7 +42,7 @@ export const make = (schema: JsonObject): Find => {
   }
 }
 
-/** A sentence with the unknown names, for a model or for a person. */
+/** Makes a sentence with the unknown names, for a model or for a person. */
 export const sentence = ({ count, names }: Unknowns): string => {
   const first = names.map(({ name, nearest }) =>
     nearest === undefined ? `${name} is unknown` : `${name} is unknown (did you mean ${nearest}?)`
@@ -60,7 +61,7 @@ const unknownsOf = (args: object, known: ReadonlySet<string>): Unknowns => {
   }
 }
 
-/** The names that the schema has for the arguments, in all of its branches; `undefined` where the schema allows other names. */
+/** Returns the names that the schema has for the arguments, in all of its branches; `undefined` if the schema allows other names. */
 const namesOf = (root: JsonObject): ReadonlySet<string> | undefined => {
   const names = new Set<string>()
   const visited = new Set<unknown>()
@@ -101,10 +102,10 @@ const nearestOf = (given: string, known: ReadonlySet<string>): string | undefine
   return nearest
 }
 
-/** The name without case, "_" and "-", because names that differ only in these are the same name in another style. */
+/** Returns the name without case, "_" and "-", because names that differ only in these are the same name in another style. */
 const plain = (name: string): string => name.toLowerCase().replace(/[_-]/g, "")
 
-/** How many characters have to be inserted, left out, replaced, or swapped with the next character, to make `a` from `b`. */
+/** Counts how many characters have to be inserted, left out, replaced, or swapped with the next character, to make `a` from `b`. */
 const distance = (a: string, b: string): number => {
   let before: ReadonlyArray<number> = []
   let last: ReadonlyArray<number> = Array.from({ length: b.length + 1 }, (_, j) => j)

@@ -1,9 +1,9 @@
 /**
- * Mends arguments that a tool does not accept, by the JSON Schema that clients get for the tool, where there is only one way to read them.
- * A text that is JSON becomes an array or an object, a text becomes a number or a boolean, and null in an optional member is left out.
+ * Repairs arguments that a tool does not accept, when the JSON Schema that clients get for the tool allows only one way to read them. A
+ * text that is JSON becomes an array or an object. A text becomes a number or a boolean. Null in an optional member is left out.
  *
- * This module knows the keywords that say of which type a value is and which branch of a union is meant. It does not check other keywords,
- * so the callers (`server/features/ToolArguments`, and `ModelArguments` of package `ai`) decode the mended arguments again.
+ * This module evaluates only the keywords that say of which type a value is and which branch of a union is meant. It does not check other
+ * keywords, so the callers (`server/features/ToolArguments`, and `ModelArguments` of package `ai`) decode the repaired arguments again.
  */
 import * as Arr from "effect/Array"
 import * as Either from "effect/Either"
@@ -14,10 +14,10 @@ import * as IssueText from "../../protocol/schema/IssueText.js"
 import * as SchemaPointer from "./SchemaPointer.js"
 import * as WorkBudget from "./WorkBudget.js"
 
-/** `steps`: how much work one call may do. `depth`: how deep schemas may nest. `places`: how many of the mended places are named. */
+/** `steps`: how much work one call may do. `depth`: how deep schemas may nest. `places`: how many of the repaired places are named. */
 export const limits = { steps: 1_000_000, depth: 250, places: 10 } as const
 
-/** A mended value, with the number of mended places, and the first of these places. The places say nothing of the values. */
+/** A repaired value, with the number of repaired places, and the first of these places. The places do not contain values. */
 export interface Mended<out A = JsonObject> {
   readonly value: A
   readonly count: number
@@ -25,8 +25,9 @@ export interface Mended<out A = JsonObject> {
 }
 
 /**
- * The arguments in the form that the schema wants. `undefined` when there is nothing to mend, when a part can be read in no way or in
- * several ways, and when the work exceeds the limits. Members that the schema does not name stay. The given arguments are not changed.
+ * Returns the arguments in the form that the schema wants. `undefined` when there is nothing to repair, when a part cannot be read or can
+ * be read in several ways, and when the work exceeds the limits. Members that the schema does not name stay. The given arguments are not
+ * changed.
  */
 export const mend = (schema: JsonObject, args: unknown): Mended | undefined => {
   const mended = isObject(args) ? mendAll(schema, args, "arguments", true) : undefined
@@ -34,8 +35,8 @@ export const mend = (schema: JsonObject, args: unknown): Mended | undefined => {
 }
 
 /**
- * The structured content of a result, without null in optional members. Many servers send null there when they have no value. Nothing else
- * is mended. `undefined` in the same cases as for `mend`.
+ * Returns the structured content of a result without null in optional members. Many servers send null in a member that has no value.
+ * Nothing else is repaired. `undefined` in the same cases as for `mend`.
  */
 export const withoutNulls = (schema: JsonObject, content: unknown): Mended<unknown> | undefined =>
   mendAll(schema, content, "structuredContent", false)
@@ -74,7 +75,7 @@ const mendAll = (
   }
 }
 
-/** The result for a value that cannot be mended. */
+/** The result for a value that cannot be repaired. */
 const unfit: unique symbol = Symbol.for("@effect-mcp/core/definition/ArgumentRepair/unfit")
 
 interface Place {
@@ -90,7 +91,7 @@ interface Walk {
   readonly budget: WorkBudget.Budget
   /** The path to the value that is visited now. */
   readonly path: Array<string | number>
-  /** The places that were mended so far. */
+  /** The places that were repaired so far. */
   readonly places: Array<Place>
   /** How many schemas are visited now, each inside of the one before. */
   depth: number
@@ -99,7 +100,7 @@ interface Walk {
 }
 
 /**
- * The value in the form that the schema wants. It is the same value where the schema accepts it, or where this module does not understand
+ * Returns the value in the form that the schema wants. It is the same value if the schema accepts it, or if this module does not understand
  * the schema.
  */
 const fix = (walk: Walk, schema: unknown, value: unknown): unknown => {
@@ -125,11 +126,14 @@ const byAll = (walk: Walk, schema: JsonObject, given: unknown): unknown => {
   for (const branches of [schema.anyOf, schema.oneOf]) {
     if (value !== unfit && Array.isArray(branches)) value = byOne(walk, branches, value)
   }
-  // A part has read the text as an object, so the earlier parts must see the object, too.
+  // A part has read the text as an object, so the parts before it must check the object, too.
   return typeof given === "string" && typeof value === "object" ? byAll(walk, schema, value) : value
 }
 
-/** The same value where a branch accepts it. Otherwise, where exactly one branch can read the value, the value as this branch reads it. */
+/**
+ * Returns the same value if a branch accepts it. Otherwise, if exactly one branch can read the value, returns the value as this branch
+ * reads it.
+ */
 const byOne = (walk: Walk, branches: ReadonlyArray<unknown>, value: unknown): unknown => {
   const before = walk.places.length
   const found: Array<{ readonly fixed: unknown; readonly places: ReadonlyArray<Place> }> = []
@@ -165,7 +169,7 @@ const byType = (walk: Walk, schema: JsonObject, given: unknown): unknown => {
   return value
 }
 
-/** The value that a text means when it does not mean a text. There is at most one such value. */
+/** Returns the value that a text means when it does not mean a text. There is at most one such value. */
 const read = (walk: Walk, text: string): unknown => {
   walk.budget.spend(text.length / 8)
   if (text === "true" || text === "false") return text === "true"
@@ -177,7 +181,7 @@ const read = (walk: Walk, text: string): unknown => {
   return json.test(text) ? parse(walk, text) : unfit
 }
 
-/** The array or the object in a text, if it keeps the limits that it would have outside of the text. */
+/** Returns the array or the object in a text, if it is within the limits that it would have outside of the text. */
 const parse = (walk: Walk, text: string): unknown => {
   const depth = JsonText.MAX_DEPTH - OUTSIDE - walk.path.length
   if (depth <= 0 || JsonText.holdsMoreThan(text, walk.values)) return unfit
@@ -278,7 +282,7 @@ const isOf = (type: unknown, value: unknown): boolean =>
 const isLike = (listed: unknown, value: unknown): boolean =>
   listed === value || (typeof value === "object" && value !== null && kindOf(listed) === kindOf(value))
 
-/** How many values a value contains, itself included. */
+/** Counts how many values a value contains, itself included. */
 const countOf = (value: unknown): number =>
   typeof value === "object" && value !== null
     ? Object.values(value).reduce<number>((count, inner) => count + countOf(inner), 1)

@@ -1,5 +1,5 @@
 /**
- * Schemas that Effect did not make (JSON Schema, Standard Schema), for use as Effect schemas. `make` gives an Effect schema that checks
+ * Turns schemas that Effect did not make (JSON Schema, Standard Schema) into Effect schemas. `make` returns an Effect schema that checks
  * values with the functions of another validator. `toIssue` turns the errors of this validator into the issues that Effect's own parser
  * would report. `copy` copies the JSON Schema that clients get.
  *
@@ -31,18 +31,18 @@ export interface SchemaError {
 export const toIssue = (errors: ReadonlyArray<SchemaError>, actual: unknown): ParseIssue =>
   Issue.ofErrors(errors.slice(0, limits.errors), actual)
 
-/** Checks a value, at once or later. Gives the value, which may be converted, or an issue. */
+/** Checks a value, at once or later. Returns the value, which may be converted, or an issue. */
 export type Parse<A> = (u: unknown) => Effect.Effect<A, ParseIssue>
 
-/** An Effect schema that decodes and encodes values with these functions. */
+/** Makes an Effect schema that decodes and encodes values with these functions. */
 export const make = <A>(
   parsers: { readonly decode: Parse<A>; readonly encode: Parse<unknown> }
 ): Schema.Schema<A, any> =>
   Schema.declare([], { decode: () => parsers.decode, encode: () => parsers.encode as Parse<any> })
 
 /**
- * A copy of a JSON Schema for clients. Later changes of the original do not change the copy. Left: why the schema is refused, as the end of
- * a sentence whose subject is the schema. A schema is refused when it is not an object, is not JSON, or exceeds `limits`.
+ * Copies a JSON Schema for clients. Later changes of the original do not change the copy. Left: why the schema is refused, as the end of a
+ * sentence whose subject is the schema. A schema is refused when it is not an object, is not JSON, or exceeds `limits`.
  */
 export const copy = (schema: unknown): Either.Either<JsonObject, string> => {
   const text = Predicate.isRecord(schema) ? JsonText.stringify(schema) : undefined

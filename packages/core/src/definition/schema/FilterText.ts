@@ -18,7 +18,7 @@ export interface FilterText {
 /** The result for a schema without title and description, to which Effect has added no text. */
 export const none: FilterText = { titles: new Set(), descriptions: new Set(), pattern: undefined }
 
-/** The text that Effect could have added to a schema with these keywords. */
+/** Returns the text that Effect could have added to a schema with these keywords. */
 export const make = (schema: JsonObject): FilterText => {
   const titles = new Set<unknown>()
   const descriptions = new Set<unknown>()
@@ -81,7 +81,7 @@ const strings = ({ maxLength: most, minLength: least, pattern }: JsonObject, add
   add(pattern, `pattern(/${pattern}/)`, ofPattern(pattern))
 }
 
-/** How Effect describes a pattern. */
+/** Returns the text with which Effect describes a pattern. */
 export const ofPattern = (pattern: unknown): string => `a string matching the pattern ${pattern}`
 
 const textFilters = {
@@ -102,7 +102,9 @@ const textFilters = {
   }
 }
 
-/** The correct pattern of a filter, because Effect generates it without escaping its text; `undefined` when nothing has to be corrected. */
+/**
+ * Returns the correct pattern of a filter, because Effect generates it without escaping its text; `undefined` when the pattern is correct.
+ */
 const correctPattern = ({ pattern, title }: JsonObject, add: Add): string | undefined => {
   const match = typeof title === "string" ? /^(startsWith|endsWith|includes)\((".*")\)$/s.exec(title) : null
   const text = match === null ? undefined : JsonText.parse(match[2]!)

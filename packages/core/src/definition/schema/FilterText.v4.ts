@@ -1,6 +1,6 @@
 /**
- * The text that Effect's filters add to a JSON Schema: version 4 adds none, and writes correct patterns. `JsonSchema` asks this module, as
- * it asks the module for version 3.
+ * The text that Effect's filters add to a JSON Schema: version 4 adds no text, and writes correct patterns. `JsonSchema` uses this module
+ * in place of the module for version 3.
  */
 import type { JsonObject } from "../../protocol/Json.js"
 
@@ -15,5 +15,5 @@ export const none: FilterText = { titles: new Set(), descriptions: new Set(), pa
 
 export const make = (_schema: JsonObject): FilterText => none
 
-/** How Effect describes a pattern. */
+/** Returns the text with which Effect describes a pattern. */
 export const ofPattern = (pattern: unknown): string => `a string matching the pattern ${pattern}`

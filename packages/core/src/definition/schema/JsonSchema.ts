@@ -1,10 +1,10 @@
 /**
- * Makes the JSON Schema (draft 2020-12) that clients get for a schema of a `Tool`, a `Prompt` or a `Form`. It describes the encoded side of
- * the schema, and has none of the text that Effect's filters add. Effect generates it. This module then corrects empty structs and
- * references, writes patterns without flags, and adds the type `object` at the root where every value is an object.
+ * Makes the JSON Schema (draft 2020-12) that clients get for a schema of a `Tool`, a `Prompt` or a `Form`. The JSON Schema describes the
+ * encoded side of the schema, and has none of the text that Effect's filters add. Effect generates the JSON Schema. Then this module
+ * corrects empty structs and references, writes patterns without flags, and adds the type `object` at the root if every value is an object.
  *
- * `tool/AdvertisedSchema` and `tool/ToolCodec` use it for tools, and `form/FormFields` checks its result. Inside, `SchemaAnnotations`
- * generates, `PatternFlags` writes the patterns, and `FilterText` recognizes the text to remove.
+ * `tool/AdvertisedSchema` and `tool/ToolCodec` use this module for tools, and `form/FormFields` checks its result. `SchemaAnnotations`
+ * generates the JSON Schema with Effect, `PatternFlags` writes the patterns, and `FilterText` recognizes the text to remove.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic#json-schema-usage
  */
@@ -16,8 +16,9 @@ import * as PatternFlags from "./PatternFlags.js"
 import * as SchemaAnnotations from "./SchemaAnnotations.js"
 
 /**
- * The JSON Schema of a schema. It allows members that the schema does not name, because decoding ignores them. A recursive type becomes an
- * entry of `$defs`, and needs an `identifier` annotation; without one this throws an error with the path of the type.
+ * Makes the JSON Schema of a schema. It allows members that the schema does not name, because decoding ignores them. A recursive type
+ * becomes an entry of `$defs`, and needs an `identifier` annotation. For a recursive type without this annotation, the function throws an
+ * error with the path of the type.
  */
 export const make = <A, I, R>(schema: Schema.Schema<A, I, R>): JsonObject => {
   const definitions: Record<string, JsonObject> = {}
@@ -106,8 +107,8 @@ const clean = (node: unknown, patterns: Patterns): unknown => {
 }
 
 /**
- * A node in which the pattern is written without its flags. Effect's description that repeats the pattern then repeats the new pattern, or
- * names the flags.
+ * Returns a node in which the pattern is written without its flags. If Effect's description repeats the pattern, the new description
+ * repeats the new pattern, or names the flags.
  */
 const withoutFlags = (node: Record<string, unknown>, patterns: Patterns): Record<string, unknown> => {
   const { pattern, ...rest } = node

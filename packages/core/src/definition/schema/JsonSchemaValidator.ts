@@ -1,7 +1,7 @@
 /**
- * Validates values against a JSON Schema. It fetches nothing and generates no code, so validation works where evaluating text is forbidden.
- * Reading a schema takes time linear in its size, and a check has a budget of work. When a schema and a value need more work, the validator
- * says so, and does not check the value to the end.
+ * Validates values against a JSON Schema. The validator fetches nothing and generates no code, so it works where evaluating text as code is
+ * forbidden. Reading a schema takes time linear in its size, and a check has a budget of work. When a schema and a value need more work,
+ * the validator says so, and does not check the value to the end.
  *
  * `SchemaKeywords` has the keywords. This module compiles a schema to checks and resolves its references. `RawTool` validates by schemas of
  * the application. `client/session/OutputCheck`, and `ModelArguments` of package `ai`, validate by the schemas that a server sends.
@@ -20,13 +20,13 @@ import * as SchemaPointer from "./SchemaPointer.js"
 import * as WorkBudget from "./WorkBudget.js"
 
 /**
- * `reading`: how many steps reading a schema may take. `steps`: how many steps one check may take. `ofApplication`: how many times as many
- * steps a schema of the application may take. `depth`: how deep checks may nest, by references and by the value.
+ * `reading`: how many steps reading a schema may take. `steps`: how many steps one check may take. `ofApplication`: the factor by which
+ * these two limits are larger for a schema of the application. `depth`: how deep checks may nest, by references and by the value.
  */
 export const limits = { reading: 300_000, steps: 1_000_000, ofApplication: 10, depth: 1000 } as const
 
 /**
- * Gives the errors of a value, at most `ExternalSchema.limits.errors`; there are none when the value conforms. Left: why the value was not
+ * Returns the errors of a value, at most `ExternalSchema.limits.errors`; no errors when the value conforms. Left: why the value was not
  * checked, as the end of a sentence whose subject is the schema.
  */
 export type Validate = (value: unknown) => Either.Either<ReadonlyArray<ExternalSchema.SchemaError>, string>
@@ -59,10 +59,10 @@ export const make = (schema: JsonObject, trust: Trust = ofPeer): Either.Either<V
     }
   })
 
-/** The trust in a schema that a peer has written. */
+/** How far a schema that a peer has written is trusted. */
 const ofPeer: Trust = { isOfApplication: false, patterns: "linear", formats: false }
 
-/** Compiling and checking throw `Invalid` or `OverBudget`, and `RangeError` when the stack is full. */
+/** Catches `Invalid` and `OverBudget`, which compiling and checking throw, and `RangeError`, which they throw when the stack is full. */
 const caught = <A>(attempt: () => A): Either.Either<A, string> =>
   Either.try({
     try: attempt,
@@ -103,12 +103,15 @@ const compile = (root: JsonObject, draft: Draft, trust: Trust, budget: WorkBudge
   const scope: Array<string> = []
   let depth = 0
 
-  /** The check of a schema. It is compiled when it is first needed, because schemas may refer to each other in circles. */
+  /**
+   * Returns the check of a schema. The schema is compiled when the check is first needed, because schemas may refer to each other in
+   * circles.
+   */
   const checkOf = (schema: unknown): Check => {
     if (schema === true) return () => true
     if (schema === false) return (_, run) => run.fail("is not allowed")
     if (!Predicate.isRecord(schema)) {
-      throw new Invalid("is not a valid JSON Schema: a schema in it is neither an object nor a boolean")
+      throw new Invalid("is not a valid JSON Schema: a part of it must be a schema, but is not an object or a boolean")
     }
     const known = compiled.get(schema)
     if (known !== undefined) return (value, run, evaluated) => known.check(value, run, evaluated)
@@ -167,7 +170,7 @@ const compile = (root: JsonObject, draft: Draft, trust: Trust, budget: WorkBudge
     }
   }
 
-  /** The check of a value that must itself be a schema. The value is a schema when it can be read. */
+  /** Returns the check of a value that must itself be a schema. The value is a schema when it can be read. */
   const schemaOf = ($schema: string): Check => {
     const inner = Either.getOrThrowWith(draftOf({ $schema }), (why) => new Invalid(why))
     return (value, run) => {
@@ -183,7 +186,7 @@ const compile = (root: JsonObject, draft: Draft, trust: Trust, budget: WorkBudge
     }
   }
 
-  /** All targets of the dynamic references of one name, by the base of the schema that has the target. */
+  /** Returns all targets of the dynamic references of one name, by the base of the schema that has the target. */
   const targetsOf = (dynamic: ReadonlyMap<string, unknown>): ReadonlyMap<string, Check> => {
     const known = targets.get(dynamic)
     if (known !== undefined) return known
@@ -207,14 +210,14 @@ type Keyword = "$ref" | "$dynamicRef" | "$recursiveRef"
 interface Target {
   readonly schema: unknown
   /**
-   * The schemas that replace `schema`, by base: one replaces it when the check came through a schema with this base. `undefined` for a
-   * reference that is not dynamic.
+   * By base: the schema that replaces `schema` when the check came through a schema with this base. `undefined` for a reference that is not
+   * dynamic.
    */
   readonly dynamic: ReadonlyMap<string, unknown> | undefined
 }
 
 interface SchemaReferences {
-  /** Gives the URI against which relative references of this part are resolved. */
+  /** Returns the URI against which relative references of this part are resolved. */
   readonly baseOf: (schema: JsonObject) => string
   /** Finds the target of a reference. Left: says that the reference leads nowhere, as the end of a sentence whose subject is the schema. */
   readonly find: (keyword: Keyword, reference: unknown, base: string) => Either.Either<Target, string>
@@ -226,7 +229,7 @@ const byDraft: Readonly<Record<Draft, ReadonlyArray<Keyword>>> = {
   "draft-07": ["$ref"]
 }
 
-/** The references of a schema itself. */
+/** Returns the references of a schema itself. */
 const referringOf = (schema: JsonObject, draft: Draft): ReadonlyArray<readonly [Keyword, unknown]> =>
   byDraft[draft].filter((keyword) => Object.hasOwn(schema, keyword)).map((keyword) => [keyword, schema[keyword]])
 
@@ -259,7 +262,7 @@ const referencesOf = (root: JsonObject, draft: Draft, budget: WorkBudget.Budget)
     }
   }
 
-  /** Remembers the names of a schema, and gives the base of the schema. */
+  /** Remembers the names of a schema, and returns the base of the schema. */
   const name = (schema: JsonObject, outer: string): string => {
     const { $anchor, $dynamicAnchor, $id, $recursiveAnchor } = schema
     // In draft-07, the members beside a reference have no meaning.

@@ -1,7 +1,7 @@
 /**
- * The parts that checks of JSON Schema keywords are made of: the types of a check and of its run, functions that combine checks and note
- * what was evaluated, functions that read the value of a keyword, and the text by which values are compared. `SchemaKeywords` has the
- * keywords, `JsonSchemaValidator` runs their checks, and `RawTool` says with `Trust` who has written a schema.
+ * The parts of which the checks of JSON Schema keywords are made. The module has the types of a check and of its run. It has functions that
+ * combine checks and note what was evaluated, functions that read the value of a keyword, and the text by which values are compared.
+ * `SchemaKeywords` has the keywords, `JsonSchemaValidator` runs their checks, and `RawTool` says with `Trust` who has written a schema.
  */
 import * as Either from "effect/Either"
 import * as Predicate from "effect/Predicate"
@@ -44,7 +44,7 @@ export interface Trust {
   readonly formats: boolean
 }
 
-/** What a keyword makes its check from: the schema that has the keyword, and the checks of other schemas. */
+/** The input from which a keyword makes its check: the schema that has the keyword, and the checks of other schemas. */
 export interface Source {
   /** The budget for reading the schema. */
   readonly budget: Budget
@@ -90,7 +90,7 @@ export const inside = (check: Check, value: unknown, key: string | number, run: 
   return valid
 }
 
-/** Runs a check. When it fails, its errors do not count, and neither does what it has evaluated. */
+/** Runs a check. When the check fails, its errors and the members and items that it has evaluated do not count. */
 export const attempt = (check: Check, value: unknown, run: Run, evaluated: Evaluated | undefined): boolean => {
   run.budget.spend(2)
   const before = run.errors.length
@@ -101,7 +101,7 @@ export const attempt = (check: Check, value: unknown, run: Run, evaluated: Evalu
   return valid
 }
 
-/** Adds what a part has evaluated to what the whole has evaluated. */
+/** Adds the members and items that a part has evaluated to those of the whole. */
 export const merge = (part: Evaluated, whole: Evaluated, budget: Budget): void => {
   budget.spend(3 * (part.properties.size + part.items.size))
   for (const name of part.properties) whole.properties.add(name)
@@ -136,16 +136,16 @@ export const schemas = (value: unknown, { compile }: Source): ReadonlyArray<Chec
 export const checksOf = (value: unknown, { compile }: Source): ReadonlyMap<string, Check> =>
   new Map(Object.entries(record(value)).map(([key, schema]) => [key, within(key, () => compile(schema))]))
 
-/** Compiles a regular expression, in the way in which its author is trusted. */
+/** Compiles a regular expression, with the engine that `trust` chooses. */
 export const pattern = (source: string, { budget, trust }: Source): LinearPattern.LinearPattern => {
-  const advice = trust.isOfApplication && trust.patterns === "linear" ? "; `patterns: \"native\"` may run it" : ""
+  const advice = trust.isOfApplication && trust.patterns === "linear" ? "; the option `patterns: \"native\"` may accept it" : ""
   return Either.getOrThrowWith(
     trust.patterns === "linear" ? LinearPattern.make(source, budget) : LinearPattern.native(source),
     (why) => new Invalid(`has the regular expression ${JsonText.stringify(shortened(source))}, which ${why}${advice}`)
   )
 }
 
-/** The regular expressions of `patternProperties`, in the schema of the keyword. */
+/** Compiles the regular expressions of `patternProperties`, in the schema of the keyword. */
 export const patternsOf = (source: Source): ReadonlyArray<LinearPattern.LinearPattern> => {
   const { patternProperties } = source.schema
   return patternProperties === undefined
@@ -154,8 +154,8 @@ export const patternsOf = (source: Source): ReadonlyArray<LinearPattern.LinearPa
 }
 
 /**
- * A text that is the same for equal JSON values, whatever the order of their members. `enum`, `const` and `uniqueItems` compare these
- * texts, which costs less than comparing each pair of values. Each value and its text take from the budget.
+ * Returns a text that is the same for equal JSON values, whatever the order of their members. `enum`, `const` and `uniqueItems` compare
+ * these texts, which costs less than comparing each pair of values. Each value and its text take from the budget.
  */
 export const canonicalText = (value: unknown, budget: Budget): string => {
   budget.spend(4)

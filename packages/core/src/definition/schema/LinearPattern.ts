@@ -1,9 +1,9 @@
 /**
- * Regular expressions whose work is linear in the text, for the expressions of schemas (`KeywordCheck`), because JavaScript's own engine
- * can need exponential time. `make` compiles the expression to a list of instructions. All its possible matches advance together, one
- * character at a time. Back references and lookarounds have no such instructions, so expressions with them are refused, and so are
- * expressions that are too long or nest too deeply. `native` runs an expression on JavaScript's engine, where the application has chosen
- * this for its own schema (`RawTool`).
+ * Regular expressions whose work is linear in the text, for the expressions of schemas (`KeywordCheck`). JavaScript's own engine can need
+ * exponential time. `make` compiles the expression to a list of instructions. All its possible matches advance together, one character at a
+ * time. Back references and lookarounds have no such instructions, so expressions with them are refused. Expressions that are too long or
+ * nest too deeply are refused, too. `native` runs an expression on JavaScript's engine, if the application has chosen this for its own
+ * schema (`RawTool`).
  */
 import * as Either from "effect/Either"
 import type { Budget } from "./WorkBudget.js"
@@ -52,7 +52,7 @@ export const make = (source: string, budget: Budget): Either.Either<LinearPatter
     }
   })
 
-/** As `make`, but the expression runs on JavaScript's engine. It is for expressions of the application. */
+/** Does the same as `make`, but the expression runs on JavaScript's engine. Use it only for expressions of the application. */
 export const native = (source: string): Either.Either<LinearPattern, string> =>
   Either.map(Either.orElse(regExp(source, "u"), () => regExp(source, "")), (expression) => (text, budget) => {
     budget.spend(text.length / 8)

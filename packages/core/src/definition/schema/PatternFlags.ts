@@ -2,13 +2,13 @@
  * Writes the pattern that a JSON Schema has for a regular expression with flags, for `JsonSchema`. A pattern of JSON Schema has no flags,
  * and validators read it with the flag `u`.
  *
- * Flags that change which texts match (`i`, `m`, `s`, `y`, and the sets of `v`) are written into the pattern where the result is exact:
- * letters become classes (`/ab/i` is `[aA][bB]`), a dot becomes `[\s\S]`, and `y` becomes `^`. Where the result would not be exact, the
- * schema has no pattern, because with a wrong pattern a client would refuse valid texts. The flags `d`, `g` and `u` change nothing.
+ * Flags that change which texts match (`i`, `m`, `s`, `y`, and the sets of `v`) are written into the pattern if the result is exact:
+ * letters become classes (`/ab/i` is `[aA][bB]`), a dot becomes `[\s\S]`, and `y` becomes `^`. If the result would not be exact, the schema
+ * has no pattern, because with a wrong pattern a client would refuse valid texts. The flags `d`, `g` and `u` change nothing.
  */
 import * as SchemaTree from "../../protocol/schema/SchemaTree.js"
 
-/** The source of the expression, written without flags; `undefined` when this module cannot write it exactly. */
+/** Returns the source of the expression, written without flags; `undefined` when this module cannot write it exactly. */
 export const make = ({ flags, source }: RegExp): string | undefined => {
   if (!/[imsvy]/.test(flags)) return source
   const has = (flag: string) => flags.includes(flag)
@@ -33,8 +33,8 @@ export interface Flagged {
 }
 
 /**
- * The regular expressions of a schema whose flags change their patterns, by their sources. When one schema has a source with different
- * flags, the source has no pattern.
+ * Finds the regular expressions of a schema whose flags change their patterns, by their sources. When one schema has a source with flags
+ * that give different patterns, the source has no pattern.
  */
 export const ofTree = (root: SchemaTree.AST): ReadonlyMap<string, Flagged> => {
   const found = new Map<string, Flagged>()
@@ -99,7 +99,7 @@ const withoutCase = (token: string, isUnicode: boolean): string | undefined => {
   return isCaseless(token, isUnicode) ? token : undefined
 }
 
-/** A class, with the other case of each letter in it added. */
+/** Returns a class, with the other case of each letter in it added. */
 const classWithoutCase = (token: string, isUnicode: boolean): string | undefined => {
   let more = ""
   for (const member of token.slice(1, -1).replace(/^\^/, "").match(members) ?? []) {
@@ -124,7 +124,7 @@ const members = /(?:\\[^]|[^\\])(?:-(?:\\[^]|[^\\]))?/g
 
 const bounds = /^(?:\\[^]|[^\\])|(?:\\[^]|[^\\])$/g
 
-/** The code of a character of a class; `undefined` for the escape of a class or of a control. */
+/** Returns the code of a character of a class; `undefined` for the escape of a class or of a control. */
 const codeOf = (end: string): number | undefined => {
   if (!end.startsWith("\\")) return end.charCodeAt(0)
   return /[a-z\d]/i.test(end.charAt(1)) ? undefined : end.charCodeAt(1)
@@ -132,7 +132,7 @@ const codeOf = (end: string): number | undefined => {
 
 const isLetter = (text: string): boolean => /^[a-z]$/i.test(text)
 
-/** The letters that the flag `i` treats as equal to this letter. With the flag `u`, two of them are outside of ASCII. */
+/** Returns the letters that the flag `i` treats as equal to this letter. With the flag `u`, two of them are outside of ASCII. */
 const others = (letter: string, isUnicode: boolean): string => {
   const lower = letter.toLowerCase()
   const more = lower === "s" ? "\u017f" : lower === "k" ? "\u212a" : ""

@@ -1,7 +1,7 @@
 /**
- * Generates JSON Schema with Effect, and adds what Effect leaves out. For a filter that has no JSON Schema of its own, or that follows a
- * transformation (as in `Schema.Date`), it adds the title, the description, the examples and the default. For a struct, it adds the
- * defaults of the fields (`defaultsOf`). `StockText` replaces Effect's text about transformations.
+ * Generates JSON Schema with Effect, and adds what Effect leaves out. Some filters have no JSON Schema of their own, or follow a
+ * transformation (as in `Schema.Date`). For these filters it adds the title, the description, the examples and the default. For a struct,
+ * it adds the defaults of the fields (`defaultsOf`). `StockText` replaces Effect's text about transformations.
  *
  * `JsonSchema` removes from the result what models do not need.
  */
@@ -19,7 +19,7 @@ import * as StockText from "./StockText.js"
 
 const PATH = "#/$defs/"
 
-/** The JSON Schema of the encoded side. Recursive types are added to `definitions`. */
+/** Makes the JSON Schema of the encoded side. Recursive types are added to `definitions`. */
 export const generate = (schema: Schema.Schema.All, definitions: Record<string, JsonObject>): JsonObject => {
   const fromEffect = (ast: SchemaTree.AST) =>
     JSONSchema.fromAST(ast, {
@@ -120,7 +120,7 @@ export const generate = (schema: Schema.Schema.All, definitions: Record<string, 
 const isSchema = (u: unknown): u is JsonObject => Predicate.isRecord(u)
 
 /**
- * The name of the definition that a reference of Effect points to. Such a reference is a JSON Pointer that is not encoded as a URI.
+ * Returns the name of the definition that a reference of Effect points to. Such a reference is a JSON Pointer that is not encoded as a URI.
  * `undefined` for any other reference.
  */
 export const definitionOf = ($ref: unknown): string | undefined =>
@@ -128,7 +128,7 @@ export const definitionOf = ($ref: unknown): string | undefined =>
     ? $ref.slice(PATH.length).replace(/~1/g, "/").replace(/~0/g, "~")
     : undefined
 
-/** The reference to a definition, encoded as a URI. */
+/** Makes the reference to a definition, encoded as a URI. */
 export const reference = (name: string): string =>
   PATH + encodeURIComponent(name.replace(/~/g, "~0").replace(/\//g, "~1"))
 
@@ -140,7 +140,7 @@ const keywords = [
 ] as const
 
 /**
- * The annotations of a filter, as keywords. Effect generates these keywords, because examples and defaults must be encoded.
+ * Returns the annotations of a filter, as keywords. Effect generates these keywords, because examples and defaults must be encoded.
  */
 const annotationsOf = (
   ast: SchemaTree.Refinement,
@@ -167,11 +167,11 @@ const transformationBelow = (ast: SchemaTree.AST): SchemaTree.Transformation | u
   SchemaTree.isRefinement(ast) ? transformationBelow(ast.from) : SchemaTree.isTransformation(ast) ? ast : undefined
 
 /**
- * The encoded defaults of a struct's fields, by the encoded names of the fields. Clients get the default of `Schema.optionalWith`, so that
- * a model knows what happens when it leaves the field out.
+ * Returns the encoded defaults of a struct's fields, by the encoded names of the fields. Clients get the default of `Schema.optionalWith`,
+ * so that a model knows what happens when it leaves the field out.
  *
- * A default is a function. This function runs it twice when the definition is made, and the default is used only when both values are
- * equal.
+ * A default is a function. `defaultsOf` runs each of these functions twice when the definition is made, and uses the default only when both
+ * values are equal.
  */
 const defaultsOf = (ast: SchemaTree.Transformation): ReadonlyMap<string, unknown> => {
   const { from, transformation } = ast
@@ -192,7 +192,7 @@ const defaultOf = (
   type: SchemaTree.AST
 ): Option.Option<unknown> => {
   const encode = EffectParser.encodeUnknownEither(SchemaTree.schemaOf(type))
-  /** The JSON text of the default. */
+  /** Returns the JSON text of the default. */
   const evaluate = (): string | undefined =>
     Either.getOrUndefined(Either.try(() => {
       const encoded = Option.map(decode(Option.none()), encode)

@@ -1,8 +1,8 @@
 /**
- * Generates JSON Schema with Effect, and adds what version 4 leaves out: the texts, examples and defaults of a filter that has no JSON
- * Schema of its own, or that follows a transformation, what a model needs to know of Effect's own transformations (`stock`), and the
- * defaults of a struct's fields. It takes away what version 4 adds: `null` where a member may be `undefined`, and the bounds of safe
- * integers.
+ * Generates JSON Schema with Effect, and adds what version 4 leaves out. For a filter that has no JSON Schema of its own, or that follows a
+ * transformation, it adds the texts, the examples and the default. For Effect's own transformations, it adds what a model needs to know
+ * (`stock`). For a struct, it adds the defaults of the fields. The module also removes what version 4 adds: `null` where a member may be
+ * `undefined`, and the bounds of safe integers.
  */
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
@@ -13,7 +13,7 @@ import * as SchemaTree from "../../protocol/schema/SchemaTree.js"
 
 const PATH = "#/$defs/"
 
-/** The JSON Schema of the encoded side. Recursive types are put into `definitions`. */
+/** Makes the JSON Schema of the encoded side. Recursive types are added to `definitions`. */
 export const generate = (schema: Schema.Top, definitions: Record<string, JsonObject>): JsonObject => {
   const document = Schema.toJsonSchemaDocument(schema, { onExcessProperty: "ignore" })
   const named = document.definitions as Readonly<Record<string, JsonObject>>
@@ -55,7 +55,7 @@ export const generate = (schema: Schema.Top, definitions: Record<string, JsonObj
     }
   }
 
-  /** Only a type that contains itself stays in the definitions: elsewhere the type stands in place of its name. */
+  /** A type that contains itself stays in the definitions. Any other type replaces the reference to it. */
   const resolve = (name: string, ast: SchemaTree.AST, { $ref, ...more }: JsonObject): JsonObject => {
     const found = named[name]
     if (definitions[name] !== undefined || found === undefined) return { $ref, ...more }
@@ -129,7 +129,7 @@ export const generate = (schema: Schema.Top, definitions: Record<string, JsonObj
   return name === undefined ? root : definitions[name]!
 }
 
-/** The names that are referred to, also where a union or a filter hides the type from `annotate`. */
+/** Returns the names that are referred to, also if a union or a filter hides the type from `annotate`. */
 const referred = (u: unknown): ReadonlyArray<string> =>
   typeof u !== "object" || u === null
     ? []
@@ -137,14 +137,17 @@ const referred = (u: unknown): ReadonlyArray<string> =>
       key === "$ref" ? [definitionOf(value)].filter((name) => name !== undefined) : referred(value)
     )
 
-/** The texts that the JSON codec of version 4 writes for numbers that JSON has not: schemas decode no such texts. */
+/**
+ * Whether a schema has only the texts that the JSON codec of version 4 writes for numbers such as `NaN`, which JSON does not have. The
+ * schemas of tools do not decode these texts.
+ */
 const isSpecial = ({ enum: texts }: JsonObject): boolean =>
   Array.isArray(texts) && texts.length === 3 && texts.includes("NaN") && texts.includes("Infinity")
 
 const membersOf = (ast: SchemaTree.AST): ReadonlyArray<SchemaTree.AST> =>
   ast._tag === "Union" ? ast.types.flatMap(membersOf) : [ast]
 
-/** Version 4 advertises no pattern for a regular expression. */
+/** Adds the pattern of a regular expression, which version 4 does not advertise. */
 const withPattern = (ast: SchemaTree.Refinement, json: JsonObject): JsonObject => {
   const pattern = SchemaTree.patternOf(ast)?.source
   if (pattern === undefined || json.pattern === pattern) return json
@@ -152,7 +155,7 @@ const withPattern = (ast: SchemaTree.Refinement, json: JsonObject): JsonObject =
   return { ...json, allOf: [...(Array.isArray(json.allOf) ? json.allOf : []), { pattern }] }
 }
 
-/** The JSON Schema of a number with its checks, which version 4 leaves out beside the texts of its codec. */
+/** Makes the JSON Schema of a number with its checks. Version 4 leaves the checks out when it adds the texts of its codec. */
 const finite = ({ v4: { checks } }: SchemaTree.Refinement, json: JsonObject): JsonObject => {
   const { anyOf: _, ...annotations } = json
   if (json.type === "integer" || checks === undefined) return json
@@ -162,7 +165,7 @@ const finite = ({ v4: { checks } }: SchemaTree.Refinement, json: JsonObject): Js
 const isNumber = (ast: SchemaTree.AST): boolean =>
   ast._tag === "NumberKeyword" || (SchemaTree.isRefinement(ast) && isNumber(ast.from))
 
-/** Version 4 says that `null` is an object. */
+/** Corrects the type of `null`, which version 4 declares as an object. */
 const withNull = (json: JsonObject): JsonObject => {
   const { enum: values, type, ...annotations } = json
   return type === "object" && Array.isArray(values) ? { type: "null", ...annotations } : json
@@ -170,7 +173,7 @@ const withNull = (json: JsonObject): JsonObject => {
 
 const isSchema = (u: unknown): u is JsonObject => Predicate.isObject(u)
 
-/** What a model needs to know of a transformation, by what Effect expects of the encoded side. */
+/** By the text with which Effect describes the encoded side: what a model needs to know of a transformation. */
 const stock: ReadonlyMap<string, JsonObject> = new Map<string, JsonObject>([
   ["a string that will be decoded as a Date", { format: "date-time" }],
   ["a string that will be decoded as a DateTime.Utc", { format: "date-time" }],
@@ -189,7 +192,7 @@ const stock: ReadonlyMap<string, JsonObject> = new Map<string, JsonObject>([
   ["a URI component encoded string that will be decoded as a UTF-8 string", { description: "percent-encoded text" }]
 ])
 
-/** What a number stands for, by what it is decoded to. */
+/** By the type to which a number is decoded: what the number means. */
 const numbers: ReadonlyMap<unknown, JsonObject> = new Map<unknown, JsonObject>([
   ["effect/schema/Date", { description: "milliseconds since 1970-01-01T00:00:00Z" }],
   ["effect/schema/DateTimeUtc", { description: "milliseconds since 1970-01-01T00:00:00Z" }],
@@ -203,13 +206,16 @@ const ofNumber = (json: JsonObject, to: SchemaTree.AST): JsonObject | undefined 
     : undefined
 }
 
-/** The annotations of a type after a transformation, or of its filters, as keywords. `ast` encodes the values. */
+/** Returns the annotations of a type after a transformation, or of its filters, as keywords. `ast` encodes the values. */
 const ofType = (ast: SchemaTree.AST, to: SchemaTree.AST): JsonObject => ({
   ...(SchemaTree.isRefinement(to) ? ofType(ast, to.from) : undefined),
   ...annotationsOf(ast, to)
 })
 
-/** The annotations of a part as keywords, with encoded examples and defaults; what cannot be encoded is left out. */
+/**
+ * Returns the annotations of a part as keywords, with encoded examples and defaults. Examples and defaults that cannot be encoded are left
+ * out.
+ */
 const annotationsOf = (ast: SchemaTree.AST, of: SchemaTree.AST = ast): JsonObject => {
   const { default: value, description, examples, expected, title } = of.annotations
   const encoded = (one: unknown) =>
@@ -227,8 +233,8 @@ const annotationsOf = (ast: SchemaTree.AST, of: SchemaTree.AST = ast): JsonObjec
 }
 
 /**
- * A field with its encoded default, so that a model knows what happens when it leaves the field out. A default is an effect: it runs twice
- * when the definition is made, and is advertised only when both values are equal.
+ * Returns a field with its encoded default, so that a model knows what happens when it leaves the field out. A default is an effect.
+ * `field` runs this effect twice when the definition is made, and adds the default only when both values are equal.
  */
 const field = ({ type }: SchemaTree.PropertySignature, json: JsonObject): JsonObject => {
   if (!SchemaTree.isTransformation(type) || json.default !== undefined) return json
@@ -254,7 +260,7 @@ const withoutBounds = (json: JsonObject): JsonObject => {
   }
 }
 
-/** The name of the definition that a reference of Effect's points to: a JSON Pointer, which version 4 encodes as a URI. */
+/** Returns the name of the definition that a reference of Effect points to: a JSON Pointer, which version 4 encodes as a URI. */
 export const definitionOf = ($ref: unknown): string | undefined => {
   if (typeof $ref !== "string" || !$ref.startsWith(PATH)) return undefined
   const pointer = $ref.slice(PATH.length)
@@ -262,6 +268,6 @@ export const definitionOf = ($ref: unknown): string | undefined => {
   return text.replace(/~1/g, "/").replace(/~0/g, "~")
 }
 
-/** The reference to a definition, as a URI. */
+/** Makes the reference to a definition, as a URI. */
 export const reference = (name: string): string =>
   PATH + encodeURIComponent(name.replace(/~/g, "~0").replace(/\//g, "~1"))

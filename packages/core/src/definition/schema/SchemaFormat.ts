@@ -1,7 +1,6 @@
 /**
  * Tells whether a text has one of the formats of JSON Schema, for the keyword `format` (`SchemaKeywords`) of tools whose schema the
- * application has written. Each check takes time linear in the text. A text that has the format may still name something that does not
- * exist.
+ * application has written. Each check takes time linear in the text. The check does not tell whether the thing exists that the text names.
  *
  * An unknown format is not checked. `idn-hostname` is not checked either, because its rules need tables of Unicode.
  *
@@ -94,5 +93,5 @@ const checks: Readonly<Record<string, Matches>> = {
   regex: (text) => Either.isRight(Either.try(() => new RegExp(text, "u")))
 }
 
-/** The check of a format; `undefined` for a format that is not checked. */
+/** Returns the check of a format; `undefined` for a format that is not checked. */
 export const find = (format: string): Matches | undefined => Object.hasOwn(checks, format) ? checks[format] : undefined

@@ -3,7 +3,7 @@
  * keyword has in a schema. A keyword for numbers, strings, arrays or objects accepts every value of another type. `KeywordCheck` has the
  * parts that checks are made of. `JsonSchemaValidator` runs the checks and resolves the references.
  *
- * A check takes from the budget for everything that it visits, whatever the schema and the value are.
+ * A check takes from the budget for every value and schema that it visits.
  */
 import * as Predicate from "effect/Predicate"
 import * as JsonText from "../../jsonrpc/runtime/JsonText.js"
@@ -59,15 +59,15 @@ const oneOfValues = (values: ReadonlyArray<unknown>, message: string, { budget }
   return (value, run) => known.has(canonicalText(value, run.budget)) || run.fail(message)
 }
 
-/** The values as a text for a message: at most 20 values, and long values are cut. */
+/** Writes the values as a text for a message: at most 20 values, and long values are cut. */
 const listed = (values: ReadonlyArray<unknown>): string => {
   const first = values.slice(0, 20).map((value) => shortened(String(JsonText.stringify(value)))).join(", ")
   return values.length > 20 ? `${first} and ${values.length - 20} others` : first
 }
 
 /**
- * All definitions of an application's schema are compiled, so that a mistake is found also where no reference leads. A definition of a
- * peer's schema is compiled only when a reference leads to it.
+ * Compiles all definitions of an application's schema, so that a mistake is found also in a definition to which no reference leads. A
+ * definition of a peer's schema is compiled only when a reference leads to it.
  */
 const definitions: Keyword = (given, source) => {
   if (source.trust.isOfApplication) checksOf(given, source)
@@ -131,8 +131,8 @@ const numbers = (
 }
 
 /**
- * A limit on the number of characters. A character has one or two code units, so characters are counted only where the number of code units
- * does not decide.
+ * Makes a limit on the number of characters. A character has one or two code units, so the characters are counted only if the number of
+ * code units does not decide.
  */
 const lengths = (holds: (length: number, limit: number) => boolean, words: string): Keyword => (given) => {
   const limit = count(given)
@@ -300,7 +300,7 @@ const misnamed: Check = (_, run) => run.fail("has a name that is not allowed")
 
 const unexpected: Check = (_, run) => run.fail("is unexpected")
 
-/** The check of the members that the schema does not name. */
+/** Makes the check of the members that the schema does not name. */
 const rest = (given: unknown, compile: Source["compile"]): Check => given === false ? unexpected : compile(given)
 
 const has = (names: ReadonlyArray<string>): Check =>

@@ -15,7 +15,7 @@ export type Parser = (u: unknown) => Effect.Effect<any, EffectParser.ParseIssue>
 /** `all` reports every error of a small value; `first` stops at the first error. */
 export type Errors = "all" | "first"
 
-/** Throws the error of Effect's parser for a schema that it cannot use. */
+/** Makes a decoder. Throws the error of Effect's parser for a schema that it cannot use. */
 export const decoder = (schema: Schema.Schema<any, any>, errors: Errors): Parser => {
   const parse = withErrors(errors, decodeUnknown(schema))
   return plainOr(schema, () => parse)
@@ -24,8 +24,8 @@ export const decoder = (schema: Schema.Schema<any, any>, errors: Errors): Parser
 type Parse = (u: unknown, options?: SchemaTree.ParseOptions) => Effect.Effect<any, EffectParser.ParseIssue>
 
 /**
- * Effect's decoder, which also refuses values that make Effect throw: Effect makes a text of the member that discriminates a
- * union, and an object whose `toString` a peer chose cannot become a text. Throws for a schema that Effect cannot use.
+ * Makes Effect's decoder, which here also refuses values that make Effect throw: Effect converts the member that discriminates a union to a
+ * text, and an object whose `toString` a peer chose cannot become a text. Throws for a schema that Effect cannot use.
  */
 export const decodeUnknown = (schema: Schema.Schema<any, any>): Parse => {
   const parse = EffectParser.decodeUnknown(schema)
@@ -38,7 +38,7 @@ export const decodeUnknown = (schema: Schema.Schema<any, any>): Parse => {
     })
 }
 
-/** Effect's encoder. Throws for a schema that Effect cannot use. */
+/** Makes Effect's encoder. Throws for a schema that Effect cannot use. */
 export const encodeUnknown: (schema: Schema.Schema<any, any>) => Parse = EffectParser.encodeUnknown
 
 /** Fills in the defaults of the fields that a caller may leave out. */
@@ -51,14 +51,14 @@ const holdsToString = (value: unknown, depth: number): boolean =>
   typeof value === "object" && value !== null && depth > 0 &&
   (Object.hasOwn(value, "toString") || Object.values(value).some((inner) => holdsToString(inner, depth - 1)))
 
-/** Throws the error of Effect's parser for a schema that it cannot use. */
+/** Makes an encoder. Throws the error of Effect's parser for a schema that it cannot use. */
 export const encoder = (schema: Schema.Schema<any, any>, errors: Errors): Parser => {
   const parse = withErrors(errors, encodeUnknown(schema))
   return plainOr(schema, () => parse)
 }
 
 /**
- * A decoder that prepares Effect's parser when a value first needs the parser: cheap for a schema that is used once.
+ * Makes a decoder that prepares Effect's parser only when a value first needs the parser. This is cheap for a schema that is used once.
  */
 export const lazyDecoder = (schema: Schema.Schema<any, any>, errors: Errors): Parser => {
   let parse: Parser | undefined
@@ -80,16 +80,15 @@ const withErrors = (errors: Errors, parse: Parse): Parser =>
 /** The result for a value that does not conform. */
 export const mismatch: unique symbol = Symbol.for("@effect-mcp/core/definition/PlainCodec/mismatch")
 
-/** A copy of the value without the members that the schema does not name, or `mismatch`. */
+/** Returns a copy of the value without the members that the schema does not name, or `mismatch`. */
 export type PlainCodec = (u: unknown) => unknown
 
-/** `undefined` for a schema that is not plain data: transformations, classes, records, tuples, recursive types. */
+/** Compiles a schema; `undefined` for a schema that is not plain data: transformations, classes, records, tuples, recursive types. */
 export const compilePlain = (schema: Schema.Schema.All): PlainCodec | undefined => make(SchemaTree.of(schema))
 
 /**
- * Compiles plain data (no transformations) to one function that copies the members of a value that the schema names. The
- * function gives the result of Effect's parser at a fraction of the cost, for decoding and for encoding, but no reason for a
- * mismatch.
+ * Compiles plain data (no transformations) to one function that copies the members of a value that the schema names. The function returns
+ * the result of Effect's parser at a fraction of the cost, for decoding and for encoding, but no reason for a mismatch.
  */
 const make = (ast: SchemaTree.AST): PlainCodec | undefined => {
   if (SchemaTree.changesParsing(ast)) return undefined
@@ -155,7 +154,7 @@ interface Property {
 }
 
 const struct = (ast: SchemaTree.TypeLiteral): PlainCodec | undefined => {
-  // An empty struct accepts everything but null and undefined; Effect's parser handles it.
+  // An empty struct accepts everything except null and undefined; Effect's parser handles it.
   if (ast.indexSignatures.length > 0 || ast.propertySignatures.length === 0) return undefined
   const properties: Array<Property> = []
   for (const { isOptional, name, type } of ast.propertySignatures) {
@@ -181,8 +180,8 @@ const struct = (ast: SchemaTree.TypeLiteral): PlainCodec | undefined => {
   }
 }
 
-// As in Effect's parser, the member that a literal selects comes first, then the other members in order. Members that
-// share a literal, or that have several literals, are left to that parser.
+// As in Effect's parser, the member that a literal selects comes first, then the other members in order. Effect's parser handles members
+// that share a literal, or that have several literals.
 const union = (ast: SchemaTree.Union): PlainCodec | undefined => {
   const others: Array<PlainCodec> = []
   const byTag = new Map<SchemaTree.LiteralValue, PlainCodec>()
@@ -220,7 +219,7 @@ const union = (ast: SchemaTree.Union): PlainCodec | undefined => {
   }
 }
 
-/** The first required field of a struct whose encoded type is a literal. */
+/** Returns the first required field of a struct whose encoded type is a literal. */
 const tagOf = (ast: SchemaTree.AST): SchemaTree.PropertySignature | undefined =>
   SchemaTree.isRefinement(ast)
     ? tagOf(ast.from)
@@ -236,7 +235,7 @@ const tagOf = (ast: SchemaTree.AST): SchemaTree.PropertySignature | undefined =>
  */
 export const SMALL = 1000
 
-/** Stops counting as soon as the value is known to be large. */
+/** Whether a value is small. Stops counting as soon as the value is known to be large. */
 export const isSmall = (value: unknown): boolean => remaining(value, SMALL) >= 0
 
 const remaining = (value: unknown, budget: number): number => {

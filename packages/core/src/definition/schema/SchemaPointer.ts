@@ -6,7 +6,7 @@ import * as Either from "effect/Either"
 import * as Predicate from "effect/Predicate"
 import type { JsonObject } from "../../protocol/Json.js"
 
-/** The part to which a pointer such as `/$defs/name` leads; `undefined` where there is none. */
+/** Returns the part to which a pointer such as `/$defs/name` leads; `undefined` if there is none. */
 export const at = (root: unknown, pointer: string): unknown =>
   pointer.slice(1).split("/").reduce<unknown>((part, token) => {
     const key = decode(token).replace(/~1/g, "/").replace(/~0/g, "~")
@@ -15,7 +15,7 @@ export const at = (root: unknown, pointer: string): unknown =>
       : undefined
   }, root)
 
-/** The part to which a reference such as `#/$defs/name` leads; `undefined` for a reference of another kind. */
+/** Returns the part to which a reference such as `#/$defs/name` leads; `undefined` for a reference of another kind. */
 export const find = (root: JsonObject, reference: unknown): unknown =>
   reference === "#"
     ? root

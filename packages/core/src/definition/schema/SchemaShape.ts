@@ -1,7 +1,7 @@
 /**
- * What `Tool`, `Prompt`, `ResourceTemplate` and `Form` must know of a schema: whether it has no value (`Schema.Never`) or only the value
- * `undefined` (`Schema.Void`), which fields it has, which of its fields are strings, and which strings a field may be. `AdvertisedSchema`
- * and `ToolCodec` ask whether a schema has values. `SchemaParser` decodes with a schema, and `JsonSchema` describes it.
+ * Answers the questions that `Tool`, `Prompt`, `ResourceTemplate` and `Form` have about a schema: whether it has no value (`Schema.Never`)
+ * or only the value `undefined` (`Schema.Void`), which fields it has, which of its fields are strings, and which strings a field may be.
+ * `AdvertisedSchema` and `ToolCodec` ask whether a schema has values. `SchemaParser` decodes with a schema, and `JsonSchema` describes it.
  */
 import type * as Schema from "effect/Schema"
 import * as SchemaTree from "../../protocol/schema/SchemaTree.js"
@@ -21,7 +21,7 @@ export const isEmpty = (schema: Any): boolean => {
   return SchemaTree.isTypeLiteral(ast) && ast.propertySignatures.length === 0 && ast.indexSignatures.length === 0
 }
 
-/** The names of the fields of a struct whose values Effect converts when it decodes them. */
+/** Returns the names of the fields of a struct whose values Effect converts when it decodes them. */
 export const transformed = (schema: Any): ReadonlySet<PropertyKey> => {
   const ast = SchemaTree.of(schema)
   const struct = SchemaTree.isTransformation(ast) ? ast.from : ast
@@ -41,7 +41,7 @@ export interface Field {
   readonly isOptional: boolean
 }
 
-/** The fields of a struct. */
+/** Returns the fields of a struct. */
 export const encodedFields = (schema: Any): ReadonlyArray<Field> =>
   SchemaTree.fields(SchemaTree.encoded(SchemaTree.of(schema))).map(({ isOptional, name, type }) => ({
     name,
@@ -69,8 +69,8 @@ const isString = (ast: SchemaTree.AST): boolean => {
 }
 
 /**
- * The strings that fields of a struct may be, in the order of their schemas, by the encoded names of the fields. Only fields whose schema
- * allows only certain strings are in this map. The server's completion offers these strings.
+ * Returns the allowed strings of the fields of a struct, in the order of their schemas, by the encoded names of the fields. The map has
+ * only the fields whose schema allows only certain strings. The server's completion offers these strings.
  */
 export const enumValues = (schema: Any): ReadonlyMap<string, ReadonlyArray<string>> =>
   new Map(

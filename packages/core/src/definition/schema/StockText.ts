@@ -1,6 +1,6 @@
 /**
- * The text that replaces Effect's standard description of a transformation in a JSON Schema. "a string to be decoded into a Date" describes
- * the server's types, but a model needs to know what to write. A description that the author wrote stays.
+ * Replaces Effect's standard description of a transformation in a JSON Schema. "a string to be decoded into a Date" describes the server's
+ * types, but a model needs to know what to write. A description that the author wrote stays.
  *
  * `SchemaAnnotations` calls `replace` for each transformation.
  */
@@ -83,8 +83,8 @@ const isStock = (text: unknown): boolean =>
   text === BYTES || (typeof text === "string" && (keywords.has(text) || isInternal(text)))
 
 /**
- * The JSON Schema without Effect's text. `text` is the description that Effect gave the encoded side, also where the author has replaced
- * this description. `identifier` is the identifier of the transformation.
+ * Returns the JSON Schema without Effect's text. `text` is the description that Effect gave the encoded side, also if the author has
+ * replaced this description. `identifier` is the identifier of the transformation.
  */
 export const replace = (json: JsonObject, text: unknown = json.description, identifier: string = ""): JsonObject => {
   const { description, type, ...rest } = json

@@ -1,7 +1,7 @@
 /**
  * Limits the work of one check of a value, in `JsonSchemaValidator`, `LinearPattern` and `ArgumentRepair`. A peer chooses the value, and
- * the peer of a client also chooses the schema. So each step of a check takes from a budget, and the check is given up when the budget is
- * used up.
+ * the server of a client also chooses the schema. Therefore each step of a check takes from a budget, and the check stops when the budget
+ * is used up.
  */
 
 /** A budget of steps. A step is a value that is visited, a keyword, or a character. It takes about 100 nanoseconds at most. */

@@ -1,6 +1,6 @@
 /**
  * Makes the JSON Schemas that clients get for a tool, with `JsonSchema`, for `Tool`, `RawTool` and `StandardTool`. When a schema cannot be
- * used, it throws an error that names the tool and says what to change.
+ * used, these functions throw an error that names the tool and says what to change.
  */
 import * as Either from "effect/Either"
 import type * as Schema from "effect/Schema"
@@ -18,7 +18,7 @@ export const refuse = (tool: string, part: string, problem: string, cause?: unkn
   })
 }
 
-/** The result of `f`. When `f` throws, this function throws an error that names the tool and the part. */
+/** Returns the result of `f`. When `f` throws, `attempt` throws an error that names the tool and the part. */
 export const attempt = <A>(tool: string, part: string, problem: string, f: () => A): A =>
   Either.getOrElse(
     Either.try({ try: f, catch: (cause) => cause }),
@@ -27,9 +27,9 @@ export const attempt = <A>(tool: string, part: string, problem: string, f: () =>
 
 const REMEDY =
   "Use a schema whose encoded side is JSON, such as Schema.Date for a Date, Schema.BigInt for a bigint, Schema.Map for a Map; or " +
-  "say what the JSON is by the annotation \"jsonSchema\", and by \"identifier\" for a type that refers to itself"
+  "describe the JSON with the annotation \"jsonSchema\", and with \"identifier\" for a type that refers to itself"
 
-/** The JSON Schema of an Effect schema. Throws when the schema has no values, or cannot be written as JSON. */
+/** Makes the JSON Schema of an Effect schema. Throws when the schema has no values, or cannot be written as JSON. */
 export const make = (tool: string, part: string, schema: Schema.Schema<any, any>): JsonObject => {
   if (SchemaShape.isNever(schema)) return refuse(tool, part, "must not be Schema.Never: no value conforms to it")
   const advertised = attempt(
@@ -38,13 +38,13 @@ export const make = (tool: string, part: string, schema: Schema.Schema<any, any>
     `cannot be advertised as JSON Schema. ${REMEDY}`,
     () => JsonSchema.make(schema)
   )
-  // An annotation may hold any value. A single tool that cannot be encoded would make every `tools/list` fail.
+  // An annotation may have any value. A single tool that cannot be encoded would make every `tools/list` fail.
   return JsonText.stringify(advertised) === undefined
     ? refuse(tool, part, "cannot be advertised: an annotation of the schema cannot be represented as JSON")
     : advertised
 }
 
-/** The same JSON Schema. Throws when it does not describe an object. */
+/** Returns the same JSON Schema. Throws when it does not describe an object. */
 export const input = (
   tool: string,
   part: string,

@@ -1,11 +1,11 @@
 /**
- * The message of an error, for a model. `ToolCodec` takes the message of a declared failure from here, and package `openapi` takes the
- * message of an error of an `HttpApi`.
+ * Finds the message of an error, for a model. `ToolCodec` takes the message of a declared failure from this module, and package `openapi`
+ * takes the message of an error of an `HttpApi`.
  */
 
 /**
- * The message that the author of an error gave it; `undefined` when there is none. Where the author gave none, Effect writes `{ "field":
- * value }`.
+ * Returns the message that the author of an error wrote; `undefined` when there is none. For an error without a message of its author,
+ * Effect writes `{ "field": value }`, which does not count as a message.
  */
 export const of = (failure: unknown): string | undefined =>
   failure instanceof Error && failure.message.trim() !== "" && !/^\{ .* \}$/s.test(failure.message)

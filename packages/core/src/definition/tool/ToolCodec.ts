@@ -26,7 +26,7 @@ import { isToolResult, type ToolResult } from "../ToolResult.js"
 import * as OwnMessage from "./OwnMessage.js"
 
 export interface ToolCodec {
-  /** Decodes the arguments for the handler. An issue lists every argument that is wrong, unless the arguments are large. */
+  /** Decodes the arguments for the handler. An issue lists every wrong argument; for large arguments only the first. */
   readonly decodeArguments: (args: unknown) => Effect.Effect<any, ParseIssue>
   readonly encodeArguments: (args: unknown) => Effect.Effect<JsonObject, ParseIssue>
   readonly encodeSuccess: (value: unknown) => Effect.Effect<Tools.CallToolResult>
@@ -153,8 +153,8 @@ const errorOf = ({ content, meta, structured }: ToolResult<unknown>): Tools.Call
 }
 
 /**
- * The content, with the JSON of the structured content as a text. For an object, a tool SHOULD return its JSON in a text block, so texts of
- * the handler are enough. For any other value, it MUST return the JSON (2026-07-28 server/tools#structured-content).
+ * Returns the content, with the JSON of the structured content as a text. For an object, a tool SHOULD return its JSON in a text block, so
+ * texts of the handler are enough. For any other value, the tool MUST return the JSON (2026-07-28 server/tools#structured-content).
  */
 const withText = (
   content: ReadonlyArray<Content.ContentBlock>,

@@ -1,14 +1,14 @@
 /**
  * Matches a URI against a `UriPattern`, for `UriTemplate`, in time proportional to the length of the URI. Decodes the values in each
- * capture and in the query. A pattern has at most one capture that no delimiter ends. The matcher reads the URI from both ends, and the
- * text that is left in the middle is the value of this capture. A URI with a value that cannot be decoded does not match.
+ * capture and in the query. A pattern has at most one capture without a delimiter at its end. The matcher reads the URI from both ends, and
+ * the text that is left in the middle is the value of this capture. A URI with a value that cannot be decoded does not match.
  */
 import * as Either from "effect/Either"
 import * as Encoding from "effect/Encoding"
 import type { Varspec } from "./UriExpression.js"
 import { AT_SLASH, type Capture, type Kind, NONE, type Segment, type UriPattern } from "./UriPattern.js"
 
-/** The decoded values of the variables; `undefined` when the URI does not match, or when the pattern is ambiguous. */
+/** Returns the decoded values of the variables; `undefined` when the URI does not match, or when the pattern is ambiguous. */
 export const match = ({ ambiguity, path, query }: UriPattern, uri: string): UriValues | undefined => {
   if (ambiguity !== undefined) return undefined
   const end = query === undefined ? uri.length : nthIndexOf(uri, query.mark, query.nth)
@@ -76,7 +76,7 @@ const matchPath = (segments: ReadonlyArray<Segment>, uri: string): UriValues | u
 /** Each variable that the URI has, with its value. For a list, the value is an array. */
 type UriValues = ReadonlyArray<readonly [name: string, value: string | ReadonlyArray<string>]>
 
-/** The values in the text of a capture; `undefined` when its variables cannot expand to this text. */
+/** Returns the values in the text of a capture; `undefined` when its variables cannot expand to this text. */
 const fromCapture = ({ kind, variables }: Capture, text: string): UriValues | undefined => {
   if (kind === "parameters") {
     return text === "" ? [] : text.startsWith(";") ? fromPairs(variables, text.slice(1).split(";")) : undefined
@@ -86,8 +86,8 @@ const fromCapture = ({ kind, variables }: Capture, text: string): UriValues | un
 }
 
 /**
- * The values of `name=value` pairs. Pairs with other names are ignored. A list takes the values of all pairs with its name. When there is a
- * second pair for any other variable, the URI does not match.
+ * Returns the values of `name=value` pairs. Pairs with other names are ignored. A list takes the values of all pairs with its name. When
+ * there is a second pair for any other variable, the URI does not match.
  */
 const fromPairs = (variables: ReadonlyArray<Varspec>, pairs: ReadonlyArray<string>): UriValues | undefined => {
   const lists = new Map(variables.map(({ explode, name }) => [name, explode]))

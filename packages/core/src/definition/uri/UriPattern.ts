@@ -2,7 +2,7 @@
  * A URI template prepared for matching: its literals and captures, and for each capture the characters that delimit it on both sides.
  * `UriTemplate` prepares the pattern once for each template, so that `UriMatcher` reads a URI without backtracking.
  *
- * A template is ambiguous when matching an expanded URI might not give the same values. `make` then gives the reason as `ambiguity`, and
+ * A template is ambiguous when matching an expanded URI might not give the same values. Then `make` returns the reason as `ambiguity`, and
  * `UriMatcher` matches no URI with this pattern.
  */
 import { expansions, type Expression, type Varspec } from "./UriExpression.js"
@@ -13,8 +13,8 @@ export interface UriPattern {
   /** The part of the template before the query. */
   readonly path: ReadonlyArray<Segment>
   /**
-   * The query of the template; `undefined` when it has none. In a URI, the query begins at the `mark` before which there are `nth` equal
-   * marks.
+   * The query of the template; `undefined` when it has none. In a URI, the query begins at a `mark`, after `nth` earlier marks of the same
+   * kind.
    */
   readonly query:
     | { readonly mark: string; readonly nth: number; readonly variables: ReadonlyArray<Varspec> }
@@ -116,7 +116,7 @@ const joinLiterals = (segments: ReadonlyArray<Segment>): ReadonlyArray<Segment> 
   return joined
 }
 
-/** The same segments, with the delimiters of each capture. */
+/** Returns the same segments, with the delimiters of each capture. */
 const delimited = (segments: ReadonlyArray<Segment>): ReadonlyArray<Segment> =>
   segments.map((segment, i) => {
     if (typeof segment === "string") return segment
@@ -133,7 +133,7 @@ const delimited = (segments: ReadonlyArray<Segment>): ReadonlyArray<Segment> =>
 const delimiter = ({ kind }: Capture, literal: Segment | undefined, which: "indexOf" | "lastIndexOf"): number =>
   typeof literal === "string" ? literal.split("").map((char) => excluded[kind].test(char))[which](true) : NONE
 
-/** How many segments are left in the middle after the delimiters have found the segments on the left and on the right. */
+/** Returns how many segments are left in the middle after the delimiters have found the segments on the left and on the right. */
 const undelimited = (segments: ReadonlyArray<Segment>): number => {
   let left = 0
   let right = segments.length

@@ -322,7 +322,7 @@ describe("A redirect", () => {
         yield* Effect.flatMap(pair.expect("ping"), (exchange) => exchange.reply(status, { location: "/other" }))
         const error = yield* calling
         assert.deepInclude(error, { _tag: "TransportError", reason: "Write" })
-        assert.include(error.message, `with ${status} a POST would become another request`)
+        assert.include(error.message, `a redirect with status ${status} does not keep the method POST`)
         assert.deepInclude(error.cause, { _tag: "HttpResponseError", status })
         yield* pair.quiet
       }))
@@ -345,7 +345,7 @@ describe("A redirect", () => {
           ["//evil.test/mcp", "is another origin"],
           ["https://server.test/mcp", "is another origin"],
           ["http://server.test:8080/mcp", "is another origin"],
-          ["http://user:pass@server.test/mcp", "holds credentials"],
+          ["http://user:pass@server.test/mcp", "contains credentials"],
           ["javascript:alert(1)", "is another origin"],
           ["http://[", "is not a URL"],
           ["", ""]

@@ -118,7 +118,7 @@ for (const [name, read] of Object.entries(readers)) {
         for (const second of Object.values(readers)) {
           assert.deepInclude(yield* Effect.flip(second(transport, () => {})), {
             reason: "Read",
-            message: "The transport is being read already"
+            message: "Another reader already reads the transport"
           })
         }
         yield* stream.send(numbered(1))

@@ -161,8 +161,8 @@ describe("initialize", () => {
           assert.instanceOf(error, NoCommonVersion)
           assert.strictEqual(
             error.message,
-            `The server speaks ${version}; ` +
-              "this client speaks 2024-11-05, 2025-03-26, 2025-06-18, 2025-11-25"
+            `The server supports ${version}; ` +
+              "this client supports 2024-11-05, 2025-03-26, 2025-06-18, 2025-11-25"
           )
         }))
     }

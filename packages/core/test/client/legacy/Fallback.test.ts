@@ -52,7 +52,7 @@ describe("A server that does not implement Streamable HTTP", () => {
       assert.deepInclude(error.cause, { _tag: "HttpResponseError", status: 404 })
       assert.include(
         error.message,
-        "was answered with 404. The server does not implement HTTP+SSE of 2024-11-05 either"
+        "was answered with 404. The server does not implement HTTP+SSE of revision 2024-11-05 either"
       )
       yield* pair.idle
     }))

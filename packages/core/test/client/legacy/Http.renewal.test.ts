@@ -211,7 +211,7 @@ describe("A session that the server has lost", () => {
     [
       "speaks another revision now",
       (one) => one.result(ScriptedServer.initializeResult("2025-06-18")),
-      /speaks 2025-06-18 now/
+      /now supports 2025-06-18/
     ],
     [
       "answers with an error",

@@ -178,7 +178,7 @@ describe("A request without a valid answer", () => {
     ],
     ["has neither result nor error", `{"jsonrpc":"2.0","id":2}`, /"method" is missing/],
     ["has both", `{"jsonrpc":"2.0","id":2,"result":{},"error":{"code":1,"message":""}}`, /exclude each other/],
-    ["answers something else", `{"jsonrpc":"2.0","id":77,"result":{}}`, /answers something else/],
+    ["answers something else", `{"jsonrpc":"2.0","id":77,"result":{}}`, /does not answer this request/],
     [
       "nests too deeply",
       `{"jsonrpc":"2.0","id":2,"result":{"a":${"[".repeat(600)}${"]".repeat(600)}}}`,

@@ -65,7 +65,7 @@ describe("The subscription of a modern client", () => {
       const listen = yield* server.expectRequest("subscriptions/listen")
       yield* acknowledge(server, listen, {})
       const error = yield* Fiber.join(subscribing)
-      assert.strictEqual(error.message, "The server acknowledged no subscription to \"file:///a\"")
+      assert.strictEqual(error.message, "The server did not acknowledge the subscription to \"file:///a\"")
     }))
 
   it.scoped("fails to include a resource when the server refuses", () =>
@@ -295,7 +295,7 @@ describe("The subscription of a modern client", () => {
     "ends it before it acknowledges it": {
       answer: ({ id }: Message.Request) => ({ jsonrpc: "2.0", id, result: { resultType: "complete" } }),
       changes: ["toolsListChanged", "promptsListChanged"],
-      reason: "The server ended the subscription before it acknowledged it"
+      reason: "The server ended the subscription before it acknowledged the subscription"
     },
     "acknowledges a part of it": {
       answer: (listen: Message.Request) => ({

@@ -446,8 +446,8 @@ describe("A client of the modern era only, over HTTP", () => {
       yield* stream.push("event: endpoint\ndata: /messages\n\n")
       assert.strictEqual(
         (yield* Effect.flip(Fiber.join(client))).message,
-        "The server speaks a legacy revision (\"server/discover\" was not sent: HTTP+SSE has only legacy revisions); " +
-          "this client speaks 2026-07-28"
+        "The server supports a legacy revision (\"server/discover\" was not sent: HTTP+SSE has only legacy revisions); " +
+          "this client supports 2026-07-28"
       )
       yield* http.quiet
     }))

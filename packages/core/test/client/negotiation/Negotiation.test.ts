@@ -424,7 +424,7 @@ describe("A client of the modern era only", () => {
       yield* server.send({ jsonrpc: "2.0", id, ...error(-32601) })
       assert.strictEqual(
         (yield* Effect.flip(Fiber.join(client))).message,
-        "The server speaks a legacy revision (No); this client speaks 2026-07-28"
+        "The server supports a legacy revision (No); this client supports 2026-07-28"
       )
     }))
 })

@@ -82,7 +82,7 @@ describe("A schema of a server", () => {
         [{ allOf: {} }, "is not a valid JSON Schema: \"allOf\" must be an array"],
         [{ type: [] }, "is not a valid JSON Schema: \"type\" must be one of null, boolean"],
         [{ multipleOf: 0 }, "is not a valid JSON Schema: \"multipleOf\" must be a number above 0"],
-        [{ items: 7 }, "is not a valid JSON Schema: a schema in it is neither an object nor a boolean"],
+        [{ items: 7 }, "is not a valid JSON Schema: a part of it must be a schema, but is not an object or a boolean"],
         [{ $ref: "https://example.com/schema.json" }, "cannot be used: \"$ref\" leads to no part of it"],
         // An object that no text can be made of.
         [{ $ref: { toString: 1 } }, "cannot be used: \"$ref\" leads to no part of it: {\"toString\":1}"],

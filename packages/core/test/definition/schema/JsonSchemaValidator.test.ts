@@ -239,7 +239,7 @@ describe("A schema", () => {
 
   it("is refused for regular expressions that have no linear run, unless it may run them natively", () => {
     const refusal = "has the regular expression \"(?=a)\", which has a lookaround, a back reference or a modifier; " +
-      "`patterns: \"native\"` may run it"
+      "the option `patterns: \"native\"` may accept it"
     assert.strictEqual(problem({ properties: { a: { pattern: "(?=a)" } } }, "linear"), refusal)
     assert.strictEqual(problem({ patternProperties: { "(?=a)": {} } }, "linear"), refusal)
     const named = { properties: { pattern: { type: "string" } } }

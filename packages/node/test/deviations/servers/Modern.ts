@@ -141,7 +141,7 @@ const asking: ReadonlyArray<ServerRow> = [
     "requires input for a list",
     { resultType: "input_required", inputRequests: { who: question } },
     "fails with reason `Decode`",
-    fails("this method may not require input"),
+    fails("a server must not ask for input for this method"),
     { rule: rounds }
   ),
   row(
