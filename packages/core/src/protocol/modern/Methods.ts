@@ -1,6 +1,7 @@
 /**
  * The methods of the modern era, and a table of all these methods. A method that is not in the table does not exist with revision
- * 2026-07-28 or later. A modern server sends no requests; `InputRequired` has the input requests that it may send in results.
+ * 2026-07-28 or later. A modern server sends no JSON-RPC requests. `InputRequired` has the input requests that a modern server may send in
+ * results.
  *
  * @since 0.1.0
  */
