@@ -67,8 +67,9 @@ export const USER_REJECTED = -1
 export const SESSION_NOT_FOUND = -32001
 
 /**
- * The code of the response to a request that the client has cancelled. A server sends this response in two cases: a legacy POST can end
- * only with a response, and `tasks/result` of a cancelled task has no result to return. The Language Server Protocol defines this code.
+ * The code of the response to a request that the client has cancelled. There are two cases in which a response is needed. A legacy POST can
+ * end only with a response. A cancelled task has no result with which `tasks/result` could be answered. The Language Server Protocol
+ * defines this code.
  *
  * @category constants
  */
