@@ -1,6 +1,6 @@
 /**
  * Revokes tokens at the authorization server (RFC 7009), and deletes a registration that no other tokens use (RFC 7592). `ServerTokens`
- * calls this module at a logout. `TokenState` then removes the tokens from the store. `Registered` knows which resources use a
+ * calls this module at a logout. `TokenState` then removes the tokens from the store. `Registered` tells which resources use a
  * registration.
  */
 import * as HttpClientRequest from "@effect/platform/HttpClientRequest"

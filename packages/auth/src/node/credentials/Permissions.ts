@@ -1,7 +1,7 @@
 /**
- * Checks whether other users of the machine can read or change the credentials in a folder. `CredentialDirectory` calls it before it uses
- * the folder. On Windows nothing is checked, because Windows has no modes. Parent folders are not checked. For a link, the target of the
- * link is checked.
+ * Checks whether other users of the machine can read or change the credentials in a folder. `CredentialDirectory` calls this check before
+ * it uses the folder. On Windows nothing is checked, because Windows has no file modes. Parent folders are not checked. For a link, the
+ * target of the link is checked.
  */
 import * as Effect from "effect/Effect"
 import * as fs from "node:fs/promises"
