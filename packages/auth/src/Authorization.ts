@@ -31,8 +31,9 @@ export interface Options {
   /**
    * Hosts in private networks from which the client may request metadata and tokens when a server names them, for example
    * `["login.company.example"]`. Default: none. The client may always send requests to the hosts that the application has named: the MCP
-   * server, the issuers at which the client is registered, and the identity provider. When one of these hosts is in a private network or on
-   * this machine, the host may name other hosts in the same network or on this machine.
+   * server, the issuers at which the client is registered, and the identity provider. When one of these hosts is in a private network,
+   * servers may also name other hosts in private networks. When one of these hosts is on this machine, servers may also name other hosts on
+   * this machine.
    */
   readonly privateHosts?: ReadonlyArray<string> | undefined
   /** How long each request to an authorization server may take. Default: 30 seconds. */

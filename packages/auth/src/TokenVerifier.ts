@@ -83,8 +83,8 @@ export interface RequestOptions {
   readonly maxDocumentBytes?: number | undefined
   /**
    * Hosts in private networks that the metadata of an issuer may name. Default: none. The verifier may always send requests to the host of
-   * the issuer. When this host is in a private network or on this machine, its metadata may name other hosts in the same network or on this
-   * machine.
+   * the issuer. When this host is in a private network, its metadata may also name other hosts in private networks. When this host is on
+   * this machine, its metadata may also name other hosts on this machine.
    */
   readonly privateHosts?: ReadonlyArray<string> | undefined
 }

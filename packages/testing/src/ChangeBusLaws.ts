@@ -1,7 +1,7 @@
 /**
- * The laws that every `ChangeBus` must keep.
+ * Checks that every implementation of `ChangeBus` must pass. `Law` explains what a law is.
  *
- * The tests of each bus run these laws. A law gets two nodes of a bus that has no other members.
+ * The tests of each bus run these laws. A law gets two nodes of a bus that has no other nodes.
  *
  * @since 0.1.0
  */
@@ -65,7 +65,7 @@ const others = Law.make<Nodes>(
       const two = yield* nodes[1].join
       const read = yield* Queue.unbounded<Change>()
       yield* Effect.forkScoped(Stream.runForEach(one.changes, (change) => Queue.offer(read, change)))
-      // Many changes are published, so that the law also finds a change that comes back late.
+      // The law publishes many changes, so that it also finds a change that comes back late.
       for (let n = 0; n < 20; n++) {
         yield* one.publish(resource(`test://one/${n}`))
         yield* two.publish(resource(`test://two/${n}`))

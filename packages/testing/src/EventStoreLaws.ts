@@ -1,8 +1,9 @@
 /**
- * The laws that every `EventStore` must keep, and further laws for a store that knows the claims of a `SessionDirectory`.
+ * Checks (laws) that every implementation of `EventStore` must pass, and further laws for a store that reads the claims of a
+ * `SessionDirectory`. A claim says which node serves a session.
  *
- * The tests of the stores in core, `sql` and `redis` run these laws. An application with its own store can run them, too. A law gets two
- * services over one empty store, like the services of two nodes.
+ * The tests of the stores in core, `sql` and `redis` run these laws. An application with its own store can also run these laws. A law gets
+ * two services over one empty store, like the services of two nodes.
  *
  * @since 0.1.0
  */
@@ -20,7 +21,7 @@ import * as Law from "./Law.js"
 export type Stores = readonly [EventStoreService, EventStoreService]
 
 /**
- * An event store and a session directory over one engine, such as one database. The event store knows the claims of the directory.
+ * An event store and a session directory over one engine, such as one database. The event store reads the claims of the directory.
  *
  * @category models
  */
@@ -30,7 +31,7 @@ export interface Node {
 }
 
 /**
- * Two nodes over one engine, which has no events and no sessions yet.
+ * Two nodes over one engine that has no events and no sessions yet.
  *
  * @category models
  */
@@ -186,8 +187,8 @@ const claimed = Law.make<Nodes>(
 export const laws: ReadonlyArray<Law.Law<Stores>> = [ordered, apart, unfinished, fenced, together]
 
 /**
- * The laws of a store and a directory over the same engine. The store in memory does not know the directory in memory, so the two do not
- * keep these laws.
+ * The laws of a store and a directory over the same engine. The store in memory does not read the directory in memory, so these two do not
+ * pass these laws.
  *
  * @category constants
  */

@@ -1,5 +1,5 @@
 /**
- * The laws that every `Inbox` must keep.
+ * Checks (laws) that every implementation of `Inbox` must pass.
  *
  * The tests of the inboxes in core, `sql` and `redis` run these laws. A law gets two services over one store without open inboxes, like the
  * services of two nodes.

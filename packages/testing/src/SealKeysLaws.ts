@@ -1,6 +1,7 @@
 /**
- * The laws that every `SealKeys` must keep. A law gets two nodes that share their keys and have no key yet. The implementation must use
- * `rotation`: a key seals values for a day, and opens them for one more hour. The laws move the `TestClock`.
+ * Checks (laws) that every implementation of `SealKeys` must pass. A law gets two nodes that share their keys and have no key yet. The
+ * implementation must use `rotation`: a key encrypts values for one day, and decrypts them for one more hour. The laws move the
+ * `TestClock`.
  *
  * @since 0.1.0
  */

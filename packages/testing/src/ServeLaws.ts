@@ -1,6 +1,6 @@
 /**
- * The laws for serving single messages without a conversation. They are for `serve` of a `Dispatcher`, and for transports of an application
- * that use `serve`.
+ * Checks (laws) for the handling of single messages without a conversation. Use these laws for `serve` of a `Dispatcher`, and for
+ * transports of an application that call `serve`.
  *
  * Each law starts its own servers, and moves the `TestClock`.
  *
@@ -29,14 +29,15 @@ import * as Law from "./Law.js"
 import * as TestPeer from "./TestPeer.js"
 
 /**
- * Serves the text of one message, which may be malformed. The stream gives the notifications for a request and then its answer.
+ * A function that handles the text of one message. The text may be malformed. The returned stream has the notifications for a request and
+ * then the answer.
  *
  * @category models
  */
 export type Serve = (text: string) => Stream.Stream<Message.Message, unknown>
 
 /**
- * Starts the implementation under test with a server. Both are closed with the scope.
+ * A function that starts the implementation under test with a server. Both close with the scope.
  *
  * @category models
  */
@@ -81,7 +82,7 @@ const isError = (message: Message.Message | undefined): message is Message.Failu
 
 const shown = (messages: ReadonlyArray<Message.Message>) => JSON.stringify(messages)
 
-/** A handler that waits until `open` runs, together with effects that tell when the handler has started and how it has ended. */
+/** Makes a handler that waits until `open` runs, and effects that tell when the handler has started and how it has ended. */
 const waiting = Effect.gen(function*() {
   const started = yield* Deferred.make<void>()
   const gate = yield* Deferred.make<void>()

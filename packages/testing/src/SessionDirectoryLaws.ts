@@ -1,8 +1,9 @@
 /**
- * The laws that every `SessionDirectory` must keep. The tests of the directories in core, `sql` and `redis` run these laws. An application
- * with its own directory can run them, too.
+ * Checks (laws) that every implementation of `SessionDirectory` must pass. The tests of the directories in core, `sql` and `redis` run
+ * these laws. An application with its own directory can also run these laws.
  *
- * A law gets two services over one empty store, like the services of two nodes. Each service must find what the other service writes.
+ * A law gets two services over one empty store, like the services of two nodes. Each service must find the entries that the other service
+ * writes.
  *
  * @since 0.1.0
  */
@@ -28,7 +29,7 @@ const facts = (n: number) => ({
   nested: { constructor: "x" }
 })
 
-/** Joins as a node. `leave` ends the node. */
+/** Joins the directory as a node. `leave` ends the node. */
 const joined = (directory: SessionDirectoryService, node: string) =>
   Effect.gen(function*() {
     const scope = yield* Effect.acquireRelease(Scope.make(), (scope) => Scope.close(scope, Exit.void))

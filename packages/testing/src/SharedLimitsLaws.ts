@@ -1,7 +1,7 @@
 /**
- * The laws that every `SharedLimits` must keep.
+ * Checks (laws) that every implementation of `SharedLimits` must pass.
  *
- * A law gets the services of two nodes that count together and have counted nothing yet.
+ * A law gets the services of two nodes that share their counts. All counts are zero at the start.
  *
  * @since 0.1.0
  */

@@ -1,5 +1,5 @@
 /**
- * The laws that every `TaskStore` must keep.
+ * Checks (laws) that every implementation of `TaskStore` must pass.
  *
  * The tests of the stores in core, `sql` and `redis` run these laws. A law gets two services over one empty store, like the services of two
  * nodes.
@@ -196,7 +196,7 @@ const ends = Law.make<Stores>(
       yield* one.create(first)
       const large = Array.from({ length: 20 }, () => 1024 * 1024)
       const smaller = Array.from({ length: 20 }, (_, n) => 1024 * 1024 / 2 ** n)
-      // A store with less room refuses some of these tasks.
+      // A store with a smaller limit refuses some of these tasks.
       for (const [n, size] of [...large, ...smaller].entries()) {
         yield* Effect.ignore(one.create(task(`full-${n}`, now, { statusMessage: "x".repeat(size) })))
       }
