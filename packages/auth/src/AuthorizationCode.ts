@@ -135,7 +135,7 @@ const retire = ({ context: { server }, registered }: Attempt) =>
 const ask = (self: Self, attempt: Attempt, client: Client) => {
   const { context: { server }, session, state } = attempt
   const { loginTimeout = "10 minutes" } = self.options
-  const late = failure("Browser", "The user did not log in in time; the option `loginTimeout` has the limit")
+  const late = failure("Browser", "The user did not log in in time; the option `loginTimeout` sets the limit")
   return session.open(urlFor(self, attempt, client), Redacted.value(state)).pipe(
     TimeLimit.call(loginTimeout, () => Effect.fail(late)),
     Effect.flatMap((response) => codeOf(response, server, state)),

@@ -210,7 +210,7 @@ const patiently = Schedule.intersect(Schedule.spaced("1 second"), Schedule.recur
 
 const write = Effect.fnUntraced(function*(database: CredentialDatabase, name: string, text: string | undefined) {
   if (text !== undefined && text.length > MAX_SIZE) {
-    return yield* failure("Store", `Credentials of ${text.length} characters were not stored: ${MAX_SIZE} is the limit`)
+    return yield* failure("Store", `Credentials of ${text.length} characters were not stored: the limit is ${MAX_SIZE}`)
   }
   const held = yield* EffectInternals.valueOf(RecordLock.held)
   const lock = held?.database === database ? held.lock : undefined
@@ -222,12 +222,12 @@ const write = Effect.fnUntraced(function*(database: CredentialDatabase, name: st
     case "LockLost":
       return yield* failure(
         "Store",
-        "Credentials were not stored: this program did not run for so long that another program has taken its turn, and may have stored newer credentials"
+        "Credentials were not stored: this program was suspended for so long that another program has taken the lock and may have stored newer credentials"
       )
     case "Full":
       return yield* failure(
         "Store",
-        "Credentials were not stored: their owner has as many as the store allows. `logout` removes the credentials of one server"
+        "Credentials were not stored: the owner already has as many credentials as the store allows. Call `logout` to remove the credentials of one server"
       )
   }
 })

@@ -67,7 +67,7 @@ const exchange = <R>(
     ) {
       return type === ID_JAG
         ? token
-        : yield* failure("Denied", "The identity provider issued another type of token than an ID-JAG")
+        : yield* failure("Denied", "The identity provider issued a token that is not an ID-JAG")
     }
     return yield* refusal(
       "Denied",

@@ -78,7 +78,7 @@ export const make = (options: Options = {}): TokenVerifier.TokenVerifier<HttpCli
     const other = allowed.find((one) => !algorithms.includes(one))
     if (other !== undefined) {
       return yield* Effect.dieMessage(
-        `JwtVerifier cannot verify with the algorithm ${String(other)}: it knows ${algorithms.join(", ")}`
+        `JwtVerifier does not support the algorithm ${String(other)}: it supports ${algorithms.join(", ")}`
       )
     }
     const client = yield* HttpClient.HttpClient
@@ -134,7 +134,7 @@ const read = (token: string): Effect.Effect<Unverified, TokenVerifier.TokenError
   const { crit, kid } = unverified.right.header
   return crit === undefined && (kid === undefined || typeof kid === "string")
     ? Effect.succeed(unverified.right)
-    : TokenVerifier.invalid("The header of the access token has extensions that this server does not know")
+    : TokenVerifier.invalid("The header of the access token has extensions that this server does not support")
 }
 
 const isType = (typ: unknown, required: boolean): boolean => {

@@ -416,7 +416,7 @@ export const layerFiles = <RA = never, E = never, R = never>(
     const unread = own.find(({ error }) => error !== undefined)
     if (unread !== undefined && ofFolder.length > 0) {
       yield* Effect.logWarning(
-        `No file of a folder is used until ${unread.file} can be read: it may have servers of the same names`
+        `No file of a folder is used until ${unread.file} can be read: it may have servers with the same names`
       )
     }
     const used = unread === undefined ? [...own, ...ofFolder] : own

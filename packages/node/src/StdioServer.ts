@@ -160,8 +160,8 @@ type Missing<R> = R extends Dispatcher | Running ?
   : R extends ServerSession
     ? "Only handlers of tools, prompts and resources can ask the client: use RequestContext instead of ServerSession in completers, lists, session layers and the middleware of a server"
   : R extends { readonly Id: infer Name extends string } | { readonly _tag: infer Name extends string }
-    ? `The service ${Name} is missing: add Layer.provide(a layer of it), or for one of each session or request, give McpServer.layer a session, middleware or authenticator`
-  : "A service is missing: add Layer.provide(a layer of it)"
+    ? `The service ${Name} is missing: add Layer.provide(a layer of this service). If each session or request needs its own service, give McpServer.layer a session, middleware or authenticator`
+  : "A service is missing: add Layer.provide(a layer of this service)"
 
 /**
  * Runs a program with a server on stdio, with or without other transports. The function works like `NodeRuntime.runMain`. In addition, it

@@ -270,7 +270,7 @@ const checkBy = (
     const request = sent.id === undefined || sent.id === null ? undefined : requester.get(sent.id)
     if (request !== undefined && --request.open === 0) requester.delete(sent.id!)
     if (!Message.isSuccess(sent)) return [(request?.schema ?? schema).message(sent)]
-    if (request === undefined) return [schema.message(sent), "It answers no open request"]
+    if (request === undefined) return [schema.message(sent), "The response answers no open request"]
     if (isExtended(request.method, sent.result)) return [request.schema.message(sent)]
     if (request.method !== "initialize") {
       const problem = request.schema.result(request.method, sent.result, request.withTask)

@@ -142,7 +142,7 @@ const run = (
     refuse(
       peer,
       message,
-      `The ${tested} sent another message than in the recorded conversation:\n` +
+      `The ${tested} sent a message that differs from the recorded conversation:\n` +
         `  recorded: ${shortLine(entry)}\n  received: ${shortLine({ from: tested, message: received })}\n  ` +
         Difference.render(values.match(entry, received, message)!)
     )
@@ -205,7 +205,7 @@ const isCancellation = (message: Message.Message): boolean =>
 const ended = (cause: unknown, next: Transcript.Entry): Effect.Effect<never, ReplayError> =>
   Effect.fail(
     new ReplayError({
-      message: `The recorded conversation did not end here: the ${next.from} did not send\n  ${shortLine(next)}\n  ` +
+      message: `The conversation ended too early: the ${next.from} did not send\n  ${shortLine(next)}\n  ` +
         (cause instanceof Error ? cause.message : String(cause)),
       isEnd: true
     })

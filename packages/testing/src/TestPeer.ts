@@ -196,7 +196,7 @@ export const make = (transport: Transport.Transport): Effect.Effect<TestPeer, ne
         const rest = Arr.getSomes(yield* EffectInternals.takeWaiting(received))
         // A test that has failed reports its own error.
         if (rest.length > 0 && Exit.isSuccess(exit)) {
-          yield* Effect.dieMessage(`The script ended, and did not receive:\n${rest.map(show).join("\n")}`)
+          yield* Effect.dieMessage(`The script ended before it received:\n${rest.map(show).join("\n")}`)
         }
       })
     )

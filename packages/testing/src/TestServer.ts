@@ -145,7 +145,7 @@ export const client = <D extends Definition.Definition.Any, E = never, R = never
       ])
       if (unlisted.flat().length > 0) {
         return yield* Effect.dieMessage(
-          `The server does not list: ${unlisted.flat().join(", ")}. Give it features that serve what the definition has`
+          `The server does not list: ${unlisted.flat().join(", ")}. Give the server features for all entries of the definition`
         )
       }
       return session
@@ -339,7 +339,7 @@ export type Mocked<H, E = never, R = never, U = never, UR = never> = Layer.Layer
 
 const notMocked = (kind: string, name: string) =>
   new InternalError({
-    message: `The test has no mock of the ${kind} "${name}": give TestServer.mock a handler with this name`
+    message: `The test has no handler for the ${kind} "${name}": give TestServer.mock a handler with this name`
   })
 
 /** Changes the options of a server so that the current scope dies at its end with the causes of all defects. */

@@ -62,7 +62,7 @@ export const discover = Effect.fnUntraced(function*(
       "UnsafeUrl",
       `The client uses none of the authorization servers that ${
         ServerText.location(server)
-      } names: the option \`authorizationServers\` gave none of them`
+      } names: the option \`authorizationServers\` returned none of these servers`
     )
   }
   return { resource, scopes, server: yield* firstUsable(documents, choice, first, others), isPublished: true }

@@ -112,7 +112,7 @@ const exchange = (
         Effect.fail(
           failure(
             "Unreachable",
-            `There was no answer in time from ${where}; the option \`requestTimeout\` has the limit`
+            `There was no answer in time from ${where}; the option \`requestTimeout\` sets the limit`
           )
         )
     ),

@@ -36,7 +36,7 @@ export const whyNot = ({ issuer, servers }: ProviderExceptions, server: URL): st
     ? undefined
     : `The client does not use the authorization server ${ServerText.shorten(issuer)} for ${
       ServerText.location(server)
-    }: its tokens could be used elsewhere. If this MCP server may have them, add its URL to \`servers\` of that issuer in the option \`exceptions\``
+    }: its tokens are also valid at other servers. If this MCP server may get the tokens, add its URL to \`servers\` of that issuer in the option \`exceptions\``
 
 const isSame = (one: URL, server: URL): boolean =>
   ResourceMetadata.canonical(one) === ResourceMetadata.canonical(server)
@@ -52,7 +52,7 @@ export const parameters = (
 
 /** Returns the end of an error message, which says which exception would help, and under which condition. */
 export const cure = (condition: string, exception: keyof ProviderExceptions): string =>
-  `. If ${condition}, say so by \`${exception}\` in the option \`exceptions\` of \`Authorization.layer\`, or use a value of \`Providers\``
+  `. If ${condition}, set \`${exception}\` in the option \`exceptions\` of \`Authorization.layer\`, or use a value of \`Providers\``
 
 /**
  * Returns the end of an error message for an error code of OAuth. RFC 8707 defines the code `invalid_target` for a resource that the server
@@ -76,7 +76,7 @@ export const mistake = (exceptions: Exceptions, isRegistered: (issuer: string) =
 /** Refuses the URLs that all tenants of Entra share. These URLs are not issuers, because each tenant has its own issuer. */
 const whyNoIssuer = ({ issuer }: ProviderExceptions): string | undefined =>
   /^https:\/\/login\.microsoftonline\.com\/(common|organizations|consumers)\/v2\.0$/.test(issuer)
-    ? "it is for the users of many tenants, and no issuer. Give the id of your tenant as `tenant`, and what the MCP servers name as `namedAs`"
+    ? "it is the URL for the users of many tenants, and not an issuer. Give the id of your tenant as `tenant`, and the text that the MCP servers name as `namedAs`"
     : undefined
 
 const whyMixedUp = (

@@ -44,7 +44,7 @@ export const find = Effect.fnUntraced(function*(documents: Documents.Documents, 
   return challenged === undefined
     ? undefined
     : yield* invalid(
-      `The server's challenge names ${WHAT}, but it is neither at that address nor at the server's well-known addresses`
+      `The server's challenge names ${WHAT}, but the metadata was not found at that address or at the well-known addresses of the server`
     )
 })
 

@@ -244,7 +244,7 @@ const insufficient = (server: URL, missing: Scopes.Scopes) =>
     "InsufficientScope",
     `${ServerText.location(server)} still requires the scopes ${
       named(missing)
-    }, which were requested and not granted. When the user has got these rights, \`logout\` lets the next request log in again`,
+    }, which were requested but not granted. When the user has got these rights, call \`logout\`, and the next request logs in again`,
     { error: "insufficient_scope" }
   )
 

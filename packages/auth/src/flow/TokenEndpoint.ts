@@ -93,7 +93,7 @@ const checkTarget = Effect.fnUntraced(function*(
   if (!isFor) {
     return yield* failure(
       "TokenRefused",
-      `The client does not use ${who}: by \`isTokenFor\` it is not for ${ServerText.location(server)}`
+      `The client does not use ${who}: \`isTokenFor\` says that it is not for ${ServerText.location(server)}`
     )
   }
 })

@@ -24,7 +24,7 @@ export const make = <R>(
       "UnknownClient",
       `This client is registered at ${ServerText.shorten(client.issuer)}, and the MCP server ${
         ServerText.location(new URL(url))
-      } uses the authorization server ${ServerText.shorten(issuer)}; the client sends nothing there`
+      } uses the authorization server ${ServerText.shorten(issuer)}; the client sends no credentials to that server`
     )
   return {
     isInteractive: false,

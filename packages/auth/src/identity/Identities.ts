@@ -57,7 +57,7 @@ export const choose = Effect.fnUntraced(function*(
   if (ask === undefined) return yield* unknown(whyUnknown(identity, context))
   const given = yield* Effect.mapError(
     ask({ issuer }),
-    (cause) => failure("UnknownClient", "`ask` gave no client", { cause })
+    (cause) => failure("UnknownClient", "`ask` returned no client", { cause })
   )
   const { authMethod, clientId, clientSecret, privateKey } = given
   // A private key is not stored: `ask` gives it again.

@@ -139,7 +139,7 @@ const failed = <A>(self: Self<A>, error: AuthorizationError): Effect.Effect<neve
   Effect.flatMap(Clock.currentTimeMillis, (at) => {
     self.problem = { error, at }
     return Effect.zipRight(
-      Effect.logWarning(`The server has not got ${self.options.what}: ${error.message}`),
+      Effect.logWarning(`The server could not get ${self.options.what}: ${error.message}`),
       Effect.fail(error)
     )
   })
@@ -147,5 +147,5 @@ const failed = <A>(self: Self<A>, error: AuthorizationError): Effect.Effect<neve
 const noAnswer = (what: string): AuthorizationError =>
   failure(
     "Unreachable",
-    `There was no answer in time for ${what}; the option \`requestTimeout\` has the limit`
+    `There was no answer in time for ${what}; the option \`requestTimeout\` sets the limit`
   )

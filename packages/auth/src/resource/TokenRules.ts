@@ -44,7 +44,7 @@ export const accept = (
   const { aud, azp, client_id, cnf, exp, nbf, sub } = claims
   const audiences = Array.isArray(aud) ? aud : [aud]
   if (!audiences.some((one) => rules.audiences.includes(one))) {
-    return TokenVerifier.invalid("The access token is for another resource than this server")
+    return TokenVerifier.invalid("The access token is not for this server")
   }
   if (!isTime(exp) || !isTime(nbf)) {
     return TokenVerifier.invalid("The times of the access token (exp and nbf) must be numbers")
@@ -77,7 +77,7 @@ export const accept = (
     : clientId !== undefined
     ? `${issuer}?${clientId}`
     : undefined
-  if (id === undefined) return TokenVerifier.invalid("The access token names neither a user nor a client")
+  if (id === undefined) return TokenVerifier.invalid("The access token has no user and no client")
   return Effect.succeed({
     token: {
       id,

@@ -17,20 +17,20 @@ import * as JsonText from "./runtime/JsonText.js"
 /**
  * The kinds of diagnostics:
  * - `Malformed`: input that is not a message. The peer received an error response if the input resembles a request.
- * - `Mended`: this side accepted a message although parts of it are not valid. This side left these parts out, or filled them in. `count` is
- *   the number of these parts. `places` has the first ten, without any value of the peer. If the message calls a tool, `subject` is the
+ * - `Mended`: this side accepted a message although parts of it are not valid. This side left these parts out, or filled them in. `count`
+ *   is the number of these parts. `places` has the first ten, without any value of the peer. If the message calls a tool, `subject` is the
  *   tool, such as `tool "search"`.
- * - `UnknownArguments`: a call has arguments that the tool does not declare. The server accepted the arguments, or refused them if an option
- *   says so. `count` is the number of these arguments. `names` has the first five, each with the most similar argument that the tool
- *   declares, if there is a similar argument. The names are shortened, and written as JSON strings. `subject` is the tool, such as
- *   `tool "search"`.
+ * - `UnknownArguments`: a call has arguments that the tool does not declare. The server accepted the arguments, or refused them if an
+ *   option says so. `count` is the number of these arguments. `names` has the first five, each with the most similar argument that the tool
+ *   declares, if there is a similar argument. The names are shortened, and written as JSON strings. `subject` is the tool, such as `tool
+ *   "search"`.
  * - `Unchecked`: this side accepted a value of the peer without the usual check. `reason` says why.
  * - `HiddenCharacters`: names, titles or descriptions in a list have characters that people do not see. The text that models read does not
- *   contain these characters. `subject` is the list, such as `the tools of "search"`. `count` is the number of affected entries. `names` has
- *   the names of the first five.
- * - `LookAlikes`: names in a list look alike, or one name mixes scripts whose letters look alike. `names` has the first five groups of names.
- *   A name that mixes scripts is a separate group. In `names` of `LookAlikes` and of `HiddenCharacters`, characters outside of ASCII are
- *   escaped.
+ *   contain these characters. `subject` is the list, such as `the tools of "search"`. `count` is the number of affected entries. `names`
+ *   has the names of the first five.
+ * - `LookAlikes`: names in a list look alike, or one name mixes scripts whose letters look alike. `names` has the first five groups of
+ *   names. A name that mixes scripts is a separate group. In `names` of `LookAlikes` and of `HiddenCharacters`, characters outside of ASCII
+ *   are escaped.
  * - `UnknownResponse`: a response for which no call waits. `late` is `true` when this side has sent a request with the same id before.
  * - `UnattributedError`: an error response without an id. The peer could not read a message of this side.
  * - `DuplicateRequest`: a request with the id of a request that has no answer yet. This side refused the new request. The first request
@@ -110,7 +110,7 @@ export const log: (diagnostic: Diagnostic) => Effect.Effect<void> = Diagnostic.$
           "; "
         )
     ),
-  Unchecked: ({ reason, subject }) => Effect.logWarning(`${shown(subject)} was accepted unchecked: ${shown(reason)}`),
+  Unchecked: ({ reason, subject }) => Effect.logWarning(`${shown(subject)} was accepted without the usual check: ${shown(reason)}`),
   HiddenCharacters: ({ count, names, subject }) =>
     Effect.logWarning(
       `Left out characters that people do not see, in ${count === 1 ? "1 entry" : `${count} entries`} of ${
@@ -133,7 +133,7 @@ export const log: (diagnostic: Diagnostic) => Effect.Effect<void> = Diagnostic.$
   HandlerDied: ({ cause, method, subject }) =>
     Effect.logError(`The handler of ${handled(method, subject)} died`, cause),
   FlawedAnswer: ({ method, reason, subject }) =>
-    Effect.logWarning(`The handler of ${handled(method, subject)} gave an answer with a flaw: ${shown(reason, 2000)}`),
+    Effect.logWarning(`The handler of ${handled(method, subject)} returned an answer that breaks a rule: ${shown(reason, 2000)}`),
   Unsubscribed: ({ changes, peer, reason }) =>
     Effect.logWarning(
       `The peer${peer === undefined ? "" : ` ${quoted(peer)}`} does not announce changes (${

@@ -65,7 +65,7 @@ class DirectTransport implements Transport {
 
   private readonly claim: Effect.Effect<void, TransportError> = Effect.suspend(() => {
     if (this.claimed) {
-      return Effect.fail(new TransportError({ reason: "Read", message: "The transport has a reader already" }))
+      return Effect.fail(new TransportError({ reason: "Read", message: "The transport already has a reader" }))
     }
     this.claimed = true
     return Effect.void

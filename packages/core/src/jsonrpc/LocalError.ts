@@ -62,7 +62,7 @@ export class RequestTimeout extends Data.TaggedError("RequestTimeout")<{
  */
 export class NoBackChannel extends Data.TaggedError("NoBackChannel")<{ readonly method: string }> {
   override get message(): string {
-    return `Cannot send "${this.method}": there is no channel to the other side, or the request that it belongs to is answered`
+    return `Cannot send "${this.method}": the connection cannot carry requests to the other side, or the request to which it belongs is already answered`
   }
 }
 
@@ -74,7 +74,7 @@ export class NoBackChannel extends Data.TaggedError("NoBackChannel")<{ readonly 
  */
 export class SessionExpired extends Data.TaggedError("SessionExpired")<{ readonly method: string }> {
   override get message(): string {
-    return `The session expired before "${this.method}" was answered. The server may or may not have served the request`
+    return `The session expired before "${this.method}" was answered. It is not known whether the server has served the request`
   }
 }
 

@@ -269,8 +269,8 @@ export const notification: {
     name: string,
     options: NotificationOptions<Params, Encoded> & {
       readonly filter?:
-        "Clients subscribe to notifications of servers only, and a key is a function that gives a string"
-      readonly key?: "A key needs a filter, the member of subscriptions/listen that holds the keys"
+        "Clients can subscribe only to notifications of servers, and `key` must be a function that returns a string"
+      readonly key?: "A `key` needs a `filter`: the member of subscriptions/listen that contains the keys"
     }
   ): NotificationDefinition<"server", Params, "none">
 } = (
@@ -319,7 +319,7 @@ type Prefixed<Id extends string> = string extends Id ? Id
   : `"${Id}" needs a prefix, the reversed domain of its author: com.example/${Id}`
 
 /** A part that does not belong to an extension yet. */
-type Free = { readonly extension?: "A part belongs to one extension: declare another part for this extension" }
+type Free = { readonly extension?: "A part belongs to only one extension: make another part for this extension" }
 
 /**
  * Makes an extension. Use the parts of the returned value, because only these parts contain the identifier of the extension. `since` and
@@ -406,7 +406,7 @@ export const make = <
 
 /** The settings of one side. If the extension has no settings for that side, a sentence that the compiler shows as the error. */
 type Declarable<Settings> = [keyof Settings] extends [never]
-  ? { readonly [name: string]: "The extension has no settings for this side: add a schema of them to Extension.make" }
+  ? { readonly [name: string]: "The extension has no settings for this side: add a schema of the settings to Extension.make" }
   : NoInfer<Settings>
 
 /**

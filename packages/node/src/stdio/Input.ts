@@ -202,5 +202,5 @@ export class Input {
 
 const alreadyRead: TransportError = new TransportError({
   reason: "Read",
-  message: "The transport has a reader already"
+  message: "The transport already has a reader"
 })

@@ -86,5 +86,5 @@ const claim = (which: StdoutRedirect.StandardStream): Effect.Effect<void, Transp
 const claimed = (which: StdoutRedirect.StandardStream): TransportError =>
   new TransportError({
     reason: "Open",
-    message: `Standard ${which} is taken: another transport in this process has claimed it; close that transport first`
+    message: `Standard ${which} is already used by another transport in this process; close that transport first`
   })

@@ -150,13 +150,13 @@ const missing = ({ command, cwd }: Command): string => {
   if (/^[^\s\\/]+ /.test(command)) return "there is no such program; give what follows the first space in `args`"
   if (!/[\\/]/.test(command)) return "there is no such program on its PATH; install it, or give the path of the file"
   return Fs.existsSync(Path.resolve(cwd ?? "", command))
-    ? "the file is there, but not the interpreter that its first line names"
+    ? "the file exists, but the interpreter in its first line does not exist"
     : "there is no such file; a relative path starts at the working directory"
 }
 
 const forbidden = ({ command, cwd }: Command): string => {
   if (cwd !== undefined && Option.isNone(access(cwd, Fs.constants.X_OK))) {
-    return `its working directory ${JSON.stringify(cwd)} may not be entered`
+    return `this process is not allowed to enter its working directory ${JSON.stringify(cwd)}`
   }
   return isFolder(Path.resolve(cwd ?? "", command))
     ? "it is a folder"

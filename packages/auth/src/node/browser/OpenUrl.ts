@@ -43,5 +43,5 @@ export const open = (
 const failed = (why: string) =>
   new AuthorizationError({
     reason: "Browser",
-    message: `The browser could not be opened: ${why}. The option \`open\` can show the user the address instead`
+    message: `The browser could not be opened: ${why}. Use the option \`open\` to show the address to the user instead`
   })

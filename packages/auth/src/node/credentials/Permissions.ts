@@ -35,14 +35,14 @@ export const check = (directory: string): Effect.Effect<void, AuthorizationError
     }
   })
 
-const OWNER = "Give the program a folder of its own user"
+const OWNER = "Use a folder that belongs to the user of the program"
 
 const refused = (kind: string, path: string, why: string, advice: string) =>
   failure(
     "Store",
-    `The ${kind} of credentials ${path} ${why}, so other users can read or change what is stored there. ${advice}. Where that cannot be ` +
-      "changed, as with a folder that a container mounts, `allowOthers` of `CredentialDirectory.layer` allows it, `--allow-others` at the " +
-      "command line"
+    `The ${kind} of credentials ${path} ${why}, so other users can read or change the credentials. ${advice}. If that is not ` +
+      "possible, for example in a folder that a container mounts, `allowOthers` of `CredentialDirectory.layer` allows it, " +
+      "`--allow-others` at the command line"
   )
 
 const otherwise = (...codes: ReadonlyArray<string>) => (cause: NodeJS.ErrnoException): undefined | Promise<never> =>

@@ -26,7 +26,7 @@ export const refused = ({ batch, code, kind }: Message.Malformed): Message.Malfo
   new Message.Malformed(
     kind,
     code,
-    `Invalid request: a batch may hold from 1 to ${MAX_BATCH} messages`,
+    `Invalid request: a batch must have from 1 to ${MAX_BATCH} messages`,
     undefined,
     batch
   )

@@ -539,7 +539,7 @@ const busy: Outcome.Outcome = {
 const TOO_MANY_OPEN = "Too many of these requests are open; end one first"
 
 const overloaded = ({ running, size }: RequestPermits): string =>
-  `Too many requests: ${running} are running and ${size} wait; send it again when one is answered`
+  `Too many requests: ${running} are running and ${size} wait; send it again when another request is answered`
 
 /** Makes the outcome of a request whose handler does not run, because this side cannot serve the request now. */
 const unserved = (side: RequestSide, request: Message.Request, message: string): Outcome.Outcome => ({

@@ -91,7 +91,7 @@ const make = (ast: SchemaTree.AST): SchemaCheck => {
       return (u) => (inner ??= compileAst(ast.f()))(u)
     }
     default:
-      throw new Error(`The vocabulary of the protocol has no ${ast._tag}: ${ast}`)
+      throw new Error(`Schemas of the protocol must not contain ${ast._tag}: ${ast}`)
   }
 }
 
@@ -102,7 +102,7 @@ const refinement = (ast: SchemaTree.Refinement): SchemaCheck => {
 
 const array = (ast: SchemaTree.TupleType): SchemaCheck => {
   if (ast.elements.length > 0 || ast.rest.length !== 1) {
-    throw new Error(`The vocabulary of the protocol has no tuples: ${ast}`)
+    throw new Error(`Schemas of the protocol must not contain tuples: ${ast}`)
   }
   const item = compileAst(ast.rest[0]!.type)
   return (u) => {
