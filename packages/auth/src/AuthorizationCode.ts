@@ -139,7 +139,7 @@ const ask = (self: Self, attempt: Attempt, client: Client) => {
   return session.open(urlFor(self, attempt, client), Redacted.value(state)).pipe(
     TimeLimit.call(loginTimeout, () => Effect.fail(late)),
     Effect.flatMap((response) => codeOf(response, server, state)),
-    // The server may have forgotten the registration, and may say so only on a page that the user sees.
+    // The server may not know the registration any more, and may say so only on a page that the user sees.
     Effect.onError((cause) => {
       const error = Option.getOrUndefined(Cause.failureOption(cause))
       const isDoubtful = error === undefined || error === late || isClientError(error.error)
@@ -236,17 +236,17 @@ const codeOf = (
   server: Pick<AuthorizationServer, "issuer" | "responseIssuer" | "sendsIssuer">,
   state: Redacted.Redacted<string>
 ): Effect.Effect<Redacted.Redacted<string>, AuthorizationError> => {
-  // A parameter that occurs twice counts as having no value.
+  // A parameter that occurs twice counts as a parameter without a value.
   const one = (name: string): string | undefined => {
     const [value, ...more] = parameters.getAll(name)
     return more.length === 0 ? value : undefined
   }
-  // A response to another login is read no further.
+  // The function does not read any other part of a response to another login.
   if (one("state") !== Redacted.value(state)) return untrusted("it has another `state`")
-  // `iss` is compared as text when it is there, even if the metadata does not announce it.
+  // If the response has `iss`, it is compared as text, even if the metadata does not announce `iss`.
   const issuer = one("iss")
   if (parameters.has("iss") ? issuer !== server.responseIssuer : server.sendsIssuer) {
-    // Nothing else of the response is read.
+    // The function does not read any other part of the response.
     return untrusted(
       parameters.has("iss")
         ? `its \`iss\` is ${issuer === undefined ? "there twice" : `"${ServerText.shorten(issuer)}"`}, and not "${

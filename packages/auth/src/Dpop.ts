@@ -102,7 +102,7 @@ const make = (jwk: Jose.JWK, signer: Jose.CryptoKey | Uint8Array): Prover => {
       nonces.delete(origin)
       nonces.set(origin, nonce)
       if (nonces.size > MAX_NONCES) nonces.delete(nonces.keys().next().value!)
-      // The new nonce is compared with the nonce of the proof, because another request may have kept the new nonce already.
+      // The new nonce is compared with the nonce of the proof, because another request may already have stored the new nonce.
       return nonceOf(proof) !== nonce
     }
   }

@@ -112,7 +112,7 @@ export const make = (options: Options = {}): TokenVerifier.TokenVerifier<HttpCli
       }
       const keys = yield* Effect.catchAll(keySet.get, () => TokenVerifier.unavailable)
       const first = yield* KeySet.isSigned(keys, token)
-      // An invalid signature does not cause a new request for the keys, because every client can make one.
+      // An invalid signature does not cause a new request for the keys, because every client can make an invalid signature.
       const newer = first === undefined
         ? yield* Effect.catchAll(keySet.newer(keys, `${alg} ${unverified.header.kid}`), () => TokenVerifier.unavailable)
         : undefined

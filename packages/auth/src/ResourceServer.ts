@@ -427,7 +427,8 @@ const userOf = <Claims, S, UR>(
       : Effect.fail(challenges.invalidToken("The access token is not bound to a key"))
   }
   if (scheme !== "dpop") return Effect.fail(challenges.invalidToken("The access token needs a proof of DPoP"))
-  // A proof is accepted once. The proof of such a request was accepted before: by another node, or by this node when the stream began.
+  // A proof is accepted only one time. The proof of a forwarded request was already accepted: by another node, or by this node when the
+  // stream began.
   return request.isForwarded === true ? found : Effect.zipRight(proven(self, request, { token, jkt, millis }), found)
 }
 

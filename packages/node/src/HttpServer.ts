@@ -112,7 +112,7 @@ export const make = (options: Options): Effect.Effect<HttpServerService, ServeEr
         )
     )
     const runtime = yield* EffectInternals.currentServices()
-    // The event reports a connection that could not be accepted. Without a listener it would end the process.
+    // The event reports a connection that could not be accepted. Without a listener, the event would end the process.
     server.on(
       "error",
       (error) => EffectInternals.runFork(runtime, Effect.logWarning("Cannot accept a connection", error))

@@ -152,11 +152,11 @@ const connect = (options: Options): Effect.Effect<Transport, TransportError, Sco
     yield* Effect.addFinalizer(() =>
       Effect.map(Ref.set(isClosing, true), () => {
         pipe.end(Exit.void)
-        // The rest of the output is read and dropped, because a server that blocks on its output would not see the end of its input.
+        // The rest of the output is read and dropped, because a server that blocks on its output would not notice the end of its input.
         child.stdout.resume()
       })
     )
-    // This is interruptible even when the caller connects uninterruptibly, so that closing can end it.
+    // This is interruptible, so that the close can end it, even when the caller connects uninterruptibly.
     yield* Effect.forkScoped(Effect.interruptible(endWithChild(child, pipe, Deferred.await(broken))))
     const checkExit = Effect.unlessEffect(
       failUnlessSuccess(nameOf(options), child, stderr, pipe.input),
@@ -188,7 +188,7 @@ const endWithChild = (
     const isSilent = Effect.gen(function*() {
       yield* Effect.sleep(EXIT_TIMEOUT)
       const { received } = pipe.input
-      // This gives time to read what arrived while this process was busy.
+      // This gives time to read the output that arrived when this process was busy.
       yield* Effect.sleep("10 millis")
       return pipe.input.isOver || (received === pipe.input.received && pipe.input.isFlowing)
     })

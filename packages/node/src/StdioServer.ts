@@ -103,7 +103,7 @@ export const run = (options?: Options): Effect.Effect<void, TransportError, Disp
 export const layerWith = (options?: Options): Layer.Layer<never, TransportError, Dispatcher> =>
   Layer.scopedDiscard(Effect.gen(function*() {
     const dispatcher = yield* Dispatcher
-    // This scope closes when the client has gone, so that the waiting messages are written before the process ends.
+    // This scope closes when the client has closed the connection, so that the waiting messages are written before the process ends.
     const scope = yield* EffectInternals.childOf(yield* Effect.scope)
     const opened = yield* Scope.extend(transport(options), scope)
     yield* serve(opened).pipe(

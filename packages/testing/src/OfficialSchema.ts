@@ -73,7 +73,7 @@ export const make = (version: Version.Version): Effect.Effect<OfficialSchema> =>
     const known = compiled.get(version)
     if (known !== undefined) return Effect.succeed(known)
     return Effect.map(Effect.promise(documents[version]), (module) => {
-      // Another caller may have compiled the schema meanwhile.
+      // Another caller may have compiled the schema in the meantime.
       const schema = compiled.get(version) ?? compile(version, module.default as Document)
       compiled.set(version, schema)
       return schema

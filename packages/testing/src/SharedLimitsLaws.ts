@@ -52,8 +52,8 @@ const whole = Law.make<Nodes>("takes all or nothing", ([{ take }], expect) =>
 
 const refilled = Law.make<Nodes>("allows one more after each interval", ([{ take }], expect) =>
   Effect.gen(function*() {
-    // The interval is short, so that a real clock refills the burst during the test. The burst is large, so that on a slow machine it is
-    // not refilled between two calls.
+    // The interval is short, so that with a real clock the burst refills during the test. The burst is large, so that on a slow machine the
+    // burst does not refill between two calls.
     const rate = { burst: 100, every: "1 millis" } as const
     const awaited: Effect.Effect<void, unknown> = Effect.flatMap(take("refilled", rate, 100), (wait) =>
       wait === 0

@@ -170,7 +170,7 @@ const read = (
   Effect.suspend(() => {
     const { headers, status } = response
     return Effect.matchEffect(ResponseBody.text(response, maxBytes, headers), {
-      // The page of a server that has no document may be of any size and in any encoding.
+      // If a server has no document, its page may have any size and any encoding.
       onFailure: ({ message, reason }) =>
         status >= 400 || reason === "Decode"
           ? Effect.succeed({ status, headers, json: undefined })

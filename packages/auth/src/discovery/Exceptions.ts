@@ -85,7 +85,7 @@ const whyMixedUp = (
   isRegistered: (issuer: string) => boolean
 ): string | undefined => {
   const isOther = (text: string) => find(others, text) !== undefined
-  // If one text named two authorization servers, one of them would get the credentials of the other.
+  // If the same text named two authorization servers, one server would get the credentials of the other server.
   if (isOther(issuer) || isOther(namedAs)) return "another entry has the same `issuer` or `namedAs`"
   if (namedAs !== issuer && isRegistered(namedAs)) {
     return `a client is registered at "${namedAs}"; give "${issuer}" as its \`issuer\``

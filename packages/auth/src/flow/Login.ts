@@ -107,7 +107,7 @@ export const afterRefusal = (
 ): Answer => {
   const { attempt, missing, sent, wanted } = need
   if (attempt > MAX_ATTEMPTS) return { _tag: "LeaveRefused" }
-  // The server would refuse other tokens, too.
+  // The server would also refuse other tokens.
   const isForbidden = status === 403 && (wanted.error !== "insufficient_scope" || missing === undefined)
   if (isForbidden) return { _tag: "LeaveRefused" }
   if (!rules.isInteractive || (!isQuiet && !rules.needsLogin)) return forNeed(rules, known, need)
@@ -201,7 +201,7 @@ export const learn = (history: History, event: Event, now: number): History => {
     case "AskingFailed":
       return event.hasConsent || !BEFORE_LOGIN.has(event.error.reason)
         ? { ...history, failed: { error: event.error, at: now } }
-        // The user has seen nothing.
+        // The user has not seen a page.
         : { ...history, asked: asked.slice(0, -1) }
     case "RequestFailed":
       return event.error.reason === "TokenRefused" ? { ...history, failed: { error: event.error, at: now } } : history

@@ -46,7 +46,7 @@ const revokeTokens = Effect.fnUntraced(
     const { context } = yield* TokenRequests.asBefore(self, known, binding)
     const { server } = context
     const { revocationEndpoint: url } = server
-    // Without an endpoint the client is not needed, and finding it could ask the user (option `ask` of `ClientIdentity`).
+    // Without an endpoint the client is not needed. To find the client could ask the user (option `ask` of `ClientIdentity`).
     if (url === undefined) return
     const client = yield* settings.grant.client({ ...context, clientId: tokens.clientId })
     const documents = TokenRequests.documentsAsBefore(settings, binding)

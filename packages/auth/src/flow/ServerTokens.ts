@@ -101,7 +101,7 @@ const NONCES = Symbol()
 const onRefused = Effect.fnUntraced(function*(self: Self, { attempt, memory, refusal, request }: RefusedRequest) {
   const { rules, state } = self
   const { headers, status } = refusal
-  // Only this function sets the value.
+  // Only this function sets the value of `NONCES`.
   const nonces = (memory.get(NONCES) ?? 0) as number
   const wanted = Challenge.wanted(headers["www-authenticate"])
   const { prover } = yield* state.get
@@ -148,8 +148,8 @@ const satisfy = Effect.fnUntraced(
           if (answer.otherwise !== undefined) return yield* answer.otherwise
           return false
         case "GetTokens":
-          // When another run is under way, `join` waits for that run and gives its need. If that is another need, the loop decides about
-          // this need again.
+          // If another run is active, `join` waits for that run and returns the need of that run. If this is another need, the loop decides
+          // about the own need again.
           if ((yield* run.join(getTokens(self, need))) === need) return true
       }
     }
@@ -276,7 +276,7 @@ const logout = (self: Self): Result<void> => {
     Revocation.revoke(self),
     ({ message }) => Effect.logDebug(`The tokens for ${ServerText.location(server)} were not revoked: ${message}`)
   )
-  // The tokens are forgotten also when the caller is interrupted during the request for revocation.
+  // The tokens are also removed when the caller is interrupted during the request for revocation.
   const forget = Effect.uninterruptibleMask((restore) => Effect.zipRight(Effect.exit(restore(revoke)), state.forget))
   return Effect.zipRight(
     learn(self, { _tag: "Reset" }),

@@ -39,7 +39,7 @@ export const postForm = Effect.fnUntraced(function*(
   prover?: Prover
 ) {
   const attempt = Effect.gen(function*() {
-    // Each attempt makes a new proof, because a server accepts a signature of the client only once.
+    // Each attempt makes a new proof, because a server accepts a signature of the client only one time.
     const { headers, parameters } = client === undefined
       ? { headers: {}, parameters: {} }
       : yield* ClientAuthentication.prove(client, server)
@@ -126,8 +126,8 @@ const read = Effect.fnUntraced(function*(
   }
   const seconds = typeof expires === "string" ? Number(expires) : expires
   const millis = typeof seconds === "number" ? seconds * 1000 : 0
-  // Some servers write 0, or no `expires_in`, for a token that does not expire. The client sends such a token until the MCP server refuses
-  // it.
+  // Some servers write 0, or no `expires_in`, for a token that does not expire. The client sends this token until the MCP server refuses
+  // the token.
   const life = millis > 0 && Number.isFinite(millis) ? millis : undefined
   return {
     accessToken: Redacted.make(token),

@@ -147,14 +147,15 @@ const contextOf = (
   resource,
   server,
   isPublished,
-  // MUST name the resource in every token request (2026-07-28 basic/authorization)
+  // MUST name the resource in every token request (revision 2026-07-28, basic/authorization)
   token: (client, form) =>
     TokenEndpoint.request(documents, server, client, { ...form, ...Exceptions.parameters(server, resource) }, prover),
   get: (what, url) => Documents.send(documents, what, HttpClientRequest.get(url)),
   post: (what, url, body, { client, isConfigured = false } = {}) => {
     const to = isConfigured ? Documents.at(documents, url) : documents
     return "form" in body
-      // The URL may belong to another server, whose metadata is not known. So the URL itself is the audience of the client's signature.
+      // The URL may belong to another server, whose metadata is not known. Therefore the audience of the client's signature is the URL
+      // itself.
       ? TokenEndpoint.postForm(to, { issuer: url, authMethods: [] }, what, url, client, body.form)
       : Documents.send(to, what, HttpClientRequest.bodyUnsafeJson(HttpClientRequest.post(url), body.json))
   }

@@ -130,7 +130,7 @@ const read = Effect.fnUntraced(function*({ dpop, server, store }: Self) {
 const keep = Effect.fnUntraced(function*(self: Self, next: Bound) {
   const before = yield* Ref.getAndSet(self.state, next)
   const { binding: { issuer, resource }, tokens } = next
-  // A refresh token that was used must not stay in the store: if it is sent again, the authorization server may end the login.
+  // A used refresh token must not stay in the store. If the client sends it again, the authorization server may end the login.
   const isUsedUp = !Equal.equals(before?.tokens?.refreshToken, tokens.refreshToken)
   yield* Effect.catchAll(write(self, before, next), (error) =>
     Effect.zipRight(

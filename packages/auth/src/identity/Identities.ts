@@ -60,7 +60,7 @@ export const choose = Effect.fnUntraced(function*(
     (cause) => failure("UnknownClient", "`ask` returned no client", { cause })
   )
   const { authMethod, clientId, clientSecret, privateKey } = given
-  // A private key is not stored: `ask` gives it again.
+  // A private key is not stored, so `ask` must return the key again.
   if (privateKey === undefined && authMethod !== "private_key_jwt") {
     const redirectUris = redirectUri === undefined ? [] : [redirectUri]
     yield* Registered.replace(

@@ -144,8 +144,8 @@ const listen = (
       { requestTimeout: 10_000, headersTimeout: 10_000, maxHeaderSize: MAX_HEADERS },
       onRequest
     )
-    // A browser opens connections in advance, and any page can open connections that send nothing: the newest connection may bring the
-    // response.
+    // A browser opens connections in advance, and any page can open connections that send nothing. Therefore the newest connection is kept,
+    // because it may bring the response.
     const open = new Set<Socket>()
     server.on("connection", (socket) => {
       open.add(socket)
@@ -153,7 +153,7 @@ const listen = (
       const [oldest] = open
       if (open.size > MAX_CONNECTIONS) oldest?.destroy()
     })
-    // The event also reports a later connection that cannot be accepted: without a listener it would end the process.
+    // The event also reports a later connection that cannot be accepted. Without a listener, the event would end the process.
     server.on("error", (cause) =>
       resume(
         Effect.fail(

@@ -86,7 +86,7 @@ export const make = ({ dpop, resourceMetadata, scopes }: Options): Challenges =>
     )
 
   return {
-    // This challenge has no error code, because a client that has sent no token has made no error.
+    // This challenge has no error code, because a client that has sent no token has not made an error.
     missing: HttpRefusal.unauthorized(
       challenges({ scope }),
       "Unauthorized: this server requires an access token in the Authorization header"

@@ -182,7 +182,7 @@ export const make = (
     const conversation = start(env, transport, side, options)
     return Effect.as(
       Effect.acquireRelease(
-        // A daemon fiber, because closing must end before reading stops.
+        // This is a daemon fiber, because the conversation must be closed before the reader stops.
         Effect.forkDaemon(Effect.interruptible(conversation.read(transport))),
         (reader) =>
           Effect.flatMap(
@@ -264,7 +264,7 @@ class PassiveConversation implements Passive, Requests.Owner {
       options.timeout === undefined ? Infinity : Deadlines.millis(options.timeout),
       (method) => attempt(() => this.side.neverWaits?.(method) === true, () => false),
       options.maxPending,
-      // A resumed session had an earlier connection, whose requests counted from 1.
+      // A resumed session had an earlier connection whose ids counted from 1.
       options.afterId ?? (transport.exchanges?.isResumed === true ? EffectInternals.millis(env.clock) : 0)
     )
   }
@@ -295,7 +295,7 @@ class PassiveConversation implements Passive, Requests.Owner {
   get close(): Effect.Effect<void> {
     return Effect.withFiberRuntime((fiber) => {
       this.end(Exit.void)
-      // When a handler runs `close` in its first steps, `requests` does not know the fiber of the handler yet.
+      // When a handler runs `close` in its first steps, `requests` does not have the fiber of the handler yet.
       return Effect.zipRight(
         Effect.yieldNow(),
         Effect.suspend(() => this.requests.isHandler(fiber) ? Effect.void : Effect.ignore(this.ended))
@@ -303,7 +303,7 @@ class PassiveConversation implements Passive, Requests.Owner {
     })
   }
 
-  // Getters, because one function object for each conversation would add to the memory of each idle conversation.
+  // These are getters, because one function object for each conversation would use memory in each idle conversation.
   get inFlight(): Conversation["inFlight"] {
     return () => this.requests.size
   }
@@ -365,7 +365,8 @@ class PassiveConversation implements Passive, Requests.Owner {
     return (endsNow) =>
       Effect.suspend(() => {
         this.requests.isQuiet = true
-        // Called before the handlers are interrupted. So the interrupted handlers send no cancel for their calls, and see no call fail.
+        // This is called before the handlers are interrupted. Therefore the interrupted handlers send no cancellation for their calls, and
+        // their calls do not fail.
         this.calls.seal()
         this.requests.abandon(({ method }) => endsNow(method))
         const timer = this.calls.close()
@@ -400,7 +401,7 @@ class PassiveConversation implements Passive, Requests.Owner {
   }
 
   private complete(error: TransportError | undefined): void {
-    // `calls` is made now if there were no calls. So each later call fails at once, with the reason of the end.
+    // `calls` is made now if there were no calls. Therefore each later call fails at once, with the reason of the end.
     this.calls.close(error)
     this.result = error === undefined ? Exit.void : Exit.fail(error)
     if (this.whenEnded !== undefined) EffectInternals.done(this.whenEnded, this.result)
@@ -408,8 +409,8 @@ class PassiveConversation implements Passive, Requests.Owner {
 
   private shutDown(error: TransportError | undefined): Effect.Effect<unknown> {
     return Effect.flatMap(this.closeTimeout, (limited) => {
-      // Seals the calls first and then interrupts the handlers. So a handler that waits for the peer is interrupted: its call does not fail
-      // with `ConnectionClosed`, and sends no cancel.
+      // The calls are sealed first, and then the handlers are interrupted. Therefore a handler that waits for the peer is interrupted: its
+      // call does not fail with `ConnectionClosed`, and sends no cancellation.
       this.calls.seal(error)
       this.requests.interruptAll()
       const timer = this.calls.close(error)
@@ -495,7 +496,7 @@ const beating = (
    * after the failure.
    */
   const isUnanswered = (name: string): Effect.Effect<boolean> =>
-    // Both limits are set, because the timeouts of calls may stand still (`pauseTimeouts`) and `maxTotalTimeout` does not.
+    // Both limits are set, because `pauseTimeouts` may pause `timeout` but not `maxTotalTimeout`.
     Effect.matchEffect(outbound.request(name, undefined, { timeout: interval, maxTotalTimeout: interval }), {
       onFailure: ({ _tag }) =>
         _tag === "TransportError" ? Effect.as(Effect.sleep(interval), true) : Effect.succeed(_tag === "RequestTimeout"),

@@ -80,7 +80,7 @@ class DirectTransport implements Transport {
       if (this.waiting.isEnded) resume(Effect.void)
     })
 
-  // Delivers one message after another, also when receiving the first message makes the peer send the second at once.
+  // Delivers one message after another, also when the peer sends a second message at once because of the first message.
   private accept(message: Message.Incoming): boolean {
     if (this.receive === undefined || this.receiving) return this.waiting.unsafeOffer(message)
     if (this.waiting.isEnded) return false
@@ -97,7 +97,7 @@ class DirectTransport implements Transport {
     this.receiving = false
   }
 
-  // If `receive` throws, the reader ends with the defect, as with any other transport. The sender goes on.
+  // If `receive` throws, the reader ends with the defect, as with any other transport. The sender continues.
   private deliver(message: Message.Incoming): void {
     Diagnostics.attempt(() => this.receive!(message), (defect) => this.close(Exit.failCause(defect)))
   }

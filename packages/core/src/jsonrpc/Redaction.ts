@@ -73,8 +73,8 @@ const ofText = (given: string, depth: number): string => {
     undefined,
     /^\s{0,100}[{[]\s*\n/.test(given) ? 2 : 0
   )
-  // Returns the text unchanged if it has no secret. A text that has a member twice is written again, because the parsed value has only the
-  // second.
+  // Returns the text unchanged if it has no secret. If an object in the text has the same member twice, the text is written again, because
+  // the parsed value has only the second member.
   return JSON.stringify(JSON.parse(redacted)) === JSON.stringify(json) && membersIn(given) === membersOf(json)
     ? given
     : redacted

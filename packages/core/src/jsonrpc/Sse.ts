@@ -146,7 +146,7 @@ export class Decoder {
     }
     if (this.bytes + this.held.size + piece.length <= this.maxEventBytes) return true
     const held = this.held.all
-    // The kept start has the same length, whatever chunks the bytes arrive in.
+    // The stored start has the same length for all chunk sizes.
     const kept = Math.min(Oversized.KEPT_BYTES, this.maxEventBytes - this.bytes)
     const last = dataOf(this.text.decode(Oversized.beginning(held, piece, kept)))
     const start = [...this.data ?? [], last].join("\n").slice(0, Oversized.KEPT_BYTES)
@@ -158,7 +158,7 @@ export class Decoder {
   }
 
   private keep(piece: Uint8Array, events: Array<Event | TooLarge>): void {
-    // The bytes of a line that is skipped are counted, because a line that looks empty would end the event.
+    // The bytes of a skipped line are counted, because a line that looks empty would end the event.
     if (!this.fits(piece, events)) this.held.skip(piece)
     // The first piece is copied, because a view would keep the memory of its whole chunk.
     else this.held.add(this.held.size === 0 ? piece.slice() : piece)

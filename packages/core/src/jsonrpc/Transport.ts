@@ -222,7 +222,7 @@ export const make = (options: {
     )
     return {
       incoming: Stream.interruptWhenDeferred(options.incoming, over),
-      // One race for the whole pipe, and not one for each message.
+      // There is one race for the whole pipe, and not one race for each message.
       run: (receive) => raceFirst(StreamArrays.forEach(options.incoming, receive), Deferred.await(over)),
       ...sender(outbox)
     }

@@ -11,7 +11,7 @@ import { JsonObject, Key } from "./Json.js"
 import { harmless, readAs, sieved } from "./schema/Mendable.js"
 import { limitedUntil, since, until } from "./schema/Since.js"
 
-// Some servers write `true` in place of an empty object, or the empty list that PHP makes of an empty object.
+// Some servers write `true` instead of an empty object. PHP encodes an empty object as an empty list.
 const read = (value: unknown): unknown =>
   value === true || (Array.isArray(value) && value.length === 0) ? {} : value === false ? undefined : value
 
@@ -24,8 +24,8 @@ const presence = capability(JsonObject)
 const flag = harmless(Schema.optional(Schema.Boolean))
 const settings = harmless(Schema.optional(sieved(Schema.Record({ key: Key, value: JsonObject }))))
 
-// Revision 2025-06-18 has only forms. A client that can open URLs but show no forms does not declare `elicitation` to a peer of that
-// revision.
+// Revision 2025-06-18 has only forms. Therefore a client that can open URLs but cannot show forms does not declare `elicitation` to a peer
+// of that revision.
 const hasForms = (elicitation: unknown): boolean => {
   const { form, url } = elicitation as { readonly form?: unknown; readonly url?: unknown }
   return form !== undefined || url === undefined
@@ -159,7 +159,7 @@ const isSame = (one: unknown, other: unknown): boolean => {
     keys.every((key) => Object.hasOwn(other, key) && isSame(one[key], other[key]))
 }
 
-// Own members only, because a path from a peer must not find inherited members.
+// Only own members are read, because a path from a peer must not find inherited members.
 const at = (value: unknown, path: ReadonlyArray<string>): unknown =>
   path.reduce((inner, key) => isObject(inner) && Object.hasOwn(inner, key) ? inner[key] : undefined, value)
 

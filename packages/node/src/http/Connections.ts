@@ -34,7 +34,7 @@ export class Connections {
     server.on("secureConnection", add)
     server.prependListener("request", ({ socket }, response) => {
       this.last.set(socket, response)
-      // This is the only listener, so the application has already closed its routes and nothing else would answer the request.
+      // This is the only listener, so the application has already closed its routes, and no other code would answer the request.
       if (server.listenerCount("request") === 1) refuse(response)
     })
   }

@@ -120,7 +120,8 @@ export class Output {
     return true
   }
 
-  // The write runs in the next turn. So the messages of one turn are joined, and a sender that never pauses does not block the event loop.
+  // The write runs in the next turn of the event loop. Therefore the messages of one turn are joined, and a sender that never pauses does
+  // not block the event loop.
   private schedule(): void {
     if (this.writing === 0 && this.turn === undefined) this.turn = setImmediate(this.flush)
   }

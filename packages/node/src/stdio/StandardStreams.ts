@@ -12,7 +12,7 @@ import type { Readable, Writable } from "node:stream"
 import type * as Output from "./Output.js"
 import * as StdoutRedirect from "./StdoutRedirect.js"
 
-// There is one set for the process, even when this module is loaded twice.
+// The process has only one set of claims, even when this module is loaded twice.
 const taken = EffectInternals.shared("@effect-mcp/node/StandardStreams", () => new Set<StdoutRedirect.StandardStream>())
 
 // The original `write` of standard output; `undefined` until `reserve` has replaced it.

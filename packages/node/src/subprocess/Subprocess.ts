@@ -137,7 +137,7 @@ const signal = (
   Effect.gen(function*() {
     const exited = yield* Effect.transposeOption(yield* Deferred.poll(exit))
     if (Option.exists(exited, ({ leftOthers }) => !leftOthers)) return
-    // When the group cannot be signalled, the program alone is signalled.
+    // When the signal cannot be sent to the group, it is sent only to the program.
     if (!ProcessGroup.signal(child.pid!, signal) && Option.isNone(exited)) child.kill(signal)
   })
 
@@ -149,7 +149,7 @@ const endInput = (stdin: Writable): void => {
 
 const release = (child: ChildProcess.ChildProcess, exit: Deferred.Deferred<Exit>): Effect.Effect<void> =>
   Effect.map(Deferred.isDone(exit), (isDone) => {
-    // The stderr may still have the last lines. `Stderr` reads and destroys it.
+    // The stderr may still have the last lines. `Stderr` reads and destroys the stream.
     for (const pipe of [child.stdin, child.stdout]) pipe?.destroy()
     // A program that could not be ended must not keep this process alive.
     if (!isDone) child.unref()

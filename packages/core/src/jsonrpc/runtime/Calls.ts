@@ -263,7 +263,7 @@ export class Calls {
     this.isHeld = true
     const waited = this.remove(call)
     this.isHeld = isHeld
-    // The next call is sent later, because it may be one of the calls that are removed next.
+    // The next call is sent later, because it may be one of the next calls to be removed.
     if (this.unsent !== undefined && this.unsent.size > 0) EffectInternals.later(this.sendWaiting)
     return waited
   }
@@ -403,7 +403,7 @@ export class Calls {
 
   private abandon(call: Call, reason: string): Effect.Effect<void> {
     const delivering = call.delivery?.stop()
-    // The call has ended already, for example by its timeout, which does not wait for the end of `onProgress`.
+    // The call has already ended, for example by its timeout. A timeout does not wait for the end of `onProgress`.
     if (!this.withdraw(call)) return Effect.void
     this.cancel(call, reason)
     return delivering === undefined ? Effect.void : Effect.asVoid(Fiber.await(delivering))
@@ -423,7 +423,7 @@ export class Calls {
         next = Math.min(next, due)
         continue
       }
-      // An earlier step of this loop may have ended the call: over `Direct`, cancelling one call can end another call at once.
+      // An earlier step of this loop may have ended the call. Over `Direct`, the cancellation of one call can end another call at once.
       if (!this.withdraw(call)) continue
       call.delivery?.stop()
       const millis = Math.round(due - call.started)
@@ -434,7 +434,7 @@ export class Calls {
   }
 }
 
-// The id of the request is also its progress token, because it is unique among the calls in flight.
+// The id of the request is also its progress token, because the id is unique among the open calls.
 const withProgressToken = (params: Message.Params | undefined, id: Message.RequestId): Message.Params => ({
   ...params,
   _meta: { ...(params?._meta as Message.Params | undefined), progressToken: id }

@@ -55,7 +55,7 @@ export const parse = (given: string, maxDepth: number = MAX_DEPTH): unknown => {
     return notJson
   }
   try {
-    // Few documents have more opening brackets than `maxDepth`. Only these are walked.
+    // Few documents have more opening brackets than `maxDepth`. The depth is checked only in these documents.
     const mayBeDeeper = text.length > 2 * maxDepth && hasMoreOf(["{", "["], text, maxDepth)
     if (mayBeDeeper && deeperThan(value, maxDepth)) return tooDeep(value, maxDepth)
     return mayNamePrototype(text) && namesPrototype(value)
@@ -101,7 +101,7 @@ export const tooDeep = (value: unknown, limit: number): Refused =>
 export const stringify = (value: unknown): string | undefined => {
   try {
     const text = JSON.stringify(value) as string | undefined
-    // `JSON.stringify` writes whole characters without an escape, so hardly any text has this escape.
+    // `JSON.stringify` writes whole characters without an escape, so very few texts have this escape.
     return text?.includes("\\ud") === true ? text.replace(HALVES, "$1\uFFFD") : text
   } catch {
     return undefined
@@ -256,7 +256,7 @@ const find = (value: unknown, depth: number): Fault | undefined => {
   if ("toJSON" in value) return undefined
   const isArray = Array.isArray(value)
   for (const [key, item] of isArray ? value.entries() : Object.entries(value)) {
-    // `JSON.stringify` leaves out a member of an object that has no JSON form; an item of an array would become `null`.
+    // `JSON.stringify` leaves out a member of an object that has no JSON form. An item of an array would become `null`.
     const found = isArray && hasNoForm(item) ? { what: nameOf(item), path: [] } : find(item, depth - 1)
     if (found !== undefined) {
       found.path.push(key)

@@ -216,7 +216,7 @@ export class Requests {
    * turn.
    */
   private next(): readonly [ActiveRequest, Message.Request] | undefined {
-    // Without this check, the permits of each client would be looked at, although no client can have a free permit.
+    // This check avoids a loop over the permits of each client when no client can have a free permit.
     if (!this.permits.isFree) return undefined
     const waitedFor = this.waitedFor!
     for (const permits of waitedFor) {
@@ -248,7 +248,7 @@ export class Requests {
 
   /** Runs the handler of a notification. Drops the notification when too many handlers of notifications run, or after closing has begun. */
   handle(method: string, handler: Effect.Effect<void>): void {
-    // A cancel is also a notification, and the handler that it has interrupted may have closed the conversation.
+    // A cancellation is also a notification, and the handler that it has interrupted may have closed the conversation.
     if (this.closing) return
     const notifications = this.notifications ??= new Map()
     const limit = this.permits.limits.running
@@ -402,7 +402,7 @@ export class Requests {
     if (this.onIdle !== undefined) this.wakeIfIdle()
   }
 
-  // An observer of a fiber calls this, where not even a broken transport may throw.
+  // An observer of a fiber calls this function. An exception must not leave the function there, even if the transport is broken.
   private send(
     channel: Channel,
     { id, method }: Pick<Message.Request, "id" | "method">,
@@ -473,7 +473,7 @@ export class ActiveRequest implements IncomingRequest {
   onSent: (() => void) | undefined
   /** Returns the answer for a request that is open when the conversation closes. */
   closing: (() => Outcome.Outcome) | undefined
-  // Three members of the `Work`. The `Work` itself is not kept, so that its effect can be freed while it runs.
+  // Three members of the `Work`. The `Work` itself is not stored, so that the memory of its effect can be freed when the effect runs.
   reply: Work["reply"] = Outcome.fromExit
   release: Work["release"]
   context: Work["context"]

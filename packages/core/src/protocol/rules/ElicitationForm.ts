@@ -70,7 +70,7 @@ export const withDefaults = ({ properties }: RequestedSchema, content: ElicitCon
   const lacking = Object.entries(properties).flatMap(([name, field]) =>
     field.default === undefined || Object.hasOwn(content, name) ? [] : [[name, field.default] as const]
   )
-  // An answer may have many fields that the form does not have, so it is copied only when it lacks a field with a default.
+  // The answer is copied only when it lacks a field with a default, because an answer may have many fields that the form does not have.
   return lacking.length === 0 ? content : { ...content, ...Object.fromEntries(lacking) }
 }
 

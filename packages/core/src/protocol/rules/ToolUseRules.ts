@@ -21,7 +21,7 @@ const isResult = (block: SamplingContent): block is ToolResultContent => block.t
 
 /** Returns the first rule that a list of messages breaks; `undefined` when the list breaks no rule. */
 export const problem = (messages: ReadonlyArray<SamplingMessage>): Problem | undefined => {
-  // The ids of the tool uses in the message before.
+  // The ids of the tool uses in the previous message.
   let unanswered: ReadonlySet<string> = new Set()
   for (let at = 0; at < messages.length; at++) {
     const wrong = broken(messages[at]!, unanswered)

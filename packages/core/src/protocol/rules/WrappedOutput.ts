@@ -46,7 +46,7 @@ const REFERENCES: ReadonlySet<string> = new Set(["$ref", "$dynamicRef", "$recurs
 
 const rebased = (schema: unknown): unknown => {
   if (Array.isArray(schema)) return schema.map(rebased)
-  // A schema with `$id` is returned unchanged, because references inside of it do not lead out of it.
+  // A schema with `$id` is returned unchanged, because references inside this schema do not lead out of it.
   if (!Predicate.isRecord(schema) || hasAddress(schema)) return schema
   return Object.fromEntries(Object.entries(schema).map(([keyword, value]) => [keyword, rebasedValue(keyword, value)]))
 }
