@@ -51,7 +51,7 @@ const toText = (events: Option.Option<ReadonlyArray<StoredEvent>>) =>
 const text = (...events: ReadonlyArray<StoredEvent>) => toText(Option.some(events))
 
 const ordered = Law.make<Stores>(
-  "gives the events after a position, in order, as they were",
+  "returns the events after a position, in order and unchanged",
   (stores, expect) =>
     Effect.gen(function*() {
       const events = [event(1), event(2, "\"ü \u{1f600} \\u2028\""), event(10_000_000_001), event(10_000_000_002)]
@@ -81,14 +81,14 @@ const apart = Law.make<Stores>("keeps streams and sessions apart", (stores, expe
     yield* stores[1].forget("s")
     yield* expect(
       Option.isNone(yield* stores[0].after(key("a"), -1)),
-      "a stream of a forgotten session is still there"
+      "a stream of a removed session still exists"
     )
     yield* expect(Option.isSome(yield* stores[0].after(key("a", "t"), -1)), "the stream of another session is gone")
     yield* expect(Option.isNone(yield* stores[0].after(key("never"), -1)), "there are events of an unknown stream")
   }))
 
 const unfinished = Law.make<Stores>(
-  "knows the requests of a stream until it has finished",
+  "returns the requests of a stream until the stream has finished",
   (stores, expect) =>
     Effect.gen(function*() {
       const ids = [1, "1", "ü", -2]
@@ -106,7 +106,7 @@ const unfinished = Law.make<Stores>(
 )
 
 const fenced = Law.make<Stores>(
-  "changes nothing in an epoch that is over",
+  "changes nothing for an old epoch",
   (stores, expect) =>
     Effect.gen(function*() {
       const [one, two] = stores
@@ -132,7 +132,7 @@ const fenced = Law.make<Stores>(
 )
 
 const together = Law.make<Stores>(
-  "stores events that come together as it stores them one by one, where it can",
+  "stores several events of one call like single events, if it supports this",
   (stores, expect) =>
     Effect.gen(function*() {
       const { appendAll } = stores[0]
@@ -155,7 +155,7 @@ const together = Law.make<Stores>(
 )
 
 const claimed = Law.make<Nodes>(
-  "changes nothing in an epoch that is over, as soon as another node has claimed the session",
+  "changes nothing for an old epoch, as soon as another node has claimed the session",
   ([one, two], expect) =>
     Effect.gen(function*() {
       const [first, second] = [yield* one.sessions.join("first"), yield* two.sessions.join("second")]

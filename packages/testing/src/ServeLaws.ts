@@ -103,7 +103,7 @@ const turnUntil = (holds: () => boolean, steps = 10_000): Effect.Effect<void> =>
   }))
 
 const delivery = Law.make<Entrance>(
-  "gives the notifications of a request in their order, then one answer, and ends",
+  "returns the notifications of a request in order, then one answer, and ends",
   (entrance, expect) =>
     Effect.gen(function*() {
       const handler = Effect.flatMap(RequestContext, ({ progress }) =>
@@ -125,7 +125,7 @@ const delivery = Law.make<Entrance>(
 )
 
 const interruption = Law.make<Entrance>(
-  "interrupts a request from 2026-07-28 on when its stream is closed",
+  "interrupts a request of revision 2026-07-28 or later when its stream is closed",
   (entrance, expect) =>
     Effect.gen(function*() {
       const { ended, handler, started } = yield* waiting
@@ -139,7 +139,7 @@ const interruption = Law.make<Entrance>(
 )
 
 const abandonment = Law.make<Entrance>(
-  "lets a request up to 2025-11-25 go on when its stream is closed, until a deadline or the end of the server",
+  "lets a request of revision 2025-11-25 or earlier continue when its stream is closed, until a deadline or the end of the server",
   (entrance, expect) =>
     Effect.gen(function*() {
       const ends = [
@@ -163,7 +163,7 @@ const abandonment = Law.make<Entrance>(
 )
 
 const apart = Law.make<Entrance>(
-  "keeps apart two requests of the same id",
+  "keeps two requests with the same id separate",
   (entrance, expect) =>
     Effect.gen(function*() {
       for (const era of eras) {
@@ -185,7 +185,7 @@ const apart = Law.make<Entrance>(
 )
 
 const errors = Law.make<Entrance>(
-  "answers with one error what is not a message, and what the server does not serve",
+  "answers with one error to input that is not a message, and to a request that the server does not serve",
   (entrance, expect) =>
     Effect.gen(function*() {
       const serve = yield* start(entrance, Effect.succeed("done"))
@@ -208,7 +208,7 @@ const errors = Law.make<Entrance>(
 )
 
 const silence = Law.make<Entrance>(
-  "answers neither notifications nor responses",
+  "does not answer notifications or responses",
   (entrance, expect) =>
     Effect.gen(function*() {
       const serve = yield* start(entrance, Effect.succeed("done"))
@@ -225,7 +225,7 @@ const silence = Law.make<Entrance>(
 )
 
 const backpressure = Law.make<Entrance>(
-  "suspends a handler while its notifications are not read",
+  "suspends a handler until its notifications are read",
   (entrance, expect) =>
     Effect.gen(function*() {
       const total = 5000
@@ -251,7 +251,7 @@ const backpressure = Law.make<Entrance>(
 )
 
 const limits = Law.make<Entrance>(
-  "holds the limits of the server over all requests together",
+  "applies the limits of the server to all requests together",
   (entrance, expect) =>
     Effect.gen(function*() {
       for (const era of eras) {
@@ -282,7 +282,7 @@ const limits = Law.make<Entrance>(
 )
 
 const closing = Law.make<Entrance>(
-  "answers what runs with one error when the server closes",
+  "answers each running request with one error when the server closes",
   (entrance, expect) =>
     Effect.gen(function*() {
       for (const era of eras) {

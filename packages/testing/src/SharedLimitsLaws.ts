@@ -22,7 +22,7 @@ const HOUR = 3_600_000
 const keys = ["", "a", "a:b", "a b", "{a}b", "*", "\u00e9", "e\u0301", "\u{1f600}", "__proto__", "x".repeat(1000), "A"]
 
 const burst = Law.make<Nodes>(
-  "allows the burst, of all nodes together, and then no more",
+  "allows the burst for all nodes together, and then refuses",
   (nodes, expect) =>
     Effect.gen(function*() {
       const rate = { burst: 20, every: "1 hour" } as const
@@ -79,7 +79,7 @@ const once = Law.make<Nodes>("allows a key once, on all nodes together", (nodes,
   }))
 
 const again = Law.make<Nodes>(
-  "allows a key again when its time has passed, once",
+  "allows a key again, one time, when its time has passed",
   ([one, two], expect) =>
     Effect.gen(function*() {
       yield* expect(yield* one.once("again", "1 millis"), "the first was refused")
@@ -91,7 +91,7 @@ const again = Law.make<Nodes>(
 )
 
 const apart = Law.make<Nodes>(
-  "counts each key by itself, and each operation by itself",
+  "counts each key and each operation separately",
   ([{ once, take }], expect) =>
     Effect.gen(function*() {
       for (const key of keys) {

@@ -45,7 +45,7 @@ const numberOf = (incoming: Message.Incoming | undefined): unknown =>
     : undefined
 
 const delivery = Law.make<Pair>(
-  "delivers each message once and in order, in both directions",
+  "delivers each message one time and in order, in both directions",
   ([left, right], expect) =>
     Effect.gen(function*() {
       const atLeft = yield* listen(left)
@@ -106,7 +106,7 @@ const kinds = Law.make<Pair>(
 )
 
 const stopReading = Law.make<Pair>(
-  "ends for both sides when one stops reading, and then accepts no message",
+  "ends for both sides when one side stops reading, and then accepts no message",
   ([left, right], expect) =>
     Effect.gen(function*() {
       const atLeft = yield* listen(left)
