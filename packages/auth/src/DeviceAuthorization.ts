@@ -142,7 +142,7 @@ const read = Effect.fnUntraced(function*<R>(
   if (status >= 500 || status === 429) return yield* refusal("Unreachable", who, answer)
   if (status < 200 || status >= 300 || json["error"] !== undefined) return yield* refusal("Denied", who, answer)
   const deviceCode = yield* shortText(json["device_code"], 4096, `${who} gave no device code`)
-  // The pause is the time in which the user reads and types the code.
+  // The user reads and types this code.
   const userCode = yield* shortText(json["user_code"], 64, `${who} gave no code that a user can enter`)
   const what = "the page for the code of the user"
   const page = yield* EffectInternals.fromEither(UrlPolicy.browsable(what, String(json["verification_uri"])))

@@ -47,8 +47,8 @@ export interface ProviderExceptions {
   /**
    * The exact text that authorization responses have as `iss`. Default: the `issuer` in the metadata.
    *
-   * Lost protection: RFC 9207 protects against a mix-up with another authorization server that has this text as its issuer. The layer dies
-   * when this client also uses that other server.
+   * Lost protection: the protection of RFC 9207 against a mix-up with another authorization server that has this text as its issuer. The
+   * layer dies when this client also uses that other server.
    */
   readonly responseIssuer?: string | undefined
   /**

@@ -20,8 +20,8 @@ import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 
 /**
- * An answer, or an effect that returns an answer. The effect may wait. To refuse the request, use an effect that fails, such as `new
- * McpError.InvalidRequest({ message: "No" })`.
+ * An answer, or an effect that returns an answer. The effect may wait. To refuse the request, use an effect that fails, such as
+ * `new McpError.InvalidRequest({ message: "No" })`.
  *
  * @category models
  */

@@ -58,8 +58,8 @@ export interface Options<
   readonly versions?: McpServer.Options["versions"]
   /**
    * The user of the client, for example `Context.make(User, ada)`. Or the data of the client that a transport passes to the authenticator,
-   * so that the authenticator finds the user: `Authenticator.http({ headers: { authorization: "Bearer ada" } })`, `Authenticator.stdio({
-   * USER: "ada" })`. Default: a client in the process of the server.
+   * so that the authenticator finds the user: `Authenticator.http({ headers: { authorization: "Bearer ada" } })`,
+   * `Authenticator.stdio({ USER: "ada" })`. Default: a client in the process of the server.
    */
   readonly as?: Context.Context<Authenticator.Authenticator.Provides<Users>> | Authenticator.Caller | undefined
   /**

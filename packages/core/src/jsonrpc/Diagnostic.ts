@@ -22,8 +22,8 @@ import * as JsonText from "./runtime/JsonText.js"
  *   tool, such as `tool "search"`.
  * - `UnknownArguments`: a call has arguments that the tool does not declare. The server accepted the arguments, or refused them if an
  *   option says so. `count` is the number of these arguments. `names` has the first five, each with the most similar argument that the tool
- *   declares, if there is a similar argument. The names are shortened, and written as JSON strings. `subject` is the tool, such as `tool
- *   "search"`.
+ *   declares, if there is a similar argument. The names are shortened, and written as JSON strings. `subject` is the tool, such as
+ *   `tool "search"`.
  * - `Unchecked`: this side accepted a value of the peer without the usual check. `reason` says why.
  * - `HiddenCharacters`: names, titles or descriptions in a list have characters that people do not see. The text that models read does not
  *   contain these characters. `subject` is the list, such as `the tools of "search"`. `count` is the number of affected entries. `names`

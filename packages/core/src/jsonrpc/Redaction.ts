@@ -40,7 +40,7 @@ const HIDDEN = SecretText.HIDDEN
 
 const MAX_DEPTH = 600
 /**
- * How many levels of JSON text inside JSON text are read. The backslashes double at each level, so more levels do not occur in practice.
+ * How many levels of JSON text inside JSON text are read. Each level of quotes makes the inner text shorter, so 8 levels are enough.
  */
 const MAX_TEXTS = 8
 /** How many levels of nesting are counted for one level of JSON text inside a text. */
@@ -105,8 +105,8 @@ const ofArray = (given: ReadonlyArray<unknown>, depth: number): ReadonlyArray<un
   })
 
 /**
- * Whether an element of a list is a name and the next element is its value, as in `["authorization", "hunter2"]` or `["--token",
- * "hunter2"]`.
+ * Whether an element of a list is a name and the next element is its value, as in `["authorization", "hunter2"]` or
+ * `["--token", "hunter2"]`.
  */
 const announcesNext = (all: ReadonlyArray<unknown>, at: number, name: string): boolean => {
   if (SecretNames.kindOf(name) !== "strong" || name.length > 100) return false

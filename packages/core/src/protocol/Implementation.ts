@@ -71,7 +71,7 @@ export const Implementation = Schema.Struct({
 })
 
 /**
- * The name and version of a client. Icons may have URIs of any scheme, because a server does not refuse a client because of its icon.
+ * The name and version of a client. The URIs may have any scheme: a server does not refuse a client because of an icon or a link.
  *
  * @category schemas
  */

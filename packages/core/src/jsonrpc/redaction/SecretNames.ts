@@ -5,8 +5,8 @@
  */
 
 /**
- * What a name says about its value. `strong`: every value is a secret. `text`: a text is a secret, but a number is not, as in `tokens:
- * 512`. `code`: a text is a secret, and also a number that is as long as a one-time code. `query`: the value is a secret only in a
+ * What a name says about its value. `strong`: every value is a secret. `text`: a text is a secret, but a number is not, as in
+ * `tokens: 512`. `code`: a text is a secret, and also a number that is as long as a one-time code. `query`: the value is a secret only in a
  * parameter of a URL. `none`: the value is not a secret.
  */
 export type Kind = "strong" | "text" | "code" | "query" | "none"

@@ -194,8 +194,8 @@ const beginOf = (text: string, end: number, least: number, isQuoted: boolean): n
 }
 
 /**
- * Returns what a name of two words says about its value. In a sentence, the first word often does not belong to the name, as in `Bearer
- * realm=…`. It belongs to the name before words such as `key`, as in `api key: …`.
+ * Returns what a name of two words says about its value. In a sentence, the first word often does not belong to the name, as in
+ * `Bearer realm=…`. It belongs to the name before words such as `key`, as in `api key: …`.
  */
 const ofTwoWords = (name: string): SecretNames.Kind => {
   const last = name.slice(name.indexOf(" ") + 1)
