@@ -1,19 +1,19 @@
 /**
- * An access token that a resource server has verified: the user, the client and the scopes. This value does not contain the text of the
- * token, so that no handler can forward the token. `ResourceServer` provides this value to handlers as the user, unless its option `user`
- * makes another value.
+ * The data of an access token that a resource server has verified: the user, the client and the scopes. This value does not contain the
+ * text of the token, so handlers cannot forward the token. By default `ResourceServer` provides this value to handlers as the user. Its
+ * option `user` can make another value.
  *
  * @see https://www.rfc-editor.org/rfc/rfc9068
  * @since 0.1.0
  */
 
 /**
- * What every user of a resource server has, on every transport.
+ * The members that every user of a resource server has, on every transport.
  *
  * @category models
  */
 export interface Granted {
-  /** Identifies the user. Sessions and tasks belong to this id. */
+  /** The id of the user. Each session and each task belongs to the id of a user. */
   readonly id: string
   /** The scopes that the token has. */
   readonly scopes: ReadonlyArray<string>
@@ -21,15 +21,18 @@ export interface Granted {
 
 /** @category models */
 export interface AccessToken<out Claims = Readonly<Record<string, unknown>>> extends Granted {
-  /** Made from issuer and subject; for a token without a subject, from issuer and client. Tokens of two issuers never have the same id. */
+  /**
+   * The id of the user. It is made from the issuer and the subject of the token. If the token has no subject, it is made from the issuer
+   * and the client. Tokens of two issuers never have the same id.
+   */
   readonly id: string
   readonly issuer: string
-  /** The user, as the issuer names the user; `undefined` for a token without a user. */
+  /** The name of the user at the issuer (the claim `sub`); `undefined` for a token without a user. */
   readonly subject: string | undefined
-  /** The client that the token was issued to; `undefined` when the token does not say. */
+  /** The client for which the token was issued; `undefined` when the token does not name a client. */
   readonly clientId: string | undefined
-  /** When the token expires, in milliseconds since 1970; `undefined` when the authorization server does not say. */
+  /** The time at which the token expires, in milliseconds since 1970; `undefined` when the token has no expiry time. */
   readonly expiresAt: number | undefined
-  /** All claims, decoded by the option `claims` of `ResourceServer` if there is one. */
+  /** All claims of the token. The option `claims` of `ResourceServer` decodes the claims, if the application gives this option. */
   readonly claims: Claims
 }

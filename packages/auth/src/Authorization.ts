@@ -1,9 +1,9 @@
 /**
- * Authorizes a client at MCP servers that require OAuth: finds the authorization server, gets tokens by a grant, sends tokens with every
- * request, renews the tokens, and requests more scopes when the server requires more. Pass `authorize` to `Remote.connector` as the option
- * `authorize`. `flow/ServerTokens` has the tokens of each server.
+ * Authorizes a client at MCP servers that require OAuth. This module finds the authorization server, gets tokens with a grant, sends the
+ * tokens with every request, and renews them. It requests more scopes when the server requires more. Pass `authorize` to `Remote.connector`
+ * as the option `authorize`. `flow/ServerTokens` manages the tokens of each server.
  *
- * Servers over stdio take credentials from their environment instead.
+ * A server over stdio does not use this module: it gets credentials from its environment.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/authorization
  * @since 0.1.0
@@ -30,9 +30,10 @@ export interface Options {
   readonly scopes?: ReadonlyArray<string> | undefined
   /**
    * Hosts in private networks from which the client may request metadata and tokens when a server names them, for example
-   * `["login.company.example"]`. Default: none. The client always uses the hosts that the application has named itself: the MCP server, the
-   * issuers at which the client is registered, and the identity provider. When such a host is in a private network or on this machine, it
-   * may name other hosts there.
+   * `["login.company.example"]`. Default: none. The client may always send requests to the hosts that the application has named: the MCP
+   * server, the issuers at which the client is registered, and the identity provider. When one of these hosts is in a private network,
+   * servers may also name other hosts in private networks. When one of these hosts is on this machine, servers may also name other hosts on
+   * this machine.
    */
   readonly privateHosts?: ReadonlyArray<string> | undefined
   /** How long each request to an authorization server may take. Default: 30 seconds. */
@@ -40,45 +41,48 @@ export interface Options {
   /** The most bytes that a response of an authorization server may have. Default: 256 KiB. */
   readonly maxDocumentBytes?: number | undefined
   /**
-   * Binds tokens to a key of this client when the authorization server supports DPoP, for example `Dpop.es256`. Default: tokens are not
-   * bound.
+   * The implementation of DPoP, for example `Dpop.es256`. With DPoP, tokens are bound to a key of this client if the authorization server
+   * supports DPoP. Default: tokens are not bound to a key.
    */
   readonly dpop?: Dpop | undefined
   /**
    * Chooses and orders the authorization servers that an MCP server names. The client tries the next authorization server only when it
-   * cannot use the metadata of the first, never after a login was denied. Default: first an authorization server for which the client has
-   * stored credentials or a registration by hand, then the others in the order of the MCP server.
+   * cannot use the metadata of the first server, and never after a login was denied. Default: first an authorization server for which the
+   * client has stored credentials or a manual registration, then the other servers in the order of the MCP server.
    */
   readonly authorizationServers?: ((named: ReadonlyArray<string>, server: URL) => ReadonlyArray<string>) | undefined
   /**
-   * Exceptions for authorization servers that deviate from the rules; see `Providers`. The layer dies when two of these exceptions could
-   * apply to one authorization server. Default: none.
+   * Exceptions for authorization servers that deviate from the rules. `Providers` has exceptions for known providers. The layer dies when
+   * two exceptions could apply to the same authorization server. Default: none.
    */
   readonly exceptions?: ReadonlyArray<ProviderExceptions> | undefined
 }
 
 /** @category models */
 export interface AuthorizationService {
-  /** The headers of a request to the MCP server at a URL: the access token, and with DPoP the proof. Empty when there are no tokens. */
+  /**
+   * Returns the headers of a request to the MCP server at a URL: the access token, and with DPoP also the proof. The headers are empty when
+   * the client has no tokens.
+   */
   readonly headers: (
     server: string,
     request: HttpClientRequest.HttpClientRequest
   ) => Effect.Effect<Readonly<Record<string, string>>, AuthorizationError>
-  /** Gets other tokens for a refused request if that can help. Gives whether the request is to be sent again. */
+  /** Gets other tokens for a refused request, if other tokens can help. Returns `true` when the client should send the request again. */
   readonly onRefused: (refused: RefusedRequest) => Effect.Effect<boolean, AuthorizationError>
   /**
-   * Gets tokens for the MCP server at a URL before the first request. Programs call it at a time that suits the user. Does nothing when
-   * there are tokens that have not expired.
+   * Gets tokens for the MCP server at a URL before the first request. Call this function at a time that suits the user. Does nothing when
+   * the client has tokens that have not expired.
    */
   readonly login: (server: string | URL) => Effect.Effect<void, AuthorizationError>
   /**
-   * Revokes the tokens for the MCP server at a URL if the authorization server supports that (RFC 7009), and forgets the tokens in any
-   * case. Requests that wait for a login fail. A client that registers itself registers again at the next login. The old registration is
-   * deleted if the authorization server supports that (RFC 7592) and no other MCP server needs the registration. Results that clients have
-   * cached for this user are not used for the next user.
+   * Revokes the tokens for the MCP server at a URL if the authorization server supports revocation (RFC 7009). Removes the tokens from the
+   * store in any case. Requests that wait for a login fail. A client that registers itself registers again at the next login. This function
+   * deletes the old registration if the authorization server supports this (RFC 7592) and no other MCP server needs the registration.
+   * Results that clients have cached for this user are not used for the next user.
    *
-   * With a server of revision 2025-11-25 or earlier, also close the sessions before another user logs in, because a session belongs to one
-   * user.
+   * With a server of revision 2025-11-25 or earlier, your program must also close the sessions before another user logs in, because each
+   * session belongs to one user.
    */
   readonly logout: (server: string | URL) => Effect.Effect<void, AuthorizationError>
 }
@@ -90,7 +94,7 @@ export class Authorization extends Context.Tag("@effect-mcp/auth/Authorization")
 >() {}
 
 /**
- * The service `Authorization` with tokens that a grant gets. When the scope of the layer closes, logins that are under way end. Afterwards
+ * Provides the service `Authorization`, which gets tokens with a grant. When the scope of the layer closes, running logins end. After that,
  * requests that need a token fail with reason `Closed`, and `login` and `logout` die.
  *
  * @category layers
@@ -122,7 +126,7 @@ export const layer = <R = never>(
       const of = (url: string | URL): Effect.Effect<ServerTokens.ServerTokens> =>
         Effect.sync(() => {
           const { origin, pathname } = new URL(url)
-          // Not resolved against the origin: a path with two slashes at its beginning would name another host.
+          // The path is not resolved against the origin, because a path with two slashes at its beginning would name another host.
           const server = new URL(`${origin}${pathname}`)
           const documents = Documents.make(client, server, options)
           const tokens = servers.get(server.href) ??
@@ -133,7 +137,8 @@ export const layer = <R = never>(
           servers.set(server.href, tokens)
           return tokens
         })
-      // Without this check, a login or a logout after the end of the layer would be interrupted at once, and its caller would not see why.
+      // Without this check, a login or a logout after the end of the layer would be interrupted at once, and the caller would get no
+      // reason.
       const open = <A, E>(name: string, effect: Effect.Effect<A, E>): Effect.Effect<A, E> =>
         Effect.suspend(() =>
           isClosed

@@ -1,7 +1,7 @@
 /**
- * The grant of programs that a person uses. The user logs in with the browser, and the authorization server sends a code to the program.
- * Only this login can exchange the code for tokens (PKCE). `Authorization.layer` takes the grant. A `Browser` opens the login, and
- * `ClientIdentity` says who the client is.
+ * The authorization code grant, for programs that a person uses. The user logs in with the browser, and the authorization server sends a
+ * code to the program. With PKCE, only the program that began the login can exchange the code for tokens. Pass the grant to
+ * `Authorization.layer`. A `Browser` opens the login page, and `ClientIdentity` has the identity of the client.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/authorization#authorization-flow-steps
  * @since 0.1.0
@@ -35,19 +35,19 @@ export interface Options extends ClientIdentity {
   /** How long the user may take to log in. Default: 10 minutes. */
   readonly loginTimeout?: Duration.DurationInput | undefined
   /**
-   * Whether the client requests the scope `offline_access`, and so a refresh token, when the authorization server has this scope. The user
-   * then has to consent at each login, as OpenID Connect requires. Default: true.
+   * Whether the client requests the scope `offline_access` when the authorization server has this scope. With this scope, the client gets a
+   * refresh token, and the user has to consent at each login, as OpenID Connect requires. Default: true.
    */
   readonly offlineAccess?: boolean | undefined
   /**
-   * Further parameters of the authorization request, such as `login_hint`. A `prompt` replaces the `prompt=consent` of this module.
-   * Default: none.
+   * Further parameters of the authorization request, such as `login_hint`. The parameter `prompt` replaces the `prompt=consent` of this
+   * module. Default: none.
    */
   readonly parameters?: Readonly<Record<string, string>> | undefined
 }
 
 /**
- * A grant that logs the user in. Only one login runs at a time: when a second MCP server needs a login, that login waits.
+ * Makes a grant that logs the user in. Only one login runs at a time. When a second MCP server needs a login, the second login waits.
  *
  * @example
  * ```ts
@@ -72,7 +72,7 @@ export const make = (options: Options): Grant<Browser | CredentialStore> => {
   }
 }
 
-/** What the functions of this module share. */
+/** The data that the functions of this module share. */
 interface Self {
   readonly options: Options
   /** Lets one login run at a time. */
@@ -113,7 +113,9 @@ const login = Effect.fnUntraced(function*(self: Self, context: GrantContext) {
   })
 })
 
-/** The client that logs in: a new registration where the authorization server has forgotten the stored registration. */
+/**
+ * Returns the client that logs in. Registers the client again if the authorization server does not have the stored registration any more.
+ */
 const clientOf = Effect.fnUntraced(function*(self: Self, attempt: Attempt) {
   const { context, session: { redirectUri } } = attempt
   const known = yield* clientFor(self, context, redirectUri)
@@ -133,11 +135,11 @@ const retire = ({ context: { server }, registered }: Attempt) =>
 const ask = (self: Self, attempt: Attempt, client: Client) => {
   const { context: { server }, session, state } = attempt
   const { loginTimeout = "10 minutes" } = self.options
-  const late = failure("Browser", "The user did not log in in time; the option `loginTimeout` has the limit")
+  const late = failure("Browser", "The user did not log in in time; the option `loginTimeout` sets the limit")
   return session.open(urlFor(self, attempt, client), Redacted.value(state)).pipe(
     TimeLimit.call(loginTimeout, () => Effect.fail(late)),
     Effect.flatMap((response) => codeOf(response, server, state)),
-    // The server may have forgotten the registration, and may say so only on a page that the user sees.
+    // The server may not know the registration any more, and may say so only on a page that the user sees.
     Effect.onError((cause) => {
       const error = Option.getOrUndefined(Cause.failureOption(cause))
       const isDoubtful = error === undefined || error === late || isClientError(error.error)
@@ -146,7 +148,7 @@ const ask = (self: Self, attempt: Attempt, client: Client) => {
   )
 }
 
-/** The URL that the browser opens. */
+/** Makes the URL that the browser opens. */
 const urlFor = ({ options }: Self, attempt: Attempt, { clientId }: Client): URL => {
   const { challenge, context, endpoint, session, state } = attempt
   const { offlineAccess = true } = options
@@ -169,7 +171,10 @@ const urlFor = ({ options }: Self, attempt: Attempt, { clientId }: Client): URL 
   return url
 }
 
-/** MUST contain `consent` with the scope for refresh tokens, or the server ignores that scope (OpenID Connect Core 1.0, section 11). */
+/**
+ * The parameter `prompt`. With the scope for refresh tokens, it MUST contain `consent`, or the server ignores the scope (OpenID Connect
+ * Core 1.0, section 11).
+ */
 const CONSENT = { prompt: "consent" }
 
 /** How long the program waits for the answer of the authorization endpoint before the browser opens the endpoint. */
@@ -178,8 +183,8 @@ const PROBE = "5 seconds"
 const isClientError = (error: unknown): boolean => error === "invalid_client" || error === "unauthorized_client"
 
 /**
- * Whether the authorization server has forgotten a client. Without this check the authorization server would show the error in the browser
- * only, and this program would wait for a response in vain.
+ * Whether the authorization server does not know a client any more. Without this check, the authorization server would show the error only
+ * in the browser, and this program would wait for a response that never comes.
  */
 const isUnknown = ({ get }: GrantContext, url: URL): Effect.Effect<boolean> =>
   get("the authorization endpoint", url.href).pipe(
@@ -192,7 +197,7 @@ const isUnknown = ({ get }: GrantContext, url: URL): Effect.Effect<boolean> =>
     Effect.orElseSucceed(() => false)
   )
 
-/** The endpoint, if it supports what this grant requires. */
+/** Returns the authorization endpoint, if the authorization server supports what this grant requires. */
 const authorizationEndpoint = (
   { isPublished, server }: GrantContext
 ): Effect.Effect<URL, AuthorizationError> => {
@@ -214,14 +219,15 @@ const authorizationEndpoint = (
   return EffectInternals.fromEither(UrlPolicy.browsable("the authorization endpoint", authorizationEndpoint))
 }
 
-/** 256 bits from a cryptographic source. */
+/** Makes a random text of 256 bits from a cryptographic source. */
 const random: Effect.Effect<Redacted.Redacted<string>> = Effect.sync(() =>
   Redacted.make(Encoding.encodeBase64Url(crypto.getRandomValues(new Uint8Array(32))))
 )
 
 /**
- * The code of a response. The function first compares the `state`, which says whether the response answers this request. Then it compares
- * the `iss`, which must be the issuer of the validated metadata (RFC 9207). Only then it reads the code or the error.
+ * Reads the code from a response. The function first compares the `state`, which shows whether the response answers this request. Then the
+ * function compares the `iss`, which must be the issuer of the validated metadata (RFC 9207). Only then does the function read the code or
+ * the error.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/authorization#authorization-response-validation
  */
@@ -230,17 +236,17 @@ const codeOf = (
   server: Pick<AuthorizationServer, "issuer" | "responseIssuer" | "sendsIssuer">,
   state: Redacted.Redacted<string>
 ): Effect.Effect<Redacted.Redacted<string>, AuthorizationError> => {
-  // A parameter that occurs twice counts as having no value.
+  // A parameter that occurs twice counts as a parameter without a value.
   const one = (name: string): string | undefined => {
     const [value, ...more] = parameters.getAll(name)
     return more.length === 0 ? value : undefined
   }
-  // A response to another login is read no further.
+  // The function does not read any other part of a response to another login.
   if (one("state") !== Redacted.value(state)) return untrusted("it has another `state`")
-  // `iss` is compared as text when it is there, even if the metadata does not announce it.
+  // If the response has `iss`, it is compared as text, even if the metadata does not announce `iss`.
   const issuer = one("iss")
   if (parameters.has("iss") ? issuer !== server.responseIssuer : server.sendsIssuer) {
-    // Nothing else of the response is read.
+    // The function does not read any other part of the response.
     return untrusted(
       parameters.has("iss")
         ? `its \`iss\` is ${issuer === undefined ? "there twice" : `"${ServerText.shorten(issuer)}"`}, and not "${

@@ -1,6 +1,6 @@
 /**
- * The error of this package. When the authorization of a call fails, this error is the `cause` of the `LocalError.TransportError` of the
- * call. No message contains a token, a code, a secret or the query of a URL.
+ * The error of this package. When the authorization of a call fails, the call fails with a `LocalError.TransportError` whose `cause` is
+ * this error. The messages never contain a token, a code, a secret or the query of a URL.
  *
  * @since 0.1.0
  */
@@ -42,7 +42,7 @@ export type Reason =
   | "Closed"
 
 /**
- * The reason says what has failed, the message is for people.
+ * An error of authorization. `reason` says what has failed, and `message` is a text for people.
  *
  * @category errors
  */
@@ -51,6 +51,6 @@ export class AuthorizationError extends Data.TaggedError("AuthorizationError")<{
   readonly message: string
   /** The error code of OAuth that the authorization server sent, such as "access_denied". */
   readonly error?: string | undefined
-  /** The error of a part of this program that has caused this error. It is never a value that a server has sent. */
+  /** The error that has caused this error. It comes from a part of this program, and is never a value that a server has sent. */
   readonly cause?: unknown
 }> {}

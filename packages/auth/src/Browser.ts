@@ -1,7 +1,7 @@
 /**
  * The user's browser, for a login. The service opens the URL of the login. At the end of the login the authorization server redirects the
  * browser to the redirect URI of the program, and the service reads the response from that URI. A desktop program uses
- * `node/LoopbackBrowser`; a web application provides its own service with `layer`.
+ * `node/LoopbackBrowser`. A web application provides its own service with `layer`.
  *
  * @since 0.1.0
  */
@@ -18,13 +18,13 @@ import type { AuthorizationError } from "./AuthorizationError.js"
  */
 export interface Login {
   /**
-   * The URI at which the program receives the response: https, or http on a loopback address. A client that was registered by hand must
-   * have registered this URI.
+   * The URI at which the program receives the response. It must be an https URI, or an http URI on a loopback address. If the client was
+   * registered manually, the registration must contain this URI.
    */
   readonly redirectUri: string
   /**
-   * Opens the URL, waits for the response with this `state`, and gives the parameters of this response. A response with another `state`
-   * belongs to another login or is forged; the function ignores it. An interruption ends the waiting.
+   * Opens the URL, waits for the response with this `state`, and returns the parameters of this response. Ignores a response with another
+   * `state`, because that response belongs to another login or is forged. An interruption ends the wait.
    */
   readonly open: (url: URL, state: string) => Effect.Effect<URLSearchParams, AuthorizationError>
 }
@@ -32,8 +32,8 @@ export interface Login {
 /** @category models */
 export interface BrowserService {
   /**
-   * Begins to listen for one response. The listening ends when the scope closes. `registered` are the redirect URIs that this client has
-   * registered before. Use one of them if possible: with another redirect URI the client has to register again.
+   * Begins to listen for one response, until the scope closes. `registered` are the redirect URIs that this client has registered before.
+   * Use one of these URIs if possible, because with another redirect URI the client has to register again.
    */
   readonly login: (registered: ReadonlyArray<string>) => Effect.Effect<Login, AuthorizationError, Scope.Scope>
 }

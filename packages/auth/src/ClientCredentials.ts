@@ -1,6 +1,7 @@
 /**
- * The grant of programs that act for themselves, without a user. The client is registered by hand, and authenticates with a secret or,
- * better, with a private key. `Authorization.layer` takes the grant; `identity/ClientAuthentication` authenticates the client.
+ * The client credentials grant, for programs that act without a user. The client is registered manually, and authenticates with a secret or
+ * with a private key. A private key is more secure. Pass the grant to `Authorization.layer`. `identity/ClientAuthentication` authenticates
+ * the client.
  *
  * @see https://modelcontextprotocol.io/extensions/auth/oauth-client-credentials
  * @since 0.1.0
@@ -13,13 +14,13 @@ import * as FixedClient from "./identity/FixedClient.js"
 
 /** @category models */
 export interface Secret {
-  /** The authorization server that knows the client; the secret is sent to no other server. */
+  /** The issuer of the authorization server at which the client is registered. The secret is sent to no other server. */
   readonly issuer: string
   readonly clientId: string
   readonly clientSecret: Redacted.Redacted<string>
   /**
-   * How the secret is sent. Default: `client_secret_post` if the server supports this method and not `client_secret_basic`, otherwise
-   * `client_secret_basic`.
+   * The method with which the client sends the secret. Default: `client_secret_post` if the server supports only this one of the two
+   * methods, otherwise `client_secret_basic`.
    */
   readonly authMethod?: Extract<AuthMethod, "client_secret_basic" | "client_secret_post"> | undefined
 }
@@ -32,14 +33,14 @@ export interface Key {
 }
 
 /**
- * A grant of a client that authenticates with a secret.
+ * Makes a grant of a client that authenticates with a secret.
  *
  * @category utils
  */
 export const secret = (options: Secret): Grant => make(options)
 
 /**
- * A grant of a client that authenticates with a signature. The private key never leaves the program.
+ * Makes a grant of a client that authenticates with a signature. The private key never leaves the program.
  *
  * @category utils
  */

@@ -1,7 +1,8 @@
 /**
- * The identity of this client at an authorization server. There are four ways, which `identity/Identities` tries in this order: a client
- * that was registered by hand, a metadata document that the application publishes, a registration that the client makes itself, and a
- * client that the user provides. `AuthorizationCode` takes these as its options, `DeviceAuthorization` takes some of them.
+ * The options for the identity of this client at an authorization server. There are four ways to get an identity. `identity/Identities`
+ * tries the ways in this order: a client that was registered manually, a metadata document that the application publishes, a registration
+ * that the client makes itself, and a client that the user provides. `AuthorizationCode` has all of these options, and
+ * `DeviceAuthorization` has some of them.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/authorization#client-registration-approaches
  * @since 0.1.0
@@ -17,7 +18,7 @@ import type * as Redacted from "effect/Redacted"
 export interface PrivateKey {
   /** A PEM text in PKCS #8, or a JWK as JSON. */
   readonly key: Redacted.Redacted<string>
-  /** The algorithm of JOSE, such as "ES256", "RS256" or "EdDSA". */
+  /** The JOSE algorithm of the signatures, such as "ES256", "RS256" or "EdDSA". */
   readonly algorithm: string
   /** The `kid` in the header of the signatures. Default: the `kid` of the JWK, if there is one. */
   readonly keyId?: string | undefined
@@ -31,7 +32,7 @@ export interface PrivateKey {
 export type AuthMethod = "none" | "client_secret_basic" | "client_secret_post" | "private_key_jwt"
 
 /**
- * A client as an authorization server knows it.
+ * The data with which a client is registered at an authorization server.
  *
  * @category models
  */
@@ -40,14 +41,15 @@ export interface Client {
   readonly clientSecret?: Redacted.Redacted<string> | undefined
   readonly privateKey?: PrivateKey | undefined
   /**
-   * How the client authenticates. Default: `private_key_jwt` when the client has a key; when it has a secret, `client_secret_post` if the
-   * server supports this method and not `client_secret_basic`, otherwise `client_secret_basic`; without key and secret, `none`.
+   * How the client authenticates. Default: `private_key_jwt` if the client has a key, `client_secret_basic` if the client has a secret, and
+   * `none` if the client has no key and no secret. A client with a secret uses `client_secret_post` if the server supports this method but
+   * not `client_secret_basic`.
    */
   readonly authMethod?: AuthMethod | undefined
 }
 
 /**
- * A client that was registered by hand at the authorization server with exactly this issuer.
+ * A client that was registered manually at the authorization server with exactly this issuer.
  *
  * @category models
  */
@@ -57,29 +59,30 @@ export interface PreRegistered extends Client {
 
 /** @category models */
 export interface ClientIdentity {
-  /** The name that the authorization server shows the user. */
+  /** The name that the authorization server shows to the user. */
   readonly name: string
-  /** The clients that were registered by hand. Each client is used only at its issuer. Default: none. */
+  /** The clients that were registered manually. Each client is used only at its issuer. Default: none. */
   readonly preRegistered?: ReadonlyArray<PreRegistered> | undefined
   /**
-   * The URL at which the application publishes the result of `document`. It must be https and have a path. Default: there is no document.
+   * The URL at which the application publishes the result of `document`. It must be an https URL with a path. Default: the application
+   * publishes no document.
    */
   readonly metadataDocument?: string | undefined
   /**
-   * Whether the client may register itself at an authorization server. Default: true, but false when `preRegistered` is given without
-   * `metadataDocument` and `ask`. Then a login at an issuer that is not in `preRegistered` fails.
+   * Whether the client may register itself at an authorization server. Default: true. But the default is false when you give
+   * `preRegistered` without `metadataDocument` and `ask`. With false, a login at an issuer that is not in `preRegistered` fails.
    *
-   * @deprecated since 2026-07-28 (#2858); a revision may be without it from 2027-07-28 on.
+   * @deprecated since revision 2026-07-28 (pull request #2858 of the specification). A revision may remove it from 2027-07-28 on.
    */
   readonly dynamicRegistration?: boolean | undefined
   /** Further members of a registration and of the metadata document, such as `client_uri`, `logo_uri` and `software_id`. Default: none. */
   readonly metadata?: Readonly<Record<string, unknown>> | undefined
-  /** Gets a client from the user, when no other way gives one. Default: the login fails. */
+  /** Asks the user for a client, when the other three ways give no client. Default: the login fails. */
   readonly ask?: ((server: { readonly issuer: string }) => Effect.Effect<Client, unknown>) | undefined
 }
 
 /**
- * The client id metadata document, which the application publishes at `url` as JSON.
+ * Makes the client id metadata document. The application publishes this document as JSON at `url`.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/authorization#client-id-metadata-documents
  * @category utils

@@ -1,9 +1,8 @@
 /**
- * Where the client keeps its registration at each authorization server, and the tokens that it got there. Registrations and tokens have the
- * issuer in their key, so that nothing of one authorization server is ever sent to another. A binding has the URL of the MCP server as its
- * key, and says which issuer that server uses. `layer` uses the platform's `KeyValueStore`, `node/CredentialDirectory` uses files that only
- * the user can read, and `makeShared` uses a database that several processes share. `identity/Registered` and `flow/TokenState` read and
- * write the records.
+ * Stores the registrations and the tokens of a client. Registrations and tokens have the issuer in their key, so that the client never
+ * sends the credentials of one authorization server to another. A binding says which issuer an MCP server uses, and its key is the URL of
+ * the MCP server. `layer` uses the `KeyValueStore` of the platform. `node/CredentialDirectory` uses files that only the user can read.
+ * `makeShared` uses a database that several processes share. `identity/Registered` and `flow/TokenState` read and write the records.
  *
  * @since 0.1.0
  */
@@ -28,7 +27,7 @@ import { Tokens } from "./Tokens.js"
 export interface Registration extends Schema.Schema.Type<typeof Registration> {}
 
 /**
- * This client, as an authorization server has registered it.
+ * The registration of this client at an authorization server.
  *
  * @category schemas
  */
@@ -36,12 +35,12 @@ export const Registration = Schema.Struct({
   clientId: Schema.String,
   clientSecret: Schema.UndefinedOr(Schema.Redacted(Schema.String)),
   authMethod: Schema.UndefinedOr(Schema.Literal("none", "client_secret_basic", "client_secret_post")),
-  /** When the secret expires, in milliseconds since 1970; `undefined` when it does not expire. */
+  /** The time at which the secret expires, in milliseconds since 1970; `undefined` when the secret does not expire. */
   secretExpiresAt: Schema.UndefinedOr(Schema.Number),
   redirectUris: Schema.Array(Schema.String),
   /** The URL at which the client can delete the registration, and the token for that request (RFC 7592). */
   management: Schema.optional(Schema.Struct({ url: Schema.String, token: Schema.Redacted(Schema.String) })),
-  /** The resources that the client has logged in for. */
+  /** The resources for which the client has logged in. */
   resources: Schema.optional(Schema.Array(Schema.String))
 })
 
@@ -49,7 +48,7 @@ export const Registration = Schema.Struct({
 export interface Binding extends Schema.Schema.Type<typeof Binding> {}
 
 /**
- * The authorization server that an MCP server used last, and what was requested there.
+ * The authorization server that an MCP server used last, and the scopes that the client requested from it.
  *
  * @category schemas
  */
@@ -62,8 +61,8 @@ export const Binding = Schema.Struct({
 })
 
 /**
- * One kind of record. `get` gives `undefined` when the record is missing or cannot be decoded. `set` with the value `undefined` removes the
- * record.
+ * The functions for one kind of record. `get` returns `undefined` when the record does not exist or cannot be decoded. `set` with the value
+ * `undefined` removes the record.
  *
  * @category models
  */
@@ -75,19 +74,19 @@ export interface Records<A> {
 /** @category models */
 export interface CredentialStoreService {
   /**
-   * The key is the issuer. When another registration has replaced a registration, the key of the older registration is the issuer and the
-   * client id.
+   * The registrations. The key of the current registration is the issuer. The key of a replaced registration is the issuer and the client
+   * id.
    */
   readonly registrations: Records<Registration>
-  /** The key is the issuer and the resource. */
+  /** The tokens. The key is the issuer and the resource. */
   readonly tokens: Records<Tokens>
-  /** The key is the URL of the MCP server. */
+  /** The bindings. The key is the URL of the MCP server. */
   readonly bindings: Records<Binding>
   /**
-   * Runs an effect that renews the tokens of an issuer and a resource while no other effect renews these tokens. This is needed because
-   * many authorization servers accept a refresh token only once, and end the login when the token arrives a second time. Inside, such an
-   * effect may call `exclusive` again with the same issuer and the resource "": the inner effect changes the registrations of the issuer.
-   * When the processes share a store and the store does not answer, `exclusive` fails and does not run the effect.
+   * Runs an effect that renews the tokens of an issuer and a resource. During this time, no other effect renews these tokens. This is
+   * needed because many authorization servers accept a refresh token only one time, and end the login when the token arrives a second time.
+   * The effect may call `exclusive` again with the same issuer and the resource "", to change the registrations of the issuer. When several
+   * processes share a store and the store does not answer, `exclusive` fails and does not run the effect.
    */
   readonly exclusive: <A, E, R>(
     effect: Effect.Effect<A, E, R>,
@@ -97,7 +96,7 @@ export interface CredentialStoreService {
 }
 
 /**
- * Runs an effect while no other process runs an effect of the same name.
+ * Runs an effect. During this time, no other process runs an effect with the same name.
  *
  * @category models
  */
@@ -113,8 +112,8 @@ export class CredentialStore extends Context.Tag("@effect-mcp/auth/CredentialSto
 >() {}
 
 /**
- * A service that stores in a `KeyValueStore`. When several processes use the store, give an `exclusive` that holds between the processes.
- * By default, `exclusive` holds within this process only.
+ * Makes a credential store from a `KeyValueStore`. If several processes use the store, give an `exclusive` that works across the processes.
+ * The default `exclusive` works only within this process.
  *
  * @category constructors
  */
@@ -131,7 +130,7 @@ export const make = (
       )
   }, exclusive)
 
-/** Where the texts of the records are. `set` with `undefined` removes a text. */
+/** The functions that read and write the texts of the records. `set` with `undefined` removes a text. */
 interface Texts {
   readonly get: (name: string) => Effect.Effect<string | undefined, AuthorizationError>
   readonly set: (name: string, text: string | undefined) => Effect.Effect<void, AuthorizationError>
@@ -159,7 +158,7 @@ const over = (texts: Texts, exclusive: Exclusive): CredentialStoreService => {
 }
 
 /**
- * Stores in the `KeyValueStore` of the application.
+ * Provides a credential store that uses the `KeyValueStore` of the application.
  *
  * @category layers
  */
@@ -169,20 +168,20 @@ export const layer: Layer.Layer<CredentialStore, never, KeyValueStore.KeyValueSt
 )
 
 /**
- * Stores in the memory of this process: the user logs in again after a restart.
+ * Provides a credential store in the memory of this process. After a restart, the user has to log in again.
  *
  * @category layers
  */
 export const layerMemory: Layer.Layer<CredentialStore> = Layer.provide(layer, KeyValueStore.layerMemory)
 
 /**
- * Stores in a database that several processes share, such as the processes of one service. Each owner, such as a user, has separate
- * records: `database` gets the SHA-256 digest of `owner` in hexadecimal. One process renews a token, and the other processes read the
- * stored token. While the database does not answer, no process renews a token, because an authorization server may accept a refresh token
- * only once.
+ * Makes a credential store in a database that several processes share, such as the processes of one service. Each owner, such as a user,
+ * has separate records. The function `database` gets the SHA-256 digest of `owner` in hexadecimal. One process renews a token, and the
+ * other processes read the stored token. If the database does not answer, no process renews a token, because an authorization server may
+ * accept a refresh token only one time.
  *
- * When the process that renews a token crashes, the other processes wait for 15 seconds. A process that was suspended for longer has lost
- * the lock. When it then stores credentials, it fails with reason `Store`, and the newer credentials stay.
+ * When the process that renews a token crashes, the other processes wait for 15 seconds. A process that was suspended for longer than 15
+ * seconds has lost the lock. When this process then stores credentials, it fails with reason `Store`, and the newer credentials stay.
  *
  * @category constructors
  */
@@ -190,7 +189,8 @@ export const makeShared = (
   owner: string,
   database: (owner: string) => CredentialDatabase
 ): Effect.Effect<CredentialStoreService> =>
-  // As JSON: UTF-8 replaces lone surrogates, so two owners with different lone surrogates would get the same digest.
+  // The owner is encoded as JSON. UTF-8 would replace lone surrogates, and two owners with different lone surrogates would get the same
+  // digest.
   Effect.map(Sha256.hex(JSON.stringify(owner)), (digest) => {
     const shared = database(digest)
     return over({
@@ -203,14 +203,14 @@ export const makeShared = (
 const MAX_SIZE = 256 * 1024
 
 /**
- * Retries the write while the lock is held, because the refresh token for these credentials may be used up. Five retries, one second apart,
- * outlast a failover of the database.
+ * Retries a write under a lock, because the refresh token of the old credentials may be used already. Five retries, one second apart, take
+ * longer than a failover of the database.
  */
 const patiently = Schedule.intersect(Schedule.spaced("1 second"), Schedule.recurs(5))
 
 const write = Effect.fnUntraced(function*(database: CredentialDatabase, name: string, text: string | undefined) {
   if (text !== undefined && text.length > MAX_SIZE) {
-    return yield* failure("Store", `Credentials of ${text.length} characters were not stored: ${MAX_SIZE} is the limit`)
+    return yield* failure("Store", `Credentials of ${text.length} characters were not stored: the limit is ${MAX_SIZE}`)
   }
   const held = yield* EffectInternals.valueOf(RecordLock.held)
   const lock = held?.database === database ? held.lock : undefined
@@ -222,12 +222,12 @@ const write = Effect.fnUntraced(function*(database: CredentialDatabase, name: st
     case "LockLost":
       return yield* failure(
         "Store",
-        "Credentials were not stored: this program did not run for so long that another program has taken its turn, and may have stored newer credentials"
+        "Credentials were not stored: this program was suspended for so long that another program has taken the lock and may have stored newer credentials"
       )
     case "Full":
       return yield* failure(
         "Store",
-        "Credentials were not stored: their owner has as many as the store allows. `logout` removes the credentials of one server"
+        "Credentials were not stored: the owner already has as many credentials as the store allows. Call `logout` to remove the credentials of one server"
       )
   }
 })
@@ -254,7 +254,10 @@ const records = <A, I>(
   }
 }
 
-/** The name of a record. Issuers and resources are long and case-sensitive; a digest can be a name of a file on every system. */
+/**
+ * Returns the name of a record. The name is a digest because issuers and resources are long and case-sensitive. A digest can be the name of
+ * a file on every system.
+ */
 const nameOf = (kind: string, key: ReadonlyArray<string>): Effect.Effect<string> =>
   Effect.map(Sha256.hex(JSON.stringify(key)), (digest) => `${kind}-${digest}`)
 

@@ -1,7 +1,8 @@
 /**
- * The grant of programs on a machine without a browser: the program shows a code, and the user enters the code on another device. Only a
- * call of `login` of `Authorization` begins such a login, never a refused request, because a user who enters the code of an attacker gives
- * the attacker the user's rights. `Authorization.layer` takes the grant.
+ * The device authorization grant, for programs on a machine without a browser. The program shows a code, and the user enters the code on
+ * another device. A login begins only when the program calls `login` of `Authorization`, and never because of a refused request. A user who
+ * enters the code of an attacker gives the attacker the rights of the user, so a login must not begin unexpectedly. Pass the grant to
+ * `Authorization.layer`.
  *
  * @see https://www.rfc-editor.org/rfc/rfc8628
  * @since 0.1.0
@@ -25,19 +26,22 @@ import * as Identities from "./identity/Identities.js"
 import type { Tokens } from "./Tokens.js"
 
 /**
- * What the user is shown.
+ * The data that the program shows to the user.
  *
  * @category models
  */
 export interface Prompt {
-  /** The URL of the MCP server that the login is for. */
+  /** The URL of the MCP server for which the user logs in. */
   readonly server: string
-  /** The host of the authorization server. The user should know this host before entering the code. */
+  /** The host of the authorization server. The user should enter the code only if the user recognizes this host. */
   readonly host: string
   readonly userCode: string
   /** The https URL of the page where the user enters the code. Its host may differ from `host`. */
   readonly verificationUri: string
-  /** The same page with the code in its URL, for a QR code; `undefined` when the authorization server gave none at the same origin. */
+  /**
+   * The URL of the same page with the code in the URL, for a QR code. `undefined` when the authorization server gave no such URL at the
+   * same origin.
+   */
   readonly verificationUriComplete: string | undefined
   /** When the code expires, in milliseconds since 1970. */
   readonly expiresAt: number
@@ -45,21 +49,21 @@ export interface Prompt {
 
 /** @category models */
 export interface Options<R = never> extends Pick<ClientIdentity, "ask" | "metadataDocument" | "preRegistered"> {
-  /** Shows the user the code and the hosts. The effect is interrupted when the login ends. When the effect fails, the login fails. */
+  /** Shows the code and the hosts to the user. The effect is interrupted when the login ends. When the effect fails, the login fails. */
   readonly show: (prompt: Prompt) => Effect.Effect<void, unknown, R>
   /** How long the user may take to log in. The authorization server may allow less time. Default: 15 minutes. */
   readonly loginTimeout?: Duration.DurationInput | undefined
   /**
-   * Whether the client requests the scope `offline_access`, and so a refresh token, when the authorization server has this scope. Default:
-   * true.
+   * Whether the client requests the scope `offline_access` when the authorization server has this scope. With this scope, the client gets a
+   * refresh token. Default: true.
    */
   readonly offlineAccess?: boolean | undefined
 }
 
 /**
- * A grant that logs the user in on another device, when the program calls `login` of `Authorization`. Until then, requests that need a
- * login fail with reason `LoginRequired`. The client does not register itself: register the client by hand for this grant, or publish a
- * metadata document that names the grant.
+ * Makes a grant that logs the user in on another device when the program calls `login` of `Authorization`. Before this call, requests that
+ * need a login fail with reason `LoginRequired`. The client does not register itself. Register the client manually for this grant, or
+ * publish a metadata document that names the grant.
  *
  * @category constructors
  */
@@ -98,17 +102,17 @@ const login = <R>(
     return yield* raceFirst(poll(context, client, begun), showing)
   })
 
-/** A login that has begun: the user has got a code. */
+/** A login that has begun. The program has received the code for the user. */
 interface Begun {
   readonly prompt: Prompt
   readonly deviceCode: string
-  /** How long to wait between two requests, in milliseconds. */
+  /** How long the program waits between two requests, in milliseconds. */
   readonly interval: number
 }
 
 const GRANT_TYPE = "urn:ietf:params:oauth:grant-type:device_code"
 
-/** Requests a code. */
+/** Requests a code from the authorization server. */
 const begin = Effect.fnUntraced(function*<R>(options: Options<R>, context: GrantContext, client: Client) {
   const { post, resource, server } = context
   const { deviceAuthorizationEndpoint: endpoint, issuer } = server
@@ -123,7 +127,7 @@ const begin = Effect.fnUntraced(function*<R>(options: Options<R>, context: Grant
   return yield* read(options, context, answer)
 })
 
-/** In seconds: the longest and the shortest time between two requests, and the time when the server does not name a time. */
+/** The longest time between two requests, the shortest time, and the time that is used when the server does not name a time, in seconds. */
 const MAX_INTERVAL = 60
 const MIN_INTERVAL = 1
 const INTERVAL = 5
@@ -138,7 +142,7 @@ const read = Effect.fnUntraced(function*<R>(
   if (status >= 500 || status === 429) return yield* refusal("Unreachable", who, answer)
   if (status < 200 || status >= 300 || json["error"] !== undefined) return yield* refusal("Denied", who, answer)
   const deviceCode = yield* shortText(json["device_code"], 4096, `${who} gave no device code`)
-  // The user reads and types the code.
+  // The user reads and types this code.
   const userCode = yield* shortText(json["user_code"], 64, `${who} gave no code that a user can enter`)
   const what = "the page for the code of the user"
   const page = yield* EffectInternals.fromEither(UrlPolicy.browsable(what, String(json["verification_uri"])))
@@ -164,7 +168,7 @@ const read = Effect.fnUntraced(function*<R>(
   return begun
 })
 
-/** A text of printable ASCII. */
+/** Checks that a value is a text of printable ASCII. */
 const shortText = (value: unknown, max: number, message: string): Effect.Effect<string, AuthorizationError> =>
   typeof value === "string" && value.length > 0 && value.length <= max && /^[\x20-\x7e]*$/.test(value)
     ? Effect.succeed(value)
@@ -172,7 +176,7 @@ const shortText = (value: unknown, max: number, message: string): Effect.Effect<
 
 const seconds = (value: unknown): number | undefined => typeof value === "number" && value > 0 ? value : undefined
 
-/** Asks until the user has logged in or refused, or the code has expired. */
+/** Polls the token endpoint until the user has logged in or refused, or the code has expired. */
 const poll = Effect.fnUntraced(function*(
   { server: { issuer }, token }: GrantContext,
   client: Client,

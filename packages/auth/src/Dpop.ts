@@ -1,5 +1,5 @@
 /**
- * Binds tokens to a key of this client (DPoP). A stolen token is of no use without the key. `Authorization.layer` takes a `Dpop` as its
+ * Binds tokens to a key of this client (DPoP). Nobody can use a stolen token without the key. Pass a `Dpop` to `Authorization.layer` as the
  * option `dpop`. Tokens are bound only when the authorization server supports DPoP. `resource/DpopProofs` of a resource server checks the
  * proofs.
  *
@@ -16,16 +16,16 @@ import * as Sha256 from "./digest/Sha256.js"
 import { failure } from "./discovery/Failure.js"
 
 /**
- * Makes the proofs for one key. A proof shows that the sender of a token has the key that the token is bound to.
+ * Makes the proofs for one key. A proof shows that the sender of a token has the key to which the token is bound.
  *
  * @category models
  */
 export interface Prover {
-  /** The private key as JWK. The `CredentialStore` keeps it with the binding of the server. */
+  /** The private key as JWK. The `CredentialStore` stores the key with the binding of the MCP server. */
   readonly key: Redacted.Redacted<string>
   /**
-   * The headers with the proof for one request. `accessToken` is the token that the request sends; `undefined` for a request to the token
-   * endpoint.
+   * Returns the headers with the proof for one request. `accessToken` is the token that the request sends, or `undefined` for a request to
+   * the token endpoint.
    */
   readonly headers: (
     method: string,
@@ -33,24 +33,24 @@ export interface Prover {
     accessToken: Redacted.Redacted<string> | undefined
   ) => Effect.Effect<Readonly<Record<string, string>>, AuthorizationError>
   /**
-   * Keeps the nonce in the headers of a response for the next proofs. Gives whether this nonce differs from the nonce of `proof`, the proof
-   * of the request that the server has answered.
+   * Stores the nonce in the headers of a response for the next proofs. `proof` is the proof of the request that the server has answered.
+   * Returns `true` when the new nonce differs from the nonce of this proof.
    */
   readonly keepNonce: (url: string, headers: Readonly<Record<string, string>>, proof: string | undefined) => boolean
 }
 
 /**
- * Makes provers; `es256` is the implementation.
+ * Makes provers. `es256` is the implementation of this package.
  *
  * @category models
  */
 export interface Dpop {
-  /** The prover of a stored key; `undefined` makes a new key. */
+  /** Makes the prover of a stored key. With `undefined`, makes a new key. */
   readonly prover: (key: Redacted.Redacted<string> | undefined) => Effect.Effect<Prover, AuthorizationError>
 }
 
 /**
- * Keys on the curve P-256, which every authorization server with DPoP supports.
+ * A `Dpop` with keys on the curve P-256. Every authorization server with DPoP supports this curve.
  *
  * @category utils
  */
@@ -65,7 +65,7 @@ export const es256: Dpop = {
 
 const ALGORITHM = "ES256"
 
-/** How many origins have a nonce that is kept. A client needs two: the authorization server and the MCP server. */
+/** The largest number of origins for which a nonce is stored. A client needs only two: the authorization server and the MCP server. */
 const MAX_NONCES = 16
 
 const generate = (): Promise<Jose.JWK> =>
@@ -102,7 +102,7 @@ const make = (jwk: Jose.JWK, signer: Jose.CryptoKey | Uint8Array): Prover => {
       nonces.delete(origin)
       nonces.set(origin, nonce)
       if (nonces.size > MAX_NONCES) nonces.delete(nonces.keys().next().value!)
-      // The new nonce is compared with the nonce of the proof, because another request may have kept the new nonce already.
+      // The new nonce is compared with the nonce of the proof, because another request may already have stored the new nonce.
       return nonceOf(proof) !== nonce
     }
   }
@@ -113,7 +113,7 @@ const nonceOf = (proof: string | undefined): unknown =>
     ? undefined
     : Either.getOrUndefined(Either.try(() => Jose.decodeJwt(proof)))?.["nonce"]
 
-/** Drops the error of the cryptographic library, because it may quote a key. */
+/** Runs a function of the cryptographic library. Leaves out the error of the library, because the error may quote a key. */
 const attempt = <A>(run: () => Promise<A>): Effect.Effect<A, AuthorizationError> =>
   Effect.tryPromise({
     try: run,

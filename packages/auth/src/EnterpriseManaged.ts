@@ -1,7 +1,7 @@
 /**
- * The grant of enterprises. The employee has logged in to the application at the identity provider of the enterprise. This provider, and
- * not the employee, decides which MCP servers the application may use. The grant exchanges the identity token for an assertion (ID-JAG),
- * and the assertion for an access token. It opens no browser. `Authorization.layer` takes the grant.
+ * The grant for enterprises. The employee has logged in to the application at the identity provider of the enterprise. The identity
+ * provider, not the employee, decides which MCP servers the application may use. The grant exchanges the identity token for an assertion
+ * (ID-JAG), and the assertion for an access token. The grant opens no browser. Pass the grant to `Authorization.layer`.
  *
  * @see https://modelcontextprotocol.io/extensions/auth/enterprise-managed-authorization
  * @since 0.1.0
@@ -17,14 +17,14 @@ import * as FixedClient from "./identity/FixedClient.js"
 
 /** @category models */
 export interface Options<R = never> {
-  /** The identity provider, as the administrator configures it. */
+  /** The identity provider that the administrator has configured. */
   readonly provider: {
     readonly tokenEndpoint: string
     /** This application as a client of the identity provider. */
     readonly client: Client
-    /** The token of the employee that is exchanged. The effect runs for each exchange, so that it can give a new token each time. */
+    /** The token of the employee, which the grant exchanges. The effect runs for each exchange, so it can return a new token each time. */
     readonly subjectToken: Effect.Effect<Redacted.Redacted<string>, unknown, R>
-    /** What the subject token is. Default: an identity token of OpenID Connect. */
+    /** The type of the subject token. Default: an identity token of OpenID Connect. */
     readonly subjectTokenType?: "id_token" | "refresh_token" | "saml2" | undefined
   }
   /** This application as a client of the authorization server of the MCP server. */
@@ -67,7 +67,7 @@ const exchange = <R>(
     ) {
       return type === ID_JAG
         ? token
-        : yield* failure("Denied", "The identity provider issued another type of token than an ID-JAG")
+        : yield* failure("Denied", "The identity provider issued a token that is not an ID-JAG")
     }
     return yield* refusal(
       "Denied",

@@ -1,8 +1,8 @@
 /**
- * A way to get tokens. The grants of this package are `AuthorizationCode` (the user logs in with the browser), `DeviceAuthorization` (the
- * user logs in on another device), `ClientCredentials` (a program without a user), `EnterpriseManaged` (an employee), `WorkloadIdentity` (a
- * workload) and `TokenExchange` (a server that acts for a user). `Authorization.layer` takes one grant. Applications may write other
- * grants. `flow/TokenRequests` runs the grant.
+ * A grant is a way to get tokens. The grants of this package are `AuthorizationCode` (the user logs in with the browser),
+ * `DeviceAuthorization` (the user logs in on another device), `ClientCredentials` (a program without a user), `EnterpriseManaged` (an
+ * employee), `WorkloadIdentity` (a workload) and `TokenExchange` (a server that acts for a user). Pass one grant to `Authorization.layer`.
+ * Your application can also implement its own grant. `flow/TokenRequests` runs the grant.
  *
  * @since 0.1.0
  */
@@ -13,7 +13,7 @@ import type { Client } from "./ClientIdentity.js"
 import type { Tokens } from "./Tokens.js"
 
 /**
- * A response of an authorization server; `json` is `undefined` when its body is not a JSON object.
+ * A response of an authorization server. `json` is `undefined` when the body is not a JSON object.
  *
  * @category models
  */
@@ -26,19 +26,17 @@ export interface Answer {
 /** @category models */
 export interface PostOptions {
   /**
-   * The client that authenticates with the form. A signature has this URL as its audience; a secret is sent in the `Authorization` header,
-   * unless `authMethod` is `client_secret_post`. Default: the form authenticates no client.
+   * The client that authenticates with this request. If the client signs, the audience of the signature is this URL. If the client has a
+   * secret, the secret is sent in the `Authorization` header, or in the form when `authMethod` is `client_secret_post`. Default: the
+   * request authenticates no client.
    */
   readonly client?: Client | undefined
-  /**
-   * Whether the application itself has named the URL. Such a URL may have a private address. Default: false, because a server has named the
-   * URL.
-   */
+  /** Whether the application has named the URL, and not a server. A URL of the application may have a private address. Default: false. */
   readonly isConfigured?: boolean | undefined
 }
 
 /**
- * What a grant knows about an MCP server, and the functions that send requests to its authorization server.
+ * The data of an MCP server for a grant, and the functions that send requests to the authorization server.
  *
  * @category models
  */
@@ -48,27 +46,27 @@ export interface GrantContext {
   /** The identifier of the resource, for the parameter `resource`. */
   readonly resource: string
   readonly server: AuthorizationServer
-  /** The scopes to request; `undefined` to request none by name. */
+  /** The scopes that the grant should request. With `undefined`, the grant should not send the parameter `scope`. */
   readonly scopes: ReadonlyArray<string> | undefined
   /** Whether the MCP server publishes metadata of its resource. Servers of revision 2025-03-26 do not. */
   readonly isPublished: boolean
-  /** The id of the client that the tokens were issued to, when tokens are refreshed or revoked. `undefined` for a login. */
+  /** The id of the client for which the tokens were issued, when tokens are refreshed or revoked. `undefined` for a login. */
   readonly clientId?: string | undefined
-  /** The issuer that the MCP server used before; `undefined` when it still uses the same issuer, or was not used before. */
+  /** The issuer that the MCP server used before. `undefined` when the MCP server still uses the same issuer, or was not used before. */
   readonly previousIssuer: string | undefined
   /**
-   * Requests tokens. `parameters` must have `grant_type`. The function authenticates the client, adds `resource` unless an exception of the
-   * application says `withoutResource`, and checks the response.
+   * Requests tokens. `parameters` must have `grant_type`. The function authenticates the client, adds the parameter `resource`, and checks
+   * the response. It does not add `resource` when an exception of the application has `withoutResource`.
    */
   readonly token: (
     client: Client,
     parameters: Readonly<Record<string, string>>
   ) => Effect.Effect<Tokens, AuthorizationError>
-  /** Sends a GET request with the same checks and limits as `post`. It does not follow a redirect: the redirect is the answer. */
+  /** Sends a GET request with the same checks and limits as `post`. Does not follow redirects, and returns a redirect as the answer. */
   readonly get: (what: string, url: string) => Effect.Effect<Answer, AuthorizationError>
   /**
-   * Posts to a URL. The URL must pass the checks of `discovery/UrlPolicy`, and time and size of the response are limited. `what` names the
-   * URL in errors, for example "the identity provider".
+   * Sends a POST request to a URL. The URL must pass the checks of `discovery/UrlPolicy`. The time and the size of the response are
+   * limited. `what` is the name of the URL in errors, for example "the identity provider".
    */
   readonly post: (
     what: string,
@@ -83,15 +81,16 @@ export interface Grant<out R = never> {
   /** Whether the grant needs the user. */
   readonly isInteractive: boolean
   /**
-   * Whether the grant asks the user only when the program calls `login` of `Authorization`, and never because a server has refused a
-   * request. Default: false.
+   * Whether the grant asks the user only when the program calls `login` of `Authorization`. With `true`, the grant never asks the user
+   * because of a refused request. Default: false.
    */
   readonly needsLogin?: boolean | undefined
   /**
-   * Whether this client was registered by hand at an issuer. When an MCP server names several issuers, the client prefers such an issuer.
+   * Whether this client was registered manually at an issuer. When an MCP server names several issuers, the client prefers an issuer at
+   * which it was registered manually.
    */
   readonly isRegistered: (issuer: string) => boolean
-  /** The client for requests that refresh or revoke tokens. */
+  /** Returns the client for requests that refresh or revoke tokens. */
   readonly client: (context: GrantContext) => Effect.Effect<Client, AuthorizationError, R>
   /** Gets new tokens. */
   readonly obtain: (context: GrantContext) => Effect.Effect<Tokens, AuthorizationError, R>

@@ -1,8 +1,8 @@
 /**
- * Verifies access tokens by a request to the authorization server, which says whether a token is active. `ResourceServer` takes this
- * verifier as `verify`, and keeps each answer for a short time (`resource/TokenCache`). When the authorization server does not answer in
- * time, only requests whose tokens are not known yet fail. Invented tokens cannot take the places that are reserved for tokens that were
- * active before.
+ * Verifies access tokens with a request to the authorization server, which answers whether a token is active. Pass this verifier to
+ * `ResourceServer` as the option `verify`. `ResourceServer` keeps each answer for a short time (`resource/TokenCache`). When the
+ * authorization server does not answer in time, only requests with tokens that are not in the cache fail. A part of the concurrent requests
+ * is reserved for tokens that were active before, so invented tokens cannot block valid tokens.
  *
  * @see https://www.rfc-editor.org/rfc/rfc7662
  * @since 0.1.0
@@ -27,24 +27,27 @@ import * as TokenVerifier from "./TokenVerifier.js"
 
 /** @category models */
 export interface Options extends TokenVerifier.RequestOptions {
-  /** This server as a client of the authorization server. It authenticates with each request for introspection. */
+  /** The client with which this server authenticates at the authorization server, for each introspection request. */
   readonly client: Client
   /** The issuer of the authorization server. Default: the issuer in `authorizationServers` of `ResourceServer`, if there is only one. */
   readonly issuer?: string | undefined
   /** The address of the introspection endpoint. Default: the address in the metadata of the authorization server. */
   readonly endpoint?: string | undefined
-  /** How long an answer is used. A token that was revoked is accepted for up to this time. Default: 30 seconds. */
+  /**
+   * How long the server uses an answer. After a token was revoked, the server may accept the token for up to this time. Default: 30
+   * seconds.
+   */
   readonly cacheFor?: Duration.DurationInput | undefined
   /**
-   * How many requests for introspection may run at the same time for tokens that are not known yet. The same number may run for tokens that
-   * were active before. A client with a further token gets status 503. Default: 64.
+   * How many introspection requests may run at the same time for new tokens. The same number of requests may run for tokens that were
+   * active before. When more requests are needed, the client gets status 503. Default: 64.
    */
   readonly maxConcurrent?: number | undefined
 }
 
 /**
- * A verifier for the option `verify` of `ResourceServer.make`. The server dies at its start when there are several authorization servers
- * and no option `issuer`.
+ * Makes a verifier for the option `verify` of `ResourceServer.make`. The server dies at its start when `ResourceServer` has several
+ * authorization servers and this verifier has no option `issuer`.
  *
  * @category constructors
  */
@@ -69,21 +72,22 @@ export const make = (options: Options): TokenVerifier.TokenVerifier<HttpClient.H
     return (token) => verify(self, token)
   }))
 
-/** In milliseconds: after a failure was logged, further failures are not logged for this time. */
+/** How long further failures are not logged after a failure was logged, in milliseconds. */
 const QUIET = Duration.toMillis("30 seconds")
 
-/** What the functions of this module share. */
+/** The data that the functions of this module share. */
 interface Self {
   readonly options: Options
   readonly issuer: string
   readonly documents: Documents.Documents
   readonly metadata: Refreshed.Refreshed<Claims>
   /**
-   * How many requests to the introspection endpoint are under way: `known` for tokens that were active before, `unknown` for other tokens.
+   * How many requests to the introspection endpoint are running. `known` counts requests for tokens that were active before, and `unknown`
+   * counts requests for other tokens.
    */
   readonly running: Readonly<Record<"known" | "unknown", Ref.Ref<number>>>
   readonly seen: SeenTokens.SeenTokens
-  /** When a failure was last logged, in milliseconds since 1970. */
+  /** The time of the last failure that was logged, in milliseconds since 1970. */
   readonly reported: Ref.Ref<number>
 }
 
@@ -115,7 +119,7 @@ const verify = Effect.fnUntraced(function*(self: Self, token: Redacted.Redacted<
   if (iss !== undefined && iss !== issuer) {
     return yield* TokenVerifier.invalid("The access token is from an issuer that this server does not trust")
   }
-  // Some servers introspect refresh tokens, too.
+  // Some servers also introspect refresh tokens.
   if (type !== undefined && !(typeof type === "string" && /^(bearer|dpop)$/i.test(type))) {
     return yield* TokenVerifier.invalid("The token is not an access token")
   }

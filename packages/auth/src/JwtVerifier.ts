@@ -1,9 +1,10 @@
 /**
- * Verifies access tokens that are JWTs, with the public keys of their issuer. `resource/KeySet` caches the keys and requests them again
- * when the issuer has new keys.
+ * Verifies access tokens that are JWTs, with the public keys of their issuer. `resource/KeySet` caches the keys, and requests the keys
+ * again when the issuer has new keys.
  *
- * `ResourceServer` takes this verifier as `verify`. Before the signature is verified, the content of a token only chooses among the trusted
- * issuers and their keys. The algorithm of the signature must be in the option `algorithms`, and must fit the type of the key.
+ * Pass this verifier to `ResourceServer` as the option `verify`. Before the signature is verified, the verifier uses the content of a token
+ * only to choose a trusted issuer and a key of this issuer. The algorithm of the signature must be in the option `algorithms`, and must fit
+ * the type of the key.
  *
  * @see https://www.rfc-editor.org/rfc/rfc9068
  * @see https://www.rfc-editor.org/rfc/rfc8725
@@ -46,7 +47,10 @@ export type Algorithm = typeof algorithms[number]
 export interface Options extends TokenVerifier.RequestOptions {
   /** The URLs of key sets, by issuer. Default: the `jwks_uri` in the metadata of the issuer. */
   readonly keySets?: Readonly<Record<string, string>> | undefined
-  /** Public keys as JSON Web Keys, by issuer. For an issuer in this option nothing is requested. Default: the keys are requested. */
+  /**
+   * Public keys as JSON Web Keys, by issuer. For an issuer in this option, the verifier sends no requests. Default: the verifier requests
+   * the keys.
+   */
   readonly keys?: Readonly<Record<string, ReadonlyArray<Readonly<Record<string, unknown>>>>> | undefined
   /** The algorithms that a signature may have. Default: all of them. */
   readonly algorithms?: ReadonlyArray<Algorithm> | undefined
@@ -55,15 +59,16 @@ export interface Options extends TokenVerifier.RequestOptions {
    */
   readonly requireType?: boolean | undefined
   /**
-   * The shortest time between two requests for the key set that the same unknown key causes. Within this time up to four different unknown
-   * keys may cause a request each, so that a new key is found even if a client invents a few keys. Default: 30 seconds.
+   * A token with an unknown key causes a request for the key set. This option is the shortest time between two requests for the same
+   * unknown key. Within this time, up to four different unknown keys may each cause a request, so the verifier finds a new key even if a
+   * client invents a few keys. Default: 30 seconds.
    */
   readonly refreshInterval?: Duration.DurationInput | undefined
 }
 
 /**
- * A verifier for the option `verify` of `ResourceServer.make`. The server dies at its start when the option `algorithms` names an algorithm
- * that this verifier does not support, such as HS256: whoever knows the shared secret of such an algorithm could issue tokens.
+ * Makes a verifier for the option `verify` of `ResourceServer.make`. The server dies at its start when the option `algorithms` names an
+ * algorithm that this verifier does not support. An example is HS256, with which everybody who has the shared secret could issue tokens.
  *
  * @category constructors
  */
@@ -73,7 +78,7 @@ export const make = (options: Options = {}): TokenVerifier.TokenVerifier<HttpCli
     const other = allowed.find((one) => !algorithms.includes(one))
     if (other !== undefined) {
       return yield* Effect.dieMessage(
-        `JwtVerifier cannot verify with the algorithm ${String(other)}: it knows ${algorithms.join(", ")}`
+        `JwtVerifier does not support the algorithm ${String(other)}: it supports ${algorithms.join(", ")}`
       )
     }
     const client = yield* HttpClient.HttpClient
@@ -107,7 +112,7 @@ export const make = (options: Options = {}): TokenVerifier.TokenVerifier<HttpCli
       }
       const keys = yield* Effect.catchAll(keySet.get, () => TokenVerifier.unavailable)
       const first = yield* KeySet.isSigned(keys, token)
-      // An invalid signature does not cause a new request for the keys, because every client can make one.
+      // An invalid signature does not cause a new request for the keys, because every client can make an invalid signature.
       const newer = first === undefined
         ? yield* Effect.catchAll(keySet.newer(keys, `${alg} ${unverified.header.kid}`), () => TokenVerifier.unavailable)
         : undefined
@@ -129,7 +134,7 @@ const read = (token: string): Effect.Effect<Unverified, TokenVerifier.TokenError
   const { crit, kid } = unverified.right.header
   return crit === undefined && (kid === undefined || typeof kid === "string")
     ? Effect.succeed(unverified.right)
-    : TokenVerifier.invalid("The header of the access token has extensions that this server does not know")
+    : TokenVerifier.invalid("The header of the access token has extensions that this server does not support")
 }
 
 const isType = (typ: unknown, required: boolean): boolean => {

@@ -1,9 +1,10 @@
 /**
  * The exceptions for known providers, for the option `exceptions` of `Authorization.layer`. These exceptions follow the metadata that the
- * providers published in 2026. A provider that is not here needs no exception, or the application writes its own `ProviderExceptions`. Each
- * value says where the provider deviates from the rules; the comment of the value says which protection is lost.
+ * providers published in 2026. A provider that is not listed here may need no exception. Otherwise make a `ProviderExceptions` in your
+ * application. The comment of each value says how the provider deviates from the rules, and which protection is lost.
  *
- * When a provider does not bind tokens to the resource, the value needs `servers`: the URLs of the MCP servers that may get such tokens.
+ * When a provider does not bind tokens to the resource, you must give `servers`: the URLs of the MCP servers to which the client may send
+ * the tokens.
  *
  * @since 0.1.0
  */
@@ -12,13 +13,13 @@ import type { ProviderExceptions } from "./ProviderExceptions.js"
 
 /** @category models */
 export interface Servers {
-  /** The URLs of the MCP servers that get the tokens of the provider. */
+  /** The URLs of the MCP servers to which the client may send the tokens of the provider. */
   readonly servers: ReadonlyArray<string>
 }
 
 /** @category models */
 export interface Entra extends Servers {
-  /** The id of the tenant as the metadata has it, for example `2f1c…`. The domain of the tenant is not its id. */
+  /** The id of the tenant in the metadata, for example `2f1c…`. The domain of the tenant is not the id. */
   readonly tenant: string
   /**
    * The text that the MCP servers name instead of the issuer of the tenant, for example
@@ -28,9 +29,9 @@ export interface Entra extends Servers {
 }
 
 /**
- * Microsoft Entra ID, version 2. Entra supports PKCE, but its metadata does not say so. Entra refuses the parameter `resource`: the scopes,
- * which the MCP server names, say what a token is for. What is lost: a token is no longer valid for one server only. For this reason the
- * client sends tokens only to `servers`.
+ * Makes the exceptions for Microsoft Entra ID, version 2. Entra supports PKCE, but its metadata does not say so. Entra refuses the
+ * parameter `resource`, so only the scopes decide what a token allows, and the MCP server names the scopes. Lost protection: a token is no
+ * longer valid for only one server. For this reason the client sends tokens only to `servers`.
  *
  * @category values
  */
@@ -48,9 +49,9 @@ export const entra = ({ namedAs, servers, tenant }: Entra): ProviderExceptions =
 }
 
 /**
- * Slack. Its metadata at `https://mcp.slack.com` names the issuer `https://slack.com`, and its answers have the token of a user in
- * `authed_user`. Slack does not bind tokens to a resource, so only `servers` get tokens, by default `https://mcp.slack.com/mcp`. Gives up:
- * that only `slack.com` can describe itself.
+ * Makes the exceptions for Slack. The metadata at `https://mcp.slack.com` names the issuer `https://slack.com`. In the answers of Slack,
+ * the token of a user is in `authed_user`. Slack does not bind tokens to a resource, so the client sends tokens only to `servers`, by
+ * default to `https://mcp.slack.com/mcp`. Lost protection: another host than `slack.com` can publish the metadata of this issuer.
  *
  * @category values
  */
@@ -62,8 +63,8 @@ export const slack = ({ servers = ["https://mcp.slack.com/mcp"] }: Partial<Serve
 })
 
 /**
- * The token of the user if the answer has one, otherwise the token of the answer itself. The token of a bot keeps its type, so the client
- * refuses it.
+ * Returns the token of the user if the answer has one, otherwise the token of the answer itself. The token of a bot keeps its type, so the
+ * client refuses this token.
  */
 const slackTokens = (answer: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> => {
   const { authed_user: user } = answer
@@ -73,8 +74,8 @@ const slackTokens = (answer: Readonly<Record<string, unknown>>): Readonly<Record
 }
 
 /**
- * GitHub, which ignores the parameter `resource`: a token allows everything that its scopes allow, so only `servers` get tokens. Gives up
- * nothing.
+ * Makes the exceptions for GitHub. GitHub ignores the parameter `resource`, so a token allows everything that its scopes allow. Therefore
+ * the client sends tokens only to `servers`. No other protection is lost.
  *
  * @category values
  */
@@ -84,8 +85,8 @@ export const github = ({ servers }: Servers): ProviderExceptions => ({
 })
 
 /**
- * GitHub Enterprise Server at a host. It publishes no metadata and ignores the parameter `resource`. Gives up: PKCE at versions that do not
- * support PKCE, because the client cannot know whether the server supports it.
+ * Makes the exceptions for GitHub Enterprise Server at a host. This server publishes no metadata and ignores the parameter `resource`. Lost
+ * protection: versions that do not support PKCE ignore PKCE, because the client cannot find out whether the server supports PKCE.
  *
  * @category values
  */
@@ -104,8 +105,9 @@ export const githubEnterprise = ({ host, servers }: Servers & { readonly host: s
 }
 
 /**
- * Google. MCP servers name it with a slash at the end. Google issues a refresh token only when the client requests offline access, and
- * ignores the parameter `resource`, so only `servers` get tokens. Gives up nothing.
+ * Makes the exceptions for Google. MCP servers write the issuer of Google with a slash at the end. Google issues a refresh token only when
+ * the client requests offline access. Google ignores the parameter `resource`, so the client sends tokens only to `servers`. No other
+ * protection is lost.
  *
  * @category values
  */
@@ -118,8 +120,8 @@ export const google = ({ servers }: Servers): ProviderExceptions => ({
 })
 
 /**
- * A user pool of Amazon Cognito, which supports PKCE although its metadata does not say so. Gives up nothing as long as Cognito supports
- * PKCE.
+ * Makes the exceptions for a user pool of Amazon Cognito. Cognito supports PKCE, but its metadata does not say so. No protection is lost if
+ * Cognito supports PKCE.
  *
  * @category values
  */
@@ -131,8 +133,8 @@ export const cognito = (
 })
 
 /**
- * AWS Sign-In of a region, which supports PKCE although its metadata does not say so. Gives up nothing as long as AWS Sign-In supports
- * PKCE.
+ * Makes the exceptions for AWS Sign-In of a region. AWS Sign-In supports PKCE, but its metadata does not say so. No protection is lost if
+ * AWS Sign-In supports PKCE.
  *
  * @category values
  */
@@ -142,8 +144,8 @@ export const awsSignIn = ({ region }: { readonly region: string }): ProviderExce
 })
 
 /**
- * The servers of Atlassian at `https://mcp.atlassian.com`, whose metadata names the issuer `https://cf.mcp.atlassian.com`. What is lost:
- * another host than this issuer can describe the issuer.
+ * The exceptions for the servers of Atlassian at `https://mcp.atlassian.com`. Their metadata names the issuer
+ * `https://cf.mcp.atlassian.com`. Lost protection: another host than the host of this issuer can publish the metadata of the issuer.
  *
  * @category values
  */
@@ -153,8 +155,9 @@ export const atlassian: ProviderExceptions = {
 }
 
 /**
- * A tenant of Atlassian, whose metadata names the issuer of all tenants. For a second tenant, make a second `Authorization` with its own
- * `CredentialStore`, because the issuer is the key of the credentials. What is lost: the issuer no longer tells one tenant from another.
+ * Makes the exceptions for a tenant of Atlassian. The metadata of each tenant names the issuer of all tenants. For a second tenant, make a
+ * second `Authorization` with its own `CredentialStore`, because the issuer is the key of the credentials. Lost protection: the client
+ * cannot distinguish two tenants by their issuer.
  *
  * @category values
  */
@@ -164,8 +167,8 @@ export const atlassianTenant = (tenant: string): ProviderExceptions => ({
 })
 
 /**
- * The server of Meta for ads, whose metadata names the issuer `https://www.facebook.com`. What is lost: another host than this issuer can
- * describe the issuer. So only that server gets tokens.
+ * The exceptions for the ads server of Meta. Its metadata names the issuer `https://www.facebook.com`. Lost protection: another host than
+ * the host of this issuer can publish the metadata of the issuer. Therefore the client sends tokens only to the ads server.
  *
  * @category values
  */
@@ -176,8 +179,8 @@ export const meta: ProviderExceptions = {
 }
 
 /**
- * An authorization server of Okta that publishes its metadata only below its issuer, at `ISSUER/.well-known/oauth-authorization-server`.
- * Gives up nothing.
+ * Makes the exceptions for an authorization server of Okta that publishes its metadata only below its issuer, at
+ * `ISSUER/.well-known/oauth-authorization-server`. No protection is lost.
  *
  * @category values
  */

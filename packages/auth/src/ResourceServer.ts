@@ -1,7 +1,7 @@
 /**
- * Protects an MCP server with OAuth: publishes where clients get access tokens, verifies the token of every request, and gives features,
- * middleware and the session layer a typed user. The module makes an `Authenticator`. So sessions and tasks belong to users here as with
- * every `Authenticator`, and applications and tests may provide users of their own.
+ * Protects an MCP server with OAuth. This module publishes where clients get access tokens, verifies the token of every request, and
+ * provides a typed user to features, middleware and the session layer. The module makes an `Authenticator`. As with every `Authenticator`,
+ * sessions and tasks belong to users, and applications and tests may provide their own users.
  *
  * Never forward the token of a client to another server. Exchange the token at the authorization server for a token that is for the other
  * server (RFC 8693, `TokenExchange`).
@@ -32,7 +32,7 @@ import * as TokenRules from "./resource/TokenRules.js"
 import { TokenError, type TokenVerifier } from "./TokenVerifier.js"
 
 /**
- * The errors of an effect that finds a user.
+ * The errors with which an effect that finds a user may fail.
  *
  * @category models
  */
@@ -41,66 +41,78 @@ export type Refuses = HttpRefusal.HttpRefusal | McpError
 /** @category models */
 export interface Options<Claims, S, VR = never, CR = never, UR = never, R2 = never, R3 = never> {
   /**
-   * The URL of this server as its clients know it, for example "https://mcp.example.com/mcp". It must have no fragment, and should not end
-   * with a slash. Clients request tokens for exactly this text.
+   * The URL of this server that its clients use, for example "https://mcp.example.com/mcp". The URL must have no fragment, and should not
+   * end with a slash. Clients request tokens for exactly this text.
    */
   readonly resource: string
   /** The issuers of the authorization servers whose tokens the server accepts, exactly as the authorization servers write them. */
   readonly authorizationServers: readonly [string, ...Array<string>]
-  /** Verifies the access tokens: `JwtVerifier.make`, `IntrospectionVerifier.make`, or a `TokenVerifier` of the application. */
+  /** The verifier of access tokens: `JwtVerifier.make`, `IntrospectionVerifier.make`, or a `TokenVerifier` of the application. */
   readonly verify: TokenVerifier<VR>
-  /** All scopes that the server knows, for clients to choose from. Default: none. */
+  /** All scopes that the server supports. The server publishes the scopes, and clients choose from them. Default: none. */
   readonly scopes?: ReadonlyArray<string> | undefined
-  /** The scopes that every HTTP request needs, besides the scopes of `Feature.requires`. Default: none. */
+  /** The scopes that every HTTP request needs in addition to the scopes of `Feature.requires`. Default: none. */
   readonly requires?: ReadonlyArray<string> | undefined
   /**
-   * The names of the claims that have the scopes of a token. Each claim is a text or a list of texts, and a token may have several such
-   * claims. Auth0 writes the scopes in `permissions`, Entra writes the scopes of programs without a user in `roles`. Default: `scope` and
-   * `scp`.
+   * The names of the claims that contain the scopes of a token. Each claim is a text or a list of texts. A token may have several of these
+   * claims. For example, Auth0 writes the scopes in `permissions`, and Entra writes the scopes of programs without a user in `roles`.
+   * Default: `scope` and `scp`.
    */
   readonly scopeClaims?: ReadonlyArray<string> | undefined
   /**
-   * Whether a user with the scopes `granted` may do what requires the scope `required`. Applications need this option when one scope
-   * includes another, such as `notes` and `notes:read`. Default: only with the required scope itself.
+   * Whether the scopes `granted` include the scope `required`. Applications need this option when one scope includes another, for example
+   * when `notes` includes `notes:read`. Default: `granted` must contain exactly the required scope.
    */
   readonly covers?: ((granted: ReadonlyArray<string>, required: string) => boolean) | undefined
   /**
-   * The values of `aud` that the server accepts; a token needs one of them. Use this option only when an authorization server does not
-   * write `resource` into `aud`. Each value must be a name that the authorization server gives only to tokens for this server. Default: the
-   * `resource`.
+   * The values of `aud` that the server accepts. A token must have one of these values. Use this option only when an authorization server
+   * does not write `resource` into `aud`. Each value must be a name that the authorization server uses only in tokens for this server.
+   * Default: the `resource`.
    */
   readonly audience?: string | ReadonlyArray<string> | undefined
-  /** The schema that decodes the claims. A token whose claims cannot be decoded is refused. Default: the claims are not checked. */
+  /**
+   * The schema that decodes the claims. The server refuses a token whose claims cannot be decoded. Default: the server does not check the
+   * claims.
+   */
   readonly claims?: Schema.Schema<Claims, any, CR> | undefined
-  /** The user on stdio, from the environment variables that the client has given to the server process. Default: stdio is refused. */
+  /**
+   * Finds the user on stdio, from the environment variables that the client has given to the server process. Default: the server refuses
+   * clients on stdio.
+   */
   readonly stdio?: ((environment: Authenticator.Environment) => Effect.Effect<S, Refuses, R2>) | undefined
-  /** The user of a client in the same process. Default: such a client is refused, unless its connector provides a user. */
+  /**
+   * Finds the user of a client in the same process. Default: the server refuses this client, except when the connector of the client
+   * provides a user.
+   */
   readonly inProcess?: Effect.Effect<S, Refuses, R3> | undefined
   /**
-   * The rules for tokens that are bound to a key (DPoP). Default: a request with such a token needs a proof, a request with another token
-   * needs none.
+   * The rules for tokens that are bound to a key (DPoP). Default: a request with a bound token needs a proof, and a request with another
+   * token needs no proof.
    */
   readonly dpop?: DpopOptions | undefined
   /** Further members of the metadata document, such as `resource_name` and `resource_documentation`. Default: none. */
   readonly metadata?: JsonObject | undefined
-  /** How much the clocks of authorization servers and clients may differ from the clock of this server. Default: 30 seconds. */
+  /**
+   * The largest accepted difference between the clock of this server and the clocks of authorization servers and clients. Default: 30
+   * seconds.
+   */
   readonly clockTolerance?: Duration.DurationInput | undefined
   /**
-   * The most characters of a token. The server refuses a longer token with status 400 and does not verify it. Node refuses a request whose
-   * headers together have more than 16 KiB: it answers with status 431 and no challenge, unless the HTTP server has another
-   * `maxHeaderSize`. Default: 8,192.
+   * How many characters a token may have. The server refuses a longer token with status 400 and does not verify the token. By default, Node
+   * refuses a request whose headers together have more than 16 KiB: Node answers with status 431 and without a challenge. The
+   * `maxHeaderSize` of the HTTP server changes this limit. Default: 8,192.
    */
   readonly maxTokenLength?: number | undefined
   /**
-   * How many verified tokens the server remembers. A token is forgotten when it expires, or when the verifier says that it must be verified
-   * again. Default: 10,000.
+   * How many verified tokens the server caches. The server removes a token from the cache when the token expires, or when the verifier says
+   * that the token must be verified again. Default: 10,000.
    */
   readonly maxCachedTokens?: number | undefined
-  /** How long the server may take to find the user of a request; see the option `timeout` of `Authenticator`. Default: 10 seconds. */
+  /** How long the server may take to find the user of a request. See the option `timeout` of `Authenticator`. Default: 10 seconds. */
   readonly timeout?: Duration.DurationInput | undefined
   /**
-   * How many requests may wait for the verification of their tokens; further requests get status 503. The same number of requests whose
-   * tokens are known may wait for the option `user`. Default: 1,024.
+   * How many requests may wait for the verification of their tokens. Further requests get status 503. The same number of requests with
+   * cached tokens may wait for the option `user`. Default: 1,024.
    */
   readonly concurrency?: number | undefined
   /** Makes the user from a verified token. Default: the user is the `AccessToken`. */
@@ -108,8 +120,8 @@ export interface Options<Claims, S, VR = never, CR = never, UR = never, R2 = nev
 }
 
 /**
- * A function that gives the user of a token. It runs for each request. `secret` is the text of the token: exchange it at the authorization
- * server (`TokenExchange`), and use it for nothing else.
+ * A function that makes the user of a token. The function runs for each request. `secret` is the text of the token. Exchange it at the
+ * authorization server (`TokenExchange`), and do not use it for anything else.
  *
  * @category models
  */
@@ -131,12 +143,12 @@ export interface DpopOptions {
   /** How old a proof may be. Default: 1 minute. */
   readonly maxAge?: Duration.DurationInput | undefined
   /**
-   * How many proofs this process remembers, so that no proof is used twice. One key may have a tenth of them. A request with a further
-   * proof gets status 503. When `SharedLimits` is provided, the proofs are remembered there, and this limit does not hold. Default:
-   * 100,000.
+   * How many used proofs this process stores, so that it can refuse a proof that is used twice. Each key may have at most a tenth of this
+   * number. A request with a further proof gets status 503. When `SharedLimits` is provided, the proofs are stored there, and this limit
+   * does not apply. Default: 100,000.
    */
   readonly maxProofs?: number | undefined
-  /** How long a nonce of this process lives. With this option each proof must have such a nonce. Default: proofs need no nonce. */
+  /** How long a nonce of this process is valid. With this option, each proof must have a valid nonce. Default: proofs need no nonce. */
   readonly nonce?: Duration.DurationInput | undefined
 }
 
@@ -147,12 +159,12 @@ export interface DpopOptions {
  */
 export type AnyClaims = Readonly<Record<string, unknown>>
 
-/** Requires the option `user` when the service of the tag is not the `AccessToken`. */
+/** Requires the option `user` if the service of the tag is not the `AccessToken`. */
 type WithUser<Claims, S, R> = AccessToken<Claims> extends S ? unknown : { readonly user: User<Claims, S, R> }
 
 /**
- * An `Authenticator` that provides the user of each request as the service `tag`. Without the option `user` the service is the
- * `AccessToken`. The server dies at its start when `resource` is not an http or https URL, or when it has a fragment.
+ * Makes an `Authenticator` that provides the user of each request as the service `tag`. Without the option `user`, the service is the
+ * `AccessToken`. The server dies at its start when `resource` is not an http or https URL, or when the URL has a fragment.
  *
  * @example
  * ```ts
@@ -199,8 +211,8 @@ export const make = <
   Authenticator.scoped(tag, Effect.flatMap(settingsOf(options), (settings) => start(options, settings)))
 
 /**
- * `make`, with options from the configuration of the program. This is not a layer, because `McpServer.layer` takes the authenticator as its
- * option `authenticator`.
+ * Makes the same `Authenticator` as `make`, with options from the configuration of the program. The result is not a layer: pass the
+ * authenticator to `McpServer.layer` as the option `authenticator`.
  *
  * @category constructors
  */
@@ -225,15 +237,15 @@ interface Settings {
   readonly rules: TokenRules.Rules
   readonly challenges: Challenges.Challenges
   readonly requires: ReadonlyArray<string>
-  /** The metadata document under each of its paths. */
+  /** The metadata document, under each path at which the server publishes it. */
   readonly documents: Readonly<Record<string, JsonObject>>
 }
 
 const WELL_KNOWN = "/.well-known/oauth-protected-resource"
 
 /**
- * The paths of the metadata document (RFC 9728). The first path contains the path of the resource; challenges name this path. The last path
- * does not contain it.
+ * Returns the paths of the metadata document (RFC 9728). The first path contains the path of the resource, and challenges name this path.
+ * The last path does not contain the path of the resource.
  */
 const metadataPaths = ({ pathname }: URL): readonly [string, ...Array<string>] => [
   pathname === "/" ? WELL_KNOWN : `${WELL_KNOWN}${pathname}`,
@@ -241,7 +253,7 @@ const metadataPaths = ({ pathname }: URL): readonly [string, ...Array<string>] =
   WELL_KNOWN
 ]
 
-/** Removes duplicates and `offline_access`, because a resource server has nothing to do with refresh tokens. */
+/** Removes duplicates, and removes `offline_access`, because a resource server does not handle refresh tokens. */
 const listedScopes = (scopes: ReadonlyArray<string>): ReadonlyArray<string> =>
   [...new Set(scopes)].filter((scope) => scope !== "offline_access")
 
@@ -277,7 +289,7 @@ const settingsOf = (options: AnyOptions): Effect.Effect<Settings> =>
 
 type AnyOptions = Options<any, any, any, any, any, any, any>
 
-/** The metadata document (RFC 9728). */
+/** Makes the metadata document (RFC 9728). */
 const documentOf = (
   { authorizationServers, metadata, resource }: AnyOptions,
   scopes: ReadonlyArray<string>,
@@ -334,7 +346,7 @@ const start = <Claims, S extends Granted, VR, CR, UR, R2, R3>(
     }
   })
 
-/** What the functions of this module share. */
+/** The data that the functions of this module share. */
 interface Self<Claims, S, UR> {
   readonly options: Pick<Options<Claims, S, any, any, UR, any, any>, "covers" | "dpop" | "maxTokenLength" | "user">
   readonly settings: Settings
@@ -415,7 +427,8 @@ const userOf = <Claims, S, UR>(
       : Effect.fail(challenges.invalidToken("The access token is not bound to a key"))
   }
   if (scheme !== "dpop") return Effect.fail(challenges.invalidToken("The access token needs a proof of DPoP"))
-  // A proof is accepted once. The proof of such a request was accepted before: by another node, or by this node when the stream began.
+  // A proof is accepted only one time. The proof of a forwarded request was already accepted: by another node, or by this node when the
+  // stream began.
   return request.isForwarded === true ? found : Effect.zipRight(proven(self, request, { token, jkt, millis }), found)
 }
 
@@ -438,7 +451,7 @@ const permit = (
   return needed.every((scope) => covers(user.scopes, scope)) ? undefined : challenges.insufficientScope(needed)
 }
 
-/** A token that was verified. */
+/** A verified token. */
 type Known<Claims> = Omit<TokenRules.Accepted, "token"> & { readonly token: AccessToken<Claims> }
 
 const UNFIT = new TokenError({ reason: "Invalid", message: "The access token lacks claims that this server needs" })
@@ -449,7 +462,8 @@ const BUSY = new TokenError({
 })
 
 /**
- * In milliseconds: how often the token of an open stream is checked, and how often when the verifier must verify it again within `RECHECK`.
+ * How often the token of an open stream is checked, in milliseconds. `SOON` is used when the verifier must verify the token again within
+ * `RECHECK`.
  */
 const RECHECK = 30_000
 const SOON = 5000
@@ -462,8 +476,8 @@ const has = (granted: ReadonlyArray<string>, required: string): boolean => grant
 const never = (): boolean => false
 
 /**
- * The paths of the metadata document. When an endpoint is mounted in a router, the router must also pass requests for these paths to the
- * endpoint. Throws when `resource` is not a URL.
+ * Returns the paths of the metadata document. When you mount an endpoint in a router, the router must also pass requests for these paths to
+ * the endpoint. Throws when `resource` is not a URL.
  *
  * @category utils
  */

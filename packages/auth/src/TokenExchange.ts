@@ -1,6 +1,7 @@
 /**
- * The grant of servers that act for their users at other servers. It exchanges the access token that a user has sent to this server for a
- * token that is for the other server. The user's token is sent only to the authorization server. `Authorization.layer` takes the grant.
+ * The token exchange grant, for servers that act for their users at other servers. The grant exchanges the access token that a user has
+ * sent to this server for a token that is for the other server. The user's token is sent only to the authorization server. Pass the grant
+ * to `Authorization.layer`.
  *
  * @see https://www.rfc-editor.org/rfc/rfc8693
  * @since 0.1.0
@@ -13,15 +14,15 @@ import * as FixedClient from "./identity/FixedClient.js"
 
 /** @category models */
 export interface Options<R = never> {
-  /** This server as a client of the authorization server. Both servers must trust that authorization server. */
+  /** This server as a client of the authorization server. This server and the other server must both trust that authorization server. */
   readonly client: PreRegistered
   /** The user's token. The effect runs for each exchange. `ResourceServer` passes the token to its option `user`. */
   readonly subjectToken: Effect.Effect<Redacted.Redacted<string>, unknown, R>
   /** The type of the user's token. Default: `access_token`. */
   readonly subjectTokenType?: "access_token" | "id_token" | "jwt" | undefined
   /**
-   * The parameter `audience`: the name of the other server, for authorization servers that do not use the URL of the server. Default: the
-   * parameter is not sent.
+   * The parameter `audience` of the exchange: the name of the other server. Some authorization servers need this name because they do not
+   * use the URL of the server. Default: the parameter is not sent.
    */
   readonly audience?: string | undefined
 }
@@ -29,7 +30,7 @@ export interface Options<R = never> {
 const TYPE = "urn:ietf:params:oauth:token-type"
 
 /**
- * A grant whose tokens belong to one user. Make one `Authorization` for each user, each with its own `CredentialStore`.
+ * Makes a grant whose tokens belong to one user. Make one `Authorization` for each user, each with its own `CredentialStore`.
  *
  * @example
  * ```ts

@@ -1,7 +1,7 @@
 /**
  * Verifies access tokens for a `ResourceServer`. `JwtVerifier` verifies the signature, `IntrospectionVerifier` asks the authorization
- * server, and `make` takes a function of the application. `ResourceServer` then checks the issuer, the audience, the times and the key of
- * each token, whichever verifier was used.
+ * server, and `make` takes a function of the application. After each of these verifiers, `ResourceServer` checks the issuer, the audience,
+ * the times and the key of the token.
  *
  * @since 0.1.0
  */
@@ -20,12 +20,12 @@ export type TypeId = typeof TypeId
 /** @category models */
 export interface TokenVerifier<out R = never> {
   readonly [TypeId]: TypeId
-  /** Starts the verifier. Runs once for each server, in the scope of the server. */
+  /** Starts the verifier. The effect runs one time for each server, in the scope of the server. */
   readonly start: (server: Server) => Effect.Effect<Verify<R>, never, R | Scope.Scope>
 }
 
 /**
- * The server that the tokens are for.
+ * The server for which the verifier verifies tokens.
  *
  * @category models
  */
@@ -43,19 +43,20 @@ export interface Server {
 export type Verify<R = never> = (token: Redacted.Redacted<string>) => Effect.Effect<Verified, TokenError, R>
 
 /**
- * A token that its issuer has really issued. `ResourceServer` then checks whether the token is for this server and valid now.
+ * The result for a token that its issuer has really issued. `ResourceServer` then checks whether the token is for this server and valid
+ * now.
  *
  * @category models
  */
 export interface Verified {
   readonly issuer: string
   /**
-   * The claims, by the names of RFC 7519 and RFC 7662. `aud` is required, and one of `sub`, `client_id` and `azp`. Optional are `scope` or
-   * `scp` (a text or a list of texts), `exp` and `nbf` (in seconds), and `cnf`. A claim of another type is refused, never treated as
-   * absent.
+   * The claims, by the names of RFC 7519 and RFC 7662. Required are `aud` and one of `sub`, `client_id` and `azp`. Optional are `scope` or
+   * `scp` (a text or a list of texts), `exp` and `nbf` (in seconds), and `cnf`. `ResourceServer` refuses a token that has a claim of
+   * another type.
    */
   readonly claims: Readonly<Record<string, unknown>>
-  /** Whether the result still holds at a time in milliseconds since 1970. Default: the token is verified again for each request. */
+  /** Whether the result is still valid at a time in milliseconds since 1970. Default: the token is verified again for each request. */
   readonly isCurrent?: ((millis: number) => boolean) | undefined
 }
 
@@ -76,19 +77,20 @@ export class TokenError extends Data.TaggedError("TokenError")<{
  * @category models
  */
 export interface RequestOptions {
-  /** How long one exchange with an authorization server may take, including the requests for its metadata. Default: 5 seconds. */
+  /** How long the verifier may wait for an authorization server, including the requests for its metadata. Default: 5 seconds. */
   readonly requestTimeout?: Duration.DurationInput | undefined
   /** The most bytes that a response may have. Default: 256 KiB. */
   readonly maxDocumentBytes?: number | undefined
   /**
-   * Hosts in private networks that the metadata of an issuer may name. Default: none. The host of the issuer itself is always used. When
-   * this host is in a private network or on this machine, its metadata may name other hosts there.
+   * Hosts in private networks that the metadata of an issuer may name. Default: none. The verifier may always send requests to the host of
+   * the issuer. When this host is in a private network, its metadata may also name other hosts in private networks. When this host is on
+   * this machine, its metadata may also name other hosts on this machine.
    */
   readonly privateHosts?: ReadonlyArray<string> | undefined
 }
 
 /**
- * A verifier that calls a function of the application.
+ * Makes a verifier that calls a function of the application.
  *
  * @category constructors
  */
@@ -98,7 +100,8 @@ export const make = <R = never>(verify: Verify<R>): TokenVerifier<R> => ({
 })
 
 /**
- * A verifier that each server starts for itself. Its caches and connections are released with the scope of the server.
+ * Makes a verifier that each server starts separately. The caches and connections of the verifier are released with the scope of the
+ * server.
  *
  * @category utils
  */
@@ -110,7 +113,7 @@ export const scoped = <R = never>(
 })
 
 /**
- * An effect that fails because the token is not valid. The client gets the message.
+ * Returns an effect that fails because the token is not valid. The client gets the message.
  *
  * @category utils
  */
@@ -118,7 +121,7 @@ export const invalid = (message: string): Effect.Effect<never, TokenError> =>
   Effect.fail(new TokenError({ reason: "Invalid", message }))
 
 /**
- * An effect that fails because it is not known whether the token is valid.
+ * An effect that fails because the verifier cannot find out whether the token is valid.
  *
  * @category accessors
  */

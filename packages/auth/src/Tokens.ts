@@ -1,6 +1,6 @@
 /**
- * What a token endpoint issues: an access token for one resource, and perhaps a refresh token. Both tokens are `Redacted`, so that logs and
- * errors do not show their texts. A `Grant` gives tokens, and a `CredentialStore` keeps them.
+ * The tokens that a token endpoint issues: an access token for one resource, and in some cases a refresh token. Both tokens are `Redacted`,
+ * so that logs and errors do not show their texts. A `Grant` gets tokens, and a `CredentialStore` stores them.
  *
  * @since 0.1.0
  */
@@ -10,7 +10,7 @@ import * as Schema from "effect/Schema"
 export interface Tokens extends Schema.Schema.Type<typeof Tokens> {}
 
 /**
- * The schema of tokens, with which applications may store them. The encoded form has the secrets in plain text.
+ * The schema of tokens. Applications may store tokens in the encoded form, which has the secrets in plain text.
  *
  * @category schemas
  */
@@ -18,13 +18,13 @@ export const Tokens = Schema.Struct({
   accessToken: Schema.Redacted(Schema.String),
   /** The scheme with which the access token is sent. */
   type: Schema.Literal("Bearer", "DPoP"),
-  /** When the access token expires, in milliseconds since 1970; `undefined` when the server does not say. */
+  /** The time at which the access token expires, in milliseconds since 1970; `undefined` when the server does not name the time. */
   expiresAt: Schema.UndefinedOr(Schema.Number),
-  /** When the client renews the tokens, in milliseconds since 1970; `undefined` when `expiresAt` is. */
+  /** The time at which the client renews the tokens, in milliseconds since 1970; `undefined` when `expiresAt` is `undefined`. */
   renewAt: Schema.UndefinedOr(Schema.Number),
   refreshToken: Schema.UndefinedOr(Schema.Redacted(Schema.String)),
-  /** The id of the client that the tokens were issued to. Only this client can refresh the tokens. */
+  /** The id of the client for which the tokens were issued. Only this client can refresh the tokens. */
   clientId: Schema.optional(Schema.String),
-  /** The scopes that were granted. `undefined` when the server does not say; this means that all requested scopes were granted. */
+  /** The scopes that the server granted. `undefined` when the server does not name them; then the server granted all requested scopes. */
   scopes: Schema.UndefinedOr(Schema.Array(Schema.String))
 })

@@ -1,7 +1,7 @@
 /**
- * The grant of workloads. The platform that runs the program, such as Kubernetes or a cloud, gives the program a token. The token says
- * which workload the program is, and the authorization server trusts the platform. So the program needs no secret. `Authorization.layer`
- * takes the grant.
+ * The grant for workloads. The platform that runs the program, such as Kubernetes or a cloud, gives a token to the program. The token
+ * identifies the program, and the authorization server trusts the platform. Therefore the program needs no secret. Pass the grant to
+ * `Authorization.layer`.
  *
  * @see https://www.rfc-editor.org/rfc/rfc7523#section-2.1
  * @since 0.1.0
@@ -13,16 +13,20 @@ import * as FixedClient from "./identity/FixedClient.js"
 
 /** @category models */
 export interface Options<R = never> {
-  /** The authorization server that the token is for; the token is sent to no other server. */
+  /** The issuer of the authorization server for which the token was made. The token is sent to no other server. */
   readonly issuer: string
-  /** The token of the workload. The effect runs for each token request, because platforms replace the token, often in a file. */
+  /**
+   * Returns the token of the workload. The effect runs for each token request, because platforms replace the token from time to time, often
+   * in a file.
+   */
   readonly token: Effect.Effect<Redacted.Redacted<string>, unknown, R>
   /** The id of the client, if the authorization server requires one. Default: no `client_id` is sent. */
   readonly clientId?: string | undefined
 }
 
 /**
- * A grant that exchanges the token of the workload. When the authorization server refuses this token, the request fails.
+ * Makes a grant that exchanges the token of the workload for an access token. When the authorization server refuses the token of the
+ * workload, the request fails.
  *
  * @category constructors
  */

@@ -213,7 +213,7 @@ export const shared: ReadonlyArray<Law<Shared>> = [
         yield* end
         yield* ended(fiber, other)
         assert.lengthOf(failures, 3)
-        for (const failure of failures) assert.match(failure, /^Store .*another program has taken its turn/)
+        for (const failure of failures) assert.match(failure, /^Store .*another program has taken the lock/)
         assert.strictEqual(valueOf(yield* other.tokens.get(ISSUER, "r")), "new")
         assert.isDefined(yield* other.bindings.get("server"))
         // Outside of a renewal a process stores what its user has done: a login, a logout.
@@ -281,7 +281,7 @@ export const shared: ReadonlyArray<Law<Shared>> = [
         for (let n = 1; n < MAX_RECORDS; n++) yield* store.tokens.set(tokens(`${n}`), ISSUER, `${n}`)
         const full = yield* Effect.flip(store.tokens.set(tokens("more"), ISSUER, "more"))
         assert.strictEqual(full.reason, "Store")
-        assert.match(full.message, /as many as the store allows/)
+        assert.match(full.message, /as many credentials as the store allows/)
         // What is there can be renewed, and others have room of their own.
         yield* store.exclusive(store.tokens.set(tokens("next"), ISSUER, "r"), ISSUER, "r")
         assert.strictEqual(valueOf(yield* store.tokens.get(ISSUER, "r")), "next")

@@ -7,7 +7,7 @@ import { settled } from "../../testing/test/support/Settled.js"
 import * as Net from "./Net.js"
 import * as Protected from "./Protected.js"
 
-const OTHER = /error="invalid_token", error_description="The access token is for another resource than this server"/
+const OTHER = /error="invalid_token", error_description="The access token is not for this server"/
 
 describe("A token", () => {
   it.scoped("MUST be for exactly this server", () =>

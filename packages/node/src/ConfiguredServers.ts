@@ -1,9 +1,9 @@
 /**
- * Connects to the servers in the configuration of a host, as one `ClientSessionGroup`: it launches programs, and connects to URLs over
- * HTTP. It reads the files of ten hosts in their own places and formats, such as JSON with comments or TOML.
+ * Connects to the servers in the configuration files of host applications, as one `ClientSessionGroup`. This module launches programs, and
+ * connects to URLs over HTTP. It reads the files of ten hosts, such as Claude Code, from the places and in the formats of these hosts.
  *
- * `@effect-mcp/core/ServersConfig` describes the configuration and makes the `ClientSessionGroup`; this module provides the connectors and
- * the files for Node.
+ * `@effect-mcp/core/ServersConfig` defines the configuration and makes the `ClientSessionGroup`. This module provides the connectors and
+ * reads the files on Node.
  *
  * @since 0.1.0
  */
@@ -30,7 +30,7 @@ import * as Hosts from "./configuration/Hosts.js"
 import * as StdioClient from "./StdioClient.js"
 
 /**
- * A host whose files this module reads.
+ * The name of a host application whose files this module reads.
  *
  * @category models
  */
@@ -57,7 +57,7 @@ export const hosts: ReadonlyArray<Host> = Hosts.hosts.map(({ name }) => name)
 export interface FillOptions {
   /** The values for `${NAME}` in the configuration. Default: the environment of this process. */
   readonly environment?: Readonly<Record<string, string | undefined>> | undefined
-  /** The value of `${workspaceFolder}`. Default: none, so an entry that uses this variable is left out. */
+  /** The value of `${workspaceFolder}`. Default: none. Without a value, an entry that uses this variable is left out. */
   readonly folder?: string | undefined
 }
 
@@ -66,13 +66,13 @@ export interface Options<RA = never, E = never, R = never>
   extends Omit<ServersConfig.Options<HttpClient, E, R>, "connector">, FillOptions
 {
   /**
-   * Authorizes the client at the servers with a URL, except at servers whose configuration has a header `Authorization`. For OAuth, pass
-   * `Authorization.authorize` of `@effect-mcp/auth`. Default: no authorization.
+   * Authorizes the client at the servers with a URL. A server whose configuration has a header `Authorization` is not authorized with this
+   * option. For OAuth, pass `Authorization.authorize` of `@effect-mcp/auth`. Default: no authorization.
    */
   readonly authorize?: Remote.Options<RA>["authorize"]
   /**
-   * Where the stderr of programs goes. A function gets each line with the name of the server. Default: `forward`, which writes to the
-   * stderr of this process.
+   * What happens with the stderr of programs. A function gets each line with the name of the server. Default: `forward`, which writes to
+   * the stderr of this process.
    */
   readonly stderr?: StdioClient.Options["stderr"] | ((line: string, server: string) => Effect.Effect<void>)
   /** Receives every message of every server, without secrets and with the name of the server. `Tap.log` is an example. Default: none. */
@@ -86,8 +86,8 @@ export interface Options<RA = never, E = never, R = never>
 }
 
 /**
- * The connector of one server of a configuration. When `name` is `undefined`, logs and errors name a program by its command, and a server
- * with a URL by the URL.
+ * Makes the connector of one server of a configuration. When `name` is `undefined`, logs and errors use the command of a program as the
+ * name, and the URL of a server with a URL.
  *
  * @category constructors
  */
@@ -134,31 +134,35 @@ export interface Configuration {
   readonly file: string
   /** The host that reads this file; `undefined` when no host reads a file with this path. */
   readonly host: Host | undefined
-  /** The servers of the file. Their variables are not replaced yet; `fill` replaces them. */
+  /** The servers of the file. Their variables are not replaced yet. `fill` replaces the variables. */
   readonly entries: ServersConfig.Entries
   /**
-   * Why the file cannot be read; `undefined` when it was read. A file with an error has no entries, and may contain servers of any name.
+   * The error with which the file could not be read; `undefined` when the file was read. A file with an error has no entries here, although
+   * the file may contain servers.
    */
   readonly error?: ServersConfig.ConfigurationError | undefined
-  /** Whether `folderFiles` has found the file. Anyone who can write to the folder may have written such a file. Default: false. */
+  /**
+   * Whether `folderFiles` has found the file in a project folder. Anyone who can write to the folder may have written this file. Default:
+   * false.
+   */
   readonly isOfFolder?: boolean | undefined
 }
 
 /** @category models */
 export interface ReadOptions {
   /**
-   * The host whose rules are used. Default: the host that reads a file with this path; when there is none, the rules that most hosts have
-   * in common.
+   * The host whose rules are used to read the file. Default: the host that reads a file with this path. If there is no such host, the rules
+   * that most hosts have in common are used.
    */
   readonly host?: Host | undefined
-  /** The folder whose entries in the local scope of Claude Code are used. Default: the working directory of this process. */
+  /** The project folder whose entries in the local scope of Claude Code are used. Default: the working directory of this process. */
   readonly folder?: string | undefined
   /**
-   * The environment variables that name the folders of the user's files, such as `XDG_CONFIG_HOME`. Default: the environment of this
+   * The environment variables that give the folders of the user's files, such as `XDG_CONFIG_HOME`. Default: the environment of this
    * process.
    */
   readonly environment?: Readonly<Record<string, string | undefined>> | undefined
-  /** The home of the user. Default: the home of the user of this process. */
+  /** The home folder of the user. Default: the home folder of the user of this process. */
   readonly home?: string | undefined
 }
 
@@ -180,7 +184,8 @@ const hostOf = (file: string, options: ReadOptions): Hosts.Host | undefined =>
     : Hosts.hosts.find(({ name }) => name === options.host)
 
 /**
- * The entries in the text of a file. The text is TOML when the name of the file ends with `.toml`, otherwise JSON, which may have comments.
+ * Parses the entries in the text of a file. The text is TOML when the name of the file ends with `.toml`, otherwise JSON, which may have
+ * comments.
  *
  * @category constructors
  */
@@ -212,7 +217,7 @@ export const parse = (
   )
 }
 
-/** The entries that Claude Code keeps for one folder in the user's own file. */
+/** Returns the entries for one folder in the user's own file of Claude Code. */
 const localOf = (value: unknown, folder: string): unknown => {
   const projects = ownMember(value, "projects")
   const name = Predicate.isRecord(projects) ? Object.keys(projects).find((name) => resolve(name) === folder) : undefined
@@ -235,7 +240,7 @@ const readUpTo = (
   )
 
 /**
- * Reads a file that the application names. Fails when the file cannot be read, is not JSON or TOML, or has no servers.
+ * Reads the file at a path that the application gives. Fails when the file cannot be read, is not JSON or TOML, or has no servers.
  *
  * @category constructors
  */
@@ -265,7 +270,7 @@ const userPaths = (options: FilesOptions) =>
   chosen(options).flatMap((host) => Hosts.filesOf(host, placeOf(options)).map((file) => [host.name, file] as const))
 
 /**
- * Reads the user's own files that have servers, in the order of the hosts. In the file of Claude Code, the entries for the option `folder`
+ * Reads the user's own files that contain servers, in the order of `hosts`. In the file of Claude Code, the entries for the option `folder`
  * come before the other entries.
  *
  * @category constructors
@@ -274,8 +279,9 @@ export const userFiles = (options: FilesOptions = {}): Effect.Effect<ReadonlyArr
   Effect.suspend(() => readAll(userPaths(options), options, File.MAX_BYTES))
 
 /**
- * Reads the files of a folder that have servers, without the user's own files. **Anyone who can write to the folder chooses what is
- * launched:** show the user what an entry runs before you use the entry. In `layerFiles` the user's own files take precedence.
+ * Reads the files of a folder that contain servers, without the user's own files. **Anyone who can write to the folder chooses which
+ * programs are launched.** Show the command of an entry to the user before you use the entry. In `layerFiles`, the user's own files take
+ * precedence.
  *
  * @category constructors
  */
@@ -293,8 +299,8 @@ export const folderFiles = (folder: string, options: FilesOptions = {}): Effect.
 
 /**
  * Replaces the variables in entries: variables of the environment, `${userHome}`, `${pathSeparator}`, `${/}`, and with the option `folder`
- * also `${workspaceFolder}` and `${workspaceFolderBasename}`. It also reads the `envFile` of programs. An entry is left out when one of its
- * variables has neither a value nor a default, or when its `envFile` cannot be read.
+ * also `${workspaceFolder}` and `${workspaceFolderBasename}`. Also reads the `envFile` of programs. Leaves out an entry when one of its
+ * variables has no value and no default, or when its `envFile` cannot be read.
  *
  * @category utils
  */
@@ -333,8 +339,8 @@ const withEnvFile = (entry: ServersConfig.Entry, folder: string): Effect.Effect<
 }
 
 /**
- * All servers of a configuration as one group. `config` is the parsed value of the configuration. Fails with a `ConfigurationError` when
- * the value has no servers. An entry that cannot be read is left out, and a warning is logged.
+ * Provides all servers of a configuration as one group. `config` is the parsed value of the configuration. Fails with a
+ * `ConfigurationError` when the value has no servers. Leaves out an entry that cannot be read, and logs a warning.
  *
  * @example
  * ```ts
@@ -370,10 +376,10 @@ export const layer = <RA = never, E = never, R = never>(
   ))
 
 /**
- * All servers of several files as one group. When several files have a server of the same name, the first file wins, even if its entry is
- * left out or disabled. Files of `folderFiles` always come last. A file that cannot be read is left out and a warning is logged; with the
- * option `onFailure: "fail"` the layer fails instead. When a file of the user cannot be read, no file of a folder is used, because the
- * user's file may have servers of the same names.
+ * Provides all servers of several files as one group. When several files have a server with the same name, the entry of the first file is
+ * used, even if this entry is left out or disabled. Files of `folderFiles` always come last. A file that cannot be read is left out, and a
+ * warning is logged. With the option `onFailure: "fail"`, the layer fails instead. When a file of the user cannot be read, no file of a
+ * folder is used, because the user's file may have servers with the same names.
  *
  * @example
  * ```ts
@@ -410,7 +416,7 @@ export const layerFiles = <RA = never, E = never, R = never>(
     const unread = own.find(({ error }) => error !== undefined)
     if (unread !== undefined && ofFolder.length > 0) {
       yield* Effect.logWarning(
-        `No file of a folder is used until ${unread.file} can be read: it may have servers of the same names`
+        `No file of a folder is used until ${unread.file} can be read: it may have servers with the same names`
       )
     }
     const used = unread === undefined ? [...own, ...ofFolder] : own

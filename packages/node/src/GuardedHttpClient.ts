@@ -1,10 +1,10 @@
 /**
  * An `HttpClient` for Node that refuses private addresses when a peer has named the URL. The package `auth` marks its requests to
  * authorization servers for this check. An application marks its own requests with `publicOnly`. The client checks the address when it
- * connects, so it also refuses a name that resolves to a private address. The client uses every host that the application itself has named.
+ * connects, so it also refuses a name that resolves to a private address. The client does not check hosts that the application has named.
  *
  * The client uses the proxies in the variables `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY`. A proxy resolves names itself, so with a proxy
- * only the host in the URL is checked. Node also trusts the certificates in `NODE_EXTRA_CA_CERTS`. The client follows no redirects.
+ * the client checks only the host in the URL. Node also trusts the certificates in `NODE_EXTRA_CA_CERTS`. The client follows no redirects.
  *
  * @since 0.1.0
  */
@@ -37,8 +37,9 @@ export const layer: Layer.Layer<HttpClient.HttpClient> = Layer.suspend(() =>
 )
 
 /**
- * Lets the requests of an effect reach only addresses of the internet. Use this for a tool that requests URLs which a model or a user has
- * named. A request to another address fails with a `RequestError`. Only the client of `layer` makes this check; other clients ignore it.
+ * Restricts the requests of an effect to public addresses of the internet. Use this function for a tool that requests URLs from a model or
+ * from a user. A request to another address fails with a `RequestError`. Only the client of `layer` makes this check. Other clients ignore
+ * it.
  *
  * @category utils
  */

@@ -2,7 +2,7 @@
  * The HTTP endpoint of a server on Node's own HTTP server, which is faster than the HTTP server of `@effect/platform`. An application that
  * has an HTTP server of `@effect/platform` uses `@effect-mcp/core/HttpEndpoint` instead.
  *
- * This module starts and stops the HTTP server; the endpoint of `@effect-mcp/core` handles the requests.
+ * This module starts and stops the HTTP server. The endpoint of `@effect-mcp/core` handles the requests.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#streamable-http
  * @since 0.1.0
@@ -38,7 +38,7 @@ export interface HttpServerService {
 export class HttpServer extends Context.Tag("@effect-mcp/node/HttpServer")<HttpServer, HttpServerService>() {}
 
 /**
- * The server could not listen, for example because the port is in use. `code` is the code of the operating system.
+ * The server could not listen, for example because the port is in use. `code` is the error code of the operating system.
  *
  * @category errors
  */
@@ -50,34 +50,36 @@ export class ServeError extends Data.TaggedError("ServeError")<{
 
 /** @category models */
 export interface Options extends HttpOptions {
-  /** `0` for any free port. */
+  /** The port on which the server listens. With `0`, the server uses any free port. */
   readonly port: number
   /**
-   * The address to listen on. Default: "127.0.0.1", which other machines cannot reach. When the address is not a loopback address, the
-   * default of `allowedHosts` is every host, and the default of `allowedOrigins` is none.
+   * The address on which the server listens. Default: "127.0.0.1", which other machines cannot reach. When the address is not a loopback
+   * address, the default of `allowedHosts` is every host, and the default of `allowedOrigins` is no origin.
    */
   readonly host?: string | undefined
   /**
-   * More options for Node's HTTP server, such as limits of headers. By default a client has 20 seconds to send the headers of a request,
+   * More options for Node's HTTP server, such as limits of headers. By default, a client has 20 seconds to send the headers of a request,
    * and 2 minutes to send the whole request.
    *
-   * Node closes a connection 5 seconds after its last request. When a proxy before the server keeps its connections longer, set
-   * `keepAliveTimeout` to more than the time of the proxy. Otherwise a request that the proxy sends at the moment of closing is lost, and
+   * Node closes a connection 5 seconds after its last request. If a proxy in front of the server keeps its connections longer, set
+   * `keepAliveTimeout` to a longer time than the proxy uses. Otherwise a request that the proxy sends at the moment of closing is lost, and
    * the client gets status 502.
    */
   readonly node?: Omit<ServerOptions, "joinDuplicateHeaders"> | undefined
 }
 
-/** In milliseconds. Node checks the timeouts once per interval, so a timeout may be late by one interval. */
+/**
+ * The timeouts of the HTTP server, in milliseconds. Node checks the timeouts once per interval, so a timeout may be late by one interval.
+ */
 const TIMEOUTS = { headersTimeout: 20_000, requestTimeout: 120_000, connectionsCheckingInterval: 5000 } as const
 
 /**
  * Serves over HTTP until the scope closes. Fails with `ServeError` when the server cannot listen.
  *
- * Closing first waits for the times of the options `health.grace` and `drainTimeout`. Meanwhile the server closes each connection after its
- * next answer, so that proxies and clients open new connections to another process. Then the server stops listening, ends streams,
- * interrupts handlers and answers their requests, and waits until clients have read the responses. After `closeTimeout` it destroys the
- * connections that are left.
+ * When the scope closes, the server first waits for the times of the options `health.grace` and `drainTimeout`. During this time, the
+ * server closes each connection after its next answer, so that proxies and clients open new connections to another process. Then the server
+ * stops listening, ends streams, interrupts handlers and answers their requests, and waits until clients have read the responses. After
+ * `closeTimeout`, the server destroys the remaining connections.
  *
  * @category constructors
  */
@@ -110,7 +112,7 @@ export const make = (options: Options): Effect.Effect<HttpServerService, ServeEr
         )
     )
     const runtime = yield* EffectInternals.currentServices()
-    // The event reports a connection that could not be accepted. Without a listener it would end the process.
+    // The event reports a connection that could not be accepted. Without a listener, the event would end the process.
     server.on(
       "error",
       (error) => EffectInternals.runFork(runtime, Effect.logWarning("Cannot accept a connection", error))
@@ -126,7 +128,7 @@ export const make = (options: Options): Effect.Effect<HttpServerService, ServeEr
   })
 
 /**
- * `make` as a layer. Clients can resume streams when the application provides an `EventStore`.
+ * Provides the HTTP server of `make` as a layer. Clients can resume streams when the application provides an `EventStore`.
  *
  * @example
  * ```ts
@@ -147,7 +149,7 @@ export const layer = (options: Options): Layer.Layer<HttpServer, ServeError, Dis
   Layer.scoped(HttpServer, make(options))
 
 /**
- * `layer`, with options from the configuration of the program.
+ * Provides the same layer as `layer`, with options from the configuration of the program.
  *
  * @example
  * ```ts

@@ -1,9 +1,9 @@
 /**
- * The HTTP endpoint of a server as a function of Node's request and response. It is for an application that has its own HTTP server:
- * Express, Fastify or plain `node:http`. A server of `node:http2` can also call the handler, although the types of its requests and
- * responses differ; a request that names two hosts, one in `:authority` and one in Host, is refused. To start a separate HTTP server, use
- * `HttpServer`. An application of `@effect/platform` mounts `HttpEndpoint` of `@effect-mcp/core`, an application of Hono mounts its
- * `WebHandler`.
+ * The HTTP endpoint of a server as a function of Node's request and response. Use this module in an application that has its own HTTP
+ * server: Express, Fastify or plain `node:http`. A server of `node:http2` can also call the handler, although the types of its requests and
+ * responses differ. The handler refuses a request that names two hosts, one in `:authority` and one in Host. To start a separate HTTP
+ * server, use `HttpServer`. In an application of `@effect/platform`, use `HttpEndpoint` of `@effect-mcp/core`. In an application of Hono,
+ * use its `WebHandler`.
  *
  * @since 0.1.0
  */
@@ -21,27 +21,27 @@ import { refuse } from "./http/Connections.js"
 import { MountedExchange } from "./http/MountedExchange.js"
 
 /**
- * What the application passes to the handler with one request.
+ * The values that the application passes to the handler with one request.
  *
  * @category models
  */
 export interface Given<User = never> {
   /**
-   * The body of the request, if the application has read the body: as a parsed value, a text, or bytes. Default: if the body was read, the
-   * member `body` of the request, in which Express keeps the body.
+   * The body of the request, if the application has already read the body. It may be a parsed value, a text, or bytes. Default: the member
+   * `body` of the request, in which Express stores the body.
    */
   readonly body?: unknown
   /**
    * Services for this request only: the user that the application has authenticated (see the option `user`), and other services. The
-   * authenticator, middleware and handlers get these other services with `Effect.serviceOption`, because the compiler does not know that
-   * they are provided.
+   * authenticator, middleware and handlers must read the other services with `Effect.serviceOption`, because the compiler cannot check that
+   * the application provides them.
    */
   readonly context?: Context.Context<User> | undefined
 }
 
 /**
- * Answers a request of any method. A function as the third argument, such as `next` of Express, is never called, because the handler
- * answers every request.
+ * A function that answers a request of any HTTP method. If the third argument is a function, such as `next` of Express, the handler does
+ * not call it, because the handler answers every request.
  *
  * @category models
  */
@@ -63,13 +63,14 @@ export interface NodeHandlerService<User = never> {
 export class NodeHandler extends Context.Tag("@effect-mcp/node/NodeHandler")<NodeHandler, NodeHandlerService>() {}
 
 /**
- * A handler that serves until the scope closes. Without the option `path` it serves every path; `path` is relative to the path at which a
- * router has mounted the handler. Without `allowedHosts`, a server on a loopback address allows only the hosts of this machine, and a
- * server on another address allows every host. Without `allowedOrigins`, only pages of this machine are allowed.
+ * Makes a handler that serves until the scope closes. Without the option `path`, the handler serves every path. `path` is relative to the
+ * path at which a router has mounted the handler. Without `allowedHosts`, a server on a loopback address allows only the hosts of this
+ * machine, and a server on another address allows every host. Without `allowedOrigins`, the handler allows only pages of this machine.
  *
  * When the scope closes, the handler ends streams, interrupts handlers of features and answers their requests, answers new requests with
- * status 503, and waits until clients have read their responses. After `closeTimeout` it destroys the connections that are left. Close the
- * scope when the HTTP server has stopped listening: the HTTP server waits for open streams, and can end only after this.
+ * status 503, and waits until clients have read their responses. After `closeTimeout`, the handler destroys the remaining connections.
+ * Close the scope after you have told the HTTP server to stop listening. The HTTP server waits for open streams, and can end only after the
+ * handler has ended them.
  *
  * @category constructors
  */
@@ -91,7 +92,7 @@ export const make = <User = never>(
   })
 
 /**
- * `layer` with options.
+ * Provides the same handler as `layer`, with options.
  *
  * @category layers
  */
@@ -99,19 +100,19 @@ export const layerWith = (options?: HttpOptions): Layer.Layer<NodeHandler, never
   Layer.scoped(NodeHandler, make(options))
 
 /**
- * `make` as a layer. Clients can resume streams when the application provides an `EventStore`. A program with two servers needs two layers:
- * call `layerWith()` for each server.
+ * Provides the handler of `make` as a layer. Clients can resume streams when the application provides an `EventStore`. A program with two
+ * servers needs two layers: call `layerWith()` for each server.
  *
  * @category layers
  */
 export const layer: Layer.Layer<NodeHandler, never, Dispatcher> = layerWith()
 
 /**
- * A handler of a server, for an application without Effect. The first request builds the layer `server`. When the layer fails, the handler
- * logs the cause and answers with status 500, and the next request builds the layer again. `ready` builds the layer before the first
- * request, and its promise is rejected when the layer fails, so that an application with a broken configuration does not start. `dispose`
- * closes the handler, as the end of the scope of `make` does, and releases the layer. Clients can resume streams when the layer provides an
- * `EventStore`.
+ * Makes a handler of a server, for an application without Effect. The first request builds the layer `server`. When the layer fails, the
+ * handler logs the cause and answers with status 500, and the next request builds the layer again. Call `ready` to build the layer before
+ * the first request. Its promise is rejected when the layer fails, so that an application with a broken configuration does not start.
+ * `dispose` closes the handler as when the scope of `make` closes, and releases the layer. Clients can resume streams when the layer
+ * provides an `EventStore`.
  *
  * @example
  * ```ts

@@ -1,7 +1,7 @@
 /**
- * Starts the HTTP server of `@effect/platform-node`, and closes it within a time limit (`http/Connections`). It is for applications that
- * mount `HttpEndpoint` of `@effect-mcp/core` beside other routes. `NodeHttpServer.layer` of `@effect/platform-node` itself waits for every
- * connection when it closes, even for a client that sends nothing or half a request.
+ * Starts the HTTP server of `@effect/platform-node`, and closes the server within a time limit (`http/Connections`). Use this module in an
+ * application that mounts `HttpEndpoint` of `@effect-mcp/core` beside other routes. The module replaces `NodeHttpServer.layer` of
+ * `@effect/platform-node`, which waits for every connection when it closes, even for a client that sends nothing or half a request.
  *
  * @since 0.1.0
  */
@@ -21,20 +21,20 @@ import type { ListenOptions } from "node:net"
 import { Connections } from "./http/Connections.js"
 
 /**
- * Where the server listens, and how long closing may take.
+ * The address on which the server listens, and the time limit for closing.
  *
  * @category models
  */
 export interface Options extends ListenOptions {
   /**
-   * How long closing waits until running requests have ended and clients have read their responses. Then it destroys the connections that
-   * are left. Connections without a running request are closed at once. Default: 5 seconds.
+   * When the server closes, it waits until running requests have ended and clients have read their responses. After this time it destroys
+   * the remaining connections. Connections without a running request are closed at once. Default: 5 seconds.
    */
   readonly closeTimeout?: Duration.DurationInput | undefined
 }
 
 /**
- * Like `NodeHttpServer.make`: serves until the scope closes.
+ * Makes a server that serves until the scope closes, like `NodeHttpServer.make`.
  *
  * @category constructors
  */
@@ -45,7 +45,7 @@ export const make = (
   Effect.suspend(() => {
     const server = evaluate()
     const connections = new Connections(server)
-    // Runs before the platform releases the server, which does nothing once the server has stopped listening.
+    // This runs before the platform releases the server. The release does nothing when the server has already stopped listening.
     return Effect.tap(
       NodeHttpServer.make(() => server, listen),
       () =>
@@ -61,7 +61,7 @@ export const make = (
   })
 
 /**
- * Use this layer in place of `NodeHttpServer.layer`.
+ * Provides the HTTP server. Use this layer instead of `NodeHttpServer.layer`.
  *
  * @example
  * ```ts

@@ -1,8 +1,8 @@
 /**
- * The transport of a client over stdio. It launches the server as a subprocess, and ends the server when the scope closes.
+ * The transport of a client over stdio. The transport launches the server as a subprocess, and ends the server when the scope closes.
  *
- * This module combines three modules that do not know each other: `Subprocess` (the program), `Pipe` (messages over its standard input and
- * output) and `Stderr` (what the program logs). How the program ended decides how `incoming` ends.
+ * This module combines three modules: `Subprocess` runs the program, `Pipe` exchanges messages over the standard input and output of the
+ * program, and `Stderr` reads its stderr. The exit of the program decides how `incoming` ends.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#stdio
  * @since 0.1.0
@@ -29,46 +29,46 @@ import * as Stderr from "./subprocess/Stderr.js"
 import * as Subprocess from "./subprocess/Subprocess.js"
 
 /**
- * How long closing waits at each step of ending the server.
+ * How long the transport waits at each step when it ends the server.
  *
  * @category models
  */
 export interface CloseTimeouts {
-  /** For the sent messages that are not written yet. Default: 0.5 seconds. */
+  /** How long the transport waits until the sent messages are written. Default: 0.5 seconds. */
   readonly flush?: Duration.DurationInput | undefined
-  /** From the end of the server's input until `SIGTERM`. Default: 2 seconds. */
+  /** The time between the end of the server's input and `SIGTERM`. Default: 2 seconds. */
   readonly grace?: Duration.DurationInput | undefined
-  /** From `SIGTERM` until `SIGKILL`. Default: 2 seconds. */
+  /** The time between `SIGTERM` and `SIGKILL`. Default: 2 seconds. */
   readonly terminate?: Duration.DurationInput | undefined
-  /** From `SIGKILL` until closing logs a warning and leaves the process. Default: 2 seconds. */
+  /** How long the transport waits after `SIGKILL`. Then it logs a warning and no longer waits for the process. Default: 2 seconds. */
   readonly kill?: Duration.DurationInput | undefined
 }
 
 /**
- * The limits of the pipe to a server, and of each message on it.
+ * The limits of the pipe to a server, and of each message on the pipe.
  *
  * @category models
  */
 export interface Limits extends MessageText.Limits, Pick<LineFraming.Options, "maxLineBytes"> {
-  /** How many characters may wait for a server that does not read, before the transport fails. Default: 64 Mi. */
+  /** How many characters may wait for a server that does not read its input. With more characters, the transport fails. Default: 64 Mi. */
   readonly maxBacklog?: number | undefined
 }
 
 /**
- * The options of `connector`. The command runs with the rights of this process, so do not take it from an untrusted source.
+ * The options of `connector`. The command runs with the rights of this process, so do not use a command from an untrusted source.
  *
  * @category models
  */
 export interface Options extends Pick<LineFraming.Options, "invalidBytes"> {
-  /** The name of a program on the `PATH`, or the path of a file. No shell reads the command. */
+  /** The name of a program on the `PATH`, or the path of a file. The command runs without a shell. */
   readonly command: string
   /** The name of the server in logs, errors and taps. Default: the command. */
   readonly name?: string | undefined
   /** The arguments of the command. Default: none. */
   readonly args?: ReadonlyArray<string> | undefined
   /**
-   * Variables for the server, in addition to the variables that it inherits; `undefined` removes an inherited variable. The server inherits
-   * only `HOME`, `LOGNAME`, `PATH`, `SHELL`, `TERM` and `USER`, and on Windows the variables that programs need there.
+   * Environment variables for the server, in addition to the variables that the server inherits. `undefined` removes an inherited variable.
+   * The server inherits only `HOME`, `LOGNAME`, `PATH`, `SHELL`, `TERM` and `USER`, and on Windows the variables that programs need there.
    */
   readonly env?: Readonly<Record<string, string | undefined>> | undefined
   /** The working directory of the server. Default: the working directory of this process. */
@@ -89,9 +89,9 @@ export interface Options extends Pick<LineFraming.Options, "invalidBytes"> {
    * beyond ASCII is sent as escape sequences of JSON. The specification requires the default: UTF-8.
    */
   readonly encoding?: string | undefined
-  /** How long closing waits at each step of ending the server. */
+  /** How long the transport waits at each step when it ends the server. */
   readonly closeTimeouts?: CloseTimeouts | undefined
-  /** How much may wait for the server, and how large the messages of the server may be. */
+  /** The limits for waiting output to the server, and for the size of the messages of the server. */
   readonly limits?: Limits | undefined
 }
 
@@ -99,15 +99,15 @@ export interface Options extends Pick<LineFraming.Options, "invalidBytes"> {
 const EXIT_TIMEOUT = "1 second"
 
 /**
- * A connector that launches the server, once for each connection.
+ * Makes a connector that launches the server. The connector launches a new process for each connection.
  *
  * Connecting fails with reason `Open` when the program cannot be started or the encoding is unknown. `incoming` ends when the program has
  * sent something and exits with code 0, or when it closes its output. `incoming` fails with reason `Read` when the program ends in any
- * other way; the message has the last lines of stderr. `incoming` fails with reason `Write` when the program still runs, but nothing can be
- * written to it.
+ * other way, and the message of the error has the last lines of stderr. `incoming` fails with reason `Write` when the program still runs
+ * but does not accept input.
  *
  * When the scope closes, the connector writes the waiting messages and ends the input of the program. If the program does not exit, it
- * sends `SIGTERM` and then `SIGKILL` to its process group. Closing cannot be interrupted, and takes at most the sum of `closeTimeouts` and
+ * sends `SIGTERM` and then `SIGKILL` to its process group. The close cannot be interrupted. It takes at most the sum of `closeTimeouts` and
  * 1 second for stderr.
  *
  * @category constructors
@@ -152,11 +152,11 @@ const connect = (options: Options): Effect.Effect<Transport, TransportError, Sco
     yield* Effect.addFinalizer(() =>
       Effect.map(Ref.set(isClosing, true), () => {
         pipe.end(Exit.void)
-        // The rest of the output is read and dropped, because a server that blocks on its output would not see the end of its input.
+        // The rest of the output is read and dropped, because a server that blocks on its output would not notice the end of its input.
         child.stdout.resume()
       })
     )
-    // This is interruptible even when the caller connects uninterruptibly, so that closing can end it.
+    // This is interruptible, so that the close can end it, even when the caller connects uninterruptibly.
     yield* Effect.forkScoped(Effect.interruptible(endWithChild(child, pipe, Deferred.await(broken))))
     const checkExit = Effect.unlessEffect(
       failUnlessSuccess(nameOf(options), child, stderr, pipe.input),
@@ -171,7 +171,10 @@ const connect = (options: Options): Effect.Effect<Transport, TransportError, Sco
     }
   })
 
-/** Ends `incoming` when the output itself does not end: another process holds the output open, or nothing can be written to the program. */
+/**
+ * Ends `incoming` when the output of the program does not end. This happens when another process keeps the output open, or when the program
+ * does not accept input.
+ */
 const endWithChild = (
   child: Subprocess.Subprocess,
   pipe: Pipe.Pipe,
@@ -179,13 +182,13 @@ const endWithChild = (
 ): Effect.Effect<void> =>
   Effect.gen(function*() {
     const fault = yield* raceFirst(Effect.asSome(broken), Effect.as(child.exited, Option.none<TransportError>()))
-    // A pipe breaks most often because the program exits, and its status tells more than the error of the pipe.
+    // A pipe breaks most often because the program exits, and the exit status says more than the error of the pipe.
     const status = yield* TimeLimit.end(child.exited, EXIT_TIMEOUT)
     if (Option.isNone(status) && Option.isSome(fault)) return pipe.end(Exit.fail(fault.value))
     const isSilent = Effect.gen(function*() {
       yield* Effect.sleep(EXIT_TIMEOUT)
       const { received } = pipe.input
-      // This gives time to read what arrived while this process was busy.
+      // This gives time to read the output that arrived when this process was busy.
       yield* Effect.sleep("10 millis")
       return pipe.input.isOver || (received === pipe.input.received && pipe.input.isFlowing)
     })

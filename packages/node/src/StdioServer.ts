@@ -1,9 +1,9 @@
 /**
  * The transport of a server over stdio. The client is the process that has launched this process.
  *
- * While the server serves, this module claims the standard streams (`StandardStreams`), so that only protocol messages reach standard
- * output. `Pipe` reads and writes messages, and the `Dispatcher` handles them. `runMain` runs a program whose standard output belongs to
- * the server from its start to its end.
+ * When the server runs, this module reserves the standard streams for itself (`StandardStreams`), so that only protocol messages reach
+ * standard output. `Pipe` reads and writes messages, and the `Dispatcher` handles the messages. `runMain` reserves standard output from the
+ * start of the program to its end.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#stdio
  * @since 0.1.0
@@ -31,30 +31,30 @@ import * as StandardStreams from "./stdio/StandardStreams.js"
 
 /** @category models */
 export interface Options extends LineFraming.Options {
-  /** The stream to read. Default: standard input, which the transport claims. */
+  /** The stream from which the transport reads. Default: standard input, which the transport then reserves for itself. */
   readonly input?: Readable | undefined
-  /** The stream to write. Default: standard output, which the transport claims. */
+  /** The stream to which the transport writes. Default: standard output, which the transport then reserves for itself. */
   readonly output?: Writable | undefined
   /**
    * The encoding of both streams, by its label in the Encoding Standard, for example `windows-1252` or `utf-16le`. Text
    * beyond ASCII is sent as escape sequences of JSON. The specification requires the default: UTF-8.
    */
   readonly encoding?: string | undefined
-  /** Receives every message that the server reads or sends, without secrets. `Tap.log` is an example. Default: none. */
+  /** A function that receives every message that the server reads or sends, without secrets. `Tap.log` is an example. Default: none. */
   readonly tap?: Tap.Tap | undefined
-  /** How many characters may wait for a client that does not read, before the conversation ends. Default: 64 Mi. */
+  /** How many characters may wait for a client that does not read. With more characters, the conversation ends. Default: 64 Mi. */
   readonly maxBacklog?: number | undefined
 }
 
 /**
- * The transport over the standard streams of this process. Fails with reason `Open` when another transport has claimed them, or when the
- * encoding is unknown.
+ * Makes the transport over the standard streams of this process. Fails with reason `Open` when another transport uses the standard streams,
+ * or when the encoding is unknown.
  *
- * Until the scope closes, `console`, loggers, `process.stdout.write` and children that inherit standard output write to stderr. Native code
- * and worker threads that write to descriptor 1 themselves still write to standard output.
+ * Until the scope closes, `console`, loggers, `process.stdout.write` and child processes that inherit standard output write to stderr.
+ * Native code and worker threads that write directly to descriptor 1 still write to standard output.
  *
- * `incoming` ends when the input ends or the output breaks, because both mean that the client has gone. A last line without a newline is a
- * message. When the scope closes, the waiting messages are written for at most 1 second.
+ * `incoming` ends when the input ends or the output breaks, because both mean that the client has closed the connection. A last line
+ * without a newline is a message. When the scope closes, the waiting messages are written for at most 1 second.
  *
  * @category utils
  */
@@ -75,7 +75,7 @@ export const transport = (options: Options = {}): Effect.Effect<Transport, Trans
   })
 
 /**
- * `transport` as a stream of one element. The transport closes with the scope that the stream requires.
+ * Returns the transport of `transport` as a stream of one element. The transport closes with the scope that the stream requires.
  *
  * @category utils
  */
@@ -92,10 +92,10 @@ export const run = (options?: Options): Effect.Effect<void, TransportError, Disp
 
 /**
  * Serves the client that launched this process. When the client has closed the connection, and the server has no other listener such as an
- * HTTP endpoint, the layer ends the process with `SIGTERM`, so that finalizers run. With other listeners the process runs on until the last
- * listener has ended. An application that must not end with its client uses `run`.
+ * HTTP endpoint, the layer ends the process with `SIGTERM`, so that finalizers run. With other listeners, the process continues until the
+ * last listener has ended. If the application must not end with its client, use `run`.
  *
- * A listener counts only after its layer is built. When a program has two listeners and one of them needs a slow layer, provide the slow
+ * A listener counts only after its layer is built. When a program has two listeners and one listener needs a slow layer, provide the slow
  * layer to both listeners. Otherwise an input that is empty from the start ends the process before the second listener begins.
  *
  * @category layers
@@ -103,7 +103,7 @@ export const run = (options?: Options): Effect.Effect<void, TransportError, Disp
 export const layerWith = (options?: Options): Layer.Layer<never, TransportError, Dispatcher> =>
   Layer.scopedDiscard(Effect.gen(function*() {
     const dispatcher = yield* Dispatcher
-    // This scope closes when the client has gone, so that the waiting messages are written before the process ends.
+    // This scope closes when the client has closed the connection, so that the waiting messages are written before the process ends.
     const scope = yield* EffectInternals.childOf(yield* Effect.scope)
     const opened = yield* Scope.extend(transport(options), scope)
     yield* serve(opened).pipe(
@@ -114,14 +114,14 @@ export const layerWith = (options?: Options): Layer.Layer<never, TransportError,
   }))
 
 /**
- * `layerWith` on the standard streams.
+ * Provides the same layer as `layerWith()`, with the default options.
  *
  * @category layers
  */
 export const layer: Layer.Layer<never, TransportError, Dispatcher> = layerWith()
 
 /**
- * `layerWith`, with options from the configuration of the program.
+ * Provides the same layer as `layerWith`, with options from the configuration of the program.
  *
  * @category layers
  */
@@ -147,7 +147,7 @@ const endProcess = (listenersEnded: Effect.Effect<void>): Effect.Effect<void> =>
   })
 
 /**
- * Accepts programs to which all services are provided. For other programs the type is a sentence, which the compiler shows as the error. A
+ * Accepts programs that require no more services. For other programs, the type is a sentence that the compiler shows as the error. A
  * program that requires `any` is accepted: one of its handlers has a wrong type, and the compiler reports that handler.
  *
  * @category models
@@ -160,12 +160,12 @@ type Missing<R> = R extends Dispatcher | Running ?
   : R extends ServerSession
     ? "Only handlers of tools, prompts and resources can ask the client: use RequestContext instead of ServerSession in completers, lists, session layers and the middleware of a server"
   : R extends { readonly Id: infer Name extends string } | { readonly _tag: infer Name extends string }
-    ? `The service ${Name} is missing: add Layer.provide(a layer of it), or for one of each session or request, give McpServer.layer a session, middleware or authenticator`
-  : "A service is missing: add Layer.provide(a layer of it)"
+    ? `The service ${Name} is missing: add Layer.provide(a layer of this service). If each session or request needs its own service, give McpServer.layer a session, middleware or authenticator`
+  : "A service is missing: add Layer.provide(a layer of this service)"
 
 /**
- * Runs a program with a server on stdio, with or without other transports. It is `NodeRuntime.runMain`, but standard output is redirected
- * to stderr from this call until the end of the process, not only while the server serves.
+ * Runs a program with a server on stdio, with or without other transports. The function works like `NodeRuntime.runMain`. In addition, it
+ * redirects standard output to stderr from this call until the end of the process, also before the server starts and after the server ends.
  *
  * @category combinators
  */

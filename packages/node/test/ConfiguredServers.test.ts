@@ -175,7 +175,7 @@ describe("The servers of a configuration", () => {
       assert.deepStrictEqual(yield* names(file(true, "a"), unread, file(false, "c")), ["c"])
       assert.include(
         logged.at(-1) ?? "",
-        "No file of a folder is used until /home/ada/.claude.json can be read: it may have servers of the same names"
+        "No file of a folder is used until /home/ada/.claude.json can be read: it may have servers with the same names"
       )
       assert.deepStrictEqual(yield* names(file(true, "a"), { ...unread, isOfFolder: true }), ["a"])
     }).pipe(Effect.provide(Layer.merge(overHttp, FetchHttpClient.layer))))

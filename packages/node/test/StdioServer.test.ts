@@ -187,7 +187,7 @@ describe("StdioServer", () => {
       const { ask } = yield* host()
       assert.deepStrictEqual(yield* ask("claim"), {
         reason: "Open",
-        message: "Standard input is taken: another transport in this process has claimed it; close that transport first"
+        message: "Standard input is already used by another transport in this process; close that transport first"
       })
       assert.deepStrictEqual(yield* ask("echo", { n: 1 }), { n: 1 })
     }))

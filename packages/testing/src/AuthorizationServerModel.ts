@@ -1,5 +1,5 @@
 /**
- * The options of a `TestAuthorizationServer`, and the values that this server receives, records and issues. This module has only types;
+ * The options of a `TestAuthorizationServer`, and the values that this server receives, records and issues. This module has only types.
  * `TestAuthorizationServer` makes the server.
  *
  * @since 0.1.0
@@ -16,11 +16,11 @@ export interface Options {
   /** Whether clients may register themselves. Default: true. */
   readonly dynamicRegistration?: boolean | undefined
   /**
-   * Fetches the metadata document of a client whose id is the URL of a document. Default: the server accepts no such client, and its
+   * Fetches the metadata document of a client whose id is the URL of a document. Default: the server does not accept these clients, and its
    * metadata says so.
    */
   readonly clientDocument?: ((url: string) => Effect.Effect<unknown, unknown>) | undefined
-  /** The scopes that the server knows and publishes. The server refuses other scopes with `invalid_scope`. Default: any scope. */
+  /** The scopes that the server supports and publishes. The server refuses other scopes with `invalid_scope`. Default: any scope. */
   readonly scopes?: ReadonlyArray<string> | undefined
   /** The decision of the user about an authorization request. Default: the user "ada" grants all scopes that the client requests. */
   readonly consent?: ((request: AuthorizationRequest) => Consent | Effect.Effect<Consent>) | undefined
@@ -34,25 +34,28 @@ export interface Options {
   /** How long an access token is valid. Default: 1 hour. */
   readonly lifetime?: Duration.DurationInput | undefined
   /**
-   * The kind of refresh tokens. `rotating`: each refresh token can be used once, and a second use revokes all tokens of the login. `fixed`:
-   * a refresh token can be used many times. `none`: the server issues no refresh tokens. Default: "rotating".
+   * The kind of refresh tokens. `rotating`: each refresh token can be used only one time, and a second use revokes all tokens of the login.
+   * `fixed`: a refresh token can be used many times. `none`: the server issues no refresh tokens. Default: "rotating".
    */
   readonly refreshTokens?: "rotating" | "fixed" | "none" | undefined
   /** The algorithm of the signatures. Default: "ES256". */
   readonly algorithm?: "ES256" | "RS256" | "EdDSA" | undefined
   /**
    * The rules for DPoP. With `isRequired`, the server issues tokens only to clients that send a proof. With `nonces`, a proof needs a nonce
-   * of this server, which is valid for 5 minutes. Default: both are false.
+   * of this server. A nonce is valid for 5 minutes. Default: both are false.
    */
   readonly dpop?: { readonly isRequired?: boolean | undefined; readonly nonces?: boolean | undefined } | undefined
   /**
-   * The issuers whose assertions the server accepts: the identity provider of an enterprise, which issues ID-JAGs, or the platform of a
-   * workload. Another `TestAuthorizationServer` can be such an issuer. Default: none.
+   * The issuers whose assertions the server accepts. Examples are the identity provider of an enterprise, which issues ID-JAGs, and the
+   * platform of a workload. Another `TestAuthorizationServer` can be an issuer. Default: none.
    */
   readonly trusts?: ReadonlyArray<Issuer> | undefined
   /** Members that replace members of the metadata document. The value `undefined` removes a member. Default: none. */
   readonly metadata?: Readonly<Record<string, unknown>> | undefined
-  /** Runs for each request, and gives the fault of the answer. With `undefined` the server answers as usual. Default: no faults. */
+  /**
+   * A function that runs for each request and returns a fault for the answer. When it returns `undefined`, the server answers without a
+   * fault. Default: no faults.
+   */
   readonly fault?: ((request: Received) => Fault | undefined | Effect.Effect<Fault | undefined>) | undefined
 }
 
@@ -76,13 +79,13 @@ export interface Issuer {
 /** @category models */
 export interface RegisteredClient {
   readonly clientId: string
-  /** A client with neither a secret nor a key is public. Default: no secret. */
+  /** The secret of the client. A client without a secret and without a key is a public client. Default: no secret. */
   readonly secret?: string | undefined
   /** The public key of a client that authenticates with signatures. `TestAuthorizationServer.keyPair` makes a pair of keys. */
   readonly publicKey?: Jwk | undefined
   /** The redirect URIs of the client. The port of a loopback address may differ. Default: `TestAuthorizationServer.redirectUri`. */
   readonly redirectUris?: ReadonlyArray<string> | undefined
-  /** The ids of this client at other authorization servers, by issuer. They are used in ID-JAGs. Default: the same id. */
+  /** The ids of this client at other authorization servers, by issuer. ID-JAGs contain these ids. Default: the same id. */
   readonly idsElsewhere?: Readonly<Record<string, string>> | undefined
 }
 
@@ -101,8 +104,8 @@ export interface AuthorizationRequest {
 }
 
 /**
- * The decision of the user. Either the user grants `scopes`, by default all scopes that the client requests, or the client gets the error
- * code `error`, such as "access_denied".
+ * The decision of the user. Without `error`, the user grants `scopes`, by default all scopes that the client requests. With `error`, the
+ * client gets this error code, such as "access_denied".
  *
  * @category models
  */
@@ -116,14 +119,14 @@ export interface Consent {
 /** @category models */
 export interface AccessToken {
   readonly clientId: string
-  /** The user. When the client acts without a user, this is the client itself. */
+  /** The user. When the client acts without a user, this is the id of the client. */
   readonly subject: string
-  /** The protected server that the token is for: the `aud` of a JWT. */
+  /** The protected server for which the token was issued: the `aud` of a JWT. */
   readonly resource: string
   readonly scopes: ReadonlyArray<string>
   /** When the token expires, in milliseconds since 1970. */
   readonly expiresAt: number
-  /** The thumbprint of the key to which the token is bound with DPoP; `undefined` when it is not bound. */
+  /** The thumbprint of the key to which the token is bound with DPoP; `undefined` when the token is not bound. */
   readonly thumbprint: string | undefined
   /** The client that acts for the subject after a token exchange; `undefined` otherwise. */
   readonly actor: string | undefined
@@ -144,35 +147,35 @@ export interface Received {
 }
 
 /**
- * A fault in the answer to one request. Members can be combined, for example to a late response with a wrong status.
+ * A fault in the answer to one request. You can combine the members, for example for a late response with a wrong status.
  *
  * @category models
  */
 export interface Fault {
   /** How long the server waits before it handles the request, by Effect's clock. */
   readonly delay?: Duration.DurationInput | undefined
-  /** The status of a response that replaces the server's own response. */
+  /** The status of a response that replaces the normal response of the server. */
   readonly status?: number | undefined
-  /** A response that replaces the server's own response. Make a new `Response` for each request. */
+  /** A response that replaces the normal response of the server. Make a new `Response` for each request. */
   readonly response?: Response | undefined
   /** A fault in the body. `malformed`: the document ends in the middle. `endless`: the document never ends. */
   readonly body?: "malformed" | "endless" | undefined
   /** The issuer that a document or an authorization response names instead of the real issuer. */
   readonly issuer?: string | undefined
-  /** Whether the connection breaks before the response. On a real HTTP server it breaks after the head of the response. */
+  /** Whether the connection breaks before the response. On a real HTTP server, the connection breaks after the head of the response. */
   readonly isDropped?: boolean | undefined
 }
 
 /**
- * Answers the requests to one origin: the handler of a `WebHandler`, `handle` of another `TestAuthorizationServer`, or any function. A
- * failure breaks the connection.
+ * A function that answers the requests to one origin. It can be the handler of a `WebHandler`, `handle` of another
+ * `TestAuthorizationServer`, or any other function. A failure breaks the connection.
  *
  * @category models
  */
 export type Host = (request: Request) => Effect.Effect<Response, unknown> | Promise<Response>
 
 /**
- * The servers that a test reaches besides the authorization server, by their origins, for example "https://mcp.test".
+ * The servers of a test in addition to the authorization server, by their origins, for example "https://mcp.test".
  *
  * @category models
  */

@@ -1,7 +1,7 @@
 /**
- * The laws that every `ChangeBus` must keep.
+ * Checks that every implementation of `ChangeBus` must pass. `Law` explains what a law is.
  *
- * The tests of each bus run these laws. A law gets two nodes of a bus that has no other members.
+ * The tests of each bus run these laws. A law gets two nodes of a bus that has no other nodes.
  *
  * @since 0.1.0
  */
@@ -27,7 +27,7 @@ const resource = (uri: string): Change => ({ _tag: "Resource", uri })
 const toText = (changes: Iterable<Change>) => [...changes].map((change) => JSON.stringify(change)).join()
 
 const reached = Law.make<Nodes>(
-  "brings every change to the other members, in order, as it was",
+  "delivers every change to the other members, in order and unchanged",
   (nodes, expect) =>
     Effect.gen(function*() {
       const one = yield* nodes[0].join
@@ -58,14 +58,14 @@ const reached = Law.make<Nodes>(
 )
 
 const others = Law.make<Nodes>(
-  "brings no change back to the member that has published it",
+  "does not deliver a change to the member that has published the change",
   (nodes, expect) =>
     Effect.gen(function*() {
       const one = yield* nodes[0].join
       const two = yield* nodes[1].join
       const read = yield* Queue.unbounded<Change>()
       yield* Effect.forkScoped(Stream.runForEach(one.changes, (change) => Queue.offer(read, change)))
-      // Many changes are published, so that the law also finds a change that comes back late.
+      // The law publishes many changes, so that it also finds a change that comes back late.
       for (let n = 0; n < 20; n++) {
         yield* one.publish(resource(`test://one/${n}`))
         yield* two.publish(resource(`test://two/${n}`))
@@ -79,7 +79,7 @@ const others = Law.make<Nodes>(
 )
 
 const joined = Law.make<Nodes>(
-  "misses nothing once it has joined, though it reads later",
+  "misses no change after it has joined, even if it reads later",
   (nodes, expect) =>
     Effect.gen(function*() {
       const one = yield* nodes[0].join
@@ -91,7 +91,7 @@ const joined = Law.make<Nodes>(
 )
 
 const slow = Law.make<Nodes>(
-  "gives a slow reader Unknown in place of what it has missed",
+  "gives Unknown to a slow reader instead of the missed changes",
   (nodes, expect) =>
     Effect.gen(function*() {
       const one = yield* nodes[0].join

@@ -1,8 +1,9 @@
 /**
- * The laws that every `EventStore` must keep, and further laws for a store that knows the claims of a `SessionDirectory`.
+ * Checks (laws) that every implementation of `EventStore` must pass, and further laws for a store that reads the claims of a
+ * `SessionDirectory`. A claim says which node serves a session.
  *
- * The tests of the stores in core, `sql` and `redis` run these laws. An application with its own store can run them, too. A law gets two
- * services over one empty store, like the services of two nodes.
+ * The tests of the stores in core, `sql` and `redis` run these laws. An application with its own store can also run these laws. A law gets
+ * two services over one empty store, like the services of two nodes.
  *
  * @since 0.1.0
  */
@@ -20,7 +21,7 @@ import * as Law from "./Law.js"
 export type Stores = readonly [EventStoreService, EventStoreService]
 
 /**
- * An event store and a session directory over one engine, such as one database. The event store knows the claims of the directory.
+ * An event store and a session directory over one engine, such as one database. The event store reads the claims of the directory.
  *
  * @category models
  */
@@ -30,7 +31,7 @@ export interface Node {
 }
 
 /**
- * Two nodes over one engine, which has no events and no sessions yet.
+ * Two nodes over one engine that has no events and no sessions yet.
  *
  * @category models
  */
@@ -50,7 +51,7 @@ const toText = (events: Option.Option<ReadonlyArray<StoredEvent>>) =>
 const text = (...events: ReadonlyArray<StoredEvent>) => toText(Option.some(events))
 
 const ordered = Law.make<Stores>(
-  "gives the events after a position, in order, as they were",
+  "returns the events after a position, in order and unchanged",
   (stores, expect) =>
     Effect.gen(function*() {
       const events = [event(1), event(2, "\"ü \u{1f600} \\u2028\""), event(10_000_000_001), event(10_000_000_002)]
@@ -80,14 +81,14 @@ const apart = Law.make<Stores>("keeps streams and sessions apart", (stores, expe
     yield* stores[1].forget("s")
     yield* expect(
       Option.isNone(yield* stores[0].after(key("a"), -1)),
-      "a stream of a forgotten session is still there"
+      "a stream of a removed session still exists"
     )
     yield* expect(Option.isSome(yield* stores[0].after(key("a", "t"), -1)), "the stream of another session is gone")
     yield* expect(Option.isNone(yield* stores[0].after(key("never"), -1)), "there are events of an unknown stream")
   }))
 
 const unfinished = Law.make<Stores>(
-  "knows the requests of a stream until it has finished",
+  "returns the requests of a stream until the stream has finished",
   (stores, expect) =>
     Effect.gen(function*() {
       const ids = [1, "1", "ü", -2]
@@ -105,7 +106,7 @@ const unfinished = Law.make<Stores>(
 )
 
 const fenced = Law.make<Stores>(
-  "changes nothing in an epoch that is over",
+  "changes nothing for an old epoch",
   (stores, expect) =>
     Effect.gen(function*() {
       const [one, two] = stores
@@ -131,7 +132,7 @@ const fenced = Law.make<Stores>(
 )
 
 const together = Law.make<Stores>(
-  "stores events that come together as it stores them one by one, where it can",
+  "stores several events of one call like single events, if it supports this",
   (stores, expect) =>
     Effect.gen(function*() {
       const { appendAll } = stores[0]
@@ -154,7 +155,7 @@ const together = Law.make<Stores>(
 )
 
 const claimed = Law.make<Nodes>(
-  "changes nothing in an epoch that is over, as soon as another node has claimed the session",
+  "changes nothing for an old epoch, as soon as another node has claimed the session",
   ([one, two], expect) =>
     Effect.gen(function*() {
       const [first, second] = [yield* one.sessions.join("first"), yield* two.sessions.join("second")]
@@ -186,8 +187,8 @@ const claimed = Law.make<Nodes>(
 export const laws: ReadonlyArray<Law.Law<Stores>> = [ordered, apart, unfinished, fenced, together]
 
 /**
- * The laws of a store and a directory over the same engine. The store in memory does not know the directory in memory, so the two do not
- * keep these laws.
+ * The laws of a store and a directory over the same engine. The store in memory does not read the directory in memory, so these two do not
+ * pass these laws.
  *
  * @category constants
  */

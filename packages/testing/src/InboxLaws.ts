@@ -1,5 +1,5 @@
 /**
- * The laws that every `Inbox` must keep.
+ * Checks (laws) that every implementation of `Inbox` must pass.
  *
  * The tests of the inboxes in core, `sql` and `redis` run these laws. A law gets two services over one store without open inboxes, like the
  * services of two nodes.
@@ -25,7 +25,7 @@ export type Inboxes = readonly [InboxService, InboxService]
 const receive = ({ received }: Mailbox, count: number) => StreamArrays.collect(Stream.take(received, count))
 
 const ordered = Law.make<Inboxes>(
-  "brings every text once, as it was, in the order of its sender",
+  "delivers every text one time, unchanged, in the order of its sender",
   (inboxes, expect) =>
     Effect.gen(function*() {
       const one = yield* inboxes[0].open("one")
@@ -54,7 +54,7 @@ const ordered = Law.make<Inboxes>(
 )
 
 const early = Law.make<Inboxes>(
-  "keeps what comes before the inbox is read",
+  "keeps texts that arrive before the inbox is read",
   (inboxes, expect) =>
     Effect.gen(function*() {
       const one = yield* inboxes[0].open("one")
@@ -83,7 +83,7 @@ const gone = Law.make<Inboxes>(
 )
 
 const full = Law.make<Inboxes>(
-  "fails with Full when too much waits, and takes texts again when that was read",
+  "fails with Full when too many texts wait, and accepts texts again after they were read",
   (inboxes, expect) =>
     Effect.gen(function*() {
       const { send } = yield* inboxes[0].open("one")

@@ -1,6 +1,6 @@
 /**
- * A law is a check that every implementation of a service must pass. It is an effect, so it runs with any test runner. Each module whose
- * name ends in "Laws" has the laws of one service. Authors of implementations run these laws in their tests.
+ * A law is a check that every implementation of a service must pass. The check is an effect, so it runs with any test runner. Each module
+ * whose name ends in "Laws" has the laws of one service. Run these laws in the tests of your implementation.
  *
  * @since 0.1.0
  */
@@ -17,7 +17,7 @@ export class LawBroken extends Data.TaggedError("LawBroken")<{ readonly law: str
 export interface Law<in Subject> {
   /** A sentence that can be the name of a test. */
   readonly name: string
-  /** Checks the implementation that `make` makes. Fails when the law is broken, and when an operation fails or dies. */
+  /** Checks the implementation that `make` makes. Fails when the implementation breaks the law, and when an operation fails or dies. */
   readonly check: <E, R>(
     make: Effect.Effect<Subject, E, R | Scope.Scope>
   ) => Effect.Effect<void, E | LawBroken, Exclude<R, Scope.Scope>>
@@ -31,7 +31,7 @@ export interface Law<in Subject> {
 export type Expect = (isKept: boolean, message: string) => Effect.Effect<void, LawBroken>
 
 /**
- * Makes a law. `release` closes the scope of the subject before the check ends; laws about closing use it.
+ * Makes a law. In `body`, `release` closes the scope of the subject before the check ends, for laws about closing.
  *
  * @category constructors
  */

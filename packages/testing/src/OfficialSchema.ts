@@ -1,9 +1,9 @@
 /**
- * Checks messages against the official JSON schema of a revision: single messages, or the messages of a whole conversation. `TestTransport`
- * uses this module.
+ * Checks messages against the official JSON schema of a revision. It checks single messages, or the messages of a whole conversation.
+ * `TestTransport` uses this module.
  *
- * This module uses the schema files of the specification and no schema of `@effect-mcp/core`. So it finds mistakes in the schemas of
- * `@effect-mcp/core`.
+ * This module uses the schema files of the specification, and not the schemas of `@effect-mcp/core`. Therefore it can find mistakes in the
+ * schemas of `@effect-mcp/core`.
  *
  * @since 0.1.0
  */
@@ -23,16 +23,19 @@ import * as Transcript from "./Transcript.js"
 /** @category models */
 export interface OfficialSchema {
   readonly version: Version.Version
-  /** The violations in a request or notification. `undefined` when there are none, and when the revision does not have the method. */
+  /**
+   * Returns the violations in a request or notification. Returns `undefined` when there are no violations, and when the revision does not
+   * have the method.
+   */
   readonly call: (message: Message.Request | Message.Notification) => string | undefined
   /**
-   * The violations in a result of a method; `undefined` when there are none. `withTask` also allows a task as the result, for a request
-   * with the member `task`.
+   * Returns the violations in a result of a method; `undefined` when there are no violations. With `withTask`, the result may also be a
+   * task. Use `withTask` for a request with the member `task`.
    */
   readonly result: (method: string, result: unknown, withTask?: boolean) => string | undefined
   /**
-   * The violations of JSON-RPC in any message; `undefined` when there are none. An error without an id is valid, because it may answer a
-   * message that could not be read.
+   * Returns the violations of JSON-RPC in any message; `undefined` when there are no violations. An error without an id is valid, because
+   * it may answer a message that could not be read.
    */
   readonly message: (message: Message.Message) => string | undefined
 }
@@ -61,7 +64,7 @@ const documents: Readonly<Record<Version.Version, () => Promise<{ readonly defau
 const compiled = new Map<Version.Version, OfficialSchema>()
 
 /**
- * The schema of a revision. It is read and compiled at the first use.
+ * Makes the checks of a revision. The schema is read and compiled on the first use.
  *
  * @category constructors
  */
@@ -70,7 +73,7 @@ export const make = (version: Version.Version): Effect.Effect<OfficialSchema> =>
     const known = compiled.get(version)
     if (known !== undefined) return Effect.succeed(known)
     return Effect.map(Effect.promise(documents[version]), (module) => {
-      // Another caller may have compiled the schema meanwhile.
+      // Another caller may have compiled the schema in the meantime.
       const schema = compiled.get(version) ?? compile(version, module.default as Document)
       compiled.set(version, schema)
       return schema
@@ -144,11 +147,11 @@ const withId = (message: Message.Message): Message.Message =>
  * @category models
  */
 export interface Violation {
-  /** Who has sent the message. */
+  /** The side that has sent the message. */
   readonly from: Transcript.Entry["from"]
   readonly message: Message.Incoming
   /**
-   * All errors of the message by one definition of the schema. A message may violate several definitions, and then there are several
+   * All errors of the message against one definition of the schema. If a message violates several definitions, there are several
    * violations.
    */
   readonly problem: string
@@ -160,15 +163,18 @@ export interface Violation {
  * @category models
  */
 export interface Check {
-  /** Checks the next message of one side. `shown` is the message for reports, for example without secrets. Default: the message itself. */
+  /**
+   * Checks the next message of one side. `shown` is the message in reports, for example without secrets. Default of `shown`: the message
+   * itself.
+   */
   readonly observe: (from: Transcript.Entry["from"], sent: Message.Incoming, shown?: Message.Message) => void
   /** The violations so far: each message that the schema does not allow, with the reason. */
   readonly violations: ReadonlyArray<string>
 }
 
 /**
- * Checks the messages of both sides or of one side, each against the schema of its revision. The schemas do not know the result types of
- * `extensions`, so of such a result only the members that all results have are checked. Without `onViolation`, the end of the scope dies
+ * Checks the messages of both sides or of one side, each against the schema of its revision. The schemas do not have the result types of
+ * `extensions`. For these results, only the members that all results have are checked. Without `onViolation`, the scope dies at its end
  * with all violations. With `onViolation`, this function gets each violation when its message is observed.
  *
  * @category utils
@@ -189,7 +195,7 @@ export const check = (
         : Effect.dieMessage(`The specification does not allow:\n${violations.join("\n")}`)
   )
 
-/** A hint for a result whose `resultType` the specification does not have; "" for any other result. */
+/** Returns a hint for a result whose `resultType` the specification does not define; "" for any other result. */
 const hint = (result: JsonObject | null): string => {
   const { resultType } = result ?? {}
   return resultType === undefined || resultType === "complete" || resultType === "input_required"
@@ -221,10 +227,13 @@ const checkBy = (
     server: new Map<Message.RequestId, Requested>()
   }
   const violations: Array<string> = []
-  /** The schema of the revision of the handshake; before a handshake, of the last request of revision 2026-07-28. */
+  /** The schema of the revision of the handshake. Before a handshake, it is the schema of the last request of revision 2026-07-28. */
   let schema = schemas.get(Version.latestLegacy)!
   let initialized = false
-  /** The schema for a request or notification: of the revision that its `_meta` names, or else of the conversation. */
+  /**
+   * Returns the schema for a request or notification. It is the schema of the revision in `_meta`. Without a revision in `_meta`, it is the
+   * schema of the conversation.
+   */
   const schemaOf = ({ method, params }: Message.Request | Message.Notification): OfficialSchema => {
     const meta = params?._meta as Record<string, unknown> | null | undefined
     const named = method === "initialize" ? undefined : schemas.get(meta?.[Meta.keys.protocolVersion] as string)
@@ -233,7 +242,7 @@ const checkBy = (
     }
     return named ?? (meta?.[Meta.keys.subscriptionId] === undefined ? schema : schemas.get(Version.latestModern)!)
   }
-  /** Remembers a request. Gives whether its id is new. */
+  /** Records a request. Returns `true` when the id of the request is new. */
   const requestedBy = (
     from: Transcript.Entry["from"],
     { id, method, params }: Message.Request,
@@ -261,7 +270,7 @@ const checkBy = (
     const request = sent.id === undefined || sent.id === null ? undefined : requester.get(sent.id)
     if (request !== undefined && --request.open === 0) requester.delete(sent.id!)
     if (!Message.isSuccess(sent)) return [(request?.schema ?? schema).message(sent)]
-    if (request === undefined) return [schema.message(sent), "It answers no open request"]
+    if (request === undefined) return [schema.message(sent), "The response answers no open request"]
     if (isExtended(request.method, sent.result)) return [request.schema.message(sent)]
     if (request.method !== "initialize") {
       const problem = request.schema.result(request.method, sent.result, request.withTask)

@@ -1,11 +1,13 @@
 /**
- * Plays a recorded conversation against the side under test: as the server of a client, or as the client of a server, with every revision.
- * The replay sends the recorded messages of its own side, and expects the recorded messages of the side under test.
+ * Plays a recorded conversation against the side under test, with every revision. The replay is the server of a client under test, or the
+ * client of a server under test. The replay sends the recorded messages of its own side, and expects the recorded messages of the side
+ * under test.
  *
- * These values may differ, because the side under test chooses them for each conversation: ids of requests, progress tokens, request
- * states, cursors, its name and version. The order may differ for requests without a message of the replay between them, for responses, and
- * for notifications of different methods. A subscription may begin earlier than recorded, because a client begins it in the background. An
- * unrecorded cancellation is accepted. Any other difference fails the test, and the error names the first place.
+ * Some values may differ, because the side under test chooses them for each conversation: ids of requests, progress tokens, request states,
+ * cursors, and the name and version of the side. The order may differ for requests without a message of the replay between them, for
+ * responses, and for notifications of different methods. A subscription may begin earlier than recorded, because a client begins it in the
+ * background. The replay accepts a cancellation that was not recorded. Any other difference fails the test, and the error names the first
+ * place.
  *
  * @since 0.1.0
  */
@@ -27,9 +29,9 @@ import type * as TestTransport from "./TestTransport.js"
 import * as Transcript from "./Transcript.js"
 
 /**
- * Plays the recorded server for a client under test, which connects once. When a request differs from the recorded request, the client gets
- * an error with the difference, and the connection closes. The end of the scope dies with the difference. It also dies when the client has
- * not sent all of its recorded messages.
+ * Plays the recorded server for a client under test. The client can connect only one time. When a request differs from the recorded
+ * request, the client gets an error with the difference, the connection closes, and the scope dies at its end with the difference. The
+ * scope also dies at its end when the client has not sent all of its recorded messages.
  *
  * @example
  * ```ts
@@ -73,7 +75,7 @@ export const server = (
   })
 
 /**
- * Plays the recorded client to its end against the server in the context. Dies with the first difference, and when the server closes the
+ * Plays the whole recorded client against the server in the context. Dies with the first difference, and when the server closes the
  * connection too early.
  *
  * @category utils
@@ -114,7 +116,10 @@ const run = (
   /** The recorded ids of the requests that the side under test has sent. */
   const requested = new Set<unknown>()
 
-  /** The recorded messages to which a message may correspond. A request must not come earlier than recorded, but a subscription may. */
+  /**
+   * Returns the recorded messages to which a message may correspond. A request must not arrive earlier than recorded, but a subscription
+   * may.
+   */
   const candidates = (message: Message.Message, due: ReadonlyArray<Transcript.Entry>) => {
     const isBound = Message.isRequest(message) && message.method !== SUBSCRIBES
     const alike = (isBound ? due : [...missing.keys()]).filter((one) => isAlike(one.message, message))
@@ -137,7 +142,7 @@ const run = (
     refuse(
       peer,
       message,
-      `The ${tested} sent another message than in the recorded conversation:\n` +
+      `The ${tested} sent a message that differs from the recorded conversation:\n` +
         `  recorded: ${shortLine(entry)}\n  received: ${shortLine({ from: tested, message: received })}\n  ` +
         Difference.render(values.match(entry, received, message)!)
     )
@@ -163,7 +168,7 @@ const run = (
   })
 }
 
-/** A client sends this request by itself, in addition to the requests of its user. */
+/** The request that a client sends without a call of the application. */
 const SUBSCRIBES = "subscriptions/listen"
 
 /** Waits until the client has closed the connection. Fails when the client sends a message before that. */
@@ -181,7 +186,7 @@ const silence = (
     yield* silence(peer, { redact })
   })
 
-/** Fails with the text. When the message is a request, its sender also gets the text as the error. */
+/** Fails with the text. When the message is a request, the sender also gets the text as the error. */
 const refuse = (peer: TestPeer.TestPeer, message: Message.Message, text: string): Effect.Effect<never, ReplayError> =>
   Effect.zipRight(
     Message.isRequest(message)
@@ -200,7 +205,7 @@ const isCancellation = (message: Message.Message): boolean =>
 const ended = (cause: unknown, next: Transcript.Entry): Effect.Effect<never, ReplayError> =>
   Effect.fail(
     new ReplayError({
-      message: `The recorded conversation did not end here: the ${next.from} did not send\n  ${shortLine(next)}\n  ` +
+      message: `The conversation ended too early: the ${next.from} did not send\n  ${shortLine(next)}\n  ` +
         (cause instanceof Error ? cause.message : String(cause)),
       isEnd: true
     })

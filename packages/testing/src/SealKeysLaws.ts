@@ -1,6 +1,7 @@
 /**
- * The laws that every `SealKeys` must keep. A law gets two nodes that share their keys and have no key yet. The implementation must use
- * `rotation`: a key seals values for a day, and opens them for one more hour. The laws move the `TestClock`.
+ * Checks (laws) that every implementation of `SealKeys` must pass. A law gets two nodes that share their keys and have no key yet. The
+ * implementation must use `rotation`: a key encrypts values for one day, and decrypts them for one more hour. The laws move the
+ * `TestClock`.
  *
  * @since 0.1.0
  */
@@ -31,7 +32,7 @@ const isSame = (found: Option.Option<SealKey>, { id, secret }: SealKey) =>
   Redacted.value(found.value.secret).join() === Redacted.value(secret).join()
 
 const one = Law.make<Nodes>(
-  "has one current key on all nodes, which each of them finds",
+  "has one current key on all nodes, and each node finds this key",
   (nodes, expect) =>
     Effect.gen(function*() {
       const keys = yield* Effect.forEach(
@@ -50,7 +51,7 @@ const one = Law.make<Nodes>(
 )
 
 const rotated = Law.make<Nodes>(
-  "replaces the key when it is due, and finds the old one for a while",
+  "replaces the key when its time has passed, and finds the old key for some time",
   (nodes, expect) =>
     Effect.gen(function*() {
       const first = yield* nodes[0].current

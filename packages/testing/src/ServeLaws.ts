@@ -1,6 +1,6 @@
 /**
- * The laws for serving single messages without a conversation. They are for `serve` of a `Dispatcher`, and for transports of an application
- * that use `serve`.
+ * Checks (laws) for the handling of single messages without a conversation. Use these laws for `serve` of a `Dispatcher`, and for
+ * transports of an application that call `serve`.
  *
  * Each law starts its own servers, and moves the `TestClock`.
  *
@@ -29,14 +29,15 @@ import * as Law from "./Law.js"
 import * as TestPeer from "./TestPeer.js"
 
 /**
- * Serves the text of one message, which may be malformed. The stream gives the notifications for a request and then its answer.
+ * A function that handles the text of one message. The text may be malformed. The returned stream has the notifications for a request and
+ * then the answer.
  *
  * @category models
  */
 export type Serve = (text: string) => Stream.Stream<Message.Message, unknown>
 
 /**
- * Starts the implementation under test with a server. Both are closed with the scope.
+ * A function that starts the implementation under test with a server. Both close with the scope.
  *
  * @category models
  */
@@ -81,7 +82,7 @@ const isError = (message: Message.Message | undefined): message is Message.Failu
 
 const shown = (messages: ReadonlyArray<Message.Message>) => JSON.stringify(messages)
 
-/** A handler that waits until `open` runs, together with effects that tell when the handler has started and how it has ended. */
+/** Makes a handler that waits until `open` runs, and effects that tell when the handler has started and how it has ended. */
 const waiting = Effect.gen(function*() {
   const started = yield* Deferred.make<void>()
   const gate = yield* Deferred.make<void>()
@@ -102,7 +103,7 @@ const turnUntil = (holds: () => boolean, steps = 10_000): Effect.Effect<void> =>
   }))
 
 const delivery = Law.make<Entrance>(
-  "gives the notifications of a request in their order, then one answer, and ends",
+  "returns the notifications of a request in order, then one answer, and ends",
   (entrance, expect) =>
     Effect.gen(function*() {
       const handler = Effect.flatMap(RequestContext, ({ progress }) =>
@@ -124,7 +125,7 @@ const delivery = Law.make<Entrance>(
 )
 
 const interruption = Law.make<Entrance>(
-  "interrupts a request from 2026-07-28 on when its stream is closed",
+  "interrupts a request of revision 2026-07-28 or later when its stream is closed",
   (entrance, expect) =>
     Effect.gen(function*() {
       const { ended, handler, started } = yield* waiting
@@ -138,7 +139,7 @@ const interruption = Law.make<Entrance>(
 )
 
 const abandonment = Law.make<Entrance>(
-  "lets a request up to 2025-11-25 go on when its stream is closed, until a deadline or the end of the server",
+  "lets a request of revision 2025-11-25 or earlier continue when its stream is closed, until a deadline or the end of the server",
   (entrance, expect) =>
     Effect.gen(function*() {
       const ends = [
@@ -162,7 +163,7 @@ const abandonment = Law.make<Entrance>(
 )
 
 const apart = Law.make<Entrance>(
-  "keeps apart two requests of the same id",
+  "keeps two requests with the same id separate",
   (entrance, expect) =>
     Effect.gen(function*() {
       for (const era of eras) {
@@ -184,7 +185,7 @@ const apart = Law.make<Entrance>(
 )
 
 const errors = Law.make<Entrance>(
-  "answers with one error what is not a message, and what the server does not serve",
+  "answers with one error to input that is not a message, and to a request that the server does not serve",
   (entrance, expect) =>
     Effect.gen(function*() {
       const serve = yield* start(entrance, Effect.succeed("done"))
@@ -207,7 +208,7 @@ const errors = Law.make<Entrance>(
 )
 
 const silence = Law.make<Entrance>(
-  "answers neither notifications nor responses",
+  "does not answer notifications or responses",
   (entrance, expect) =>
     Effect.gen(function*() {
       const serve = yield* start(entrance, Effect.succeed("done"))
@@ -224,7 +225,7 @@ const silence = Law.make<Entrance>(
 )
 
 const backpressure = Law.make<Entrance>(
-  "suspends a handler while its notifications are not read",
+  "suspends a handler until its notifications are read",
   (entrance, expect) =>
     Effect.gen(function*() {
       const total = 5000
@@ -250,7 +251,7 @@ const backpressure = Law.make<Entrance>(
 )
 
 const limits = Law.make<Entrance>(
-  "holds the limits of the server over all requests together",
+  "applies the limits of the server to all requests together",
   (entrance, expect) =>
     Effect.gen(function*() {
       for (const era of eras) {
@@ -281,7 +282,7 @@ const limits = Law.make<Entrance>(
 )
 
 const closing = Law.make<Entrance>(
-  "answers what runs with one error when the server closes",
+  "answers each running request with one error when the server closes",
   (entrance, expect) =>
     Effect.gen(function*() {
       for (const era of eras) {

@@ -1,8 +1,9 @@
 /**
- * The laws that every `SessionDirectory` must keep. The tests of the directories in core, `sql` and `redis` run these laws. An application
- * with its own directory can run them, too.
+ * Checks (laws) that every implementation of `SessionDirectory` must pass. The tests of the directories in core, `sql` and `redis` run
+ * these laws. An application with its own directory can also run these laws.
  *
- * A law gets two services over one empty store, like the services of two nodes. Each service must find what the other service writes.
+ * A law gets two services over one empty store, like the services of two nodes. Each service must find the entries that the other service
+ * writes.
  *
  * @since 0.1.0
  */
@@ -28,7 +29,7 @@ const facts = (n: number) => ({
   nested: { constructor: "x" }
 })
 
-/** Joins as a node. `leave` ends the node. */
+/** Joins the directory as a node. `leave` ends the node. */
 const joined = (directory: SessionDirectoryService, node: string) =>
   Effect.gen(function*() {
     const scope = yield* Effect.acquireRelease(Scope.make(), (scope) => Scope.close(scope, Exit.void))
@@ -37,7 +38,7 @@ const joined = (directory: SessionDirectoryService, node: string) =>
   })
 
 const found = Law.make<Directories>(
-  "finds on every node what one has stored, as it was",
+  "finds on every node the entries that another node has stored, unchanged",
   (directories, expect) =>
     Effect.gen(function*() {
       const one = yield* joined(directories[0], "one")
@@ -56,7 +57,7 @@ const found = Law.make<Directories>(
 )
 
 const served = Law.make<Directories>(
-  "gives no node a session that another one serves",
+  "gives no node a session that another node serves",
   (directories, expect) =>
     Effect.gen(function*() {
       const one = yield* joined(directories[0], "one")
@@ -69,7 +70,7 @@ const served = Law.make<Directories>(
 )
 
 const claimed = Law.make<Directories>(
-  "gives a session whose node has ended to one of the nodes that claim it, with the next epoch",
+  "gives a session whose node has ended to one of the nodes that claim the session, with the next epoch",
   (directories, expect) =>
     Effect.gen(function*() {
       const one = yield* joined(directories[0], "one")
@@ -92,7 +93,7 @@ const claimed = Law.make<Directories>(
 )
 
 const fenced = Law.make<Directories>(
-  "refuses what a node does in an epoch that is over",
+  "refuses the operations of a node with an old epoch",
   (directories, expect) =>
     Effect.gen(function*() {
       const one = yield* joined(directories[0], "one")
@@ -119,7 +120,7 @@ const fenced = Law.make<Directories>(
 )
 
 const many = Law.make<Directories>(
-  "keeps sessions apart, and keeps them all",
+  "keeps sessions separate, and keeps all sessions",
   (directories, expect) =>
     Effect.gen(function*() {
       const one = yield* joined(directories[0], "one")

@@ -1,7 +1,7 @@
 /**
- * The laws that every `SharedLimits` must keep.
+ * Checks (laws) that every implementation of `SharedLimits` must pass.
  *
- * A law gets the services of two nodes that count together and have counted nothing yet.
+ * A law gets the services of two nodes that share their counts. All counts are zero at the start.
  *
  * @since 0.1.0
  */
@@ -22,7 +22,7 @@ const HOUR = 3_600_000
 const keys = ["", "a", "a:b", "a b", "{a}b", "*", "\u00e9", "e\u0301", "\u{1f600}", "__proto__", "x".repeat(1000), "A"]
 
 const burst = Law.make<Nodes>(
-  "allows the burst, of all nodes together, and then no more",
+  "allows the burst for all nodes together, and then refuses",
   (nodes, expect) =>
     Effect.gen(function*() {
       const rate = { burst: 20, every: "1 hour" } as const
@@ -52,8 +52,8 @@ const whole = Law.make<Nodes>("takes all or nothing", ([{ take }], expect) =>
 
 const refilled = Law.make<Nodes>("allows one more after each interval", ([{ take }], expect) =>
   Effect.gen(function*() {
-    // The interval is short, so that a real clock refills the burst during the test. The burst is large, so that on a slow machine it is
-    // not refilled between two calls.
+    // The interval is short, so that with a real clock the burst refills during the test. The burst is large, so that on a slow machine the
+    // burst does not refill between two calls.
     const rate = { burst: 100, every: "1 millis" } as const
     const awaited: Effect.Effect<void, unknown> = Effect.flatMap(take("refilled", rate, 100), (wait) =>
       wait === 0
@@ -79,7 +79,7 @@ const once = Law.make<Nodes>("allows a key once, on all nodes together", (nodes,
   }))
 
 const again = Law.make<Nodes>(
-  "allows a key again when its time has passed, once",
+  "allows a key again, one time, when its time has passed",
   ([one, two], expect) =>
     Effect.gen(function*() {
       yield* expect(yield* one.once("again", "1 millis"), "the first was refused")
@@ -91,7 +91,7 @@ const again = Law.make<Nodes>(
 )
 
 const apart = Law.make<Nodes>(
-  "counts each key by itself, and each operation by itself",
+  "counts each key and each operation separately",
   ([{ once, take }], expect) =>
     Effect.gen(function*() {
       for (const key of keys) {

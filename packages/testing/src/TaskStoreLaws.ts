@@ -1,5 +1,5 @@
 /**
- * The laws that every `TaskStore` must keep.
+ * Checks (laws) that every implementation of `TaskStore` must pass.
  *
  * The tests of the stores in core, `sql` and `redis` run these laws. A law gets two services over one empty store, like the services of two
  * nodes.
@@ -45,7 +45,7 @@ const next = (task: StoredTask, changes: Partial<StoredTask> = {}): StoredTask =
 })
 
 const found = Law.make<Stores>(
-  "finds a task as it was created, with everything that JSON holds",
+  "finds a task unchanged, with all values that JSON can represent",
   ([one, two], expect) =>
     Effect.gen(function*() {
       const now = yield* Clock.currentTimeMillis
@@ -65,7 +65,7 @@ const found = Law.make<Stores>(
 )
 
 const unknown = Law.make<Stores>(
-  "has no task that is unknown, of another owner, or past its time",
+  "does not find a task that is unknown, of another owner, or expired",
   ([one, two], expect) =>
     Effect.gen(function*() {
       const now = yield* Clock.currentTimeMillis
@@ -129,7 +129,7 @@ const twice = Law.make<Stores>("refuses a second task of the same id", ([one, tw
   }))
 
 const pages = Law.make<Stores>(
-  "lists the tasks of an owner in the order of their creation, each once",
+  "lists each task of an owner one time, in the order of creation",
   ([one, two], expect) =>
     Effect.gen(function*() {
       const now = yield* Clock.currentTimeMillis
@@ -154,7 +154,7 @@ const pages = Law.make<Stores>(
 )
 
 const watched = Law.make<Stores>(
-  "gives the task as it is, then newer versions, and the newest always",
+  "returns the current task, then newer versions, and always the newest version",
   ([one, two], expect) =>
     Effect.gen(function*() {
       const now = yield* Clock.currentTimeMillis
@@ -188,7 +188,7 @@ const watched = Law.make<Stores>(
 )
 
 const ends = Law.make<Stores>(
-  "ends a task of an owner who has as many characters as the store takes",
+  "ends a task of an owner who has as many characters as the store allows",
   ([one, two], expect) =>
     Effect.gen(function*() {
       const now = yield* Clock.currentTimeMillis
@@ -196,7 +196,7 @@ const ends = Law.make<Stores>(
       yield* one.create(first)
       const large = Array.from({ length: 20 }, () => 1024 * 1024)
       const smaller = Array.from({ length: 20 }, (_, n) => 1024 * 1024 / 2 ** n)
-      // A store with less room refuses some of these tasks.
+      // A store with a smaller limit refuses some of these tasks.
       for (const [n, size] of [...large, ...smaller].entries()) {
         yield* Effect.ignore(one.create(task(`full-${n}`, now, { statusMessage: "x".repeat(size) })))
       }
@@ -212,7 +212,7 @@ const ends = Law.make<Stores>(
 )
 
 const detached = Law.make<Stores>(
-  "keeps a detached task without a node, and stores its end once, whoever ends it",
+  "keeps a detached task without a node, and stores its end one time, whichever node ends the task",
   ([one, two], expect) =>
     Effect.gen(function*() {
       const now = yield* Clock.currentTimeMillis

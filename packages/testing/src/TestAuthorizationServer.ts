@@ -1,9 +1,9 @@
 /**
- * An authorization server in memory, for tests of protected servers and of clients that log in to them. The server enforces OAuth 2.1 and
- * the extensions that MCP uses. It uses the time of `TestClock`, and can simulate faults. An `HttpClient` without sockets connects the
- * server, the client and other hosts of a test.
+ * An authorization server in memory, for tests of protected servers and of clients that log in to these servers. The server enforces OAuth
+ * 2.1 and the extensions that MCP uses. The server uses the time of `TestClock`, and can simulate faults. An `HttpClient` without sockets
+ * connects the server, the client and other hosts of a test.
  *
- * The server is only for tests, because it never asks a user for a password. The folder `authorization` has the endpoints.
+ * Use this server only for tests, because it never asks a user for a password. The folder `authorization` has the endpoints.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/authorization
  * @since 0.1.0
@@ -29,27 +29,27 @@ export interface TestAuthorizationServerService extends Issuer {
   /** Answers a request. Fails when a fault breaks the connection. */
   readonly handle: (request: Request) => Effect.Effect<Response, unknown>
   /**
-   * Acts as the user's browser: opens the URL of an authorization request, and gives the parameters of the redirect to the client. Use it
-   * as `open` for `Browser.layer`. Dies when the server shows a page and does not redirect.
+   * Acts as the user's browser: opens the URL of an authorization request, and returns the parameters of the redirect to the client. Pass
+   * this function to `Browser.layer` as `open`. Dies when the server shows a page and does not redirect.
    */
   readonly login: (url: URL) => Effect.Effect<URLSearchParams>
-  /** Issues an access token, for a test that needs no login. */
+  /** Issues an access token, for a test without a login. */
   readonly issue: (token: IssueOptions) => Effect.Effect<string>
   /**
-   * Makes a JWT with any claims, signed with the newest key: for example an identity token, the token of a workload, or a token with a
-   * mistake.
+   * Makes a JWT with any claims, and signs it with the newest key. The JWT can be an identity token, the token of a workload, or a token
+   * with a mistake.
    */
   readonly sign: (
     claims: Readonly<Record<string, unknown>>,
     header?: Readonly<Record<string, unknown>>
   ) => Effect.Effect<string>
-  /** The rights of an access token; `undefined` when the token is not valid. */
+  /** Returns the rights of an access token; `undefined` when the token is not valid. */
   readonly verify: (token: string) => Effect.Effect<AccessToken | undefined>
-  /** Revokes all access tokens or all refresh tokens. A revoked JWT is still accepted by servers that verify it without introspection. */
+  /** Revokes all access tokens or all refresh tokens. Servers that verify JWTs without introspection still accept a revoked JWT. */
   readonly revokeAll: (kind: "access" | "refresh") => Effect.Effect<void>
-  /** Forgets all clients. */
+  /** Removes all registered clients from the server. */
   readonly forgetClients: Effect.Effect<void>
-  /** Makes a new key for all later signatures. With `withdraw`, the old keys are no longer published. */
+  /** Makes a new key for all later signatures. With `withdraw`, the server no longer publishes the old keys. */
   readonly rotateKeys: (options?: { readonly withdraw?: boolean | undefined }) => Effect.Effect<void>
   /** The newest 10,000 requests. */
   readonly requests: Effect.Effect<ReadonlyArray<Received>>
@@ -78,14 +78,14 @@ export class TestAuthorizationServer extends Context.Tag("@effect-mcp/testing/Te
 >() {}
 
 /**
- * The redirect URI of clients without own redirect URIs. No server listens at this address.
+ * The redirect URI of clients that have no redirect URIs in their registration. No server listens at this address.
  *
  * @category constants
  */
 export const redirectUri: string = Clients.REDIRECT_URI
 
 /**
- * Makes a server. Its keys are made when they are first needed.
+ * Makes a server. The server makes its keys when it first needs them.
  *
  * @category constructors
  */
@@ -130,7 +130,7 @@ export const make = (options: Options = {}): Effect.Effect<TestAuthorizationServ
   })
 
 /**
- * `layer` with options.
+ * Provides the same server as `layer`, with options.
  *
  * @category layers
  */
@@ -138,7 +138,7 @@ export const layerWith = (options?: Options): Layer.Layer<TestAuthorizationServe
   Layer.effect(TestAuthorizationServer, make(options))
 
 /**
- * A server for the tests of an application.
+ * Provides a server for the tests of an application.
  *
  * @example
  * ```ts
@@ -191,8 +191,8 @@ export const layerWith = (options?: Options): Layer.Layer<TestAuthorizationServe
 export const layer: Layer.Layer<TestAuthorizationServer> = layerWith()
 
 /**
- * An HTTP client that reaches the authorization server and `hosts` without sockets. A request to any other origin fails like a request to
- * an address at which no server listens.
+ * Provides an HTTP client that reaches the authorization server and `hosts` without sockets. A request to any other origin fails like a
+ * request to an address at which no server listens.
  *
  * @category layers
  */
@@ -200,7 +200,7 @@ export const layerHttpClient = <E = never, R = never>(
   hosts: Hosts | Effect.Effect<Hosts, E, R> = {}
 ): Layer.Layer<HttpClient.HttpClient, E, R | TestAuthorizationServer> =>
   Layer.provide(
-    // `fresh`, because a program may have several such clients with different hosts.
+    // The layer is `fresh` because a program may have several of these clients with different hosts.
     Layer.fresh(FetchHttpClient.layer),
     Layer.effect(
       FetchHttpClient.Fetch,
@@ -215,7 +215,7 @@ export const layerHttpClient = <E = never, R = never>(
 
 /**
  * The server as an application for `HttpServer.serve` of `@effect/platform`, for a test that needs sockets. The option `issuer` must be the
- * URL of that HTTP server.
+ * URL of the HTTP server.
  *
  * @category utils
  */
@@ -226,8 +226,8 @@ export const httpApp: HttpApp.Default<never, TestAuthorizationServer> = Effect.g
 }).pipe(Effect.orDie)
 
 /**
- * The server as a web handler, with the clock of the fiber that runs this effect. The promise is rejected when a fault breaks the
- * connection.
+ * The server as a web handler, with the clock of the fiber that runs this effect. The promise of the handler is rejected when a fault
+ * breaks the connection.
  *
  * @category utils
  */
@@ -238,19 +238,19 @@ export const webHandler: Effect.Effect<(request: Request) => Promise<Response>, 
     return (request) => EffectInternals.runPromise(services, handle(request), request.signal)
   })
 
-/** A response whose body fails. An application of the platform has no other way to break a connection. */
+/** Makes a response whose body fails. An application of the platform has no other way to break a connection. */
 const broken = (): Response =>
   new Response(new ReadableStream({ start: (controller) => controller.error(new Error("The connection breaks")) }))
 
 /**
- * A new pair of keys for a client that authenticates with signatures.
+ * Makes a new pair of keys for a client that authenticates with signatures.
  *
  * @category utils
  */
 export const keyPair: Effect.Effect<{
-  /** The option `privateKey` of the client. */
+  /** The value for the option `privateKey` of the client. */
   readonly privateKey: { readonly key: Redacted.Redacted<string>; readonly algorithm: string }
-  /** The option `publicKey` of the client at this server. */
+  /** The value for the option `publicKey` of the registered client at this server. */
   readonly publicKey: Jwk
 }> = Effect.promise(() =>
   Jose.generateKeyPair("ES256", { extractable: true }).then(({ privateKey, publicKey }) =>
@@ -263,7 +263,7 @@ export const keyPair: Effect.Effect<{
   }))
 )
 
-/** A `fetch` without sockets: for each origin, a function answers the requests. */
+/** Makes a `fetch` without sockets. For each origin, a function answers the requests. */
 const fetchOf =
   (services: EffectInternals.Services<never>, hosts: ReadonlyMap<string, Host>): typeof fetch => (input, init) => {
     const request = new Request(input, init)

@@ -1,6 +1,6 @@
 /**
- * Connects a client under test to a server that the test scripts with a `TestPeer`. `TestServer` does the opposite: it connects a server
- * under test to a real client.
+ * Connects a client under test to a server that the test scripts with a `TestPeer`. To connect a server under test to a real client, use
+ * `TestServer`.
  *
  * @since 0.1.0
  */
@@ -29,26 +29,27 @@ export interface TestClient {
 /** @category models */
 export interface Options<E = never, R = ClientFeatures.ClientFeatures> extends TestTransport.Options {
   /**
-   * The capabilities of the server. Default: all except tasks. With revision 2026-07-28 also without `listChanged`, because the client
-   * would open a subscription for it.
+   * The capabilities of the server. Default: all except tasks. With revision 2026-07-28, the default also has no `listChanged`, because for
+   * `listChanged` the client would open a subscription.
    */
   readonly capabilities?: JsonObject | undefined
   /**
    * The revision that the server supports. With revision 2025-11-25 or earlier, client and server make the handshake, and the client
-   * supports only such revisions, unless its options have `versions`. Default: the newest revision that the client supports.
+   * supports only revisions with a handshake. The client option `versions` changes this. Default: the newest revision that the client
+   * supports.
    */
   readonly version?: string | undefined
   /**
-   * The options of the client. `checkOutputs` is false by default, because a client that checks outputs requests a list that the script may
-   * not expect.
+   * The options of the client. `checkOutputs` is false by default, because a client that checks outputs sends a request for the list of
+   * tools, and the script possibly does not expect this request.
    */
   readonly client?: Client.Options<E, R> | undefined
 }
 
 /**
- * Connects a client to a scripted server. With revision 2026-07-28, which is the default, the client has then discovered the server. With
- * revision 2025-11-25 or earlier, client and server have completed the handshake. All messages of the client are checked against the
- * official schema. Fails as `Client.make` does.
+ * Connects a client to a scripted server. With revision 2026-07-28, which is the default, the returned client has already discovered the
+ * server. With revision 2025-11-25 or earlier, client and server have already completed the handshake. All messages of the client are
+ * checked against the official schema. Fails with the errors of `Client.make`.
  *
  * @category constructors
  */
@@ -81,7 +82,8 @@ const newestOf = (versions: ReadonlyArray<Version.Version> = Version.all): Versi
   versions.reduce((newest, version) => version > newest ? version : newest)
 
 /**
- * Connects a client that sends no message to connect, because its options already say which revision the server supports.
+ * Connects a client that sends no message to connect. The client needs no message because its options already contain the revision that the
+ * server supports.
  *
  * @category utils
  */

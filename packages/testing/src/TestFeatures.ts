@@ -1,9 +1,10 @@
 /**
- * Features of a client that answer the requests of a server from a script: the first request gets the first answer, the second request gets
- * the second answer. Each time the layer is built, the script starts from its beginning.
+ * Features of a client that answer the requests of a server from a script. The first request gets the first answer, the second request gets
+ * the second answer, and so on. When the layer is built again, the script starts from its beginning.
  *
- * When the script has no answer left, or an answer does not fit the form, the server gets an error that quotes the request, and the end of
- * the client's scope dies with the same sentence. The end of the scope also dies when answers are left, unless the test has failed.
+ * When the script has no answer left, or an answer does not fit the form, the server gets an error that quotes the request. The scope of
+ * the client then dies at its end with the same text. The scope also dies at its end when answers are left, except when the test has
+ * already failed.
  *
  * @since 0.1.0
  */
@@ -19,20 +20,20 @@ import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 
 /**
- * An answer, or an effect that gives an answer. The effect may wait. To refuse the request, the effect fails: `new
- * McpError.InvalidRequest({ message: "No" })` is such an effect.
+ * An answer, or an effect that returns an answer. The effect may wait. To refuse the request, use an effect that fails, such as
+ * `new McpError.InvalidRequest({ message: "No" })`.
  *
  * @category models
  */
 export type Step<A> = A | Effect.Effect<A, McpError>
 
 /**
- * A feature whose answers are scripted.
+ * A feature that answers from a script.
  *
  * @category models
  */
 export interface Scripted<out Params> extends Layer.Layer<never, never, ClientFeatures.ClientFeatures> {
-  /** The requests that all clients with this feature have got so far, in their order. */
+  /** The requests that all clients with this feature have received so far, in order. */
   readonly requests: Effect.Effect<ReadonlyArray<Params>>
 }
 
@@ -85,7 +86,8 @@ export const urlElicitation = (
   )
 
 /**
- * Answers sampling requests. An answer that is a text becomes a message of the assistant that ends its turn.
+ * Answers sampling requests. If an answer is a text, the client sends a message of the assistant with this text and the stop reason
+ * `endTurn`.
  *
  * @category utils
  */
@@ -125,7 +127,7 @@ const scripted = <Params, A>(
   answers: ReadonlyArray<Step<A>>,
   textOf: (params: Params) => string,
   feature: (handler: (params: Params) => Effect.Effect<A, McpError>) => ClientFeatures.Feature,
-  /** Why the client would refuse to send the answer; "" when the client would send it. */
+  /** Returns the reason why the client would refuse to send the answer; "" when the client would send the answer. */
   misfit: (params: Params, answer: A) => string = () => ""
 ): Scripted<Params> => {
   const all: Array<Params> = []

@@ -1,5 +1,5 @@
 /**
- * Scripts the peer of the side under test, message by message. `client` scripts a client of a server under test; `server` scripts a server
+ * Scripts the peer of the side under test, message by message. `client` scripts a client of a server under test. `server` scripts a server
  * for a client under test. `TestClient` also makes the handshake with a client under test. `Replay` plays a recorded conversation.
  *
  * @since 0.1.0
@@ -25,12 +25,12 @@ import * as TestTransport from "./TestTransport.js"
 import * as Transcript from "./Transcript.js"
 
 /**
- * The peer of the side under test. It sends the messages of the test, valid or not, and never answers by itself. It receives the messages
- * of the other side one by one, in their order: each `expect…` takes the next message, and dies when this message is not the expected
- * message. No `expect…` has a timeout; a test that needs one adds it.
+ * The scripted peer of the side under test. The peer sends the messages of the test, also invalid messages, and never answers by itself.
+ * The peer receives the messages of the other side one by one, in their order. Each `expect…` takes the next message, and dies when this
+ * message is not the expected message. The `expect…` functions have no timeout. If a test needs a timeout, add the timeout in the test.
  *
- * A script must receive all messages: unless the test has failed, the end of the scope dies with the messages that the script has not
- * received. The end of the scope also dies when the other side has sent a message that the official schema does not allow.
+ * A script must receive all messages. At its end, the scope dies with the messages that the script has not received, except when the test
+ * has already failed. The scope also dies at its end when the other side has sent a message that the official schema does not allow.
  *
  * With revision 2025-11-25 or earlier, a conversation begins with `initialize` for a scripted client, or with `initialized` for a scripted
  * server. With revision 2026-07-28, each request of a client has the revision in its `_meta`, which `modern` adds. `discovered` answers the
@@ -69,16 +69,16 @@ export interface TestPeer {
     id?: Message.RequestId
   ) => Effect.Effect<Message.RequestId, LocalError.TransportError>
   readonly notify: (method: string, params?: JsonObject) => Effect.Effect<void, LocalError.TransportError>
-  /** Waits for the next message. Dies when the message is malformed, and when the connection is closed. */
+  /** Waits for the next message. Dies when the message is malformed or when the connection is closed. */
   readonly next: Effect.Effect<Message.Message>
   /** Takes the next message, which must be a request of this method. Dies otherwise. */
   readonly expectRequest: (method: string) => Effect.Effect<Message.Request>
-  /** Takes the next message, which must be a notification of this method, and gives its parameters. Dies otherwise. */
+  /** Takes the next message, which must be a notification of this method, and returns its parameters. Dies otherwise. */
   readonly expectNotification: (method: string) => Effect.Effect<JsonObject>
-  /** Takes the next message, which must answer this request with success, and gives the result. Dies otherwise. */
+  /** Takes the next message, which must answer this request with success, and returns the result. Dies otherwise. */
   readonly expectResult: (id: Message.RequestId) => Effect.Effect<JsonObject>
   /**
-   * Takes the next message, which must be an error for this request, and gives the error. `undefined` stands for an error without an id.
+   * Takes the next message, which must be an error for this request, and returns the error. For an error without an id, pass `undefined`.
    * Dies otherwise.
    */
   readonly expectError: (id: Message.RequestId | undefined) => Effect.Effect<{
@@ -87,13 +87,13 @@ export interface TestPeer {
     readonly data?: unknown
   }>
   /**
-   * Checks that no message is on its way. Sends a `ping`, or `server/discover` as a client of revision 2026-07-28, and dies when the next
+   * Checks that no other message arrives. Sends a `ping`, or `server/discover` as a client of revision 2026-07-28, and dies when the next
    * message is not the result.
    */
   readonly expectSilence: Effect.Effect<void, LocalError.TransportError>
   /**
-   * The same peer as a client of revision 2026-07-28: each request and notification gets the `_meta` that `requestMeta` makes from the
-   * options. Members in the `_meta` of the message itself take precedence.
+   * Returns the same peer as a client of revision 2026-07-28. Each request and notification gets the `_meta` that `requestMeta` makes from
+   * the options. Members in the `_meta` of the message itself take precedence.
    *
    * @example
    * ```ts
@@ -144,7 +144,7 @@ export interface ModernOptions {
 }
 
 /**
- * The `_meta` of a request of revision 2026-07-28: revision, client info, capabilities, and the other members of the options.
+ * Makes the `_meta` of a request of revision 2026-07-28: revision, client info, capabilities, and the other members of the options.
  *
  * @category utils
  */
@@ -179,11 +179,11 @@ const everyModernCapability = { completions: {}, logging: {}, prompts: {}, resou
  */
 export const make = (transport: Transport.Transport): Effect.Effect<TestPeer, never, Scope.Scope> =>
   Effect.gen(function*() {
-    // `None` stands for the end of the connection.
+    // `None` means the end of the connection.
     const received = yield* Queue.unbounded<Option.Option<Message.Incoming>>()
     const reader = yield* Effect.forkDaemon(Effect.interruptible(Effect.ensuring(
       Transport.run(transport, (incoming) => {
-        // The transport itself reports undelivered messages; they are not from the peer.
+        // The transport reports undelivered messages. These reports are not messages of the peer.
         if (!(incoming instanceof Transport.Undelivered)) {
           Queue.unsafeOffer(received, Option.some(incoming))
         }
@@ -196,11 +196,11 @@ export const make = (transport: Transport.Transport): Effect.Effect<TestPeer, ne
         const rest = Arr.getSomes(yield* EffectInternals.takeWaiting(received))
         // A test that has failed reports its own error.
         if (rest.length > 0 && Exit.isSuccess(exit)) {
-          yield* Effect.dieMessage(`The script ended, and did not receive:\n${rest.map(show).join("\n")}`)
+          yield* Effect.dieMessage(`The script ended before it received:\n${rest.map(show).join("\n")}`)
         }
       })
     )
-    // The end stays in the queue, so that each later wait for a message sees it.
+    // The end stays in the queue, so that each later wait for a message finds it.
     const tryNext = Effect.tap(
       Queue.take(received),
       (incoming) => Option.isNone(incoming) ? Queue.offer(received, incoming) : Effect.void
@@ -322,8 +322,8 @@ export const make = (transport: Transport.Transport): Effect.Effect<TestPeer, ne
   })
 
 /**
- * Scripts a client of the server in the context. The messages of the server are checked against the official schema, the messages of
- * the script are not.
+ * Scripts a client of the server in the context. The messages of the server are checked against the official schema. The messages of the
+ * script are not checked.
  *
  * @category utils
  */
@@ -344,8 +344,8 @@ export const client = (
   })
 
 /**
- * Scripts a server for the client that connects with the connector. The connector can be used once. The messages of the client are checked
- * against the official schema; the messages of the script are not checked.
+ * Scripts a server for the client that connects with the connector. The connector can be used only one time. The messages of the client are
+ * checked against the official schema. The messages of the script are not checked.
  *
  * @category utils
  */

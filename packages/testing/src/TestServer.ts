@@ -1,9 +1,9 @@
 /**
- * Connects a server under test to a real client in one process. A test calls the server through all its layers except the network. The
- * transport is in memory, and all messages are checked against the official schema. For tests of code that uses a client, `mock` and
- * `mockTools` serve handlers of the test.
+ * Connects a server under test to a real client in one process. A test calls the server through all parts of the library except the
+ * network. The transport is in memory, and all messages are checked against the official schema. For tests of code that uses a client,
+ * `mock` and `mockTools` make a server with handlers of the test.
  *
- * To script single messages, use `TestPeer`. To answer the questions that a server asks its client, use `TestFeatures`.
+ * To script single messages, use `TestPeer`. To answer the requests that a server sends to its client, use `TestFeatures`.
  *
  * @since 0.1.0
  */
@@ -52,19 +52,19 @@ export interface Options<
   /** The name and the version of the server. Default: name "test", version "0.0.0". */
   readonly info?: Implementation | undefined
   /**
-   * The revisions that the server supports, and the client unless `client` has `versions`. `["2026-07-28"]` tests the revision without a
-   * handshake. Default: all revisions of the server, and the default revisions of the client.
+   * The revisions that the server supports. The client supports the same revisions, except when `client` has `versions`. `["2026-07-28"]`
+   * tests the revision without a handshake. Default: all revisions of the server, and the default revisions of the client.
    */
   readonly versions?: McpServer.Options["versions"]
   /**
-   * The user of the client, for example `Context.make(User, ada)`; or the facts about the client that a transport passes to the
-   * authenticator, which then finds the user: `Authenticator.http({ headers: { authorization: "Bearer ada" } })`, `Authenticator.stdio({
-   * USER: "ada" })`. Default: a client in the process of the server.
+   * The user of the client, for example `Context.make(User, ada)`. Or the data of the client that a transport passes to the authenticator,
+   * so that the authenticator finds the user: `Authenticator.http({ headers: { authorization: "Bearer ada" } })`,
+   * `Authenticator.stdio({ USER: "ada" })`. Default: a client in the process of the server.
    */
   readonly as?: Context.Context<Authenticator.Authenticator.Provides<Users>> | Authenticator.Caller | undefined
   /**
-   * Whether the end of the layer dies with the causes of all handlers that have died. So a test fails with the bug itself and not only with
-   * "Internal error". Default: false.
+   * Whether the layer dies at its end with the causes of all handlers that have died. With `true`, a test fails with the bug itself and not
+   * only with "Internal error". Default: false.
    */
   readonly raiseDefects?: boolean | undefined
 }
@@ -72,18 +72,21 @@ export interface Options<
 /** @category models */
 export interface ClientOptions<E = never, R = ClientFeatures> extends TestTransport.Options {
   /**
-   * How messages are exchanged. `wire`: as JSON text, which is checked against the official schema. `direct`: as values, which is faster
-   * and not checked. Default: `wire`.
+   * How client and server exchange messages. `wire`: as JSON text, with checks against the official schema. `direct`: as values, which is
+   * faster but without checks. Default: `wire`.
    */
   readonly transport?: "wire" | "direct" | undefined
-  /** The options of the client. Its `features` answer requests of the server; `TestFeatures` makes features with scripted answers. */
+  /**
+   * The options of the client. The option `features` answers requests of the server, and `TestFeatures` makes features with scripted
+   * answers.
+   */
   readonly client?: Client.Options<E, R> | undefined
-  /** The user of the client, or the facts about the client for the authenticator: see `as` of `Options`. */
+  /** The user of the client, or the data of the client for the authenticator. See `as` of `Options`. */
   readonly as?: Asker | undefined
 }
 
 /**
- * A user as a service, or the facts about a client that a transport passes to the authenticator.
+ * A user as a service, or the data of a client that a transport passes to the authenticator.
  *
  * @category models
  */
@@ -93,7 +96,7 @@ const callerOf = (as: Asker = Authenticator.inProcess): Authenticator.Caller =>
   Context.isContext(as) ? Authenticator.given(as) : as
 
 /**
- * A connector to the server in the context. Each connection has its own checked transport in memory.
+ * Makes a connector to the server in the context. Each connection has a separate transport in memory, with checks.
  *
  * @category constructors
  */
@@ -111,8 +114,9 @@ export const connector = (
     ))
 
 /**
- * A client of the server in the context, for example of the application's server. Dies when the server does not have a tool, resource,
- * resource template or prompt of `definition`, and does not list it either. The user of the client need not see all entries.
+ * Makes a client of the server in the context, for example of the application's server. Dies when `definition` has a tool, resource,
+ * resource template or prompt that the server does not have for any user and does not list. The user of the client does not have to be
+ * allowed to see all entries.
  *
  * @category utils
  */
@@ -141,7 +145,7 @@ export const client = <D extends Definition.Definition.Any, E = never, R = never
       ])
       if (unlisted.flat().length > 0) {
         return yield* Effect.dieMessage(
-          `The server does not list: ${unlisted.flat().join(", ")}. Give it features that serve what the definition has`
+          `The server does not list: ${unlisted.flat().join(", ")}. Give the server features for all entries of the definition`
         )
       }
       return session
@@ -149,8 +153,9 @@ export const client = <D extends Definition.Definition.Any, E = never, R = never
   )
 
 /**
- * A server with these features, made by `McpServer.layer`, and a client of this server, made by `client`. The layer does not require the
- * user and the services of the session layer and the middleware. Any other missing service is a type error that names the service.
+ * Provides a client of a server with these features. `McpServer.layer` makes the server, and `client` makes the client. The layer does not
+ * require the user or the services of the session layer and the middleware. Any other missing service is a type error that names the
+ * service.
  *
  * @example
  * ```ts
@@ -196,7 +201,7 @@ export const layer = <
   return Layer.provideMerge(client(definition, { ...rest, client: { versions, ...clientOptions } }), server)
 }
 
-/** What a server with these features and options requires. */
+/** The services that a server with these features and options requires. */
 type ServerContext<
   E,
   R,
@@ -207,7 +212,7 @@ type ServerContext<
 > = Layer.Layer.Context<ReturnType<typeof McpServer.layer<E, R, Session, Around, InSession, Users>>>
 
 /**
- * The handlers of a mock, by the names of a definition, as for `McpServer.implement`. All handlers are optional.
+ * The handlers of a mocked server, by the names of a definition, as for `McpServer.implement`. All handlers are optional.
  *
  * @category models
  */
@@ -218,8 +223,8 @@ export type MockHandlers<D extends Definition.Definition.Any> = {
 }
 
 /**
- * A client of a mocked server, for tests of code that uses the client. A tool, resource or prompt without a handler is listed, but a call
- * of it fails with an `InternalError` that names it.
+ * Provides a client of a mocked server, for tests of code that uses the client. The server also lists a tool, resource or prompt that has
+ * no handler. A call of such an entry fails with an `InternalError` that contains the name of the entry.
  *
  * @example
  * ```ts
@@ -277,8 +282,8 @@ export const mock = <
 }
 
 /**
- * A client of a server with mocked tools, for tests of code that calls tools by name without a definition. A handler gets the arguments
- * that the client has sent. An object that a handler returns becomes structured content.
+ * Provides a client of a server with mocked tools, for tests of code that calls tools by name without a definition. A handler gets the
+ * arguments that the client has sent. If a handler returns an object, the object becomes structured content.
  *
  * @category utils
  */
@@ -334,10 +339,10 @@ export type Mocked<H, E = never, R = never, U = never, UR = never> = Layer.Layer
 
 const notMocked = (kind: string, name: string) =>
   new InternalError({
-    message: `The test has no mock of the ${kind} "${name}": give TestServer.mock a handler with this name`
+    message: `The test has no handler for the ${kind} "${name}": give TestServer.mock a handler with this name`
   })
 
-/** The options of a server, changed so that the end of the current scope dies with the causes of all defects. */
+/** Changes the options of a server so that the current scope dies at its end with the causes of all defects. */
 const raising = <O extends Pick<Dispatcher.Options, "onDefect">>(options: O): Effect.Effect<O, never, Scope.Scope> =>
   Effect.gen(function*() {
     const causes: Array<Cause.Cause<unknown>> = []
@@ -354,8 +359,8 @@ const raising = <O extends Pick<Dispatcher.Options, "onDefect">>(options: O): Ef
   })
 
 /**
- * The keys of a definition that the server does not have for any user, and does not list either. For an empty definition no list is
- * requested.
+ * Returns the keys of a definition that the server does not have for any user and does not list. For an empty definition, sends no request
+ * for a list.
  */
 const missing = <A>(
   defined: ReadonlyMap<string, unknown>,

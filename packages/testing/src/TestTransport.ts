@@ -1,10 +1,10 @@
 /**
  * Records the messages of a transport in a transcript, and checks the messages against the official schema of the revision that client and
- * server have agreed on. `pair` makes such transports in memory, `observed` does this for any other transport, and `recorded` records the
- * conversations of a connector.
+ * server use. `pair` makes recorded and checked transports in memory. `observed` records and checks any other transport. `recorded` records
+ * the conversations of a connector.
  *
- * A message that the schema does not allow fails the test, because the end of the scope dies with all violations. With `onViolation`, the
- * test itself decides. `OfficialSchema` checks messages, `Transcript` keeps the transcript.
+ * A message that the schema does not allow fails the test, because the scope dies at its end with all violations. With `onViolation`, the
+ * test itself handles the violations. `OfficialSchema` checks messages, and `Transcript` stores the transcript.
  *
  * @since 0.1.0
  */
@@ -28,18 +28,18 @@ export interface Options {
   /** Which messages are checked against the official schema: all (`true`), none (`false`), or the messages of one side. Default: true. */
   readonly oracle?: boolean | Transcript.Entry["from"] | undefined
   /**
-   * Extensions whose result types are allowed. The official schema does not have these types, so only the members that all results have are
-   * checked. Default: none.
+   * Extensions whose result types are allowed. The official schema does not have these types, so for these results only the members that
+   * all results have are checked. Default: none.
    */
   readonly extensions?: ReadonlyArray<Extension.Extension.Any> | undefined
   /**
-   * Gets each violation; then violations do not fail the test. The function must not throw. Default: the end of the scope dies with all
-   * violations.
+   * A function that gets each violation. With this function, violations do not fail the test. The function must not throw. Default: the
+   * scope dies at its end with all violations.
    */
   readonly onViolation?: ((violation: OfficialSchema.Violation) => void) | undefined
   /** The transcript that records the messages. Default: no transcript. */
   readonly transcript?: Transcript.Transcript | undefined
-  /** How many messages may wait before `send` suspends. Default: 256. */
+  /** How many messages may be in the queue before `send` waits. Default: 256. */
   readonly capacity?: number | undefined
 }
 
@@ -52,7 +52,7 @@ export interface Pair {
 }
 
 /**
- * Two connected transports that exchange the JSON texts of messages, as over a network.
+ * Makes two connected transports that exchange the JSON texts of messages, as over a network.
  *
  * @category utils
  */
@@ -77,7 +77,8 @@ export const pair = (options: Options = {}): Effect.Effect<Pair, never, Scope.Sc
   })
 
 /**
- * The same transport, which also records and checks the messages that it sends and receives. `end` is the side that uses the transport.
+ * Returns the same transport, which also records and checks the messages that it sends and receives. `end` is the side that uses the
+ * transport.
  *
  * @category utils
  */
@@ -111,8 +112,8 @@ export const observed = (
   })
 
 /**
- * The same connector, which also records its conversations. Use a new transcript for each conversation. Messages are recorded in the order
- * in which the client sends and receives them, and are not checked. Input that is not a message is not recorded.
+ * Returns the same connector, which also records its conversations. Use a new transcript for each conversation. The messages are recorded
+ * in the order in which the client sends and receives them, and are not checked. Input that is not a message is not recorded.
  *
  * @example
  * ```ts
@@ -136,7 +137,7 @@ export const recorded = <R>(
   connector: Connector.Connector<R>,
   transcript: Transcript.Transcript,
   options: {
-    /** Whether each entry has the time since the connection was opened. Default: false. */
+    /** Whether each entry has the time since the opening of the connection. Default: false. */
     readonly times?: boolean | undefined
   } = {}
 ): Connector.Connector<R> => ({
@@ -162,8 +163,8 @@ const encode = (message: Message.Incoming): Message.Incoming | undefined => {
 }
 
 // The receiver gets a copy of the message from its JSON text, without `undefined` and without shared references. A text that is not a
-// message arrives as malformed. A message is observed when there is space for it, before it wakes its reader. So messages are observed in
-// the order of their arrival, and a request is observed before its answer.
+// message arrives as malformed. A message is observed when the queue has space for it, before its reader continues. Therefore messages are
+// observed in the order of their arrival, and a request is observed before its answer.
 const end = (mine: Queue, theirs: Queue, observe: Observe): Transport.Transport => {
   const accept = (sent: Message.Incoming, message: Message.Message): boolean => {
     if (theirs.isEnded) return false

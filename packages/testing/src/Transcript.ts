@@ -1,6 +1,6 @@
 /**
- * A transcript has the messages of a conversation in their order. This module makes transcripts and redacts secrets in them. It prints a
- * transcript as text that tests can compare, and writes and reads a transcript as JSON for a file. `TestTransport` records transcripts,
+ * A transcript has the messages of a conversation in their order. This module makes transcripts and hides secrets in them. It prints a
+ * transcript as text that tests can compare, and writes and reads a transcript as JSON for a file. `TestTransport` records transcripts, and
  * `Replay` plays transcripts.
  *
  * @since 0.1.0
@@ -18,39 +18,39 @@ import * as Schema from "effect/Schema"
 export interface Entry {
   readonly from: "client" | "server"
   readonly message: Message.Message
-  /** Milliseconds since the connection was opened; `undefined` when times are not recorded. */
+  /** The time since the opening of the connection, in milliseconds; `undefined` when times are not recorded. */
   readonly at?: number | undefined
 }
 
 /** @category models */
 export interface Transcript {
   readonly entries: ReadonlyArray<Entry>
-  /** Redacts the message of an entry, and adds the entry. When there are more than `LIMIT` entries, drops the oldest entry. */
+  /** Hides secrets in the message of an entry, and adds the entry. Drops the oldest entry when there are more than `LIMIT` entries. */
   readonly add: (entry: Entry) => void
-  /** The message without its secrets. */
+  /** Returns the message without its secrets. */
   readonly redact: (message: Message.Message) => Message.Message
 }
 
 /** @category models */
 export interface Options {
   /**
-   * Replaces values that differ between conversations, and secrets that `Redaction` does not know. The function is called like the second
-   * argument of `JSON.stringify`, with the key and the value of each member of each message. The result `undefined` leaves the member out.
-   * The replacement happens before a message is added. The secrets that `Redaction` knows are never written to a file, even without this
-   * option. Default: nothing is replaced.
+   * Replaces values that differ between conversations, and secrets that `Redaction` does not find. The function is called like the second
+   * argument of `JSON.stringify`, with the key and the value of each member of each message. The result `undefined` removes the member. The
+   * values are replaced before a message is added. The secrets that `Redaction` finds are never written to a file, even without this
+   * option. Default: no value is replaced.
    */
   readonly redact?: ((key: string, value: unknown) => unknown) | undefined
 }
 
 /**
- * How many messages a transcript keeps: the newest 10,000.
+ * How many messages a transcript stores. The newest 10,000 messages are stored.
  *
  * @category constants
  */
 export const LIMIT = 10_000
 
 /**
- * A transcript without messages.
+ * Makes a transcript without messages.
  *
  * @example
  * ```ts
@@ -96,8 +96,8 @@ export class TranscriptError extends Data.TaggedError("TranscriptError")<{ reado
 const VERSION = 1
 
 /**
- * The transcript as JSON for a file, with one line for each message. `fromJson` reads this JSON. Secrets that `Redaction` knows are hidden.
- * Fails when a message contains a value that is not JSON.
+ * Returns the transcript as JSON for a file, with one line for each message. `fromJson` reads this JSON. Hides secrets that `Redaction`
+ * finds. Fails when a message contains a value that is not JSON.
  *
  * @category utils
  */
@@ -112,13 +112,13 @@ export const toJson = (transcript: Transcript): Effect.Effect<string, Transcript
     (lines) => `{"version":${VERSION},"entries":[\n${lines.join(",\n")}\n]}\n`
   )
 
-/** The message without secrets. Redaction may fail for a value that is not JSON; then `stringify` reports this value. */
+/** Returns the message without secrets. The redaction may fail for a value that is not JSON. `stringify` then reports this value. */
 const shown = (message: Message.Message): Message.Message =>
   Either.getOrElse(Either.try(() => Redaction.value(message) as Message.Message), () => message)
 
 /**
- * Reads the JSON that `toJson` writes. Fails when the text is not the JSON of a transcript; the error names the first message that is not a
- * message of JSON-RPC.
+ * Reads the JSON that `toJson` writes. Fails when the text is not the JSON of a transcript. The error names the first message that is not a
+ * JSON-RPC message.
  *
  * @category constructors
  */
@@ -147,7 +147,7 @@ export const fromJson = (text: string, options?: Options): Effect.Effect<Transcr
     return transcript
   })
 
-/** How many levels of JSON a transcript has around a message. */
+/** How many levels of JSON enclose a message in a transcript. */
 const WRAPPERS = 3
 
 const Versioned = Schema.Struct({ version: Schema.Number })
@@ -169,16 +169,15 @@ const read = <A, I>(schema: Schema.Schema<A, I>, json: unknown): Effect.Effect<A
 const fail = (message: string): Effect.Effect<never, TranscriptError> => Effect.fail(new TranscriptError({ message }))
 
 /**
- * One line for each message: `client → 1 tools/call {"name":"echo"}`, `server ← 1 {"content":[]}`,
- * `server · notifications/message {"level":"info","data":1}`, `server ✗ 2 -32601 "Method not found"`. Malformed messages
- * follow a `?`.
+ * Prints one line for each message: `client → 1 tools/call {"name":"echo"}`, `server ← 1 {"content":[]}`,
+ * `server · notifications/message {"level":"info","data":1}`, `server ✗ 2 -32601 "Method not found"`. Malformed messages follow a `?`.
  *
  * @category utils
  */
 export const render = (transcript: Transcript): string => transcript.entries.map(line).join("\n")
 
 /**
- * The line of one entry.
+ * Returns the line of one entry.
  *
  * @category utils
  */

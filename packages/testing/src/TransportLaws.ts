@@ -1,5 +1,5 @@
 /**
- * The laws that every transport must keep.
+ * Checks (laws) that every transport must pass.
  *
  * A law gets the two ends of a connection. When the scope in which the ends were made closes, both ends must close.
  *
@@ -22,14 +22,14 @@ import * as Law from "./Law.js"
  */
 export type Pair = readonly [Transport.Transport, Transport.Transport]
 
-/** The messages that an end receives one by one, with `undefined` after the last; and how its `incoming` ends. */
+/** Returns the messages that an end receives one by one, with `undefined` after the last message, and the exit of `incoming`. */
 const listen = (transport: Transport.Transport) =>
   Effect.gen(function*() {
     const received = yield* Queue.unbounded<Message.Incoming | undefined>()
     const ended = yield* Deferred.make<Exit.Exit<void, LocalError.TransportError>>()
     const fiber = yield* Effect.forkScoped(Effect.onExit(
       Transport.run(transport, (incoming) => {
-        // The transport itself reports undelivered messages; they are not from the peer.
+        // The transport reports undelivered messages. These reports are not messages of the peer.
         if (!(incoming instanceof Transport.Undelivered)) Queue.unsafeOffer(received, incoming)
       }),
       (exit) => Effect.zipRight(Queue.offer(received, undefined), Deferred.succeed(ended, exit))
@@ -45,7 +45,7 @@ const numberOf = (incoming: Message.Incoming | undefined): unknown =>
     : undefined
 
 const delivery = Law.make<Pair>(
-  "delivers each message once and in order, in both directions",
+  "delivers each message one time and in order, in both directions",
   ([left, right], expect) =>
     Effect.gen(function*() {
       const atLeft = yield* listen(left)
@@ -106,7 +106,7 @@ const kinds = Law.make<Pair>(
 )
 
 const stopReading = Law.make<Pair>(
-  "ends for both sides when one stops reading, and then accepts no message",
+  "ends for both sides when one side stops reading, and then accepts no message",
   ([left, right], expect) =>
     Effect.gen(function*() {
       const atLeft = yield* listen(left)

@@ -20,11 +20,11 @@ describe("The laws of a bus", () => {
               : change
           )
       })),
-      "brings every change to the other members, in order, as it was"
+      "delivers every change to the other members, in order and unchanged"
     ],
     "drops without a word what is too much": [
       members(({ changes }) => ({ changes: Stream.filter(changes, ({ _tag }) => _tag !== "Unknown") })),
-      "gives a slow reader Unknown in place of what it has missed"
+      "gives Unknown to a slow reader instead of the missed changes"
     ],
     "brings changes back to their publisher": [
       ({ join }) => ({
@@ -37,7 +37,7 @@ describe("The laws of a bus", () => {
           }
         })
       }),
-      "brings no change back to the member that has published it"
+      "does not deliver a change to the member that has published the change"
     ],
     "joins when a member begins to read": [
       ({ join }) => ({
@@ -46,7 +46,7 @@ describe("The laws of a bus", () => {
           changes: Stream.unwrapScoped(Effect.map(join, ({ changes }) => changes))
         }))
       }),
-      "misses nothing once it has joined, though it reads later"
+      "misses no change after it has joined, even if it reads later"
     ],
     "gives a new member what came before it": [
       ({ join }) => {

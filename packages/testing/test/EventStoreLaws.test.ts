@@ -18,7 +18,7 @@ describe("The laws of an event store", () => {
   found(laws, EventStore.memory(), {
     "gives the event at the position, too": [
       (store) => ({ after: (key, position) => store.after(key, position - 1) }),
-      "gives the events after a position, in order, as they were"
+      "returns the events after a position, in order and unchanged"
     ],
     "confuses sessions": [
       (store) => ({
@@ -29,18 +29,18 @@ describe("The laws of an event store", () => {
     ],
     "knows no requests": [
       () => ({ unfinished: () => Effect.succeed([]) }),
-      "knows the requests of a stream until it has finished"
+      "returns the requests of a stream until the stream has finished"
     ],
     "does not look at the epoch": [
       (store) => ({ append: ({ session, stream }, event) => store.append({ session, stream }, event) }),
-      "changes nothing in an epoch that is over"
+      "changes nothing for an old epoch"
     ],
     "begins and forgets streams in any epoch": [
       (store) => ({
         open: ({ session, stream }, requests) => store.open({ session, stream }, requests),
         forget: (session) => store.forget(session)
       }),
-      "changes nothing in an epoch that is over"
+      "changes nothing for an old epoch"
     ],
     "has events of every stream": [
       (store) => ({
@@ -50,21 +50,21 @@ describe("The laws of an event store", () => {
     ],
     "finishes a stream before its last events": [
       (store) => ({ appendAll: (key, events) => together(store)(key, events, true) }),
-      "stores events that come together as it stores them one by one, where it can"
+      "stores several events of one call like single events, if it supports this"
     ],
     "never finishes a stream with its last events": [
       (store) => ({ appendAll: (key, events) => together(store)(key, events, false) }),
-      "stores events that come together as it stores them one by one, where it can"
+      "stores several events of one call like single events, if it supports this"
     ],
     "stores events that come together in any order": [
       (store) => ({ appendAll: (key, events, isLast) => together(store)(key, [...events].reverse(), isLast) }),
-      "stores events that come together as it stores them one by one, where it can"
+      "stores several events of one call like single events, if it supports this"
     ],
     "does not look at the epoch of events that come together": [
       (store) => ({
         appendAll: ({ session, stream }, events, isLast) => together(store)({ session, stream }, events, isLast)
       }),
-      "stores events that come together as it stores them one by one, where it can"
+      "stores several events of one call like single events, if it supports this"
     ]
   })
 })
@@ -89,7 +89,7 @@ const node = Effect.orDie(Effect.gen(function*() {
 }))
 
 describe("The laws of an event store and a directory", () => {
-  const law = "changes nothing in an epoch that is over, as soon as another node has claimed the session"
+  const law = "changes nothing for an old epoch, as soon as another node has claimed the session"
   found(claims, node, {
     "stores events of a session that was claimed": [
       ({ events, store }) => ({ events: { ...events, append: (key, event) => store.append(key, event) } }),

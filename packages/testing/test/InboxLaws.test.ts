@@ -13,11 +13,11 @@ describe("The laws of inboxes", () => {
   found(laws, Inbox.memory(), {
     "sends a text twice": [
       boxes(({ send }) => ({ send: (node, text) => Effect.zipRight(send(node, text), send(node, text)) })),
-      "brings every text once, as it was, in the order of its sender"
+      "delivers every text one time, unchanged, in the order of its sender"
     ],
     "loses a part of a character": [
       boxes(({ received }) => ({ received: Stream.map(received, (text) => text.replace("\u{1f600}", "\ufffd")) })),
-      "brings every text once, as it was, in the order of its sender"
+      "delivers every text one time, unchanged, in the order of its sender"
     ],
     "takes texts for nodes that are gone": [
       boxes(({ send }) => ({ send: (node, text) => Effect.ignore(send(node, text)) })),
@@ -37,13 +37,13 @@ describe("The laws of inboxes", () => {
             }
           })
       }),
-      "keeps what comes before the inbox is read"
+      "keeps texts that arrive before the inbox is read"
     ]
   })
 })
 
 describe("The laws of small inboxes", () => {
-  const law = "fails with Full when too much waits, and takes texts again when that was read"
+  const law = "fails with Full when too many texts wait, and accepts texts again after they were read"
   found(bounded, Inbox.memory(small), {
     "does not fail": [
       boxes(({ send }) => ({

@@ -113,7 +113,7 @@ for (const version of ["2025-11-25", "2026-07-28"] as const) {
         )
         assert.include(
           Cause.pretty(cause),
-          "The server sent another message than in the recorded conversation:\n  recorded: server ← 2 "
+          "The server sent a message that differs from the recorded conversation:\n  recorded: server ← 2 "
         )
         assert.match(
           Cause.pretty(cause),
@@ -143,7 +143,7 @@ for (const version of ["2025-11-25", "2026-07-28"] as const) {
         const greet = (client: ClientSessionService) => client.callTool("greet", { name: "Ada" })
         assert.match(
           yield* replayed(transcript, greet),
-          /The recorded conversation did not end here: the client did not send\n {2}client → \d tools\/call {.*"name":"ask"/
+          /The conversation ended too early: the client did not send\n {2}client → \d tools\/call {.*"name":"ask"/
         )
         const failed = yield* replayed(transcript, (client) => Effect.zipRight(greet(client), Effect.fail("failed")))
         assert.notInclude(failed, "recorded")

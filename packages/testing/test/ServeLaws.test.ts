@@ -26,13 +26,13 @@ const faults: Record<string, readonly [entrance: ServeLaws.Entrance, law: string
     changed((serve) => (text) =>
       Stream.unwrap(Effect.map(Stream.runCollect(serve(text)), (all) => Stream.fromChunk(Chunk.reverse(all))))
     ),
-    "gives the notifications of a request in their order, then one answer, and ends"
+    "returns the notifications of a request in order, then one answer, and ends"
   ],
   "answers twice": [
     changed((serve) => (text) =>
       Stream.mapConcat(serve(text), (one): Array<Message.Message> => Message.isResponse(one) ? [one, one] : [one])
     ),
-    "gives the notifications of a request in their order, then one answer, and ends"
+    "returns the notifications of a request in order, then one answer, and ends"
   ],
   "serves on when its stream is closed": [
     (server) =>
@@ -45,15 +45,15 @@ const faults: Record<string, readonly [entrance: ServeLaws.Entrance, law: string
             return Stream.takeUntil(Stream.fromQueue(queue), Message.isResponse)
           }))
       ),
-    "interrupts a request from 2026-07-28 on when its stream is closed"
+    "interrupts a request of revision 2026-07-28 or later when its stream is closed"
   ],
   "has a server for each stream": [
     serverForEach,
-    "lets a request up to 2025-11-25 go on when its stream is closed, until a deadline or the end of the server"
+    "lets a request of revision 2025-11-25 or earlier continue when its stream is closed, until a deadline or the end of the server"
   ],
   "has limits for each stream": [
     serverForEach,
-    "holds the limits of the server over all requests together"
+    "applies the limits of the server to all requests together"
   ],
   "refuses an id that is in flight": [
     changed((serve) => {
@@ -67,23 +67,23 @@ const faults: Record<string, readonly [entrance: ServeLaws.Entrance, law: string
         return Stream.ensuring(serve(text), Effect.sync(() => ids.delete(id)))
       }
     }),
-    "keeps apart two requests of the same id"
+    "keeps two requests with the same id separate"
   ],
   "drops what is not a message": [
     changed((serve) => (text) => Message.isMalformed(MessageText.parse(text)) ? Stream.empty : serve(text)),
-    "answers with one error what is not a message, and what the server does not serve"
+    "answers with one error to input that is not a message, and to a request that the server does not serve"
   ],
   "answers notifications": [
     changed((serve) => (text) => Stream.orElseIfEmpty(serve(text), () => failure())),
-    "answers neither notifications nor responses"
+    "does not answer notifications or responses"
   ],
   "has a buffer without a bound": [
     changed((serve) => (text) => Stream.buffer(serve(text), { capacity: "unbounded" })),
-    "suspends a handler while its notifications are not read"
+    "suspends a handler until its notifications are read"
   ],
   "ends without an answer": [
     changed((serve) => (text) => Stream.filter(serve(text), (one) => !isFailure(one))),
-    "answers what runs with one error when the server closes"
+    "answers each running request with one error when the server closes"
   ]
 }
 

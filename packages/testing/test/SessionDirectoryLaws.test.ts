@@ -17,14 +17,14 @@ describe("The laws of a directory of sessions", () => {
       members(({ claim, release }) => ({
         claim: (id, epoch) => Effect.zipRight(release(id, epoch), claim(id, epoch))
       })),
-      "gives no node a session that another one serves"
+      "gives no node a session that another node serves"
     ],
     "lets every node claim a session": [
       members(({ claim, find }) => ({
         claim: (id, epoch) =>
           Effect.flatMap(claim(id, epoch), (claimed) => Option.isSome(claimed) ? Effect.succeed(claimed) : find(id))
       })),
-      "gives a session whose node has ended to one of the nodes that claim it, with the next epoch"
+      "gives a session whose node has ended to one of the nodes that claim the session, with the next epoch"
     ],
     "does not look at the epoch": [
       members(({ find, update }) => ({
@@ -34,19 +34,19 @@ describe("The laws of a directory of sessions", () => {
             (entry) => Option.isNone(entry) ? Effect.succeed(false) : update(id, entry.value.epoch, facts)
           )
       })),
-      "refuses what a node does in an epoch that is over"
+      "refuses the operations of a node with an old epoch"
     ],
     "loses facts": [
       members(({ create }) => ({ create: (id) => create(id, {}) })),
-      "keeps sessions apart, and keeps them all"
+      "keeps sessions separate, and keeps all sessions"
     ],
     "gives facts as they were first": [
       members(({ update }) => ({ update: (id, epoch) => Effect.map(update(id, epoch, {}), () => true) })),
-      "finds on every node what one has stored, as it was"
+      "finds on every node the entries that another node has stored, unchanged"
     ],
     "has every node as a member": [
       members(() => ({ isAlive: () => Effect.succeed(true) })),
-      "finds on every node what one has stored, as it was"
+      "finds on every node the entries that another node has stored, unchanged"
     ]
   })
 })

@@ -8,7 +8,7 @@ describe("The laws of limits", () => {
   found(laws, SharedLimits.memory(), {
     "allows everything": [
       () => ({ take: () => Effect.succeed(0) }),
-      "allows the burst, of all nodes together, and then no more"
+      "allows the burst for all nodes together, and then refuses"
     ],
     "takes one at a time": [
       ({ take }) => ({
@@ -29,7 +29,7 @@ describe("The laws of limits", () => {
     ],
     "confuses keys": [
       ({ take }) => ({ take: (key, rate, count) => take(key.toLowerCase(), rate, count) }),
-      "counts each key by itself, and each operation by itself"
+      "counts each key and each operation separately"
     ]
   })
 })

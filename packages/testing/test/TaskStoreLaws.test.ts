@@ -14,11 +14,11 @@ describe("The laws of a store of tasks", () => {
             (found) => Option.isSome(found) ? Effect.succeed(found) : store.get("ada", taskId)
           )
       }),
-      "has no task that is unknown, of another owner, or past its time"
+      "does not find a task that is unknown, of another owner, or expired"
     ],
     "loses what is not text": [
       (store) => ({ create: (task) => store.create({ ...task, questions: {} }) }),
-      "finds a task as it was created, with everything that JSON holds"
+      "finds a task unchanged, with all values that JSON can represent"
     ],
     "answers that every replacement succeeded": [
       (store) => ({ replace: (task) => Effect.as(store.replace(task), true) }),
@@ -30,11 +30,11 @@ describe("The laws of a store of tasks", () => {
     ],
     "forgets where a page ended": [
       (store) => ({ list: (owner, { limit }) => store.list(owner, { limit }) }),
-      "lists the tasks of an owner in the order of their creation, each once"
+      "lists each task of an owner one time, in the order of creation"
     ],
     "gives the first version only": [
       (store) => ({ changes: (owner, taskId) => Stream.take(store.changes(owner, taskId), 1) }),
-      "gives the task as it is, then newer versions, and the newest always"
+      "returns the current task, then newer versions, and always the newest version"
     ],
     "refuses the end of a task when it is full": [
       (store) => ({
@@ -43,7 +43,7 @@ describe("The laws of a store of tasks", () => {
             ? Effect.fail(new TaskStore.TaskStoreError({ reason: "Full", message: "full" }))
             : store.replace(task)
       }),
-      "ends a task of an owner who has as many characters as the store takes"
+      "ends a task of an owner who has as many characters as the store allows"
     ]
   })
 })

@@ -89,6 +89,6 @@ describe("TestClient", () => {
         yield* client.notify("notifications/ours")
         yield* server.next
       })))
-      assert.isTrue(Exit.isFailure(exit) && String(exit.cause).includes("did not receive:\n· notifications/ours"))
+      assert.isTrue(Exit.isFailure(exit) && String(exit.cause).includes("before it received:\n· notifications/ours"))
     }))
 })

@@ -83,7 +83,7 @@ for (const transport of ["wire", "direct"] as const) {
         const exit = yield* Effect.exit(Effect.scoped(Layer.build(TestServer.layer(Sums, server, { transport }))))
         assert.include(
           String((exit as Exit.Failure<never, never>).cause),
-          "The server does not list: root, greet. Give it features that serve what the definition has"
+          "The server does not list: root, greet. Give the server features for all entries of the definition"
         )
       }))
   })

@@ -304,8 +304,8 @@ describe("The schema check of a test transport", () => {
       ])
       assert.deepStrictEqual(violations, [
         "client → 1 tools/list\n    An open request has the same id",
-        "server ← 1 {\"tools\":[]}\n    It answers no open request",
-        "server ← \"1\" {\"tools\":[]}\n    It answers no open request"
+        "server ← 1 {\"tools\":[]}\n    The response answers no open request",
+        "server ← \"1\" {\"tools\":[]}\n    The response answers no open request"
       ])
     }))
 })

@@ -76,12 +76,12 @@ describe("TransportLaws", () => {
             : Effect.zipRight(transport.send(held.pop()!), transport.send(held.pop()!))
         }
       })))
-      assert.include(names, "delivers each message once and in order, in both directions")
+      assert.include(names, "delivers each message one time and in order, in both directions")
     }))
 
   it.effect("find a transport that accepts messages that it cannot deliver", () =>
     Effect.gen(function*() {
       const names = yield* failing(broken((transport) => ({ ...transport, unsafeSend: () => true })))
-      assert.include(names, "ends for both sides when one stops reading, and then accepts no message")
+      assert.include(names, "ends for both sides when one side stops reading, and then accepts no message")
     }))
 })

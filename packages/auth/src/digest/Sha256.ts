@@ -1,6 +1,6 @@
 /**
- * The SHA-256 digest of a text, computed by the platform. It is used for challenges of PKCE (`AuthorizationCode`), for proofs of DPoP
- * (`Dpop`, `DpopProofs`), and for the names of stored records (`CredentialStore`).
+ * Computes the SHA-256 digest of a text with the platform. The digests are challenges of PKCE (`AuthorizationCode`), parts of DPoP proofs
+ * (`Dpop`, `DpopProofs`), and names of stored records (`CredentialStore`).
  */
 import * as Effect from "effect/Effect"
 import * as Encoding from "effect/Encoding"

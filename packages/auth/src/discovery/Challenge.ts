@@ -1,7 +1,8 @@
 /**
- * Reads the header `WWW-Authenticate`, which may have several challenges with tokens, quoted strings and `token68`. `wanted` collects what
- * the challenges say about the token that the server wants, for `ServerTokens`, `Login` and `Discovery`. Reading never fails: it stops at
- * the first malformed part. `ResourceMetadata`, `ServerMetadata`, `TokenEndpoint` and `TokenRules` split lists of scopes with `scopesOf`.
+ * Reads the header `WWW-Authenticate`, which may have several challenges with tokens, quoted strings and `token68`. `wanted` collects the
+ * parts of the challenges that describe the token that the server wants, for `ServerTokens`, `Login` and `Discovery`. The parser never
+ * fails, and stops at the first malformed part. `ResourceMetadata`, `ServerMetadata`, `TokenEndpoint` and `TokenRules` split lists of
+ * scopes with `scopesOf`.
  *
  * @see https://www.rfc-editor.org/rfc/rfc9110#section-11.6.1
  */
@@ -9,11 +10,11 @@
 export interface Challenge {
   /** In lower case: "bearer", "dpop". */
   readonly scheme: string
-  /** The parameters, by their names in lower case. When a name occurs twice, the first value counts. */
+  /** The parameters, by their names in lower case. When a name occurs twice, the parser uses the first value. */
   readonly parameters: ReadonlyMap<string, string>
 }
 
-/** How many characters of the header are read; the rest is ignored. */
+/** How many characters of the header are read. The rest is ignored. */
 const MAX_LENGTH = 16 * 1024
 
 const TOKEN = /\s*(?:,\s*)*([!#$%&'*+.^_`|~0-9A-Za-z-]+)/y
@@ -21,7 +22,7 @@ const TOKEN68 = /[ \t]+[A-Za-z0-9._~+/-]+=*[ \t]*(?=,|$)/y
 const PARAMETER =
   /\s*(?:,\s*)*([!#$%&'*+.^_`|~0-9A-Za-z-]+)[ \t]*=[ \t]*(?:"((?:[^"\\]|\\[^])*)"|([!#$%&'*+.^_`|~0-9A-Za-z:/?=@-]+))[ \t]*(?=,|$)/y
 
-/** All challenges of a header, in order. */
+/** Returns all challenges of a header, in order. */
 export const parse = (header: string): ReadonlyArray<Challenge> => {
   const text = header.slice(0, MAX_LENGTH)
   const challenges: Array<Challenge> = []
@@ -46,19 +47,19 @@ export const parse = (header: string): ReadonlyArray<Challenge> => {
   return challenges
 }
 
-/** What a refusal says about the token that the server wants. */
+/** The parts of a refusal that describe the token that the server wants. */
 export interface Wanted {
   /** The URL of the metadata of the resource; `undefined` when no challenge names it. */
   readonly resourceMetadata: string | undefined
-  /** `undefined` when the challenge names no scope. */
+  /** The scopes that the challenge names; `undefined` when the challenge names no scope. */
   readonly scopes: ReadonlyArray<string> | undefined
   /** The error code, such as "insufficient_scope". */
   readonly error: string | undefined
-  /** Why the server refused the request, in its own words. */
+  /** The text of the server that explains why it refused the request. */
   readonly description: string | undefined
 }
 
-/** What the challenges `Bearer` and `DPoP` of a header say together. For each parameter the first challenge that has it counts. */
+/** Reads the challenges `Bearer` and `DPoP` of a header. Uses each parameter from the first challenge that has the parameter. */
 export const wanted = (header: string | undefined): Wanted => {
   const challenges = header === undefined ? [] : parse(header)
   const ours = challenges.filter(({ scheme }) => scheme === "bearer" || scheme === "dpop")
@@ -78,7 +79,7 @@ export const wanted = (header: string | undefined): Wanted => {
   }
 }
 
-/** The scopes of a list that is separated by spaces, each scope once. Entries that are not valid scopes are left out. */
+/** Splits a list of scopes that are separated by spaces. Leaves out duplicates and entries that are not valid scopes. */
 export const scopesOf = (
   list: string
 ): ReadonlyArray<string> => [

@@ -1,7 +1,7 @@
 /**
  * Finds, after a refusal, the identifier of the resource and the authorization server that issues tokens for this resource. `TokenRequests`
- * calls this module first, and `TokenState` keeps the result. The specification lays down the steps. `ResourceMetadata` and
- * `ServerMetadata` read the two metadata documents with `Documents`.
+ * calls this module first, and `TokenState` stores the result. The specification defines the steps. `ResourceMetadata` and `ServerMetadata`
+ * read the two metadata documents with `Documents`.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/authorization
  */
@@ -17,7 +17,7 @@ import * as ServerMetadata from "./ServerMetadata.js"
 import * as ServerText from "./ServerText.js"
 
 export interface Discovered {
-  /** The identifier of the resource that tokens are requested for. */
+  /** The identifier of the resource for which the client requests tokens. */
   readonly resource: string
   /** The scopes that the resource supports; `undefined` when its metadata names no scopes. */
   readonly scopes: ReadonlyArray<string> | undefined
@@ -26,12 +26,12 @@ export interface Discovered {
   readonly isPublished: boolean
 }
 
-/** What the application has configured about authorization servers. */
+/** The options of the application for the choice of the authorization server. */
 export interface Choice {
   readonly exceptions: Exceptions.Exceptions
   /**
-   * Chooses and orders the named authorization servers. Default: first a server for which `isKnown` is true, then the others in the order
-   * of the MCP server.
+   * Chooses and orders the named authorization servers. Default: first a server for which `isKnown` returns `true`, then the other servers
+   * in the order of the MCP server.
    */
   readonly order: ((named: ReadonlyArray<string>, server: URL) => ReadonlyArray<string>) | undefined
   /** Whether this client has credentials for an issuer. */
@@ -62,13 +62,16 @@ export const discover = Effect.fnUntraced(function*(
       "UnsafeUrl",
       `The client uses none of the authorization servers that ${
         ServerText.location(server)
-      } names: the option \`authorizationServers\` gave none of them`
+      } names: the option \`authorizationServers\` returned none of these servers`
     )
   }
   return { resource, scopes, server: yield* firstUsable(documents, choice, first, others), isPublished: true }
 })
 
-/** The authorization server of an MCP server without metadata of its resource. The origin of the MCP server is its name. */
+/**
+ * Finds the authorization server of an MCP server that publishes no metadata of its resource. The name of the authorization server is the
+ * origin of the MCP server.
+ */
 const atOrigin = (documents: Documents, { documentsOf, exceptions }: Choice) => {
   const { origin } = documents.policy.server
   const named = [origin, `${origin}/`].find((one) => Exceptions.find(exceptions, one) !== undefined)
@@ -95,8 +98,8 @@ const isKnown = ({ exceptions, isKnown }: Choice, named: string): boolean =>
   isKnown(Exceptions.issuerOf(exceptions, named))
 
 /**
- * The first authorization server whose metadata can be used. When the client has credentials for an authorization server that does not
- * answer, the client does not try the next server, because it would lose these credentials.
+ * Finds the first authorization server whose metadata the client can use. If the client has credentials for an authorization server that
+ * does not answer, the client does not try the next server, because it would lose these credentials.
  */
 const firstUsable = (
   documents: Documents,

@@ -1,10 +1,10 @@
 /**
- * Requests JSON from authorization servers and well-known addresses. Time and size of each response are limited, each URL is checked, and a
- * request has no spans, cookies or headers of the application. A request for metadata follows redirects within its origin, a POST request
- * never follows a redirect.
+ * Requests JSON from authorization servers and well-known addresses. This module checks each URL, and limits the time and the size of each
+ * response. The requests have no spans, cookies or headers of the application. A request for metadata follows redirects within its origin.
+ * A POST request never follows a redirect.
  *
- * This module does not know what the documents contain. `ResourceMetadata`, `ServerMetadata` and `resource/KeySet` request documents with
- * these functions; `flow/TokenEndpoint`, `flow/Revocation` and the grants post with them. `UrlPolicy` checks the URLs.
+ * `ResourceMetadata`, `ServerMetadata` and `resource/KeySet` request documents with this module. `flow/TokenEndpoint`, `flow/Revocation`
+ * and the grants send POST requests with it. `UrlPolicy` checks the URLs.
  */
 import * as HttpClient from "@effect/platform/HttpClient"
 import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
@@ -40,8 +40,8 @@ export interface Documents {
 const MAX_REDIRECTS = 3
 
 /**
- * Requests a metadata document. `what` names the document in errors. Gives `undefined` when the address has no JSON object: some servers
- * answer every path with a page.
+ * Requests a metadata document. `what` names the document in errors. Returns `undefined` when the address has no JSON object, because some
+ * servers answer every path with a page.
  */
 export const find = (
   documents: Documents,
@@ -58,7 +58,10 @@ export const find = (
     return status >= 200 && status < 300 ? json : undefined
   })
 
-/** Sends a request if its URL may be used. A redirect of a POST request is an error; a redirect of another request is the answer. */
+/**
+ * Sends a request if the policy allows its URL. For a POST request, a redirect is an error. For another request, the redirect is returned
+ * as the answer.
+ */
 export const send = (
   documents: Documents,
   what: string,
@@ -72,7 +75,10 @@ export const send = (
     return exchange(documents, what, checked, request.method === "POST" ? 0 : undefined)
   })
 
-/** `redirects` is how many redirects may be followed; without this number, a redirect is the answer. */
+/**
+ * Sends a request. `redirects` is how many redirects the function may follow. Without this number, the function returns a redirect as the
+ * answer.
+ */
 const exchange = (
   documents: Documents,
   what: string,
@@ -89,7 +95,7 @@ const exchange = (
       onFailure: ({ cause }) =>
         cause instanceof Reach.UnreachableAddress
           ? failure("UnsafeUrl", `The client does not use ${where}: ${cause.message}. ${ALLOW}`)
-          // The error of a client may hold the request, with its secrets.
+          // The error of an HTTP client may contain the request with its secrets.
           : unreachable(`The client could not reach ${where}`),
       onSuccess: (response) =>
         redirects !== undefined && isRedirect(response)
@@ -106,7 +112,7 @@ const exchange = (
         Effect.fail(
           failure(
             "Unreachable",
-            `There was no answer in time from ${where}; the option \`requestTimeout\` has the limit`
+            `There was no answer in time from ${where}; the option \`requestTimeout\` sets the limit`
           )
         )
     ),
@@ -117,7 +123,7 @@ const exchange = (
 
 const ALLOW = "If it should be used, name its host in the option `privateHosts`"
 
-/** The name of a URL may resolve to an address that the URL does not show. */
+/** Tells the HTTP client which addresses a request may reach, because the name in a URL may resolve to any address. */
 const reaching = <A, E, R>(
   { policy }: Documents,
   { url }: HttpClientRequest.HttpClientRequest,
@@ -164,7 +170,7 @@ const read = (
   Effect.suspend(() => {
     const { headers, status } = response
     return Effect.matchEffect(ResponseBody.text(response, maxBytes, headers), {
-      // The page of a server that has no document may be of any size and in any encoding.
+      // If a server has no document, its page may have any size and any encoding.
       onFailure: ({ message, reason }) =>
         status >= 400 || reason === "Decode"
           ? Effect.succeed({ status, headers, json: undefined })
@@ -178,11 +184,11 @@ const objectOf = (text: string): Readonly<Record<string, unknown>> | undefined =
   return Predicate.isRecord(value) && !(value instanceof JsonText.Refused) ? value : undefined
 }
 
-/** Whether a response is a form. Some authorization servers answer a token request with a form, although the client accepts JSON only. */
+/** Whether a response is a form. Some authorization servers answer a token request with a form, although the client accepts only JSON. */
 const isForm = (headers: HttpClientResponse.HttpClientResponse["headers"]): boolean =>
   /^application\/x-www-form-urlencoded(;|$)/i.test(headers["content-type"] ?? "")
 
-/** The members of a form; `undefined` when a member occurs twice, because it is not known which value holds. */
+/** Returns the members of a form. Returns `undefined` when a member occurs twice, because it is not clear which value is right. */
 const formOf = (text: string): Readonly<Record<string, unknown>> | undefined => {
   const form = new URLSearchParams(text)
   const members = new Map<string, string>()
@@ -199,14 +205,15 @@ export const make = (client: HttpClient.HttpClient, server: URL, options: Reques
 })
 
 /**
- * The same settings, which also allow the host of `address`: the application itself has given this address. `undefined` changes nothing.
+ * Returns the same settings, but also allows the host of `address`. Call this function only with an address that the application has given.
+ * `undefined` changes nothing.
  */
 export const at = (documents: Documents, address: string | undefined): Documents =>
   address === undefined ? documents : { ...documents, policy: UrlPolicy.choosing(documents.policy, address) }
 
 /**
- * The settings for requests about one issuer that the application has named. Dies when the issuer is not a URL. A request may take 5
- * seconds by default.
+ * Makes the settings for requests to one issuer that the application has named. Dies when the issuer is not a URL. By default, a request
+ * may take 5 seconds.
  */
 export const ofIssuer = (
   client: HttpClient.HttpClient,

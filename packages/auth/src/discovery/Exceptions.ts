@@ -1,7 +1,7 @@
 /**
  * Finds the exceptions that an application has for an authorization server, by the exact text that names the server. `Authorization` checks
- * the exceptions once with `mistake`. `ServerMetadata` calls `whyNot` before it requests anything. Errors use `cure` to name the exception
- * that would help.
+ * the exceptions one time with `mistake`. `ServerMetadata` calls `whyNot` before its first request. Error messages use `cure` to name the
+ * exception that would help.
  */
 import type { AuthorizationServer } from "../AuthorizationServer.js"
 import type { ProviderExceptions } from "../ProviderExceptions.js"
@@ -11,50 +11,59 @@ import * as ServerText from "./ServerText.js"
 export type Exceptions = ReadonlyArray<ProviderExceptions>
 
 /**
- * The exceptions for an authorization server, by its `issuer` or its `namedAs`. The texts must be equal; two texts for the same URL are not
- * enough.
+ * Finds the exceptions for an authorization server, by its `issuer` or its `namedAs`. The texts must be equal. Two different texts for the
+ * same URL do not match.
  */
 export const find = (exceptions: Exceptions, named: string): ProviderExceptions | undefined =>
   exceptions.find(({ issuer, namedAs }) => named === issuer || named === namedAs)
 
-/** The issuer under which credentials are stored, for an authorization server that an MCP server has named. */
+/** Returns the issuer under which the client stores the credentials of an authorization server that an MCP server has named. */
 export const issuerOf = (exceptions: Exceptions, named: string): string => find(exceptions, named)?.issuer ?? named
 
-/** The URLs that an exception names. The application has chosen their hosts. */
+/**
+ * Returns the URLs that an exception names. The client may send requests to their hosts, because the application has chosen these hosts.
+ */
 export const chosen = ({ endpoints, issuer, metadataUrl, namedAs }: ProviderExceptions): ReadonlyArray<string> =>
   [issuer, namedAs, metadataUrl, endpoints?.token, endpoints?.registration, endpoints?.revocation]
     .filter((one) => one !== undefined)
 
-/** Why the client does not use an authorization server for the MCP server at a URL; `undefined` when it may use it. */
+/**
+ * Returns the reason why the client does not use an authorization server for the MCP server at a URL; `undefined` when the client may use
+ * the authorization server.
+ */
 export const whyNot = ({ issuer, servers }: ProviderExceptions, server: URL): string | undefined =>
   servers === undefined || servers.some((one) => isSame(new URL(one), server))
     ? undefined
     : `The client does not use the authorization server ${ServerText.shorten(issuer)} for ${
       ServerText.location(server)
-    }: its tokens could be used elsewhere. If this MCP server may have them, add its URL to \`servers\` of that issuer in the option \`exceptions\``
+    }: its tokens are also valid at other servers. If this MCP server may get the tokens, add its URL to \`servers\` of that issuer in the option \`exceptions\``
 
 const isSame = (one: URL, server: URL): boolean =>
   ResourceMetadata.canonical(one) === ResourceMetadata.canonical(server)
 
-/** The parameter `resource`, which says what a token is for; empty with `withoutResource`. */
+/**
+ * Returns the parameter `resource`, which names the MCP server for which the token is. Returns no parameter when the exceptions have
+ * `withoutResource`.
+ */
 export const parameters = (
   { exceptions }: Pick<AuthorizationServer, "exceptions">,
   resource: string
 ): Readonly<Record<string, string>> => exceptions?.withoutResource === true ? {} : { resource }
 
-/** The end of an error message: which exception would help, and when. */
+/** Returns the end of an error message, which says which exception would help, and under which condition. */
 export const cure = (condition: string, exception: keyof ProviderExceptions): string =>
-  `. If ${condition}, say so by \`${exception}\` in the option \`exceptions\` of \`Authorization.layer\`, or use a value of \`Providers\``
+  `. If ${condition}, set \`${exception}\` in the option \`exceptions\` of \`Authorization.layer\`, or use a value of \`Providers\``
 
 /**
- * The end of an error message with a code of OAuth. RFC 8707 has the code `invalid_target` for a resource that the server does not accept.
+ * Returns the end of an error message for an error code of OAuth. RFC 8707 defines the code `invalid_target` for a resource that the server
+ * does not accept.
  */
 export const adviceFor = (error: string | undefined): string =>
   error === "invalid_target"
     ? cure("the provider documents that it does not take the parameter `resource`", "withoutResource")
     : ""
 
-/** What is wrong with the exceptions of an application; `undefined` when nothing is wrong. */
+/** Returns the first mistake in the exceptions of an application; `undefined` when there is no mistake. */
 export const mistake = (exceptions: Exceptions, isRegistered: (issuer: string) => boolean): string | undefined => {
   for (const one of exceptions) {
     const others = exceptions.filter((other) => other !== one)
@@ -64,10 +73,10 @@ export const mistake = (exceptions: Exceptions, isRegistered: (issuer: string) =
   return undefined
 }
 
-/** The names that all tenants of Entra share are not issuers: each tenant has its own issuer. */
+/** Refuses the URLs that all tenants of Entra share. These URLs are not issuers, because each tenant has its own issuer. */
 const whyNoIssuer = ({ issuer }: ProviderExceptions): string | undefined =>
   /^https:\/\/login\.microsoftonline\.com\/(common|organizations|consumers)\/v2\.0$/.test(issuer)
-    ? "it is for the users of many tenants, and no issuer. Give the id of your tenant as `tenant`, and what the MCP servers name as `namedAs`"
+    ? "it is the URL for the users of many tenants, and not an issuer. Give the id of your tenant as `tenant`, and the text that the MCP servers name as `namedAs`"
     : undefined
 
 const whyMixedUp = (
@@ -76,7 +85,7 @@ const whyMixedUp = (
   isRegistered: (issuer: string) => boolean
 ): string | undefined => {
   const isOther = (text: string) => find(others, text) !== undefined
-  // If one text named two authorization servers, one of them would get the credentials of the other.
+  // If the same text named two authorization servers, one server would get the credentials of the other server.
   if (isOther(issuer) || isOther(namedAs)) return "another entry has the same `issuer` or `namedAs`"
   if (namedAs !== issuer && isRegistered(namedAs)) {
     return `a client is registered at "${namedAs}"; give "${issuer}" as its \`issuer\``

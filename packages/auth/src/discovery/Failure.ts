@@ -1,6 +1,6 @@
 /**
- * Makes the `AuthorizationError`s of this package. Such an error is also an effect that fails with the error, so a function can return or
- * yield it. The caller writes the message; `ServerText` shortens and cleans texts of a server for a message.
+ * Makes the `AuthorizationError`s of this package. Each error is also an effect that fails with the error, so a function can return or
+ * yield the error. The caller writes the message. `ServerText` shortens and cleans texts of a server for a message.
  */
 import { AuthorizationError, type Reason } from "../AuthorizationError.js"
 import type { Answer } from "../Grant.js"
@@ -12,7 +12,7 @@ export const failure = (
   more?: { readonly error?: string | undefined; readonly cause?: unknown }
 ): AuthorizationError => new AuthorizationError({ reason, message, ...more })
 
-/** The error for a refusal of an authorization server. The message repeats the status, the code and the description of the answer. */
+/** Makes the error for a refusal of an authorization server. The message repeats the status, the code and the description of the answer. */
 export const refusal = (
   reason: Reason,
   who: string,
@@ -25,6 +25,6 @@ export const refusal = (
   return failure(reason, withAdvice(`${who} answered with ${status}${code}${why}`, advice), { error })
 }
 
-/** Adds advice to a message, which may end with a sentence of the server. */
+/** Adds advice to a message. The message may end with a sentence of the server. */
 export const withAdvice = (text: string, advice: string): string =>
   advice === "" ? text : `${text.replace(/\.$/, "")}${advice}`

@@ -1,8 +1,8 @@
 /**
- * Finds the metadata of a protected resource, for `Discovery`: first at the address that the challenge names, then at the two well-known
- * addresses of the server. Accepts the metadata only if it describes this server. When the resource is above the path of the server, the
- * metadata must come from the well-known address of that resource. Otherwise one server of a host could get tokens that are for all servers
- * of the host. `DpopProofs` compares URLs in the form of `canonical`.
+ * Finds the metadata of a protected resource, for `Discovery`. The module first requests the address that the challenge names, and then the
+ * two well-known addresses of the server. It accepts the metadata only if the metadata describes this server. If the path of the resource
+ * is above the path of the server, the metadata must come from the well-known address of the resource. Otherwise one server of a host could
+ * get tokens that are for all servers of the host. `DpopProofs` compares URLs in the form of `canonical`.
  *
  * @see https://www.rfc-editor.org/rfc/rfc9728
  */
@@ -17,7 +17,7 @@ import * as ServerText from "./ServerText.js"
 export interface ResourceMetadata {
   /** The identifier of the resource, as the server writes it. */
   readonly resource: string
-  /** The issuers of the authorization servers; there is at least one. */
+  /** The issuers of the authorization servers, at least one. */
   readonly authorizationServers: readonly [string, ...Array<string>]
   /** The scopes that the resource supports; `undefined` when the metadata names no scopes. */
   readonly scopes: ReadonlyArray<string> | undefined
@@ -25,17 +25,17 @@ export interface ResourceMetadata {
 
 const WELL_KNOWN = "/.well-known/oauth-protected-resource"
 
-/** The well-known address with the path of the server, then the well-known address without the path. */
+/** Returns the well-known address with the path of the server, and then the well-known address without the path. */
 export const wellKnown = ({ origin, pathname }: URL): ReadonlyArray<string> =>
   pathname === "/" ? [`${origin}${WELL_KNOWN}`] : [`${origin}${WELL_KNOWN}${pathname}`, `${origin}${WELL_KNOWN}`]
 
 /**
- * The metadata of the resource. Gives `undefined` when the challenge names no metadata and the well-known addresses have none, as with
- * servers of revision 2025-03-26.
+ * Finds the metadata of the resource. Returns `undefined` when the challenge names no metadata and the well-known addresses have no
+ * metadata. Servers of revision 2025-03-26 publish no metadata.
  */
 export const find = Effect.fnUntraced(function*(documents: Documents.Documents, challenged: string | undefined) {
   const { server } = documents.policy
-  // The address in the challenge may have no metadata, so the well-known addresses are tried as well.
+  // The address in the challenge may have no metadata, so the client also tries the well-known addresses.
   const addresses = new Set(challenged === undefined ? wellKnown(server) : [challenged, ...wellKnown(server)])
   for (const address of addresses) {
     const json = yield* Documents.find(documents, WHAT, address)
@@ -44,7 +44,7 @@ export const find = Effect.fnUntraced(function*(documents: Documents.Documents, 
   return challenged === undefined
     ? undefined
     : yield* invalid(
-      `The server's challenge names ${WHAT}, but it is neither at that address nor at the server's well-known addresses`
+      `The server's challenge names ${WHAT}, but the metadata was not found at that address or at the well-known addresses of the server`
     )
 })
 
@@ -73,8 +73,8 @@ const accept = (
 }
 
 /**
- * Whether the identifier of a resource names a server. It must be the URL of the server, or a URL above that URL at the same origin. In the
- * second case the document must come from the well-known address of the identifier.
+ * Whether the identifier of a resource names a server. The identifier must be the URL of the server, or a URL at the same origin whose path
+ * is above the path of the server. In the second case, the document must come from the well-known address of the identifier.
  *
  * @see https://www.rfc-editor.org/rfc/rfc9728#section-3.3
  */
@@ -91,7 +91,10 @@ const describes = (resource: string, server: URL, address: string): boolean => {
 
 const withoutSlash = (path: string): string => path.replace(/\/$/, "")
 
-/** The identifier of a server that does not publish one: the URL of the server without fragment, query and last slash. */
+/**
+ * Returns the identifier of a server that does not publish an identifier. It is the URL of the server without fragment, query and last
+ * slash.
+ */
 export const canonical = ({ origin, pathname }: URL): string => `${origin}${pathname}`.replace(/\/$/, "")
 
 const invalid = (message: string) => failure("InvalidMetadata", Str.capitalize(message))

@@ -1,8 +1,8 @@
 /**
- * Finds the metadata of an authorization server by its issuer, for `Discovery` and `TokenRequests`. It uses RFC 8414, OpenID Connect
- * Discovery, or the exceptions that the application has for the issuer. It accepts the metadata only if the metadata names that issuer and
- * has usable endpoints. `IntrospectionVerifier` and `KeySet` of a resource server read the metadata of their issuer with `document`.
- * Whether the server supports PKCE is checked by `AuthorizationCode`.
+ * Finds the metadata of an authorization server by its issuer, for `Discovery` and `TokenRequests`. The module uses RFC 8414, OpenID
+ * Connect Discovery, or the exceptions that the application has for the issuer. It accepts the metadata only if the metadata names that
+ * issuer and has usable endpoints. `IntrospectionVerifier` and `KeySet` of a resource server read the metadata of their issuer with
+ * `document`. `AuthorizationCode` checks whether the server supports PKCE.
  *
  * @see https://www.rfc-editor.org/rfc/rfc8414
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/authorization#authorization-server-metadata-discovery
@@ -21,7 +21,7 @@ import * as UrlPolicy from "./UrlPolicy.js"
 
 type Json = Readonly<Record<string, unknown>>
 
-/** The addresses at which the metadata of an issuer is looked for, in order. */
+/** Returns the addresses at which the client looks for the metadata of an issuer, in order. */
 export const wellKnown = (issuer: URL): ReadonlyArray<string> => {
   const { origin } = issuer
   const path = issuer.pathname.replace(/\/$/, "")
@@ -32,7 +32,7 @@ export const wellKnown = (issuer: URL): ReadonlyArray<string> => {
   return path === "" ? inserted : [...inserted, `${origin}${path}/.well-known/openid-configuration`]
 }
 
-/** The metadata of an authorization server. `named` is the text by which the metadata of a resource names this server. */
+/** Finds the metadata of an authorization server. `named` is the text by which the metadata of a resource names this server. */
 export const find = Effect.fnUntraced(function*(
   documents: Documents.Documents,
   exceptions: Exceptions.Exceptions,
@@ -51,13 +51,13 @@ export const find = Effect.fnUntraced(function*(
   return yield* serverOf(documents, issuer, json, exception)
 })
 
-/** All members of the metadata of an issuer, unchanged. */
+/** Returns all members of the metadata of an issuer, unchanged. */
 export const document = (documents: Documents.Documents, issuer: string): Effect.Effect<Json, AuthorizationError> =>
   published(documents, [issuer], undefined, false)
 
 /**
- * The published metadata, which must name one of the `issuers`. The client looks for the metadata at `address`, or without `address` at the
- * well-known addresses of the first issuer.
+ * Finds the published metadata, which must name one of the `issuers`. The client looks for the metadata at `address`. Without `address`,
+ * the client looks at the well-known addresses of the first issuer.
  */
 const published = Effect.fnUntraced(function*(
   documents: Documents.Documents,
@@ -84,7 +84,7 @@ const published = Effect.fnUntraced(function*(
   )
 })
 
-/** The endpoints that the application has given, in the form of metadata. */
+/** Converts the endpoints that the application has given to the form of metadata. */
 const byHand = (issuer: string, endpoints: Endpoints): Json => ({
   issuer,
   authorization_endpoint: endpoints.authorization,
@@ -95,8 +95,8 @@ const byHand = (issuer: string, endpoints: Endpoints): Json => ({
 })
 
 /**
- * The metadata for an MCP server that publishes no metadata of its resource, as revision 2025-03-26 lays down: the metadata at the origin
- * of the MCP server, or without such metadata the endpoints at their default paths.
+ * Finds the metadata for an MCP server that publishes no metadata of its resource, as revision 2025-03-26 defines. This is the metadata at
+ * the origin of the MCP server. If there is no metadata, the endpoints have their default paths.
  */
 export const findAtOrigin = Effect.fnUntraced(function*(documents: Documents.Documents) {
   const { origin } = documents.policy.server
@@ -113,7 +113,7 @@ export const findAtOrigin = Effect.fnUntraced(function*(documents: Documents.Doc
   return yield* serverOf(documents, json["issuer"] as string, json)
 })
 
-/** The metadata at an address, which has to name one of these issuers; `undefined` when there is none. */
+/** Reads the metadata at an address. The metadata must name one of these issuers. Returns `undefined` when the address has no metadata. */
 const read = Effect.fnUntraced(function*(
   documents: Documents.Documents,
   address: string,
@@ -123,7 +123,7 @@ const read = Effect.fnUntraced(function*(
   const json = yield* Documents.find(documents, "the metadata of the authorization server", address)
   if (json === undefined) return undefined
   const issuer = json["issuer"]
-  // The texts must be equal; two texts for the same URL are not enough.
+  // The texts must be equal. Two different texts for the same URL do not match.
   if (typeof issuer !== "string" || !issuers.includes(issuer)) {
     const whose = typeof issuer === "string" ? `"${ServerText.shorten(issuer)}"` : "no issuer"
     const advice = typeof issuer !== "string" || !isCurable

@@ -10,9 +10,9 @@ export const shorten = (text: string): string => {
   return line.length > MAX ? `${line.slice(0, MAX)}…` : line
 }
 
-/** A URL without the parts that may be secret: query, fragment and credentials. */
+/** Returns a URL without the parts that may be secret: query, fragment and credentials. */
 export const location = (url: URL): string => shorten(`${url.protocol}//${url.host}${url.pathname}`)
 
-/** The code of an OAuth error; `undefined` when the value is not a valid code. */
+/** Returns the code of an OAuth error; `undefined` when the value is not a valid code. */
 export const errorCode = (value: unknown): string | undefined =>
   typeof value === "string" && /^[\x21\x23-\x5b\x5d-\x7e]{1,64}$/.test(value) ? value : undefined

@@ -1,11 +1,11 @@
 /**
- * Decides which URLs the client uses. `Documents` calls it before each request, `ServerMetadata` for each endpoint of an authorization
- * server, `AuthorizationCode` before it opens the browser. Each URL must be https, or http on a loopback address. The client may request
- * every host that the application has named. A server may name a private address only in the same zone as such a host, or when the
- * application lists the host in `privateHosts`.
+ * Decides which URLs the client uses. `Documents` calls this module before each request, `ServerMetadata` for each endpoint of an
+ * authorization server, and `AuthorizationCode` before it opens the browser. Each URL must be https, or http on a loopback address. The
+ * client may send requests to every host that the application has named. A server may name a host in a private network or on this machine
+ * only in two cases: the application lists this host in `privateHosts`, or a host that the application has named is of the same kind.
  *
- * The policy checks host names and literal addresses. The `HttpClient` of the package `node` checks the address to which a name resolves;
- * `Documents` tells that client by `Reach.current` what is allowed.
+ * The policy checks host names and literal addresses. The `HttpClient` of the package `node` checks the address to which a name resolves.
+ * `Documents` passes the allowed addresses to that client with `Reach.current`.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/security_best_practices
  */
@@ -30,7 +30,7 @@ const MAX_LENGTH = 4096
 const parse = (text: string): URL | undefined =>
   text.length <= MAX_LENGTH && !/[\s\p{Cc}\\]/u.test(text) && URL.canParse(text) ? new URL(text) : undefined
 
-/** Checks a URL that the client is going to request. `what` names the URL in the error, for example "the token endpoint". */
+/** Checks a URL before the client sends a request to the URL. `what` names the URL in the error, for example "the token endpoint". */
 export const check = (policy: UrlPolicy, what: string, text: string): Either.Either<URL, AuthorizationError> =>
   Either.flatMap(browsable(what, text), (url) =>
     reach(policy, url) === undefined
@@ -40,15 +40,15 @@ export const check = (policy: UrlPolicy, what: string, text: string): Either.Eit
       )
       : Either.right(url))
 
-/** Which addresses a request may reach when the host name is resolved; `undefined` when the request must not be made. */
+/** Returns the addresses that a request may reach when the host name is resolved; `undefined` when the client must not send the request. */
 export const reach = ({ chosen, privateHosts, server }: UrlPolicy, { hostname }: URL): Reach.Reach | undefined =>
   Reach.of({ named: [server.hostname, ...chosen], allowed: privateHosts }, hostname)
 
-/** The same policy with one more chosen host: the host of `url`. */
+/** Returns the same policy with one more chosen host: the host of `url`. */
 export const choosing = (policy: UrlPolicy, url: string): UrlPolicy =>
   URL.canParse(url) ? { ...policy, chosen: [...policy.chosen, new URL(url).hostname] } : policy
 
-/** Checks a URL that the user's browser is going to open. */
+/** Checks a URL before the user's browser opens the URL. */
 export const browsable = (what: string, text: string): Either.Either<URL, AuthorizationError> => {
   const url = parse(text)
   if (url === undefined) return refuse(what, "it is not an absolute URL")

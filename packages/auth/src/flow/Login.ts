@@ -1,9 +1,10 @@
 /**
- * Decides when the client gets tokens for an MCP server, whether the user's browser opens, and when the client gives up. In each function
- * the first condition that holds decides. The functions have no effects: `ServerTokens` calls them in this order and does what they decide.
- * - `beforeRequest`, `mayRenew`: does the client renew tokens before a request? `afterRefusal`: what happens to a request that was refused?
- * - `mayBeStored`, `whyNotBegin`, `mayRefresh`, `whyNotAsk`: how far does a run (the fiber that gets tokens) go before it asks the user?
- * - `learn`: what does the client remember of the run?
+ * Decides when the client gets tokens for an MCP server, whether the user's browser opens, and when the client gives up. In each function,
+ * the first condition that is true decides. The functions have no side effects. `ServerTokens` calls the functions in this order and
+ * carries out their decisions. A run is the fiber that gets tokens.
+ * - `beforeRequest`, `mayRenew`: does the client renew tokens before a request? `afterRefusal`: what happens to a refused request?
+ * - `mayBeStored`, `whyNotBegin`, `mayRefresh`, `whyNotAsk`: which steps does a run take before it asks the user?
+ * - `learn`: what does the client store about the run?
  */
 import * as Headers from "@effect/platform/Headers"
 import * as RefusedResponse from "@effect-mcp/core/unstable/client/RefusedResponse"
@@ -16,20 +17,20 @@ import type { Tokens } from "../Tokens.js"
 import * as Scopes from "./Scopes.js"
 import * as TokenState from "./TokenState.js"
 
-/** How often one request may lead to new tokens. */
+/** How many times one request may lead to new tokens. */
 const MAX_ATTEMPTS = 3
 
-/** How long requests fail after a login that failed, and how long tokens are not renewed after a renewal that failed; milliseconds. */
+/** How long requests fail after a failed login, and how long tokens are not renewed after a failed renewal, in milliseconds. */
 export const PAUSE = 30_000
 
-/** How often the user may be asked because one server has refused requests, within the time `WITHIN` in milliseconds. */
+/** How many times the client may ask the user because one server has refused requests, within the time `WITHIN` in milliseconds. */
 const MAX_LOGINS = 4
 const WITHIN = 600_000
 
-/** The reasons for which an attempt may fail before the user has seen anything, and the next attempt may succeed. */
+/** The reasons of errors with which an attempt fails before the user has seen a page, and after which the next attempt may succeed. */
 const BEFORE_LOGIN: ReadonlySet<AuthorizationError["reason"]> = new Set(["Unreachable", "UnknownClient"])
 
-/** What never changes for one server. */
+/** The data of one server that never changes. */
 export interface Rules {
   /** The URL of the MCP server. */
   readonly server: URL
@@ -39,37 +40,35 @@ export interface Rules {
   readonly needsLogin: boolean
 }
 
-/** Why a request needs tokens. */
+/** The reason why a request needs tokens. */
 export interface Need {
   readonly wanted: Wanted
-  /** The `Authorization` header that was refused. */
+  /** The `Authorization` header that the server refused. */
   readonly sent: string | undefined
   /** The scopes that the refused token does not have. */
   readonly missing: Scopes.Scopes | undefined
-  /** How often the request has been refused. A refusal that only asks for a nonce of DPoP is not counted. */
+  /** How many times the server has refused the request. A refusal that only asks for a DPoP nonce does not count. */
   readonly attempt: number
   /** The protocol revision of the request. */
   readonly version: string
 }
 
-/** What the client remembers of the logins at one server. */
+/** The data that the client stores about the logins at one server. */
 export interface History {
-  /** The times at which the user was asked, in milliseconds since 1970. Times before the last `WITHIN` do not count. */
+  /** The times at which the client asked the user, in milliseconds since 1970. Times older than `WITHIN` do not count. */
   readonly asked: ReadonlyArray<number>
-  /** The last error of a login. For `PAUSE`, requests fail with this error, and the user is not asked again. */
+  /** The last error of a login. For the time `PAUSE`, requests fail with this error, and the client does not ask the user again. */
   readonly failed: { readonly error: AuthorizationError; readonly at: number } | undefined
-  /**
-   * How many runs are under way that may ask the user. There may be two, because a run that was interrupted may end after the next run has
-   * begun.
-   */
+  /** How many runs that may ask the user are active. There may be two, because an interrupted run may end after the next run has begun. */
   readonly running: number
 }
 
 export const none: History = { asked: [], failed: undefined, running: 0 }
 
 /**
- * `RenewFirst`: the request waits for the renewal. `RenewMeanwhile`: the request is sent at once with the present tokens. While a run may
- * ask the user, even expired tokens are sent, because the timeouts of a request are paused only after the server has refused the request.
+ * Decides what to do before a request. `RenewFirst`: the request waits for the renewal. `RenewMeanwhile`: the client sends the request at
+ * once with the present tokens, and renews the tokens at the same time. If a run may ask the user, the client sends even expired tokens,
+ * because the timeouts of a request are paused only after the server has refused the request.
  */
 export const beforeRequest = (
   rules: Rules,
@@ -87,16 +86,19 @@ export const mayRenew = ({ isInteractive }: Rules, { refreshToken }: Tokens): bo
   refreshToken !== undefined || !isInteractive
 
 export type Answer =
-  /** `GetTokens` begins or joins a run, which may ask the user; `Renew` never asks the user. */
+  /** `GetTokens` begins or joins a run, which may ask the user. `Renew` never asks the user. */
   | { readonly _tag: "SendAgain" | "LeaveRefused" | "GetTokens" }
   /**
-   * `otherwise`: the error of the request when there are no other tokens after the renewal. When `otherwise` is `undefined`, the request
-   * stays refused.
+   * `otherwise` is the error of the request when the renewal brings no other tokens. When `otherwise` is `undefined`, the request stays
+   * refused.
    */
   | { readonly _tag: "Renew"; readonly otherwise?: AuthorizationError | undefined }
   | { readonly _tag: "Fail"; readonly error: AuthorizationError }
 
-/** `isQuiet`: the user did not cause the request, so the client does not ask the user because of it. */
+/**
+ * Decides what to do after a refusal. `isQuiet` is `true` when the user did not cause the request; then the client does not ask the user
+ * because of this request.
+ */
 export const afterRefusal = (
   rules: Rules,
   known: TokenState.State,
@@ -105,7 +107,7 @@ export const afterRefusal = (
 ): Answer => {
   const { attempt, missing, sent, wanted } = need
   if (attempt > MAX_ATTEMPTS) return { _tag: "LeaveRefused" }
-  // The server would refuse other tokens, too.
+  // The server would also refuse other tokens.
   const isForbidden = status === 403 && (wanted.error !== "insufficient_scope" || missing === undefined)
   if (isForbidden) return { _tag: "LeaveRefused" }
   if (!rules.isInteractive || (!isQuiet && !rules.needsLogin)) return forNeed(rules, known, need)
@@ -116,7 +118,10 @@ export const afterRefusal = (
   return attempt === 1 && known.tokens.refreshToken !== undefined ? { _tag: "Renew", otherwise } : refused
 }
 
-/** What happens to a request that may ask the user. Another request may already have got the tokens, and new tokens may be of no use. */
+/**
+ * Decides what to do with a refused request that may ask the user. Another request may already have got tokens, and new tokens may not
+ * help.
+ */
 export const forNeed = ({ server }: Rules, known: TokenState.State, need: Need): Answer => {
   const { attempt, missing, sent } = need
   const wasRequested = missing !== undefined && Scopes.covers(known.requested ?? known.binding?.scopes, missing)
@@ -129,14 +134,17 @@ export const forNeed = ({ server }: Rules, known: TokenState.State, need: Need):
     : { _tag: "GetTokens" }
 }
 
-/** Whether there are tokens other than the tokens that the server has refused. */
+/** Whether the client has tokens other than the tokens that the server has refused. */
 export const isOther = ({ tokens }: TokenState.State, sent: string | undefined): boolean =>
   tokens !== undefined && TokenState.authorization(tokens) !== sent
 
-/** Whether another process may have stored tokens in place of the refused tokens. */
+/** Whether another process may have replaced the refused tokens in the store. */
 export const mayBeStored = (need: Need): boolean => isFirst(need) && need.sent !== undefined
 
-/** Why a run does not begin; `undefined` when it begins. The user is not asked again within `PAUSE` after a login that failed. */
+/**
+ * Returns the reason why a run does not begin; `undefined` when the run begins. For the time `PAUSE` after a failed login, the client does
+ * not ask the user again.
+ */
 export const whyNotBegin = (
   { isInteractive }: Rules,
   { failed }: History,
@@ -144,7 +152,7 @@ export const whyNotBegin = (
 ): AuthorizationError | undefined =>
   isInteractive && failed !== undefined && now - failed.at < PAUSE ? failed.error : undefined
 
-/** What was known before the discovery of the authorization server (`known`), and what the discovery has found. */
+/** The state before the discovery of the authorization server (`known`), and the result of the discovery. */
 export interface Found {
   readonly known: TokenState.State
   readonly discovered: Discovered
@@ -153,17 +161,17 @@ export interface Found {
 export const mayRefresh = (need: Need, { discovered, known }: Found): boolean =>
   isFirst(need) && isSame(known, discovered) && known.tokens?.refreshToken !== undefined
 
-/** Whether a request was refused for the first time, and not because scopes are missing. */
+/** Whether the server refused the request for the first time, and not because scopes are missing. */
 const isFirst = ({ attempt, missing }: Need): boolean => attempt === 1 && missing === undefined
 
 /**
- * Whether the stored credentials are from this authorization server and for this resource. Credentials of another authorization server are
- * not used here.
+ * Whether the stored credentials are from this authorization server and for this resource. The client does not use credentials of another
+ * authorization server.
  */
 export const isSame = ({ binding }: TokenState.State, { resource, server: { issuer } }: Discovered): boolean =>
   binding?.issuer === issuer && binding.resource === resource
 
-/** Why a run that needs the user ends without asking the user; `undefined` when it may ask. */
+/** Returns the reason why a run must end without asking the user; `undefined` when the run may ask the user. */
 export const whyNotAsk = (
   { isInteractive, server }: Rules,
   { asked }: History,
@@ -178,7 +186,7 @@ export type Event =
   | { readonly _tag: "RunBegan" | "RunEnded" | "Asking" | "Reset" }
   /** `hasConsent`: the user has consented, and the grant has requested a token. */
   | { readonly _tag: "AskingFailed"; readonly error: AuthorizationError; readonly hasConsent: boolean }
-  /** A request fails with this error, because new tokens would be of no use. */
+  /** A request fails with this error, because new tokens would not help. */
   | { readonly _tag: "RequestFailed"; readonly error: AuthorizationError }
 
 export const learn = (history: History, event: Event, now: number): History => {
@@ -193,7 +201,7 @@ export const learn = (history: History, event: Event, now: number): History => {
     case "AskingFailed":
       return event.hasConsent || !BEFORE_LOGIN.has(event.error.reason)
         ? { ...history, failed: { error: event.error, at: now } }
-        // The user has seen nothing.
+        // The user has not seen a page.
         : { ...history, asked: asked.slice(0, -1) }
     case "RequestFailed":
       return event.error.reason === "TokenRefused" ? { ...history, failed: { error: event.error, at: now } } : history
@@ -236,7 +244,7 @@ const insufficient = (server: URL, missing: Scopes.Scopes) =>
     "InsufficientScope",
     `${ServerText.location(server)} still requires the scopes ${
       named(missing)
-    }, which were requested and not granted. When the user has got these rights, \`logout\` lets the next request log in again`,
+    }, which were requested but not granted. When the user has got these rights, call \`logout\`, and the next request logs in again`,
     { error: "insufficient_scope" }
   )
 

@@ -1,6 +1,6 @@
 /**
  * Revokes tokens at the authorization server (RFC 7009), and deletes a registration that no other tokens use (RFC 7592). `ServerTokens`
- * calls this module at a logout. `TokenState` then removes the tokens from the store. `Registered` knows which resources use a
+ * calls this module at a logout. `TokenState` then removes the tokens from the store. `Registered` tells which resources use a
  * registration.
  */
 import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
@@ -46,7 +46,7 @@ const revokeTokens = Effect.fnUntraced(
     const { context } = yield* TokenRequests.asBefore(self, known, binding)
     const { server } = context
     const { revocationEndpoint: url } = server
-    // Without an endpoint the client is not needed, and finding it could ask the user (option `ask` of `ClientIdentity`).
+    // Without an endpoint the client is not needed. To find the client could ask the user (option `ask` of `ClientIdentity`).
     if (url === undefined) return
     const client = yield* settings.grant.client({ ...context, clientId: tokens.clientId })
     const documents = TokenRequests.documentsAsBefore(settings, binding)

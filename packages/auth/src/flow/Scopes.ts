@@ -1,7 +1,7 @@
 /**
- * Chooses the scopes of a token request: the scopes that the server's challenge names, or else all scopes that the resource supports, or
- * else none. Scopes that were requested before are added. `TokenRequests` chooses the scopes, `Login` compares scopes, and
- * `AuthorizationCode` adds `offline_access`.
+ * Chooses the scopes of a token request. These are the scopes that the challenge of the server names. If the challenge names no scopes,
+ * these are all scopes that the resource supports, or no scopes if the resource names none. The scopes of earlier requests are added.
+ * `TokenRequests` chooses the scopes, `Login` compares scopes, and `AuthorizationCode` adds `offline_access`.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/authorization#scope-selection-strategy
  */
@@ -9,15 +9,21 @@ import type { AuthorizationServer } from "../AuthorizationServer.js"
 
 export type Scopes = ReadonlyArray<string>
 
-/** The scopes of the challenge if it names scopes, otherwise the scopes that the resource supports. The two are not compared. */
+/**
+ * Returns the scopes of the challenge if the challenge names scopes, otherwise the scopes that the resource supports. Does not check
+ * whether the resource supports the scopes of the challenge.
+ */
 export const choose = (challenged: Scopes | undefined, supported: Scopes | undefined): Scopes | undefined =>
   [challenged, supported].find((scopes) => scopes !== undefined && scopes.length > 0)
 
-/** The scopes `before` and the scopes `more`. When there are too many, the new scopes are kept, and the oldest scopes are dropped. */
+/** Returns the scopes `before` and the scopes `more`. When there are too many scopes, drops the oldest scopes. */
 export const union = (before: Scopes | undefined, more: Scopes | undefined): Scopes | undefined =>
   before === undefined ? more && capped(more) : more === undefined ? before : capped([...new Set([...before, ...more])])
 
-/** How many scopes are requested, and how many characters they may have, because they are a part of a URL. */
+/**
+ * How many scopes a request may have, and how many characters they may have together. The limits are needed because the scopes are a part
+ * of a URL.
+ */
 const MAX_SCOPES = 100
 const MAX_CHARACTERS = 4096
 
@@ -28,8 +34,8 @@ const capped = (scopes: Scopes): Scopes => {
 }
 
 /**
- * The requested scopes without the scopes that the authorization server did not grant and that the MCP server still requires (`refused`).
- * Some authorization servers write commas between the granted scopes.
+ * Returns the requested scopes without the scopes that the authorization server did not grant. `refused` are the scopes that the MCP server
+ * still requires. Some authorization servers write commas between the granted scopes.
  */
 export const withoutRefused = (
   requested: Scopes | undefined,
@@ -45,8 +51,8 @@ export const covers = (have: Scopes | undefined, wanted: Scopes): boolean =>
   wanted.every((scope) => have?.includes(scope) === true)
 
 /**
- * Adds `offline_access` when the authorization server has this scope. Does not add it when `scopes` is `undefined`, because it would then
- * be the only requested scope.
+ * Adds `offline_access` when the authorization server has this scope. Does not add the scope when `scopes` is `undefined`, because
+ * `offline_access` would then be the only requested scope.
  */
 export const withOfflineAccess = (
   scopes: Scopes | undefined,

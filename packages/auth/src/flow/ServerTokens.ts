@@ -1,9 +1,9 @@
 /**
- * Sends the tokens for one MCP server with requests, renews the tokens before they expire, and gets other tokens when the server refuses
- * them. Only one fiber gets tokens at a time: this is called a run. All requests that need tokens wait for the run.
+ * Adds the tokens for one MCP server to requests, renews the tokens before they expire, and gets other tokens when the server refuses the
+ * tokens. Only one fiber gets tokens at a time. This fiber is named a run, and all requests that need tokens wait for the run.
  *
- * `Authorization` makes a `ServerTokens` for each server. `Login` decides what this module does; `TokenRequests` sends requests to the
- * authorization server, and `TokenState` keeps the tokens.
+ * `Authorization` makes a `ServerTokens` for each server. `Login` decides what this module does. `TokenRequests` sends requests to the
+ * authorization server, and `TokenState` stores the tokens.
  */
 import type * as HttpClientRequest from "@effect/platform/HttpClientRequest"
 import type { RefusedRequest } from "@effect-mcp/core/Authorizer"
@@ -34,7 +34,7 @@ export interface ServerTokens {
   readonly logout: Result<void>
 }
 
-/** When the scope closes, the run that is under way is interrupted, and the requests that wait for it fail. */
+/** Makes the tokens of one server. When the scope closes, the active run is interrupted, and the requests that wait for the run fail. */
 export const make = (settings: TokenRequests.Settings, scope: Scope.Scope): ServerTokens => {
   const { documents: { policy: { server } }, dpop, grant, store } = settings
   const self: Self = {
@@ -53,14 +53,14 @@ export const make = (settings: TokenRequests.Settings, scope: Scope.Scope): Serv
   }
 }
 
-/** What the functions of this module share. */
+/** The data that the functions of this module share. */
 interface Self extends TokenRequests.Self {
   readonly scope: Scope.Scope
   readonly rules: Login.Rules
   readonly history: Ref.Ref<Login.History>
   /**
-   * The run that changes the tokens now. When a run gets tokens for a request, its result is the need of that request; when it renews
-   * tokens, its result is `undefined`.
+   * The run that changes the tokens now. When a run gets tokens for a request, the result of the run is the need of that request. When a
+   * run renews tokens, the result is `undefined`.
    */
   readonly run: SingleFlight.SingleFlight<Login.Need | undefined, AuthorizationError>
 }
@@ -95,13 +95,13 @@ const renewIfDue = Effect.fnUntraced(function*(self: Self, tokens: Tokens) {
   }
 })
 
-/** The key in the `memory` of a request for the number of its refusals that only asked for a nonce. */
+/** The key in the `memory` of a request. The value is the number of refusals of this request that only asked for a nonce. */
 const NONCES = Symbol()
 
 const onRefused = Effect.fnUntraced(function*(self: Self, { attempt, memory, refusal, request }: RefusedRequest) {
   const { rules, state } = self
   const { headers, status } = refusal
-  // Only this function sets the value.
+  // Only this function sets the value of `NONCES`.
   const nonces = (memory.get(NONCES) ?? 0) as number
   const wanted = Challenge.wanted(headers["www-authenticate"])
   const { prover } = yield* state.get
@@ -121,11 +121,12 @@ const onRefused = Effect.fnUntraced(function*(self: Self, { attempt, memory, ref
   return yield* satisfy(self, need, (known) => Login.afterRefusal(rules, known, need, refused))
 })
 
-/** How many runs that began for other needs a request waits for. After these runs the request stays refused. */
+/** For how many runs of other requests a request waits. After these runs, the request stays refused. */
 const MAX_RUNS = 3
 
 /**
- * Gives `true` when the request is to be sent again, and `false` when it stays refused. The function calls `decide` again after each run.
+ * Returns `true` when the client should send the request again, and `false` when the request stays refused. Calls `decide` again after each
+ * run.
  */
 const satisfy = Effect.fnUntraced(
   function*(self: Self, need: Login.Need, decide: (known: TokenState.State) => Login.Answer) {
@@ -147,8 +148,8 @@ const satisfy = Effect.fnUntraced(
           if (answer.otherwise !== undefined) return yield* answer.otherwise
           return false
         case "GetTokens":
-          // When another run is under way, `join` waits for that run and gives its need. If that is another need, the loop decides about
-          // this need again.
+          // If another run is active, `join` waits for that run and returns the need of that run. If this is another need, the loop decides
+          // about the own need again.
           if ((yield* run.join(getTokens(self, need))) === need) return true
       }
     }
@@ -156,7 +157,7 @@ const satisfy = Effect.fnUntraced(
   }
 )
 
-/** Gets tokens for a need. All requests that wait meanwhile use these tokens. */
+/** Gets tokens for a need. All requests that wait for this run use these tokens. */
 const getTokens = (self: Self, need: Login.Need): Result<Login.Need> => {
   const getting = Effect.as(proceed(self, need), need)
   return self.rules.isInteractive
@@ -169,8 +170,8 @@ const getTokens = (self: Self, need: Login.Need): Result<Login.Need> => {
 }
 
 /**
- * Tries three ways in this order, so that the user is asked last: takes the tokens that another process has stored, refreshes the tokens,
- * has the grant get tokens.
+ * Tries three ways to get tokens: takes the tokens that another process has stored, refreshes the tokens, and gets tokens with the grant.
+ * The grant is last because it may ask the user.
  */
 const proceed = Effect.fnUntraced(function*(self: Self, need: Login.Need) {
   const { rules, state } = self
@@ -189,7 +190,7 @@ const failIf = Effect.fnUntraced(function*({ history, rules }: Self, why: typeof
   if (error !== undefined) return yield* error
 })
 
-/** Gives `false` when there is no refresh token, or the authorization server refuses to refresh. */
+/** Refreshes the tokens. Returns `false` when there is no refresh token, or when the authorization server refuses to refresh. */
 const refreshed = (self: Self, found: Login.Found, need: Login.Need): Result<boolean> => {
   const { discovered, known } = found
   const refreshing = Effect.gen(function*() {
@@ -207,7 +208,7 @@ const refreshed = (self: Self, found: Login.Found, need: Login.Need): Result<boo
   return self.state.exclusive(refreshing, discovered.server.issuer, discovered.resource)
 }
 
-/** Gets tokens by a grant that asks the user. This is the only function that may open a browser. */
+/** Gets tokens with a grant that asks the user. This is the only function that may open a browser. */
 const ask = Effect.fnUntraced(function*(self: Self, request: TokenRequests.TokenRequest) {
   const { context } = request
   const consent = yield* Ref.make(false)
@@ -221,7 +222,9 @@ const ask = Effect.fnUntraced(function*(self: Self, request: TokenRequests.Token
   )
 })
 
-/** Renews tokens that expire. When this fails, the client keeps the tokens that it has, and does not try again for `Login.PAUSE`. */
+/**
+ * Renews tokens before they expire. When the renewal fails, the client keeps its tokens, and does not try again for the time `Login.PAUSE`.
+ */
 const renew = (self: Self): Result<undefined> => {
   const { rules: { server }, state } = self
   const whenFailed = Effect.fnUntraced(function*({ message }: AuthorizationError) {
@@ -273,7 +276,7 @@ const logout = (self: Self): Result<void> => {
     Revocation.revoke(self),
     ({ message }) => Effect.logDebug(`The tokens for ${ServerText.location(server)} were not revoked: ${message}`)
   )
-  // The tokens are forgotten also when the caller is interrupted during the request for revocation.
+  // The tokens are also removed when the caller is interrupted during the request for revocation.
   const forget = Effect.uninterruptibleMask((restore) => Effect.zipRight(Effect.exit(restore(revoke)), state.forget))
   return Effect.zipRight(
     learn(self, { _tag: "Reset" }),
@@ -281,7 +284,7 @@ const logout = (self: Self): Result<void> => {
   )
 }
 
-/** Whether the user did not cause the request: it ends a session, or it opens a stream that the client opens again by itself. */
+/** Whether the client sent the request without an action of the user. Such a request ends a session, or opens a stream again. */
 const isQuiet = ({ headers, method }: Request, status: number): boolean =>
   method === "DELETE" || (method === "GET" && headers["mcp-session-id"] !== undefined) ||
   (status === 401 && headers["mcp-method"] === "subscriptions/listen" && headers["authorization"] !== undefined)

@@ -1,7 +1,7 @@
 /**
- * Requests tokens at a token endpoint. It accepts a response only if the client can use the token: a bearer token, or a DPoP token when a
- * proof was sent. This module knows no grant; `TokenRequests` passes `request` to the grant as the function `token`. `Revocation` and
- * `IntrospectionVerifier` post forms with `postForm`.
+ * Requests tokens at a token endpoint. This module accepts a response only if the client can use the token: a bearer token, or a DPoP token
+ * when a proof was sent. `TokenRequests` passes `request` to the grant as the function `token`. `Revocation` and `IntrospectionVerifier`
+ * send forms with `postForm`.
  *
  * @see https://www.rfc-editor.org/rfc/rfc6749#section-5
  */
@@ -25,10 +25,10 @@ import * as ClientAuthentication from "../identity/ClientAuthentication.js"
 import type { ProviderExceptions } from "../ProviderExceptions.js"
 import type { Tokens } from "../Tokens.js"
 
-/** In milliseconds: a token is renewed this time before it expires, but not before half of its life has passed. */
+/** How long before its expiry a token is renewed, in milliseconds. A token is never renewed before half of its lifetime has passed. */
 const EARLY = 60_000
 
-/** Posts a form to an authorization server as the given client. Posts it a second time when the server asks for a new nonce of DPoP. */
+/** Sends a form to an authorization server as the given client. Sends the form a second time when the server asks for a new DPoP nonce. */
 export const postForm = Effect.fnUntraced(function*(
   documents: Documents.Documents,
   server: Pick<AuthorizationServer, "authMethods" | "issuer">,
@@ -39,7 +39,7 @@ export const postForm = Effect.fnUntraced(function*(
   prover?: Prover
 ) {
   const attempt = Effect.gen(function*() {
-    // Each attempt makes a new proof, because a server accepts a signature of the client only once.
+    // Each attempt makes a new proof, because a server accepts a signature of the client only one time.
     const { headers, parameters } = client === undefined
       ? { headers: {}, parameters: {} }
       : yield* ClientAuthentication.prove(client, server)
@@ -60,7 +60,7 @@ export const postForm = Effect.fnUntraced(function*(
   return (isAgain ? yield* attempt : first).answer
 })
 
-/** Requests tokens with the parameters of the grant, `form`. The function adds the id of the client and what proves the client. */
+/** Requests tokens with the parameters of the grant (`form`). The function adds the id and the authentication of the client. */
 export const request = Effect.fnUntraced(function*(
   documents: Documents.Documents,
   server: AuthorizationServer,
@@ -76,8 +76,8 @@ export const request = Effect.fnUntraced(function*(
 })
 
 /**
- * Fails when the function `isTokenFor` of the application says that the token is not for the MCP server, so that the token is not sent
- * there.
+ * Fails when the function `isTokenFor` of the application returns that the token is not for the MCP server. Then the client does not send
+ * the token to this server.
  */
 const checkTarget = Effect.fnUntraced(function*(
   { exceptions, issuer }: Pick<AuthorizationServer, "exceptions" | "issuer">,
@@ -93,7 +93,7 @@ const checkTarget = Effect.fnUntraced(function*(
   if (!isFor) {
     return yield* failure(
       "TokenRefused",
-      `The client does not use ${who}: by \`isTokenFor\` it is not for ${ServerText.location(server)}`
+      `The client does not use ${who}: \`isTokenFor\` says that it is not for ${ServerText.location(server)}`
     )
   }
 })
@@ -126,8 +126,8 @@ const read = Effect.fnUntraced(function*(
   }
   const seconds = typeof expires === "string" ? Number(expires) : expires
   const millis = typeof seconds === "number" ? seconds * 1000 : 0
-  // Some servers write 0, or no `expires_in`, for a token that does not expire. The client sends such a token until the MCP server refuses
-  // it.
+  // Some servers write 0, or no `expires_in`, for a token that does not expire. The client sends this token until the MCP server refuses
+  // the token.
   const life = millis > 0 && Number.isFinite(millis) ? millis : undefined
   return {
     accessToken: Redacted.make(token),
@@ -139,7 +139,7 @@ const read = Effect.fnUntraced(function*(
   }
 })
 
-/** The advice in an error. A server that wants a secret often answers only that it does not know the client. */
+/** Returns the advice in an error. A server that wants a secret often answers only that it does not know the client. */
 const adviceFor = ({ clientId, clientSecret, privateKey }: Client) => (error: string | undefined): string =>
   (error === "invalid_client" || error === "unauthorized_client") && clientSecret === undefined &&
     privateKey === undefined && clientId !== ""
@@ -148,7 +148,10 @@ const adviceFor = ({ clientId, clientSecret, privateKey }: Client) => (error: st
 
 const ELSEWHERE = Exceptions.cure("the provider documents that its answers have another form", "readTokens")
 
-/** Runs `readTokens` of the application. The message does not repeat what it throws, because that may quote the answer. */
+/**
+ * Runs `readTokens` of the application. The message of the error does not repeat an exception of this function, because the exception may
+ * quote the answer.
+ */
 const readBy = (
   readTokens: NonNullable<ProviderExceptions["readTokens"]>,
   json: Readonly<Record<string, unknown>>,
@@ -172,7 +175,7 @@ const PUBLIC = new Set([
   "subject_token_type"
 ])
 
-/** The answer, without the secrets of the client that the errors of the server may repeat. */
+/** Returns the answer without the secrets of the client. The errors of the server may repeat these secrets. */
 const withoutSecrets = (answer: Answer, sent: Readonly<Record<string, string>>): Answer => {
   const { json } = answer
   if (json === undefined) return answer

@@ -1,7 +1,7 @@
 /**
  * Requests tokens for one MCP server: finds the authorization server, chooses the scopes, and then refreshes the tokens or gets other
- * tokens by the grant. `ServerTokens` decides between a refresh and the grant. `Discovery` finds the authorization server, `Scopes` chooses
- * the scopes, `TokenEndpoint` posts the requests, and `TokenState` keeps the tokens.
+ * tokens with the grant. `ServerTokens` decides between a refresh and the grant. `Discovery` finds the authorization server, `Scopes`
+ * chooses the scopes, `TokenEndpoint` sends the requests, and `TokenState` stores the tokens.
  */
 import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
 import * as Version from "@effect-mcp/core/protocol/Version"
@@ -37,7 +37,7 @@ export interface Settings {
   readonly authorizationServers: Discovery.Choice["order"]
 }
 
-/** What the functions of this module share. */
+/** The data that the functions of this module share. */
 export interface Self {
   readonly settings: Settings
   readonly state: TokenState
@@ -45,7 +45,7 @@ export interface Self {
 
 type Result<A> = Effect.Effect<A, AuthorizationError>
 
-/** A request for tokens that is about to be made. */
+/** A request for tokens that is not sent yet. */
 export interface TokenRequest {
   readonly context: GrantContext
   /** The state to store together with the tokens when the tokens arrive. */
@@ -71,8 +71,8 @@ export const discover = (
 }
 
 /**
- * A token request for the need of an MCP server. `now` is the present state; `known` of the first argument is the state before the
- * discovery.
+ * Makes a token request for the need of a request to an MCP server. `known` is the state before the discovery, and `now` is the present
+ * state.
  */
 export const requestFor = Effect.fnUntraced(function*(
   { settings }: Self,
@@ -97,7 +97,7 @@ export const requestFor = Effect.fnUntraced(function*(
   }
 })
 
-/** A token request to the authorization server that was used last, without a discovery of the resource. */
+/** Makes a token request to the authorization server that the MCP server used last, without a discovery of the resource. */
 export const asBefore = Effect.fnUntraced(function*(
   { settings }: Self,
   known: State,
@@ -113,7 +113,7 @@ export const asBefore = Effect.fnUntraced(function*(
   }
 })
 
-/** The settings for requests to the authorization server of a binding, in the last legacy revision. */
+/** Returns the settings for requests to the authorization server of a binding, with the last legacy revision. */
 export const documentsAsBefore = (settings: Settings, { issuer }: Binding): Documents.Documents =>
   trusting(settings, documentsOf(settings, Version.latestLegacy), issuer)
 
@@ -123,8 +123,8 @@ const documentsOf = ({ documents }: Settings, version: string): Documents.Docume
 })
 
 /**
- * Allows private addresses for an issuer that the application has chosen: the application has exceptions for the issuer, or is registered
- * there.
+ * Allows private addresses for an issuer that the application has chosen. The application has chosen an issuer if it has exceptions for the
+ * issuer, or is registered there.
  */
 const trusting = (
   { exceptions, grant }: Settings,
@@ -147,20 +147,21 @@ const contextOf = (
   resource,
   server,
   isPublished,
-  // MUST name the resource in every token request (2026-07-28 basic/authorization)
+  // MUST name the resource in every token request (revision 2026-07-28, basic/authorization)
   token: (client, form) =>
     TokenEndpoint.request(documents, server, client, { ...form, ...Exceptions.parameters(server, resource) }, prover),
   get: (what, url) => Documents.send(documents, what, HttpClientRequest.get(url)),
   post: (what, url, body, { client, isConfigured = false } = {}) => {
     const to = isConfigured ? Documents.at(documents, url) : documents
     return "form" in body
-      // The URL may belong to another server, whose metadata is not known. So the URL itself is the audience of the client's signature.
+      // The URL may belong to another server, whose metadata is not known. Therefore the audience of the client's signature is the URL
+      // itself.
       ? TokenEndpoint.postForm(to, { issuer: url, authMethods: [] }, what, url, client, body.form)
       : Documents.send(to, what, HttpClientRequest.bodyUnsafeJson(HttpClientRequest.post(url), body.json))
   }
 })
 
-/** Gets tokens by the grant. */
+/** Gets tokens with the grant. */
 export const obtain = ({ settings, state }: Self, { context, known }: TokenRequest): Result<void> =>
   Effect.flatMap(forgetting(settings, context, settings.grant.obtain(context)), (tokens) => {
     // The binding has the requested scopes and not the granted scopes, because an authorization server may write scopes in another way.
@@ -169,7 +170,7 @@ export const obtain = ({ settings, state }: Self, { context, known }: TokenReque
     return state.keep({ ...known, binding, requested, tokens, isFresh: true })
   })
 
-/** Gets other tokens by the grant, for the scopes that were requested before. */
+/** Gets other tokens with the grant, for the scopes that were requested before. */
 export const obtainAgain = ({ settings, state }: Self, { context, known }: TokenRequest): Result<void> =>
   Effect.flatMap(
     forgetting(settings, context, settings.grant.obtain(context)),
@@ -177,8 +178,8 @@ export const obtainAgain = ({ settings, state }: Self, { context, known }: Token
   )
 
 /**
- * Refreshes the tokens. The old refresh token may be of no use once it is sent, so the new tokens are stored even when the caller is
- * interrupted. After a logout they are not stored.
+ * Refreshes the tokens. The old refresh token may be invalid after the request, so the new tokens are stored even when the caller is
+ * interrupted. After a logout, the new tokens are not stored.
  */
 export const refresh = Effect.fnUntraced(function*(
   { settings, state }: Self,
@@ -213,12 +214,12 @@ const forgetting = <A>({ store }: Settings, { clientId, server }: GrantContext, 
         )
     ))
 
-/** How long a refresh may go on after its caller was interrupted. */
+/** How long a refresh may continue after its caller was interrupted. */
 const LIMIT = "5 seconds"
 
 /**
- * Lets a refresh go on for a limited time after its caller was interrupted. An authorization server may accept a refresh token only once,
- * and uses it up when the request arrives. Without the response the user would have to log in again.
+ * Lets a refresh continue for a limited time after its caller was interrupted. An authorization server may accept a refresh token only one
+ * time. Without the response, the user would have to log in again.
  */
 const finish = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   Effect.uninterruptibleMask((restore) =>

@@ -1,10 +1,10 @@
 /**
- * What the client knows of one MCP server: the authorization server, the tokens, and the key that the tokens are bound to. This module
- * reads the state from the store once, and writes it to the store after each change.
+ * The state of the client for one MCP server: the authorization server, the tokens, and the key to which the tokens are bound. This module
+ * reads the state from the store one time, and writes the state to the store after each change.
  *
- * Two fibers may change the state at the same time: the run in which `ServerTokens` gets tokens, and a refresh that goes on after its run
- * was interrupted. Each fiber renews or revokes tokens inside `exclusive`, so the other fiber waits. `TokenRequests` and `Revocation` work
- * on this state.
+ * Two fibers may change the state at the same time: the fiber in which `ServerTokens` gets tokens, and a refresh that continues after its
+ * caller was interrupted. Each fiber renews or revokes tokens inside `exclusive`, so the other fiber waits. `TokenRequests` and
+ * `Revocation` read and change this state.
  */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -31,34 +31,36 @@ export interface State {
   readonly requested: Scopes | undefined
 }
 
-/** A state after tokens were got. */
+/** A state with tokens. */
 export interface Bound extends State {
   readonly binding: Binding
   readonly tokens: Tokens
 }
 
 export interface TokenState {
-  /** What is known; reads the store the first time. */
+  /** Returns the state. The first call reads the store. */
   readonly get: Effect.Effect<State, AuthorizationError>
-  /** Sets the state and stores it. Tokens that cannot be stored are used until the process ends; a warning is logged. */
+  /** Sets the state and writes it to the store. If the store fails, a warning is logged, and the tokens are used until the process ends. */
   readonly keep: (next: Bound) => Effect.Effect<void>
   /**
-   * Takes the tokens that another process has stored since the last read. Gives `true` when there are such tokens and they have not
-   * expired.
+   * Takes the tokens that another process has stored since the last read. Returns `true` when there are new tokens that have not expired.
    */
   readonly adopt: Effect.Effect<boolean, AuthorizationError>
-  /** Whether other tokens have replaced `tokens`: from a refresh whose caller was interrupted, or from another process. */
+  /**
+   * Whether other tokens have replaced `tokens`. The other tokens may be from a refresh whose caller was interrupted, or from another
+   * process.
+   */
   readonly isReplaced: (tokens: Tokens | undefined) => Effect.Effect<boolean, AuthorizationError>
-  /** Runs an effect while no other process, and no other fiber of this process, renews the tokens of a resource. */
+  /** Runs an effect. During this time, no other process and no other fiber of this process renews the tokens of a resource. */
   readonly exclusive: CredentialStoreService["exclusive"]
   /** Sets the time at which the tokens are renewed, in milliseconds since 1970. */
   readonly renewAt: (millis: number) => Effect.Effect<void>
   /**
-   * Removes scopes from the binding that the server still refuses although they were requested, so that the next login does not request
-   * them.
+   * Removes scopes from the binding. These are scopes that the client has requested but the server still requires, and the next login must
+   * not request them.
    */
   readonly dropRefused: (scopes: Scopes) => Effect.Effect<void>
-  /** Removes the tokens and the binding from the store, and retires the registration. */
+  /** Removes the tokens and the binding from the store, and lets the next login register the client again. */
   readonly forget: Effect.Effect<void, AuthorizationError>
 }
 
@@ -72,7 +74,7 @@ export const nothing = {
   requested: undefined
 } satisfies State
 
-/** The value of the `Authorization` header. */
+/** Returns the value of the `Authorization` header. */
 export const authorization = ({ accessToken, type }: Tokens): string => `${type} ${Redacted.value(accessToken)}`
 
 export const make = (
@@ -97,12 +99,12 @@ export const make = (
   }
 }
 
-/** What the functions of this module share. */
+/** The data that the functions of this module share. */
 interface Self {
   readonly server: URL
   readonly store: CredentialStoreService
   readonly dpop: Dpop | undefined
-  /** `undefined` until the store was read. */
+  /** The state; `undefined` until the store was read. */
   readonly state: Ref.Ref<State | undefined>
 }
 
@@ -112,7 +114,7 @@ const get = (self: Self): Effect.Effect<State, AuthorizationError> =>
     (state) => state !== undefined ? Effect.succeed(state) : Effect.flatMap(read(self), (found) => first(self, found))
   )
 
-/** Another fiber may have read the store meanwhile. */
+/** Sets the state that was read from the store. Another fiber may have read the store in the meantime. */
 const first = ({ state }: Self, found: State): Effect.Effect<State> =>
   Ref.modify(state, (known = found) => [known, known])
 
@@ -128,7 +130,7 @@ const read = Effect.fnUntraced(function*({ dpop, server, store }: Self) {
 const keep = Effect.fnUntraced(function*(self: Self, next: Bound) {
   const before = yield* Ref.getAndSet(self.state, next)
   const { binding: { issuer, resource }, tokens } = next
-  // A refresh token that was used must not stay in the store: if it is sent again, the authorization server may end the login.
+  // A used refresh token must not stay in the store. If the client sends it again, the authorization server may end the login.
   const isUsedUp = !Equal.equals(before?.tokens?.refreshToken, tokens.refreshToken)
   yield* Effect.catchAll(write(self, before, next), (error) =>
     Effect.zipRight(

@@ -1,6 +1,6 @@
 /**
- * Authenticates the client at a token endpoint, for `TokenEndpoint`. The method is the `authMethod` of the client, or else a method that
- * the server supports. `Identities` and the grants choose the client.
+ * Authenticates the client at a token endpoint, for `TokenEndpoint`. The method is the `authMethod` of the client. If the client has no
+ * `authMethod`, it is a method that the server supports. `Identities` and the grants choose the client.
  *
  * @see https://www.rfc-editor.org/rfc/rfc6749#section-2.3
  * @see https://www.rfc-editor.org/rfc/rfc7523#section-2.2
@@ -22,8 +22,8 @@ export interface Proof {
 }
 
 /**
- * The method of the client. When the client names none, the method follows from its key, its secret and the methods that the server
- * supports.
+ * Returns the authentication method of the client. When the client names no method, the method depends on the key, the secret and the
+ * methods that the server supports.
  */
 export const methodOf = (client: Client, supported: ReadonlyArray<string>): AuthMethod =>
   client.authMethod ?? (
@@ -63,13 +63,13 @@ const required = <A>(value: A | undefined, method: AuthMethod): Effect.Effect<A,
       `The client has no ${method === "private_key_jwt" ? "private key" : "secret"} for "${method}"`
     )
 
-/** Encodes a text as a form does, as RFC 6749, appendix B, requires. */
+/** Encodes a text in the same way as in a form, as RFC 6749, appendix B, requires. */
 const encode = (text: string): string => new URLSearchParams([["", text]]).toString().slice(1)
 
 /** How long a signed JWT is valid, in milliseconds. */
 const LIFETIME = 60_000
 
-/** Signs a JWT that proves the identity of the client. Each JWT is used once. */
+/** Signs a JWT that proves the identity of the client. Each JWT is used only one time. */
 const sign = (key: PrivateKey, clientId: string, audience: string): Effect.Effect<string, AuthorizationError> =>
   Effect.flatMap(Clock.currentTimeMillis, (millis) =>
     Effect.tryPromise({

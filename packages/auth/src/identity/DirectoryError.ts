@@ -1,12 +1,12 @@
 /**
- * The errors of a key-value store that keeps its values in files, for `node/CredentialDirectory`. Effect 3 and Effect 4 have different
- * errors; this module hides the difference.
+ * The errors of a key-value store that stores its values in files, for `node/CredentialDirectory`. Effect 3 and Effect 4 have different
+ * errors. This module hides the difference.
  */
 import * as PlatformError from "@effect/platform/Error"
 
 export type DirectoryError = PlatformError.PlatformError
 
-/** The error of an operation `method` that has failed at `path`. */
+/** Makes the error of an operation `method` that has failed at `path`. */
 export const make = (method: string, path: string, cause: unknown): DirectoryError =>
   new PlatformError.SystemError({
     reason: "Unknown",

@@ -12,8 +12,8 @@ import * as ServerText from "../discovery/ServerText.js"
 import type { Grant, GrantContext } from "../Grant.js"
 
 /**
- * `form` gives the parameters of a token request, without the scopes. `client` and `obtain` of the grant fail when the MCP server uses
- * another authorization server.
+ * Makes the grant. `form` returns the parameters of a token request, without the scopes. `client` and `obtain` of the grant fail when the
+ * MCP server uses another authorization server.
  */
 export const make = <R>(
   client: PreRegistered,
@@ -24,7 +24,7 @@ export const make = <R>(
       "UnknownClient",
       `This client is registered at ${ServerText.shorten(client.issuer)}, and the MCP server ${
         ServerText.location(new URL(url))
-      } uses the authorization server ${ServerText.shorten(issuer)}; the client sends nothing there`
+      } uses the authorization server ${ServerText.shorten(issuer)}; the client sends no credentials to that server`
     )
   return {
     isInteractive: false,
@@ -42,7 +42,7 @@ export const make = <R>(
   }
 }
 
-/** The text of a token that the application gives to the grant. Fails with `message` when the effect of the application fails. */
+/** Returns the text of a token that the application gives to the grant. Fails with `message` when the effect of the application fails. */
 export const given = <R>(
   token: Effect.Effect<Redacted.Redacted<string>, unknown, R>,
   message: string

@@ -15,8 +15,8 @@ import * as Registered from "./Registered.js"
 import * as Registration from "./Registration.js"
 
 /**
- * The client for a token request. `redirectUri` is `undefined` when no browser login follows: for a refresh, a revocation, or a login on
- * another device.
+ * Chooses the client for a token request. `redirectUri` is `undefined` when there is no browser login: for a refresh, a revocation, or a
+ * login on another device.
  */
 export const choose = Effect.fnUntraced(function*(
   identity: ClientIdentity,
@@ -31,7 +31,7 @@ export const choose = Effect.fnUntraced(function*(
   const known = registered(issuer)
   if (known !== undefined) return known as Client
   if (previousIssuer !== undefined && registered(previousIssuer) !== undefined) {
-    // A client that was registered by hand at one issuer is not used at another issuer.
+    // A client that was registered manually at one issuer is not used at another issuer.
     return yield* unknown(
       `This client is registered at ${
         ServerText.shorten(previousIssuer)
@@ -57,10 +57,10 @@ export const choose = Effect.fnUntraced(function*(
   if (ask === undefined) return yield* unknown(whyUnknown(identity, context))
   const given = yield* Effect.mapError(
     ask({ issuer }),
-    (cause) => failure("UnknownClient", "`ask` gave no client", { cause })
+    (cause) => failure("UnknownClient", "`ask` returned no client", { cause })
   )
   const { authMethod, clientId, clientSecret, privateKey } = given
-  // A private key is not stored: `ask` gives it again.
+  // A private key is not stored, so `ask` must return the key again.
   if (privateKey === undefined && authMethod !== "private_key_jwt") {
     const redirectUris = redirectUri === undefined ? [] : [redirectUri]
     yield* Registered.replace(
@@ -73,8 +73,8 @@ export const choose = Effect.fnUntraced(function*(
 })
 
 /**
- * Registers the client. Fails when the server gives an id that the client has at another server: a hostile server could so get a code of
- * the other server.
+ * Registers the client. Fails when the server returns an id that the client already has at another server, because with this id a hostile
+ * server could get a code of the other server.
  */
 const registerAnew = Effect.fnUntraced(function*(identity: ClientIdentity, context: GrantContext, redirectUri: string) {
   const registration = yield* Registration.register(context, identity, redirectUri)
@@ -88,8 +88,7 @@ const registerAnew = Effect.fnUntraced(function*(identity: ClientIdentity, conte
 })
 
 /**
- * Whether the application has only clients that were registered by hand. Such an application does not want a registration at another
- * issuer.
+ * Whether the application has only clients that were registered manually. This application does not want a registration at another issuer.
  */
 const isFixed = ({ ask, metadataDocument, preRegistered = [] }: ClientIdentity): boolean =>
   preRegistered.length > 0 && metadataDocument === undefined && ask === undefined

@@ -1,9 +1,9 @@
 /**
  * The registrations of this client in the store. For each issuer the store has the registration for the next login, and older
- * registrations, because only the client that got a token can refresh that token. `Identities` finds and replaces a registration, and notes
- * which resources use it. `TokenState` and `AuthorizationCode` retire a registration, so that the next login makes a new registration.
- * `TokenRequests` forgets a registration that the issuer refuses. `Revocation` releases a registration, and deletes it when no other
- * resource uses it.
+ * registrations. The older registrations are needed because only the client that got a token can refresh that token. `Identities` finds and
+ * replaces a registration, and records which resources use the registration. `TokenState` and `AuthorizationCode` call `retire`, so that
+ * the next login makes a new registration. `TokenRequests` calls `forget` for a registration that the issuer refuses. `Revocation` calls
+ * `release`, and deletes a registration that no other resource uses.
  */
 import * as Effect from "effect/Effect"
 import type { AuthorizationError } from "../AuthorizationError.js"
@@ -11,7 +11,7 @@ import type { Binding, CredentialStoreService, Registration } from "../Credentia
 
 type Store = Pick<CredentialStoreService, "registrations">
 
-/** The registration with this client id. When `clientId` is `undefined`, the registration for the next login. */
+/** Finds the registration with this client id. When `clientId` is `undefined`, finds the registration for the next login. */
 export const find = (
   { registrations }: Store,
   issuer: string,
@@ -27,7 +27,8 @@ export const find = (
 
 /**
  * Lets the next login register again. The old registration can still be found by its client id, because tokens for another MCP server may
- * have been issued to it. Does nothing when the current registration has another id than `clientId`: then it was replaced already.
+ * have been issued to it. Does nothing when the current registration has another id than `clientId`, because then the old registration was
+ * already replaced.
  */
 export const retire = Effect.fnUntraced(function*(
   { registrations }: Store,
@@ -43,7 +44,7 @@ export const retire = Effect.fnUntraced(function*(
 export const replace = (store: Store, issuer: string, next: Registration): Effect.Effect<void, AuthorizationError> =>
   Effect.zipRight(retire(store, issuer, undefined), store.registrations.set(next, issuer))
 
-/** Runs an effect while no other login or logout changes which resources use the registrations of an issuer. */
+/** Runs an effect. During this time, no other login or logout changes which resources use the registrations of an issuer. */
 const exclusive = <A>(
   store: CredentialStoreService,
   issuer: string,
@@ -51,8 +52,8 @@ const exclusive = <A>(
 ): Effect.Effect<A, AuthorizationError> => store.exclusive(effect, issuer, "")
 
 /**
- * Notes that a login for `resource` uses the registration for the next login. Only registrations that the client can delete need this note.
- * Gives `false` when the registration is gone, because a logout may have deleted it.
+ * Records that a login for `resource` uses the registration for the next login. Only registrations that the client can delete need this
+ * record. Returns `false` when the registration does not exist any more, because a logout may have deleted it.
  */
 export const use = (
   store: CredentialStoreService,
@@ -74,8 +75,8 @@ export const use = (
   )
 
 /**
- * Notes that the tokens for a resource are gone. When the client can delete the registration at the issuer, and no other resource uses it,
- * this function removes it from the store and gives it. Otherwise it gives `undefined`.
+ * Records that the tokens for a resource do not exist any more. When the client can delete the registration at the issuer, and no other
+ * resource uses the registration, removes the registration from the store and returns it. Otherwise returns `undefined`.
  */
 export const release = (
   store: CredentialStoreService,
@@ -98,7 +99,9 @@ export const release = (
     })
   )
 
-/** Removes the registration with this client id from the store. When `clientId` is `undefined`, the registration for the next login. */
+/**
+ * Removes the registration with this client id from the store. When `clientId` is `undefined`, removes the registration for the next login.
+ */
 export const forget = Effect.fnUntraced(function*(
   { registrations }: Store,
   issuer: string,

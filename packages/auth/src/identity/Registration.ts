@@ -41,7 +41,7 @@ export const register = (
     return yield* read(answer, server, redirectUri)
   })
 
-/** "native" is a program on the user's machine, "web" is a web application. */
+/** Returns the application type: "native" for a program on the user's machine, "web" for a web application. */
 const applicationType = (redirectUri: string): "native" | "web" => {
   const { hostname, protocol } = new URL(redirectUri)
   return protocol === "https:" && !isLoopback(hostname) ? "web" : "native"
@@ -78,7 +78,7 @@ const read = (
 }
 
 /**
- * Whether a URL has the origin of the registration endpoint. The client later sends a token to this URL, and only the server that
+ * Whether a URL has the same origin as the registration endpoint. The client later sends a token to this URL, and only the server that
  * registered the client may get the token.
  */
 const isSameOrigin = (url: unknown, endpoint: string | undefined): url is string =>

@@ -1,7 +1,7 @@
 /**
- * Keeps the registrations and the tokens of a client in a directory that only the user can read. Each record is a file, which is replaced
- * as a whole, so that several processes can use the directory at the same time. One process refreshes a token; the other processes read the
- * stored token.
+ * Stores the registrations and the tokens of a client in a directory that only the user can read. Each record is a file. A change replaces
+ * the whole file, so that several processes can use the directory at the same time. One process refreshes a token, and the other processes
+ * read the stored token.
  *
  * @since 0.1.0
  */
@@ -20,16 +20,16 @@ import * as Permissions from "./credentials/Permissions.js"
 /** @category models */
 export interface Options {
   /**
-   * Whether the store uses a directory or files that other users of the machine can read, write or own. This is for a directory that a
-   * container mounts and whose modes cannot be changed. Default: false.
+   * Whether the store also accepts a directory or files that other users of the machine can read, write or own. Use `true` for a directory
+   * that a container mounts and whose modes cannot be changed. Default: false.
    */
   readonly allowOthers?: boolean | undefined
 }
 
 /**
- * A `CredentialStore` in a directory. The layer creates the directory with mode 0700 and its files with mode 0600. When another user can
- * read, write or own the directory or a record in it, each operation fails with reason `Store`. On Windows this is not checked, and the
- * files inherit the permissions of the parent directory. The secrets in the files are not encrypted.
+ * Provides a `CredentialStore` in a directory. The layer creates the directory with mode 0700 and its files with mode 0600. When another
+ * user can read or write the directory or a record, or owns one of them, each operation fails with reason `Store`. On Windows the layer
+ * does not check this, and the files inherit the permissions of the parent directory. The secrets in the files are not encrypted.
  *
  * @category layers
  */
@@ -52,8 +52,8 @@ export const layer = (
 }
 
 /**
- * Runs an effect with a lock file. When no lock file can be created, the effect runs without a lock, because then no token can be stored in
- * the directory either.
+ * Runs an effect with a lock file. If the lock file cannot be created, the effect runs without a lock. In this case no token can be stored
+ * in the directory either.
  */
 const locked = (directory: string): CredentialStore.Exclusive => (name, effect) =>
   Effect.scoped(Effect.zipRight(

@@ -1,7 +1,7 @@
 /**
- * The service `Browser` for programs on the user's own machine. It opens the login in the browser, and receives the response with an HTTP
- * server on 127.0.0.1, which runs only during a login. The path of the response is random, so that no other page can guess it. When the
- * client has registered itself before, the server listens on the registered port again, if this port is free.
+ * The service `Browser` for programs on the user's own machine. The service opens the login in the browser, and receives the response with
+ * an HTTP server on 127.0.0.1. The HTTP server runs only during a login. The path of the response is random, so that no other page can
+ * guess it. If the client has registered itself before and the registered port is free, the server listens on this port again.
  *
  * @see https://www.rfc-editor.org/rfc/rfc8252#section-7.3
  * @since 0.1.0
@@ -23,21 +23,21 @@ import * as OpenUrl from "./browser/OpenUrl.js"
 /** @category models */
 export interface Options {
   /**
-   * The port to listen on. Default: any free port. When the client was registered by hand or by a metadata document, give the registered
-   * port, unless the authorization server ignores the port of a loopback address.
+   * The port on which the HTTP server listens. Default: any free port. If the client was registered manually or with a metadata document,
+   * give the registered port. This is not needed if the authorization server ignores the port of a loopback address.
    */
   readonly port?: number | undefined
   /** The path of the redirect URI. Default: a random path. */
   readonly path?: `/${string}` | undefined
   /**
-   * Opens the URL for the user. Where there is no browser, over SSH for example, pass a function that prints the URL. Default: runs the
+   * Opens the URL for the user. If there is no browser, for example over SSH, pass a function that prints the URL. Default: runs the
    * program of the system (`open`, `xdg-open` or `rundll32.exe`) without a shell.
    */
   readonly open?: ((url: URL) => Effect.Effect<void, unknown>) | undefined
 }
 
 /**
- * `layer` with options.
+ * Provides the same `Browser` as `layer`, with options.
  *
  * @category layers
  */
@@ -55,13 +55,13 @@ export const layerWith = (options: Options = {}): Layer.Layer<Browser> =>
   })
 
 /**
- * A `Browser` for `AuthorizationCode`.
+ * Provides a `Browser` for `AuthorizationCode`.
  *
  * @category layers
  */
 export const layer: Layer.Layer<Browser> = layerWith()
 
-/** The port and the path of a registered redirect URI; `undefined` when the options do not allow them. */
+/** Returns the port and the path of a registered redirect URI; `undefined` when the options do not allow them. */
 const portAndPath = (uri: string, { path, port }: Options) => {
   if (!URL.canParse(uri)) return undefined
   const url = new URL(uri)
@@ -123,15 +123,15 @@ const login = (
     }
   })
 
-/** The oldest connection is closed when there are more. */
+/** How many connections may be open. When there are more, the oldest connection is closed. */
 const MAX_CONNECTIONS = 16
 
 /** How many characters a response may have. */
 const MAX_TARGET = 16 * 1024
 
 /**
- * In bytes. A browser sends the cookies of every program that has listened at this address, whatever its port was, so there may be very
- * many.
+ * The largest size of the headers, in bytes. A browser sends the cookies of every program that has ever listened at this address, on any
+ * port, so the headers may be very large.
  */
 const MAX_HEADERS = 1024 * 1024
 
@@ -144,8 +144,8 @@ const listen = (
       { requestTimeout: 10_000, headersTimeout: 10_000, maxHeaderSize: MAX_HEADERS },
       onRequest
     )
-    // A browser opens connections in advance, and any page can open connections that send nothing: the newest connection may bring the
-    // response.
+    // A browser opens connections in advance, and any page can open connections that send nothing. Therefore the newest connection is kept,
+    // because it may bring the response.
     const open = new Set<Socket>()
     server.on("connection", (socket) => {
       open.add(socket)
@@ -153,7 +153,7 @@ const listen = (
       const [oldest] = open
       if (open.size > MAX_CONNECTIONS) oldest?.destroy()
     })
-    // The event also reports a later connection that cannot be accepted: without a listener it would end the process.
+    // The event also reports a later connection that cannot be accepted. Without a listener, the event would end the process.
     server.on("error", (cause) =>
       resume(
         Effect.fail(
@@ -169,7 +169,7 @@ const listen = (
     server.listen(port, "127.0.0.1", () => resume(Effect.succeed(server)))
   })
 
-/** Waits until the page is written, for at most a second. */
+/** Waits until the page is written, for at most one second. */
 const close = (server: Server): Effect.Effect<void> =>
   Effect.async<void>((resume) => {
     server.close(() => resume(Effect.void))

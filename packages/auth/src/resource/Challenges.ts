@@ -1,7 +1,6 @@
 /**
- * Access tokens in HTTP. This module finds the token of a request in the `Authorization` header, and nowhere else. It makes the refusals:
- * their status and challenges tell the client where to get a token, and for which scopes. `ResourceServer` decides when a request is
- * refused.
+ * Finds the access token of an HTTP request, and makes the refusals. The token must be in the `Authorization` header. The status and the
+ * challenges of a refusal tell the client where to get a token, and for which scopes. `ResourceServer` decides when a request is refused.
  *
  * @see https://www.rfc-editor.org/rfc/rfc6750#section-2
  * @see https://www.rfc-editor.org/rfc/rfc6750#section-3
@@ -21,10 +20,10 @@ type Credentials =
   | Token
   /** The request has no token, or credentials of another scheme. */
   | { readonly _tag: "None" }
-  /** The client gets status 400 with the message. */
+  /** The credentials are malformed. The client gets status 400 with the message. */
   | { readonly _tag: "Malformed"; readonly message: string }
 
-/** The credentials of a request. This function does not read the content of the token. */
+/** Reads the credentials of a request. Does not read the content of the token. */
 export const credentialsOf = ({ headers: { authorization }, url }: HttpRequest, maxLength: number): Credentials => {
   const query = url.indexOf("?")
   // MUST NOT be included in the URI query string (2026-07-28 basic/authorization#token-requirements)
@@ -54,7 +53,7 @@ const IN_QUERY: Credentials = {
 }
 
 export interface Challenges {
-  /** The request has no token. */
+  /** The refusal of a request that has no token. */
   readonly missing: HttpRefusal.HttpRefusal
   readonly malformed: (message: string) => HttpRefusal.HttpRefusal
   readonly invalidToken: (message: string) => HttpRefusal.HttpRefusal
@@ -87,7 +86,7 @@ export const make = ({ dpop, resourceMetadata, scopes }: Options): Challenges =>
     )
 
   return {
-    // This challenge has no error code, because a client that has sent no token has made no error.
+    // This challenge has no error code, because a client that has sent no token has not made an error.
     missing: HttpRefusal.unauthorized(
       challenges({ scope }),
       "Unauthorized: this server requires an access token in the Authorization header"
@@ -116,7 +115,10 @@ export const make = ({ dpop, resourceMetadata, scopes }: Options): Challenges =>
   }
 }
 
-/** The refusal when it is not known whether the token is valid. The client keeps the token and tries again after 5 seconds. */
+/**
+ * Makes the refusal for the case that the server cannot find out whether the token is valid. The client keeps the token and tries again
+ * after 5 seconds.
+ */
 export const unavailable = (message: string): HttpRefusal.HttpRefusal =>
   new HttpRefusal.HttpRefusal({
     status: 503,

@@ -1,7 +1,8 @@
 /**
- * Checks the proofs of DPoP, for `ResourceServer`. A proof shows that the sender of a request has the key that its token is bound to. A
- * proof is for one request, one token and a short time, and is accepted once. So used proofs are remembered until they are too old: in
- * `SharedLimits` for all nodes if it is provided, otherwise in this process. `Challenges` makes the answer to a refused proof.
+ * Checks the proofs of DPoP, for `ResourceServer`. A proof shows that the sender of a request has the key to which the token is bound. A
+ * proof is for one request, one token and a short time, and is accepted only one time. Therefore used proofs are stored until they are too
+ * old. They are stored in `SharedLimits` for all nodes if this service is provided, otherwise in this process. `Challenges` makes the
+ * answer to a refused proof.
  *
  * @see https://www.rfc-editor.org/rfc/rfc9449#section-4.3
  */
@@ -15,14 +16,14 @@ import * as Jose from "jose"
 import * as Sha256 from "../digest/Sha256.js"
 import * as ResourceMetadata from "../discovery/ResourceMetadata.js"
 
-/** See `DpopOptions` of `ResourceServer`. */
+/** The options of the checks. See `DpopOptions` of `ResourceServer`. */
 export interface Options {
   readonly maxAge?: Duration.DurationInput | undefined
   readonly maxProofs?: number | undefined
   readonly nonce?: Duration.DurationInput | undefined
 }
 
-/** Why a proof is refused. */
+/** The reason why a proof is refused. */
 export class ProofError extends Data.TaggedError("ProofError")<{
   readonly error: "invalid_dpop_proof" | "use_dpop_nonce" | "busy"
   readonly message: string
@@ -30,14 +31,14 @@ export class ProofError extends Data.TaggedError("ProofError")<{
   readonly nonce?: string | undefined
 }> {}
 
-/** The request that a proof must be for. */
+/** The request for which a proof must be made. */
 export interface Request {
   readonly proof: string | undefined
   readonly method: string
   /** The URLs that the proof may name, without query: the resource, and the URL of the request at the same origin. */
   readonly urls: ReadonlyArray<string>
   readonly token: string
-  /** The thumbprint of the key that the token is bound to. */
+  /** The thumbprint of the key to which the token is bound. */
   readonly jkt: string
   readonly millis: number
 }
@@ -48,7 +49,7 @@ export interface DpopProofs {
 
 export const ALGORITHMS = ["ES256", "ES384", "ES512", "EdDSA", "Ed25519", "RS256", "PS256"]
 
-/** The most characters of a proof, and of its id. */
+/** How many characters a proof, and the id of a proof, may have. */
 const MAX_LENGTH = 8192
 const MAX_ID = 256
 
@@ -62,7 +63,7 @@ export const make = (
   const use = shared === undefined ? remembered(life, options.maxProofs ?? 100_000) : sharing(life, shared)
   const secret = crypto.randomUUID()
   const nonceLife = Duration.toMillis(options.nonce ?? 0)
-  /** The nonce of a period. Only a server that has the secret can compute a nonce before the period begins. */
+  /** Returns the nonce of a period. Only a server that has the secret can compute a nonce before the period begins. */
   const nonceAt = (millis: number) => Sha256.base64Url(`${secret} ${Math.floor(millis / nonceLife)}`)
 
   return {
@@ -106,7 +107,7 @@ export const make = (
       }
       if (options.nonce !== undefined) {
         const current = yield* nonceAt(millis)
-        // The nonce of the period before is accepted, too.
+        // The nonce of the previous period is also accepted.
         if (nonce !== current && nonce !== (yield* nonceAt(millis - nonceLife))) {
           const message = "The proof of DPoP needs the nonce of this server"
           return yield* new ProofError({ error: "use_dpop_nonce", message, nonce: current })
@@ -117,12 +118,12 @@ export const make = (
   }
 }
 
-/** Whether the proof is used for the first time. */
+/** Records the use of a proof. Returns `true` when the proof is used for the first time. */
 type Use = (jkt: string, id: string, millis: number) => Effect.Effect<boolean, ProofError>
 
 /**
- * Remembers proofs for all nodes. While the shared store does not answer, no proof is accepted, because it may have been used at another
- * node.
+ * Stores used proofs for all nodes. When the shared store does not answer, no proof is accepted, because another node may already have
+ * accepted the proof.
  */
 const sharing = (life: number, { once }: SharedLimitsService): Use => {
   const logged = StoreFailure.once("The store of used proofs")
@@ -134,7 +135,7 @@ const sharing = (life: number, { once }: SharedLimitsService): Use => {
 }
 
 /**
- * Remembers proofs in this process. `used` has, for each key, the ids of the used proofs with the time until which they are remembered.
+ * Stores used proofs in this process. For each key, `used` has the ids of the used proofs, each with the time until which it is stored.
  * `count` is the number of all ids.
  */
 const remembered = (life: number, maxProofs: number): Use => {
@@ -173,6 +174,6 @@ const busy = (message: string): ProofError => new ProofError({ error: "busy", me
 
 const invalid = (message: string): ProofError => new ProofError({ error: "invalid_dpop_proof", message })
 
-/** The form in which URLs are compared: without query, fragment and a slash at the end. "" when the value is not a URL. */
+/** Returns the form in which URLs are compared: without query, fragment and a slash at the end. Returns "" when the value is not a URL. */
 export const normalized = (url: unknown): string =>
   typeof url === "string" && URL.canParse(url) ? ResourceMetadata.canonical(new URL(url)) : ""

@@ -1,6 +1,6 @@
 /**
  * The public keys of one issuer, from its JSON Web Key Set, for `JwtVerifier`. This module finds the keys that may have signed a token, and
- * caches the key set with `Refreshed`. It never uses symmetric keys and keys for encryption.
+ * caches the key set with `Refreshed`. It never uses symmetric keys or keys for encryption.
  *
  * @see https://www.rfc-editor.org/rfc/rfc7517
  */
@@ -25,21 +25,21 @@ import * as Refreshed from "./Refreshed.js"
  */
 export type Keys = ReturnType<typeof Jose.createLocalJWKSet>
 
-/** See the options of `JwtVerifier`. */
+/** The options of a key set. See the options of `JwtVerifier`. */
 export interface Options {
   readonly keySets?: Readonly<Record<string, string>> | undefined
   readonly keys?: Readonly<Record<string, ReadonlyArray<unknown>>> | undefined
   readonly refreshInterval?: Duration.DurationInput | undefined
 }
 
-/** In milliseconds: how long a key set is used before it is requested again, and how much longer while requests fail. */
+/** How long a key set is used before it is requested again, and how much longer it is used when the requests fail, in milliseconds. */
 const MAX_AGE = Duration.toMillis("10 minutes")
 const STALE_FOR = Duration.toMillis("1 hour")
 
-/** How many keys are tried for a token that fits several keys, because its header has no key id. */
+/** How many keys are tried for a token that fits several keys. A token can fit several keys when its header has no key id. */
 const MAX_TRIES = 8
 
-/** The members of a key that are copied. They are public: if a key set contains a private key, its private part is not kept here. */
+/** The members of a key that are copied. All of them are public. If a key set contains a private key, its private part is not copied. */
 const MEMBERS = ["kty", "kid", "use", "alg", "key_ops", "crv", "x", "y", "n", "e"] as const
 
 const keysOf = (keys: ReadonlyArray<unknown>): Keys =>
@@ -57,7 +57,7 @@ const CURVES: ReadonlyMap<unknown, readonly [kty: string, algorithms: ReadonlyAr
   ["Ed25519", ["OKP", ["EdDSA", "Ed25519"]]]
 ])
 
-/** The characters of a modulus of 2,048 bits in base64url. `jose` refuses a shorter RSA key when it verifies a signature. */
+/** The number of characters of a modulus of 2,048 bits in base64url. `jose` refuses a shorter RSA key when it verifies a signature. */
 const MIN_MODULUS = 341
 
 const isText = (value: unknown, length = 1): boolean =>
@@ -66,8 +66,8 @@ const isText = (value: unknown, length = 1): boolean =>
 type Key = Readonly<Record<string, unknown>>
 
 /**
- * Whether a key can have signed a token. Other keys are left out, so that a key set without usable keys does not replace a key set that has
- * one.
+ * Whether a key can have signed a token. Other keys are left out, so that a key set without usable keys does not replace a key set with
+ * usable keys.
  */
 const isUsable = (key: Key): boolean => {
   const { key_ops: operations, kty, use } = key
@@ -100,7 +100,7 @@ export const isSigned = (keys: Keys, token: string): Effect.Effect<boolean | und
         : Effect.succeed(error instanceof Jose.errors.JWKSNoMatchingKey ? undefined : false)
   )
 
-/** The keys of an issuer: the keys in the option `keys`, which never change, or the key set that the issuer publishes. */
+/** Makes the keys of an issuer. These are the keys in the option `keys`, which never change, or the key set that the issuer publishes. */
 export const make = (
   issuer: string,
   documents: Documents.Documents,

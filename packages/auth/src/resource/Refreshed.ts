@@ -1,13 +1,14 @@
 /**
- * A value of an authorization server that is requested when it is needed, kept, and requested again when it is old. `KeySet` and
- * `IntrospectionVerifier` keep what an authorization server publishes; `JwtVerifier` reads key sets. While requests for the value fail, the
- * old value is used for a limited time. At most one request is under way.
+ * Caches a value that an authorization server publishes. The value is requested when it is needed, and requested again when it is old.
+ * `KeySet` and `IntrospectionVerifier` cache values with this module, and `JwtVerifier` reads the cached key sets. When the requests for
+ * the value fail, the old value is used for a limited time. At most one request runs at a time.
  *
- * Only the request that is under way writes these two fields:
+ * Only the running request writes these two fields:
  * - `current`: the value, and when it was requested last.
- * - `problem`: why the last request failed, and when; a request that succeeds removes it.
+ * - `problem`: the error and the time of the last failed request. A successful request removes it.
  *
- * Only `newer` changes `sought`: what the value lacked, and when that caused a request. An entry is removed after `interval`.
+ * Only `newer` changes `sought`: the things that the value did not have, each with the time at which it caused a request. An entry is
+ * removed after `interval`.
  */
 import * as SingleFlight from "@effect-mcp/core/unstable/kit/SingleFlight"
 import * as TimeLimit from "@effect-mcp/core/unstable/kit/TimeLimit"
@@ -20,14 +21,14 @@ import { failure } from "../discovery/Failure.js"
 
 export interface Refreshed<A> {
   /**
-   * The value. An old value is given at once, while a request for the next value runs. When there is no value, or it is too old to be used,
-   * this waits for a request, and fails when the request fails.
+   * Returns the value. Returns an old value at once, and starts a request for the next value. When there is no value, or the value is too
+   * old, waits for a request, and fails when the request fails.
    */
   readonly get: Effect.Effect<A, AuthorizationError>
   /**
-   * Another value than `seen`, which lacks `sought`. Gives `undefined` when there is no other value, when the same `sought` has caused a
-   * request within `interval`, or when too many others have. Fails when the last request has failed, because then it is not known whether
-   * there is another value.
+   * Requests another value, because the value `seen` does not contain `sought`. Returns `undefined` when there is no other value, when the
+   * same `sought` has caused a request within `interval`, or when too many other things have caused requests. Fails when the last request
+   * has failed, because then it is not known whether there is another value.
    */
   readonly newer: (seen: A, sought: string) => Effect.Effect<A | undefined, AuthorizationError>
   /** Whether `value` is the present value and younger than `maxAge`, at the time `millis`. */
@@ -38,23 +39,23 @@ export interface Options<A> {
   /** The name of the value in the log, for example `the key set of https://login.example`. */
   readonly what: string
   readonly request: Effect.Effect<A, AuthorizationError>
-  /** Whether two values are the same. If so, the value from before is kept. */
+  /** Whether two values are the same. If they are the same, the earlier value is kept. */
   readonly isSame: (before: A, after: A) => boolean
   readonly timeout: Duration.DurationInput
   /** How long a value is used before it is requested again, in milliseconds. */
   readonly maxAge: number
-  /** How long an old value is used after `maxAge` while requests fail, in milliseconds. */
+  /** How long an old value is used after `maxAge` when the requests fail, in milliseconds. */
   readonly staleFor: number
-  /** How long `newer` makes no second request for the same `sought`, in milliseconds. */
+  /** The shortest time between two requests of `newer` for the same `sought`, in milliseconds. */
   readonly interval: number
 }
 
-/** In milliseconds: how long `get` answers with the last problem, before it makes the next request. */
+/** How long `get` answers with the last problem before it sends the next request, in milliseconds. */
 const RETRY = 5000
 
 /**
- * How many different `sought` may cause a request in one interval. A few invented values of one client then do not keep other clients from
- * finding a new value.
+ * How many different `sought` may each cause a request in one interval. The number is larger than one so that a few invented values of one
+ * client do not block other clients.
  */
 const MAX_SOUGHT = 4
 
@@ -74,7 +75,7 @@ export const make = <A>(options: Options<A>, scope: Scope.Scope): Refreshed<A> =
   }
 }
 
-/** What the functions of this module share. */
+/** The data that the functions of this module share. */
 interface Self<A> {
   readonly options: Options<A>
   readonly scope: Scope.Scope
@@ -138,7 +139,7 @@ const failed = <A>(self: Self<A>, error: AuthorizationError): Effect.Effect<neve
   Effect.flatMap(Clock.currentTimeMillis, (at) => {
     self.problem = { error, at }
     return Effect.zipRight(
-      Effect.logWarning(`The server has not got ${self.options.what}: ${error.message}`),
+      Effect.logWarning(`The server could not get ${self.options.what}: ${error.message}`),
       Effect.fail(error)
     )
   })
@@ -146,5 +147,5 @@ const failed = <A>(self: Self<A>, error: AuthorizationError): Effect.Effect<neve
 const noAnswer = (what: string): AuthorizationError =>
   failure(
     "Unreachable",
-    `There was no answer in time for ${what}; the option \`requestTimeout\` has the limit`
+    `There was no answer in time for ${what}; the option \`requestTimeout\` sets the limit`
   )

@@ -1,14 +1,14 @@
 /**
- * What `IntrospectionVerifier` remembers of the answers of the authorization server. It remembers active tokens, so that requests with them
- * need not wait behind invented tokens. It remembers inactive tokens for a short time, so that the same invented token does not cause a
- * request each time.
+ * Stores answers of the authorization server for `IntrospectionVerifier`. The list of active tokens lets requests with these tokens start
+ * before requests with unknown tokens, which may be invented. The list of inactive tokens is kept for a short time, so that the same
+ * invented token does not cause a request each time.
  *
- * Both lists are limited in tokens and characters; the oldest tokens are forgotten. A token is in one list at most. A token is never
- * accepted because it is in the list of active tokens: the authorization server is asked again.
+ * Both lists have a limit of tokens and of characters, and the oldest tokens are removed. A token is in at most one list. A token is never
+ * accepted only because it is in the list of active tokens: the verifier asks the authorization server again.
  */
 
 export interface SeenTokens {
-  /** Whether the token was active when it was last asked about. */
+  /** Whether the token was active in the last answer of the authorization server. */
   readonly wasActive: (token: string) => boolean
   /** Whether the token was inactive a short time ago. */
   readonly isInactive: (token: string, millis: number) => boolean
@@ -16,8 +16,8 @@ export interface SeenTokens {
 }
 
 /**
- * In milliseconds: how long an inactive token is refused without a request. The time is short, because one node of an authorization server
- * may not know a new token at once.
+ * How long an inactive token is refused without a request, in milliseconds. The time is short because a node of an authorization server may
+ * get to know a new token with a delay.
  */
 export const INACTIVE_FOR = 5000
 
@@ -38,7 +38,10 @@ export const make = (): SeenTokens => {
   }
 }
 
-/** The time at which each token was set, with the oldest token first. `held` counts the characters of all tokens. */
+/**
+ * Makes a limited list of tokens. The list has the time at which each token was added, with the oldest token first. `held` counts the
+ * characters of all tokens.
+ */
 const bounded = (max: typeof MAX_ACTIVE) => {
   const times = new Map<string, number>()
   let held = 0

@@ -1,9 +1,9 @@
 /**
- * Remembers verified tokens for `ResourceServer`, until `isCurrent` of the verifier gives `false`. Requests that bring the same token at
- * the same time share one verification. `ResourceServer` checks for each request what depends on the time or on the request.
+ * Caches verified tokens for `ResourceServer`, until `isCurrent` of the verifier returns `false`. Requests that have the same token at the
+ * same time share one verification. `ResourceServer` still checks for each request everything that depends on the time or on the request.
  *
- * `held` is the number of characters of all remembered tokens. When there are more than `max` tokens or `MAX_CHARACTERS` characters, the
- * oldest tokens are forgotten. `waiting` is the number of requests that wait for a verification.
+ * `held` is the number of characters of all cached tokens. When there are more than `max` tokens or `MAX_CHARACTERS` characters, the oldest
+ * tokens are removed. `waiting` is the number of requests that wait for a verification.
  */
 import * as SingleFlight from "@effect-mcp/core/unstable/kit/SingleFlight"
 import * as Effect from "effect/Effect"
@@ -16,12 +16,12 @@ export interface Entry<A> {
 
 export interface TokenCache<A, E> {
   readonly get: (token: string, millis: number) => Entry<A> | undefined
-  /** Verifies the token with `run`, and remembers the result. Fails with `busy` when too many requests wait for verifications. */
+  /** Verifies the token with `run`, and caches the result. Fails with `busy` when too many requests wait for verifications. */
   readonly verify: (token: string, run: Effect.Effect<Entry<A>, E>) => Effect.Effect<Entry<A>, E>
   readonly remove: (token: string) => void
 }
 
-/** How many characters all remembered tokens may have together. */
+/** How many characters all cached tokens together may have. */
 const MAX_CHARACTERS = 16 * 1024 * 1024
 
 export const make = <A, E>(

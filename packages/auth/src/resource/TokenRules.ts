@@ -1,7 +1,7 @@
 /**
- * Decides whether a verified token is for this server and valid now. The rules are the same for all verifiers. `ResourceServer` accepts a
- * token once and checks its times for each request. Texts are compared exactly: two different texts for the same URL are different
- * audiences and different issuers.
+ * Decides whether a verified token is for this server and valid now. The rules are the same for all verifiers. `ResourceServer` calls
+ * `accept` one time for a token, and checks the times of the token for each request. Texts are compared exactly: two different texts for
+ * the same URL are different audiences and different issuers.
  *
  * @see https://www.rfc-editor.org/rfc/rfc9068#section-4
  */
@@ -14,26 +14,26 @@ import * as TokenVerifier from "../TokenVerifier.js"
 export interface Rules {
   readonly issuers: ReadonlyArray<string>
   readonly audiences: ReadonlyArray<string>
-  /** The names of the claims that have the scopes of a token. */
+  /** The names of the claims that contain the scopes of a token. */
   readonly scopeClaims: ReadonlyArray<string>
-  /** How much clocks may differ, in milliseconds. */
+  /** The largest accepted difference between clocks, in milliseconds. */
   readonly clockTolerance: number
 }
 
-/** An access token, with the key that a request must prove to have. */
+/** An access token, and the key that the sender of a request must have. */
 export interface Accepted {
   readonly token: AccessToken
   /** The thumbprint of the key that the sender must have; `undefined` when the token is not bound to a key. */
   readonly jkt: string | undefined
-  /** From when the token is valid, in milliseconds since 1970. */
+  /** The time from which the token is valid, in milliseconds since 1970. */
   readonly notBefore: number
 }
 
-/** The values of `aud` for a resource. The URL of an origin is accepted with and without a slash at the end. */
+/** Returns the accepted values of `aud` for a resource. The URL of an origin is accepted with and without a slash at the end. */
 export const audiencesOf = (resource: string): ReadonlyArray<string> =>
   new URL(resource).pathname === "/" ? [resource.replace(/\/$/, ""), `${resource.replace(/\/$/, "")}/`] : [resource]
 
-/** The access token of verified claims. Fails when it is for another server, or has claims that this server cannot read. */
+/** Makes the access token from verified claims. Fails when the token is for another server, or has claims that this server cannot read. */
 export const accept = (
   { claims, issuer }: TokenVerifier.Verified,
   rules: Rules
@@ -44,7 +44,7 @@ export const accept = (
   const { aud, azp, client_id, cnf, exp, nbf, sub } = claims
   const audiences = Array.isArray(aud) ? aud : [aud]
   if (!audiences.some((one) => rules.audiences.includes(one))) {
-    return TokenVerifier.invalid("The access token is for another resource than this server")
+    return TokenVerifier.invalid("The access token is not for this server")
   }
   if (!isTime(exp) || !isTime(nbf)) {
     return TokenVerifier.invalid("The times of the access token (exp and nbf) must be numbers")
@@ -77,7 +77,7 @@ export const accept = (
     : clientId !== undefined
     ? `${issuer}?${clientId}`
     : undefined
-  if (id === undefined) return TokenVerifier.invalid("The access token names neither a user nor a client")
+  if (id === undefined) return TokenVerifier.invalid("The access token has no user and no client")
   return Effect.succeed({
     token: {
       id,
@@ -98,7 +98,7 @@ interface Timed extends Pick<Accepted, "notBefore"> {
   readonly token: Pick<AccessToken, "expiresAt">
 }
 
-/** Why the token is not valid at a time; `undefined` when it is. */
+/** Returns the reason why the token is not valid at a time; `undefined` when the token is valid. */
 export const problemAt = (
   { notBefore, token: { expiresAt = Infinity } }: Timed,
   { clockTolerance }: Rules,
@@ -111,8 +111,8 @@ export const problemAt = (
     : undefined
 
 /**
- * For how many milliseconds a stream that begins now may stay open: until the token expires. When the token has already expired but is
- * within the tolerance, until the tolerance ends.
+ * Returns for how many milliseconds a stream that begins now may stay open. A stream may stay open until the token expires. If the token
+ * has already expired but is within the clock tolerance, the stream may stay open until the tolerance ends.
  */
 export const lifeAt = (
   { token: { expiresAt = Infinity } }: Timed,
@@ -122,7 +122,7 @@ export const lifeAt = (
 
 const isTime = (value: unknown): value is number | undefined => value === undefined || Number.isFinite(value)
 
-/** Stands for a claim that is there and cannot be read. Such a claim is refused, never treated as absent. */
+/** The value for a claim that exists but cannot be read. A token with such a claim is refused. */
 const malformed = Symbol()
 
 type Claim = string | undefined | typeof malformed
@@ -130,18 +130,18 @@ type Claim = string | undefined | typeof malformed
 const isText = (value: unknown): value is string => typeof value === "string" && value !== ""
 
 /**
- * The user. An unreadable `sub` must not count as absent: the token would then belong to its client, and all users of the client would be
- * one user.
+ * Reads the user. An unreadable `sub` must not count as absent. Otherwise the token would belong to its client, and all users of the client
+ * would be one user.
  */
 const subjectOf = (sub: unknown): Claim => sub === undefined || isText(sub) ? sub : malformed
 
-/** The client. Some issuers write `null` when there is no client. */
+/** Reads the client. Some issuers write `null` when there is no client. */
 const clientOf = (client: unknown): Claim =>
   client === undefined || client === null ? undefined : isText(client) ? client : malformed
 
 /**
- * The scopes, separated by spaces. An entry of a list is one scope, so an entry with a space, such as `Notes Admin`, is left out: it must
- * not become `Notes` and `Admin`.
+ * Reads the scopes and separates them with spaces. Each entry of a list is one scope. An entry with a space, such as `Notes Admin`, is left
+ * out, because it must not become the two scopes `Notes` and `Admin`.
  */
 const scopesOf = (scopes: unknown): Claim =>
   scopes === undefined || scopes === null || scopes === ""

@@ -1,10 +1,10 @@
 /**
  * A lock between processes that share a database. The lock is a record whose text begins with the token of the process that holds the lock.
- * The holder changes the end of the text every 3 seconds. A waiting process that sees the same text for 15 seconds takes the lock, because
- * the holder must have ended. So the clocks of the machines are not compared.
+ * The holder changes the end of the text every 3 seconds. A waiting process that reads the same text for 15 seconds takes the lock, because
+ * the holder must have ended. The processes do not need to compare their clocks.
  *
- * A holder that was suspended for long may wake up when another process has the lock. So the database stores a write under a lock only
- * while the record still begins with the token of the writer (`CredentialStore.makeShared`).
+ * A holder that was suspended for a long time may continue when another process already has the lock. Therefore the database accepts a
+ * write under a lock only if the record still begins with the token of the writer (`CredentialStore.makeShared`).
  */
 import * as EffectInternals from "@effect-mcp/core/unstable/kit/EffectInternals"
 import * as Effect from "effect/Effect"
@@ -15,17 +15,18 @@ import type { AuthorizationError } from "../AuthorizationError.js"
 import type { CredentialDatabase, Lock } from "../CredentialDatabase.js"
 import { failure } from "../discovery/Failure.js"
 
-/** In milliseconds: how often a waiting process looks at the record, and how often the holder of the lock changes it. */
+/** How often a waiting process reads the record, and how often the holder of the lock changes the record, in milliseconds. */
 const LOOK = 200
 const BEAT = 3000
 
 /**
- * How often in a row the database may fail to answer a waiting process, and how long the process waits after each failure, in milliseconds.
+ * How many times in a row the database may fail to answer a waiting process, and how long the process waits after each failure, in
+ * milliseconds.
  */
 const MAX_UNANSWERED = 5
 const PAUSE = 1000
 
-/** How often a waiting process sees the same text before it takes the lock. With `LOOK` this is 15 seconds. */
+/** How many times a waiting process must read the same text before it takes the lock. With `LOOK`, this takes 15 seconds. */
 const MAX_SAME = 75
 
 interface Held {
@@ -33,12 +34,12 @@ interface Held {
   readonly lock: Lock
 }
 
-/** The lock that the present fiber holds; `undefined` outside `exclusive`. */
+/** The lock of the current fiber; `undefined` outside of `exclusive`. */
 export const held = EffectInternals.local<Held | undefined>("@effect-mcp/auth/stored/RecordLock", undefined)
 
 /**
- * Runs an effect while this process holds the lock. When the database does not answer the first request, this fails and does not run the
- * effect. A process that already waits for the lock goes on when the database answers again within a few seconds.
+ * Runs an effect under the lock. When the database does not answer the first request, fails and does not run the effect. A process that
+ * already waits for the lock continues to wait if the database answers again within a few seconds.
  */
 export const exclusive = <A, E, R>(
   database: CredentialDatabase,
@@ -94,7 +95,7 @@ const take = Effect.fnUntraced(function*(database: CredentialDatabase, { name, t
   }
 })
 
-/** Changes the text every `BEAT` to show that the holder lives. Ends when the holder has lost the lock. */
+/** Changes the text every `BEAT` milliseconds to show that the holder still runs. Ends when the holder has lost the lock. */
 const beat = Effect.fnUntraced(function*(database: CredentialDatabase, lock: Lock) {
   for (let beats = 1; true; beats++) {
     yield* Effect.sleep(BEAT)

@@ -1,5 +1,5 @@
 /**
- * A key-value store of texts. A `KeyValueStore` of Effect 3 says that a key has no text in another way than a store of Effect 4; this
+ * A key-value store of texts. For a key without a text, a `KeyValueStore` of Effect 3 returns another value than a store of Effect 4. This
  * module hides the difference. `CredentialStore` reads every store through this module, and `CredentialDirectory` makes a store with it.
  */
 import type { PlatformError } from "@effect/platform/Error"
@@ -16,7 +16,7 @@ export interface Texts<E> {
   readonly keys: Effect.Effect<ReadonlyArray<string>, E>
 }
 
-/** The text of a key; `undefined` when the store has no text for it. */
+/** Returns the text of a key; `undefined` when the store has no text for the key. */
 export const get = (
   store: KeyValueStore.KeyValueStore,
   key: string

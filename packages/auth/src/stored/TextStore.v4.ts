@@ -14,7 +14,7 @@ export interface Texts<E> {
   readonly keys: Effect.Effect<ReadonlyArray<string>, E>
 }
 
-/** The text of a key; `undefined` when the store has no text for it. */
+/** Returns the text of a key; `undefined` when the store has no text for the key. */
 export const get = (
   store: KeyValueStore.KeyValueStore,
   key: string

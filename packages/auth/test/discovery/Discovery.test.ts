@@ -74,7 +74,7 @@ describe("The metadata of a resource", () => {
       const none = Net.make({ "https://mcp.test": Net.notFound })
       const { message, reason } = yield* failing(none, { challenged })
       assert.strictEqual(reason, "InvalidMetadata")
-      assert.include(message, "nor at the server's well-known addresses")
+      assert.include(message, "or at the well-known addresses of the server")
       assert.lengthOf(none.log(), 3)
       // Nor is the document of another server taken there.
       const evil = { ...published, resource: "https://evil.test/mcp" }

@@ -1,6 +1,6 @@
 /**
- * How a client reaches a server: a value that opens a transport in a scope. There are connectors for a subprocess, for a URL, and for a
- * server in the same process. `make` builds a connector for any other transport.
+ * A connector opens the transport with which a client reaches a server. There are connectors for a subprocess, for a URL, and for a server
+ * in the same process. `make` makes a connector for any other transport.
  *
  * @since 0.1.0
  */
@@ -14,19 +14,19 @@ export interface Connector<out R = never> {
   /** The name of the server, for error messages and spans. */
   readonly name: string
   /**
-   * A text that servers of the same kind share: the origin of their URLs, or the command that launches them. A client that has found out
-   * which protocol version one of these servers speaks expects the same version from the other servers. Default: the connector shares with
-   * no other connector.
+   * A text that is equal for all servers of the same kind, such as the origin of their URLs or the command that launches them. When a
+   * client has found the protocol revision of one of these servers, the client expects the same revision from the other servers. Default:
+   * the client finds the revision of this server separately.
    */
   readonly origin?: string | undefined
-  /** Whether a second connection can have a session when the first connection could not start one. Default: `true`. */
+  /** Whether the client can open a second connection when the first connection could not start a session. Default: `true`. */
   readonly connectsAgain?: boolean | undefined
-  /** Opens the transport, which closes with the scope. Fails with a `TransportError` of reason `Open`. */
+  /** Opens the transport. The transport closes when the scope closes. Fails with a `TransportError` whose reason is `Open`. */
   readonly connect: Effect.Effect<Transport, TransportError, R | Scope.Scope>
 }
 
 /**
- * A connector that opens its transport with `connect`.
+ * Makes a connector that opens its transport with `connect`.
  *
  * @category constructors
  */
@@ -42,7 +42,7 @@ export const make = <R>(
 })
 
 /**
- * A connector for a transport that is already open. A client can connect with it once.
+ * Makes a connector for a transport that is already open. A client can connect only one time with this connector.
  *
  * @category constructors
  */

@@ -1,11 +1,13 @@
 /**
- * A conversation over one transport: requests in both directions, each with one answer, until one side ends the conversation. A
- * conversation passes responses and progress to the calls that wait for them. It passes the requests and notifications of the peer to its
- * `Side`. `make` starts a fiber that reads the transport. `factory` makes conversations whose owner reads the transport.
+ * A conversation sends and receives the JSON-RPC messages of one transport, until one side ends the conversation. The peer is the other
+ * side, a client or a server. A conversation passes each response and each progress notification to the request of this side that waits for
+ * it. It passes the requests and notifications of the peer to its `Side`. `make` starts a fiber that reads the transport. `factory` makes
+ * conversations whose owner reads the transport.
  *
- * Messages are received in order, and receiving never waits. Requests run concurrently. A conversation knows the names of two methods,
- * `notifications/cancelled` and `notifications/progress`; the packages `client` and `server` know the meaning of all methods. `Transport`
- * reads and writes messages. `runtime/Requests` holds the requests of the peer, and `runtime/Calls` holds our requests.
+ * The conversation receives messages in order, and never waits for a handler before it receives the next message. Requests run
+ * concurrently. A conversation handles two methods itself, `notifications/cancelled` and `notifications/progress`. The folders `client` and
+ * `server` handle all other methods. `Transport` reads and writes messages. `runtime/Requests` stores the requests of the peer, and
+ * `runtime/Calls` stores the requests of this side.
  *
  * @since 0.1.0
  */
@@ -58,58 +60,65 @@ export const MAX_WAITING_TEXT = 16 * 1024 * 1024
 
 /** @category models */
 export interface Options {
-  /** How long each request of this side waits for an answer, unless the request has a timeout of its own. Default: no limit. */
+  /** How long each request of this side waits for an answer, if the request has no `timeout` option. Default: no limit. */
   readonly timeout?: Duration.DurationInput | undefined
   /**
-   * How many requests of the peer may run at once. Further requests wait. The same number of notifications may be handled at once; further
-   * notifications are dropped. Default: 64.
+   * How many requests of the peer may run at once. Further requests wait. The number is also the limit for notifications that are handled
+   * at once, and further notifications are dropped. Default: 64.
    */
   readonly maxInFlight?: number | undefined
   /** How many requests of the peer may wait to run. Further requests are refused. Default: 1,024. */
   readonly maxWaiting?: number | undefined
-  /** How many characters the waiting requests may have together. Further requests are refused. Default: 16 Mi (16 × 1,024 × 1,024). */
+  /** How many characters all waiting requests together may have. Further requests are refused. Default: 16 Mi (16 × 1,024 × 1,024). */
   readonly maxWaitingText?: number | undefined
-  /** How many requests of this side may be in flight. Further requests wait before they are sent. Default: 1,024. */
+  /** How many requests of this side may be sent and not yet answered. Further requests wait before they are sent. Default: 1,024. */
   readonly maxPending?: number | undefined
-  /** How long closing waits for handlers that cannot be interrupted. Default: 5 seconds. */
+  /** How long the conversation waits for handlers that cannot be interrupted when it closes. Default: 5 seconds. */
   readonly closeTimeout?: Duration.DurationInput | undefined
-  /** Receives each diagnostic. At most 64 reports run at once; further diagnostics are dropped. Default: `Diagnostic.logger`. */
+  /**
+   * The function that receives each diagnostic. At most 64 of its effects run at once, and further diagnostics are dropped. Default:
+   * `Diagnostic.logger`.
+   */
   readonly report?: ((diagnostic: Diagnostic) => Effect.Effect<void>) | undefined
   /**
-   * Whether input that is not a message is only reported. An exception is input that resembles a request with an id: it is answered with an
-   * error. A client sets `true`, because a server may write lines that are not messages, and an answer could make the server write more
-   * such lines. Default: `false`, all such input is answered with an error unless it resembles a response or a notification.
+   * Whether input that is not a message gets no error response. With `true`, the conversation only reports this input as a diagnostic.
+   * Input that resembles a request with an id still gets an error response. A client sets `true`, because a server may write lines that are
+   * not messages, and an error response could make the server write more of these lines. With `false`, all input that is not a message gets
+   * an error response, except input that resembles a response or a notification. Default: `false`.
    */
   readonly reportOnly?: boolean | undefined
   /**
-   * Finds out whether a silent peer is gone. After the peer was silent for `interval`, sends a request of the method that `method` returns.
-   * Ends the conversation when two such requests in a row bring nothing within `interval` each. No request is sent while `method` returns
-   * `undefined`. Default: no such request is sent.
+   * Checks whether a silent peer is still there. When the peer has sent nothing for `interval`, the conversation sends a request of the
+   * method that `method` returns. When the peer sends nothing within `interval` after each of two such requests in a row, the conversation
+   * ends. While `method` returns `undefined`, the conversation sends no such request. Default: no check.
    */
   readonly heartbeat?: {
     readonly interval: Duration.DurationInput
     readonly method: () => string | undefined
   } | undefined
-  /** Whether the peer may send JSON-RPC batches at this moment. Default: never. */
+  /** Returns whether the peer may send JSON-RPC batches at this moment. Default: the peer may not send batches. */
   readonly batches?: (() => boolean) | undefined
   /**
-   * The ids of this side's requests count up from this number. For a transport that an earlier conversation used, it is the id of the last
-   * request of that conversation. Default: the current time in milliseconds if the transport resumes a session, otherwise 0.
+   * The number after which the ids of this side's requests begin. If an earlier conversation used the same transport, give the id of the
+   * last request of that conversation. Default: the current time in milliseconds if the transport resumes a session, otherwise 0.
    */
   readonly afterId?: number | undefined
 }
 
 /**
- * The members are getters of a class. A copy by object spread would have none of them.
+ * A conversation. The members are getters of a class, so a copy by object spread has no members.
  *
  * @category models
  */
 export interface Conversation extends Outbound {
-  /** Handles one message of the transport or of another channel. The answer is sent on the same channel. Default channel: the transport. */
+  /**
+   * Handles one message of the transport or of another channel. The conversation sends the answer on the same channel. Default channel: the
+   * transport.
+   */
   readonly receive: (incoming: Transport.Delivery, channel?: Channel) => void
   /**
-   * Ends the conversation: fails the calls of this side, interrupts the handlers, and answers each of their requests once. Waits until the
-   * conversation has ended, except when a handler of this conversation runs it. May be run several times.
+   * Ends the conversation: fails the calls of this side, interrupts the handlers, and answers each request of the peer one time. Waits
+   * until the conversation has ended, except when a handler of this conversation runs this effect. You can run this effect several times.
    */
   readonly close: Effect.Effect<void>
   /** Waits until the conversation has ended. Fails if the transport has failed. */
@@ -119,44 +128,48 @@ export interface Conversation extends Outbound {
   /** How many requests of this side wait for an answer. */
   readonly pending: () => number
   /**
-   * Runs an effect. Until it ends, the timeouts of this side's requests stand still, because the peer waits for this effect and cannot
-   * answer. `maxTotalTimeout` does not stand still.
+   * Runs an effect, and pauses the timeouts of this side's requests until the effect has ended. Use this when the peer waits for the effect
+   * and cannot answer in the meantime. `maxTotalTimeout` is not paused.
    */
   readonly pauseTimeouts: Transport.PauseTimeouts
 }
 
 /**
- * A conversation without a fiber of its own. Its owner runs `read`, or passes each message to `receive`. The owner also closes the
- * conversation.
+ * A conversation that has no fiber. The code that made the conversation is its owner. The owner runs `read`, or passes each message to
+ * `receive`, and closes the conversation.
  *
  * @category models
  */
 export interface Passive extends Conversation {
   /**
    * Reads the transport on the current fiber, and handles each message, until the peer ends the transport. Then the conversation begins to
-   * close. To end the conversation from this side, first run `close` and then interrupt the fiber that runs `read`, because the last
-   * answers still need the transport.
+   * close. To end the conversation from this side, first run `close`, and then interrupt the fiber that runs `read`. In this order the
+   * conversation can still send its last answers.
    */
   readonly read: (transport: Transport.Transport) => Effect.Effect<void, TransportError>
-  /** The heartbeat for an owner that does not run `read`. It never succeeds; it fails when the peer is gone. */
+  /**
+   * Checks whether the peer is still there, for an owner that does not run `read`. The effect never succeeds. It fails when the peer is
+   * gone.
+   */
   readonly heartbeat: Effect.Effect<never, TransportError>
-  /** Begins to close the conversation. An owner that reads the transport itself calls it with the exit of its reader. */
+  /** Begins to close the conversation. An owner that reads the transport itself calls this function with the exit of its reader. */
   readonly end: (exit: Exit.Exit<void, TransportError>) => void
   /**
-   * Ends the conversation because another conversation takes over the transport. The calls of this side fail at once. This side sends no
-   * more notifications, except progress of the peer's requests. Requests of the peer whose method `endsNow` accepts are interrupted and get
-   * no answer. All other requests run to their end and are answered. Then the conversation has ended.
+   * Ends the conversation when another conversation takes over the transport. The calls of this side fail at once. After that, this side
+   * sends no notifications, except progress of the peer's requests. If `endsNow` returns `true` for the method of a peer's request, the
+   * handler is interrupted and the request gets no answer. All other requests of the peer run to their end and are answered. Then the
+   * conversation has ended.
    */
   readonly retire: (endsNow: (method: string) => boolean) => Effect.Effect<void>
-  /** Interrupts the peer's request with this id, if it is in flight. The request gets no answer. */
+  /** Interrupts the peer's request with this id, if the request has no answer yet. The request gets no answer. */
   readonly abandon: (id: Message.RequestId) => void
-  /** The id of the last request of this side, for `Options.afterId` of the next conversation over the transport. */
+  /** Returns the id of the last request of this side, for `Options.afterId` of the next conversation over the transport. */
   readonly lastId: () => number
 }
 
 /**
- * Starts a conversation over a transport. The conversation ends when the scope closes, or when the peer ends the transport. Then the calls
- * of this side fail with `ConnectionClosed`, and the handlers are interrupted.
+ * Starts a conversation over a transport. The conversation ends when the scope closes, or when the peer ends the transport. When the
+ * conversation ends, the calls of this side fail with `ConnectionClosed`, and the handlers are interrupted.
  *
  * @category constructors
  */
@@ -169,7 +182,7 @@ export const make = (
     const conversation = start(env, transport, side, options)
     return Effect.as(
       Effect.acquireRelease(
-        // A daemon fiber, because closing must end before reading stops.
+        // This is a daemon fiber, because the conversation must be closed before the reader stops.
         Effect.forkDaemon(Effect.interruptible(conversation.read(transport))),
         (reader) =>
           Effect.flatMap(
@@ -182,8 +195,8 @@ export const make = (
   })
 
 /**
- * Gives a function that makes conversations without a fiber. Their handlers run in the context of this effect, unless `Work.context` says
- * otherwise.
+ * Returns a function that makes conversations without a fiber. The handlers run in the context of this effect, or in `Work.context` if
+ * `Work` has a context.
  *
  * @category utils
  */
@@ -206,8 +219,8 @@ const start = (
 }
 
 /**
- * A class with mutable fields, because it handles every message in the read loop of its transport; running an Effect for each message adds
- * 1 µs to a call of 3 µs. `result` is set once, after everything has ended.
+ * This is a class with mutable fields because it handles every message in the read loop of its transport. To run an Effect for each message
+ * would add 1 µs to a call of 3 µs. `result` is set one time, after everything has ended.
  */
 class PassiveConversation implements Passive, Requests.Owner {
   side!: Side
@@ -241,7 +254,9 @@ class PassiveConversation implements Passive, Requests.Owner {
     return this.transport
   }
 
-  /** Made when it is first needed: a server has many conversations, and sends no request in most of them. */
+  /**
+   * The calls of this side. They are made on the first use, because a server has many conversations and sends no request in most of them.
+   */
   get calls(): Calls.Calls {
     const { env, options, transport } = this
     return this.madeCalls ??= new Calls.Calls(
@@ -249,7 +264,7 @@ class PassiveConversation implements Passive, Requests.Owner {
       options.timeout === undefined ? Infinity : Deadlines.millis(options.timeout),
       (method) => attempt(() => this.side.neverWaits?.(method) === true, () => false),
       options.maxPending,
-      // A resumed session had an earlier connection, whose requests counted from 1.
+      // A resumed session had an earlier connection whose ids counted from 1.
       options.afterId ?? (transport.exchanges?.isResumed === true ? EffectInternals.millis(env.clock) : 0)
     )
   }
@@ -280,7 +295,7 @@ class PassiveConversation implements Passive, Requests.Owner {
   get close(): Effect.Effect<void> {
     return Effect.withFiberRuntime((fiber) => {
       this.end(Exit.void)
-      // When a handler runs `close` in its first steps, `requests` does not know the fiber of the handler yet.
+      // When a handler runs `close` in its first steps, `requests` does not have the fiber of the handler yet.
       return Effect.zipRight(
         Effect.yieldNow(),
         Effect.suspend(() => this.requests.isHandler(fiber) ? Effect.void : Effect.ignore(this.ended))
@@ -288,7 +303,7 @@ class PassiveConversation implements Passive, Requests.Owner {
     })
   }
 
-  // Getters, because one function object for each conversation would add to the memory of each idle conversation.
+  // These are getters, because one function object for each conversation would use memory in each idle conversation.
   get inFlight(): Conversation["inFlight"] {
     return () => this.requests.size
   }
@@ -350,7 +365,8 @@ class PassiveConversation implements Passive, Requests.Owner {
     return (endsNow) =>
       Effect.suspend(() => {
         this.requests.isQuiet = true
-        // Called before the handlers are interrupted. So the interrupted handlers send no cancel for their calls, and see no call fail.
+        // This is called before the handlers are interrupted. Therefore the interrupted handlers send no cancellation for their calls, and
+        // their calls do not fail.
         this.calls.seal()
         this.requests.abandon(({ method }) => endsNow(method))
         const timer = this.calls.close()
@@ -361,14 +377,14 @@ class PassiveConversation implements Passive, Requests.Owner {
       })
   }
 
-  /** One limit for all effects that closing waits for. */
+  /** One shared time limit for all effects that the conversation waits for when it closes. */
   get closeTimeout(): ReturnType<typeof TimeLimit.shared> {
     return TimeLimit.shared(this.options.closeTimeout ?? TimeLimit.CLOSE)
   }
 
   /**
-   * Begins to close with the exit of the transport. Later calls do nothing. Closing runs on a fiber of its own, because the caller may be
-   * one of the handlers that closing interrupts.
+   * Begins to close the conversation. `exit` is the exit of the transport. Later calls do nothing. The conversation closes on a new fiber,
+   * because the caller may be one of the handlers that are interrupted.
    */
   end(exit: Exit.Exit<void, TransportError>): void {
     if (this.requests.closing) return
@@ -385,7 +401,7 @@ class PassiveConversation implements Passive, Requests.Owner {
   }
 
   private complete(error: TransportError | undefined): void {
-    // `calls` is made now if there were no calls. So each later call fails at once, with the reason of the end.
+    // `calls` is made now if there were no calls. Therefore each later call fails at once, with the reason of the end.
     this.calls.close(error)
     this.result = error === undefined ? Exit.void : Exit.fail(error)
     if (this.whenEnded !== undefined) EffectInternals.done(this.whenEnded, this.result)
@@ -393,8 +409,8 @@ class PassiveConversation implements Passive, Requests.Owner {
 
   private shutDown(error: TransportError | undefined): Effect.Effect<unknown> {
     return Effect.flatMap(this.closeTimeout, (limited) => {
-      // Seals the calls first and then interrupts the handlers. So a handler that waits for the peer is interrupted: its call does not fail
-      // with `ConnectionClosed`, and sends no cancel.
+      // The calls are sealed first, and then the handlers are interrupted. Therefore a handler that waits for the peer is interrupted: its
+      // call does not fail with `ConnectionClosed`, and sends no cancellation.
       this.calls.seal(error)
       this.requests.interruptAll()
       const timer = this.calls.close(error)
@@ -455,29 +471,32 @@ const errorOf = (cause: Cause.Cause<TransportError>): TransportError | undefined
     () => new TransportError({ reason: "Read", message: "The transport died", cause })
   )
 
-/** After how many pings in a row without any message the peer counts as gone. */
+/** The peer counts as gone after this number of pings in a row without any message from the peer. */
 const MISSES = 2
 
 /**
- * Finds out whether a silent peer is gone although its transport is open. After some silence it sends pings, and fails when the peer sends
- * nothing after two pings in a row. Any message shows that the peer is there, also an error that answers a ping. It sends no ping while no
- * channel can carry requests. `received` returns how many messages the peer has sent.
+ * Checks whether the peer is still there although the transport is open. Sends pings when the peer has sent nothing for `interval`, and
+ * fails when the peer sends nothing after two pings in a row. Any message shows that the peer is there, also an error response to a ping.
+ * Sends no ping while no channel can carry requests. `received` returns how many messages the peer has sent.
  */
 const beating = (
   outbound: Pick<Outbound, "request">,
   received: () => number,
   { interval, method }: NonNullable<Options["heartbeat"]>
 ): Effect.Effect<never, TransportError> => {
-  /** Runs `during`. Gives `true` when `during` gives `true` and the peer sent no message meanwhile. */
+  /** Runs `during`. Returns `true` when `during` returns `true` and the peer has sent no message in the meantime. */
   const isSilent = (during: Effect.Effect<boolean>): Effect.Effect<boolean> =>
     Effect.suspend(() => {
       const before = received()
       return Effect.map(during, (isOver) => isOver && received() === before)
     })
 
-  /** Gives `true` when a ping had no answer. Takes at most `interval`, and as long again when the transport fails. */
+  /**
+   * Returns `true` when the ping got no answer. Waits at most `interval` for the answer. When the transport fails, also waits `interval`
+   * after the failure.
+   */
   const isUnanswered = (name: string): Effect.Effect<boolean> =>
-    // Both limits are set, because the timeouts of calls may stand still (`pauseTimeouts`) and `maxTotalTimeout` does not.
+    // Both limits are set, because `pauseTimeouts` may pause `timeout` but not `maxTotalTimeout`.
     Effect.matchEffect(outbound.request(name, undefined, { timeout: interval, maxTotalTimeout: interval }), {
       onFailure: ({ _tag }) =>
         _tag === "TransportError" ? Effect.as(Effect.sleep(interval), true) : Effect.succeed(_tag === "RequestTimeout"),

@@ -1,6 +1,6 @@
 /**
- * An irregular event that did not end its conversation: a malformed message, a late answer, a handler that died. The conversation reports
- * each diagnostic to the application. `log` writes a diagnostic to the log.
+ * A diagnostic describes an irregular event that did not end its conversation, such as a malformed message, a late answer, or a handler
+ * that died. The conversation passes each diagnostic to the application. `log` writes a diagnostic to the log.
  *
  * @since 0.1.0
  */
@@ -15,33 +15,36 @@ import * as Redaction from "./Redaction.js"
 import * as JsonText from "./runtime/JsonText.js"
 
 /**
- * - `Malformed`: input that is not a message. The peer received an answer if the input resembles a request.
- * - `Mended`: a message was accepted although parts of it are not valid. Such parts were left out, or filled in. `count` is the number of
- *   these parts. `places` has the first ten, without any value of the peer. `subject` is the tool that the message calls, if it calls one:
+ * The kinds of diagnostics:
+ * - `Malformed`: input that is not a message. The peer received an error response if the input resembles a request.
+ * - `Mended`: this side accepted a message although parts of it are not valid. This side left these parts out, or filled them in. `count`
+ *   is the number of these parts. `places` has the first ten, without any value of the peer. If the message calls a tool, `subject` is the
+ *   tool, such as `tool "search"`.
+ * - `UnknownArguments`: a call has arguments that the tool does not declare. The server accepted the arguments, or refused them if an
+ *   option says so. `count` is the number of these arguments. `names` has the first five, each with the most similar argument that the tool
+ *   declares, if there is a similar argument. The names are shortened, and written as JSON strings. `subject` is the tool, such as
  *   `tool "search"`.
- * - `UnknownArguments`: a call has arguments that the tool does not declare. They were accepted, or refused if an option says so. `count`
- *   is the number of these arguments. `names` has the first five, each with the most similar name that the tool declares, if one is similar
- *   enough. The names are shortened, and written as JSON strings. `subject` is the tool: `tool "search"`.
- * - `Unchecked`: something that the peer sent was accepted without the usual check. `reason` says why.
- * - `HiddenCharacters`: names, titles or descriptions in a list have characters that people do not see. These characters were left out of
- *   the text that models read. `subject` is the list: `the tools of "search"`. `count` is the number of entries. `names` has the names of
- *   the first five.
+ * - `Unchecked`: this side accepted a value of the peer without the usual check. `reason` says why.
+ * - `HiddenCharacters`: names, titles or descriptions in a list have characters that people do not see. The text that models read does not
+ *   contain these characters. `subject` is the list, such as `the tools of "search"`. `count` is the number of affected entries. `names`
+ *   has the names of the first five.
  * - `LookAlikes`: names in a list look alike, or one name mixes scripts whose letters look alike. `names` has the first five groups of
- *   names; a name that mixes scripts is a group of its own. In `names`, here and in `HiddenCharacters`, characters outside of ASCII are
- *   escaped.
- * - `UnknownResponse`: a response for which no call waits. `late` is `true` when this side has sent a request with its id before.
- * - `UnattributedError`: an error response without an id. The peer could not read one of our messages.
- * - `DuplicateRequest`: a request whose id is already in flight. It was refused; the first request continues.
- * - `Overloaded`: more requests or notifications at once than the limit. The request was refused, or the notification was dropped.
- * - `AmbiguousCancel`: a cancel that matches several requests. No request was interrupted.
- * - `HandlerDied`: a bug on this side ended a handler. The peer received "Internal error". `subject` is what the handler serves: `tool
- *   "search"`.
- * - `FlawedAnswer`: the answer of a handler on this side breaks a rule. It was sent, because the peer can read it. `reason` says what is
- *   wrong, and what was left out. `subject` is what the handler serves: `tool "search"`.
- * - `Unsubscribed`: the peer refused to announce the `changes`, or did not acknowledge that it will. `reason` says which of the two. `peer`
- *   is the name that the peer gives itself.
- * - `Dropped`: there were more diagnostics at once than the limit. This diagnostic stands for `count` dropped diagnostics.
- * - `Detached`: a handler that cannot be interrupted ran longer than the close timeout. Closing no longer waits for it.
+ *   names. A name that mixes scripts is a separate group. In `names` of `LookAlikes` and of `HiddenCharacters`, characters outside of ASCII
+ *   are escaped.
+ * - `UnknownResponse`: a response for which no call waits. `late` is `true` when this side has sent a request with the same id before.
+ * - `UnattributedError`: an error response without an id. The peer could not read a message of this side.
+ * - `DuplicateRequest`: a request with the id of a request that has no answer yet. This side refused the new request. The first request
+ *   continues.
+ * - `Overloaded`: more requests or notifications at once than the limit. This side refused the request, or dropped the notification.
+ * - `AmbiguousCancel`: a cancellation that matches several requests. No request was interrupted.
+ * - `HandlerDied`: a bug on this side ended a handler. The peer received "Internal error". `subject` is what the handler serves, such as
+ *   `tool "search"`.
+ * - `FlawedAnswer`: the answer of a handler on this side breaks a rule. This side sent the answer, because the peer can read the answer.
+ *   `reason` says what is wrong, and what was left out. `subject` is what the handler serves, such as `tool "search"`.
+ * - `Unsubscribed`: the peer refused the subscription to `changes`, or did not acknowledge the subscription. `reason` says which of the two
+ *   happened. `peer` is the name that the peer gives itself.
+ * - `Dropped`: there were more diagnostics at once than the limit. This diagnostic replaces `count` dropped diagnostics.
+ * - `Detached`: a handler that cannot be interrupted ran longer than the close timeout. The conversation no longer waits for the handler.
  *
  * @category models
  */
@@ -81,8 +84,8 @@ export type Diagnostic = Data.TaggedEnum<{
 export const Diagnostic = Data.taggedEnum<Diagnostic>()
 
 /**
- * Logs a diagnostic: `HandlerDied` as an error, the others as a warning or at level `Debug`. Text of the peer is shortened and written on
- * one line.
+ * Logs a diagnostic. `HandlerDied` is logged as an error, and the other diagnostics as a warning or at level `Debug`. Text of the peer is
+ * shortened and written on one line.
  *
  * @category utils
  */
@@ -107,7 +110,7 @@ export const log: (diagnostic: Diagnostic) => Effect.Effect<void> = Diagnostic.$
           "; "
         )
     ),
-  Unchecked: ({ reason, subject }) => Effect.logWarning(`${shown(subject)} was accepted unchecked: ${shown(reason)}`),
+  Unchecked: ({ reason, subject }) => Effect.logWarning(`${shown(subject)} was accepted without the usual check: ${shown(reason)}`),
   HiddenCharacters: ({ count, names, subject }) =>
     Effect.logWarning(
       `Left out characters that people do not see, in ${count === 1 ? "1 entry" : `${count} entries`} of ${
@@ -130,7 +133,7 @@ export const log: (diagnostic: Diagnostic) => Effect.Effect<void> = Diagnostic.$
   HandlerDied: ({ cause, method, subject }) =>
     Effect.logError(`The handler of ${handled(method, subject)} died`, cause),
   FlawedAnswer: ({ method, reason, subject }) =>
-    Effect.logWarning(`The handler of ${handled(method, subject)} gave an answer with a flaw: ${shown(reason, 2000)}`),
+    Effect.logWarning(`The handler of ${handled(method, subject)} returned an answer that breaks a rule: ${shown(reason, 2000)}`),
   Unsubscribed: ({ changes, peer, reason }) =>
     Effect.logWarning(
       `The peer${peer === undefined ? "" : ` ${quoted(peer)}`} does not announce changes (${
@@ -142,8 +145,9 @@ export const log: (diagnostic: Diagnostic) => Effect.Effect<void> = Diagnostic.$
 })
 
 /**
- * Makes a `log` that counts the diagnostics of one peer, or of all peers. Of each kind that peers cause, it logs the first eight in a
- * minute, and then the 16th, the 32nd, and so on, with the number as the annotation `count`. It logs each diagnostic that this side causes.
+ * Makes a function that logs diagnostics like `log` but not every diagnostic that a peer causes. Of each kind, the function logs the first
+ * eight in a minute, and then the 16th, the 32nd, and so on, with the number as the annotation `count`. The function logs every diagnostic
+ * that this side causes.
  *
  * @category constructors
  */
@@ -160,7 +164,7 @@ export const logger = (): (diagnostic: Diagnostic) => Effect.Effect<void> => {
     })
 }
 
-/** How many diagnostics of one kind are logged one by one in a minute. */
+/** How many diagnostics of one kind the logger logs in a minute before it leaves some out. */
 const EACH = 8
 const MINUTE = 60_000
 
@@ -169,22 +173,22 @@ const OWN: ReadonlySet<Diagnostic["_tag"]> = new Set(["HandlerDied", "FlawedAnsw
 
 const idOf = (id: Message.RequestId | null | undefined): string => shown(JsonText.stringify(id) ?? "undefined")
 
-/** Joins `texts`, the first of `count` texts, and says how many more there are. */
+/** Joins `texts` and says how many texts are missing. `texts` are the first of `count` texts. */
 const listed = (count: number, texts: ReadonlyArray<string>): string =>
   texts.join("; ") + (count > texts.length ? `; and ${count - texts.length} more` : "")
 
 const handled = (method: string, subject: string | undefined): string =>
   subject === undefined ? quoted(method) : shown(subject)
 
-/** Whether the input has no known kind. Text that is not JSON has none: it may be a line that a program printed. */
+/** Whether the kind of the input is not known. This includes text that is not JSON, which may be a line that a program printed. */
 const isOfAnyKind = ({ code, kind }: Message.Malformed): boolean => kind === "unknown" || code === PARSE_ERROR
 
 /** How many characters of a text are logged by default. */
 const MAX_TEXT = 200
 
 /**
- * A text that the peer may have chosen, at most `max` characters, without secrets. A space replaces each character that ends a line or
- * controls a terminal.
+ * Prepares a text that the peer may have chosen for the log: removes secrets, and cuts the text to `max` characters. A space replaces each
+ * character that ends a line or controls a terminal.
  */
 const shown = (text: string, max: number = MAX_TEXT): string => {
   const clean = Redaction.text(text.slice(0, 2 * max))
@@ -192,5 +196,5 @@ const shown = (text: string, max: number = MAX_TEXT): string => {
   return text.length > 2 * max || clean.length > max ? `${line}…` : line
 }
 
-/** The text of `shown` in double quotes. */
+/** Returns the text of `shown` in double quotes. */
 const quoted = (text: string): string => `"${shown(text)}"`

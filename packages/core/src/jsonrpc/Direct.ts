@@ -1,10 +1,10 @@
 /**
- * A pair of transports in one process, without JSON and without a queue: `unsafeSend` calls the receiver of the other side before it
- * returns. A message that is sent while the other side receives another message is delivered after that message.
+ * A pair of transports in one process, without JSON and without a queue. `unsafeSend` calls the receiver of the other side before it
+ * returns. If the other side is receiving another message at that moment, the new message is delivered after it.
  *
- * The two transports keep the contract of every other transport; `Transport.memory` makes a pair with queues. A receiver gets the message
- * that it would get over JSON: for example without members whose value is `undefined`. A message that has only JSON values is passed by
- * reference, so neither side may change a message that it has sent or received.
+ * The two transports behave like all other transports. `Transport.memory` makes a pair with queues. A receiver gets the message that it
+ * would get over JSON, for example without members whose value is `undefined`. A message that has only JSON values is passed by reference.
+ * Therefore both sides must not change a message that they have sent or received.
  *
  * @since 0.1.0
  */
@@ -20,9 +20,9 @@ import * as JsonForm from "./runtime/JsonForm.js"
 import { closed, type Transport } from "./Transport.js"
 
 /**
- * One side of a pair. A class with mutable fields, because every message of an in-process server passes it. A fiber and a queue between the
- * sides would cost more than the call, which takes 3 µs. `waiting` holds the messages that were sent before this side was read, or while
- * `receiving` is true. `waiting` ends when the pair is closed.
+ * One side of a pair. This is a class with mutable fields because it handles every message of an in-process server. A fiber and a queue
+ * between the sides would take more time than the call, which takes 3 µs. `waiting` contains the messages that were sent before the owner
+ * began to read this side, or while `receiving` is `true`. `waiting` ends when the pair is closed.
  */
 class DirectTransport implements Transport {
   peer!: DirectTransport
@@ -65,7 +65,7 @@ class DirectTransport implements Transport {
 
   private readonly claim: Effect.Effect<void, TransportError> = Effect.suspend(() => {
     if (this.claimed) {
-      return Effect.fail(new TransportError({ reason: "Read", message: "The transport has a reader already" }))
+      return Effect.fail(new TransportError({ reason: "Read", message: "The transport already has a reader" }))
     }
     this.claimed = true
     return Effect.void
@@ -80,7 +80,7 @@ class DirectTransport implements Transport {
       if (this.waiting.isEnded) resume(Effect.void)
     })
 
-  // Delivers one message after another, also when receiving the first message makes the peer send the second at once.
+  // Delivers one message after another, also when the peer sends a second message at once because of the first message.
   private accept(message: Message.Incoming): boolean {
     if (this.receive === undefined || this.receiving) return this.waiting.unsafeOffer(message)
     if (this.waiting.isEnded) return false
@@ -97,7 +97,7 @@ class DirectTransport implements Transport {
     this.receiving = false
   }
 
-  // If `receive` throws, the reader ends with the defect, as with any other transport. The sender goes on.
+  // If `receive` throws, the reader ends with the defect, as with any other transport. The sender continues.
   private deliver(message: Message.Incoming): void {
     Diagnostics.attempt(() => this.receive!(message), (defect) => this.close(Exit.failCause(defect)))
   }
@@ -112,7 +112,7 @@ class DirectTransport implements Transport {
 }
 
 /**
- * Two connected transports. Both close when the scope closes, or when one of the two readers ends.
+ * Makes two connected transports. Both transports close when the scope closes, or when one of the two readers ends.
  *
  * @category utils
  */

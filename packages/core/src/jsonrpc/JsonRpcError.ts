@@ -1,7 +1,6 @@
 /**
- * The error object of a JSON-RPC response, and the error codes that JSON-RPC defines or that its users have agreed on.
- * `protocol/ErrorCodes` has the codes of MCP, `protocol/McpError` has the errors of MCP. `LocalError` has the failures on this side, for
- * which there is no response.
+ * The error object of a JSON-RPC response, and the error codes of JSON-RPC. `protocol/ErrorCodes` has the codes of MCP, and
+ * `protocol/McpError` has the errors of MCP. `LocalError` has the failures without a response from the peer.
  *
  * @since 0.1.0
  */
@@ -36,14 +35,14 @@ export const METHOD_NOT_FOUND = -32601
 export const INVALID_PARAMS = -32602
 
 /**
- * The receiver failed for a reason that is not in the request.
+ * The receiver failed, and the request is not the reason.
  *
  * @category constants
  */
 export const INTERNAL_ERROR = -32603
 
 /**
- * The receiver is closing, or too many requests are in flight.
+ * The receiver is closing, or it already handles as many requests as its limit allows.
  *
  * @category constants
  */
@@ -61,15 +60,15 @@ export interface ErrorObject {
 }
 
 /**
- * An error in a response. A handler fails with this error, and the peer gets it as the answer. A call fails with this error when the peer
- * has answered with it.
+ * The error of a response. When a handler fails with this error, the peer gets the error as the answer. When the peer answers a request
+ * with an error, the call fails with this error.
  *
  * @category errors
  */
 export class JsonRpcError extends Data.TaggedError("JsonRpcError")<ErrorObject> {}
 
 /**
- * The error object for a response. It has `data` only when the error has `data`.
+ * Returns the error object for a response. The object has `data` only when the error has `data`.
  *
  * @category utils
  */

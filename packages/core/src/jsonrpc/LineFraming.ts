@@ -1,8 +1,8 @@
 /**
- * One message per line, for pipes and sockets: decodes bytes to messages, and encodes messages to lines. The same bytes give the same
- * messages, whatever chunks they arrive in. A line that is not a message does not affect later lines.
+ * Decodes bytes to messages and encodes messages to lines, for pipes and sockets with one message per line. The chunks in which the bytes
+ * arrive do not matter. A line that is not a message does not affect later lines.
  *
- * This module knows neither the source of the bytes nor the meaning of the messages. `MessageText` reads and writes each message.
+ * `MessageText` reads and writes the text of each message.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#stdio
  * @since 0.1.0
@@ -17,7 +17,7 @@ import { ByteBuffer } from "./runtime/ByteBuffer.js"
 import * as Oversized from "./runtime/Oversized.js"
 
 /**
- * How many bytes a line may have. The default of `Options.maxLineBytes`: 10 MiB.
+ * How many bytes a line may have by default (`Options.maxLineBytes`): 10 MiB.
  *
  * @category constants
  */
@@ -26,13 +26,13 @@ export const MAX_LINE_BYTES = 10 * 1024 * 1024
 /** @category models */
 export interface Options extends MessageText.Limits {
   /**
-   * How many bytes a line may have. A longer line is discarded. If the line is a response, its call fails; otherwise the peer gets an error
-   * with code -32700. Default: 10 MiB.
+   * How many bytes a line may have. A longer line is discarded. If the line is a response, the call that waits for the response fails.
+   * Otherwise the peer gets an error with code -32700. Default: 10 MiB.
    */
   readonly maxLineBytes?: number | undefined
   /**
-   * What the decoder does with bytes that are not valid UTF-8: `replace` puts U+FFFD in their place, `ignore` leaves them out, `strict`
-   * refuses the line. Default: `replace`.
+   * What the decoder does with bytes that are not valid UTF-8. `replace` replaces these bytes with U+FFFD, `ignore` removes these bytes,
+   * and `strict` refuses the line. Default: `replace`.
    */
   readonly invalidBytes?: "replace" | "ignore" | "strict" | undefined
 }
@@ -41,9 +41,9 @@ const NEWLINE = 0x0a
 const NOTHING: Uint8Array = new Uint8Array(0)
 
 /**
- * Decodes chunks of bytes to messages. A class with mutable fields, because it runs for every chunk. `held` has a copy of the bytes of a
- * line that has not ended, never more than `maxLineBytes`. `skipped` is set while a line is too long: from the byte that exceeds the limit
- * to the end of the line.
+ * Decodes chunks of bytes to messages. This is a class with mutable fields because it runs for every chunk. `held` has a copy of the bytes
+ * of a line that has not ended, and never has more than `maxLineBytes`. `skipped` is set from the byte that exceeds the limit of a line to
+ * the end of the line.
  *
  * @category models
  */
@@ -86,7 +86,7 @@ export class Decoder {
     return messages
   }
 
-  /** Whether the line may grow by this piece. Reports a line that is too long once. */
+  /** Whether the line may grow by this piece. Reports each line that is too long one time. */
   private fits(piece: Uint8Array, messages: Array<Message.Incoming>): boolean {
     if (this.skipped !== undefined) {
       this.skipped.add(piece)
@@ -137,7 +137,7 @@ const unreadable = (why: string): Message.Malformed =>
   new Message.Malformed("request", JsonRpcError.PARSE_ERROR, `Parse error: ${why}`)
 
 /**
- * The line of a message: the text of `MessageText.stringify` and a newline. `undefined` when the message has no JSON form.
+ * Returns the line of a message: the text of `MessageText.stringify` and a newline. Returns `undefined` when the message has no JSON form.
  *
  * @category utils
  */
@@ -147,7 +147,7 @@ export const encode = (message: Message.Message): string | undefined => {
 }
 
 /**
- * The messages in a stream of bytes. The last line may end without a newline.
+ * Decodes a stream of bytes to a stream of messages. The last line may end without a newline.
  *
  * @category utils
  */

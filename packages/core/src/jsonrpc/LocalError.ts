@@ -10,7 +10,7 @@ import * as Data from "effect/Data"
  * The transport failed on this side.
  *
  * `Open`: the transport could not be opened. `Read` and `Write`: reading or writing failed. `Encode`: our message has no JSON form.
- * `Decode`: the peer sent a response that is malformed, or larger than a limit of this side.
+ * `Decode`: the peer sent a response that is malformed or too large.
  *
  * @category errors
  */
@@ -29,9 +29,9 @@ export class ConnectionClosed extends Data.TaggedError("ConnectionClosed")<{
   /** The failure of the transport that ended the conversation; `undefined` when the conversation ended otherwise. */
   readonly cause?: TransportError | undefined
   /**
-   * `true` when the request was not sent: the peer has not served it, and a client may send it again in another conversation. Otherwise the
-   * peer may have served the request. A call may consist of several requests, because a server asks for input first. Then `isUnsent` is
-   * about the last of these requests, and the peer has served the earlier requests. Default: `false`.
+   * Whether the request was not sent. With `true`, the peer has not served the request, and a client may send the request again in another
+   * conversation. With `false`, the peer may have served the request. A call may consist of several requests when the server asks for
+   * input. Then `isUnsent` is about the last of these requests, and the peer has served the earlier requests. Default: `false`.
    */
   readonly isUnsent?: boolean | undefined
 }> {
@@ -41,7 +41,7 @@ export class ConnectionClosed extends Data.TaggedError("ConnectionClosed")<{
 }
 
 /**
- * No answer came in time. The request was cancelled, unless its option `cancelOnAbandon` is `false`.
+ * No answer came in time. This side has cancelled the request, except when the option `cancelOnAbandon` is `false`.
  *
  * @category errors
  */
@@ -56,24 +56,25 @@ export class RequestTimeout extends Data.TaggedError("RequestTimeout")<{
 }
 
 /**
- * The request cannot be sent, because this channel carries no requests to the other side.
+ * This side cannot send the request, because the channel carries no requests to the other side.
  *
  * @category errors
  */
 export class NoBackChannel extends Data.TaggedError("NoBackChannel")<{ readonly method: string }> {
   override get message(): string {
-    return `Cannot send "${this.method}": there is no channel to the other side, or the request that it belongs to is answered`
+    return `Cannot send "${this.method}": the connection cannot carry requests to the other side, or the request to which it belongs is already answered`
   }
 }
 
 /**
- * The server does not know our session any more. The server may or may not have served the request. A new session can begin.
+ * The server does not have the session of the client any more. It is not known whether the server has served the request. The client can
+ * begin a new session.
  *
  * @category errors
  */
 export class SessionExpired extends Data.TaggedError("SessionExpired")<{ readonly method: string }> {
   override get message(): string {
-    return `The session expired before "${this.method}" was answered. The server may or may not have served the request`
+    return `The session expired before "${this.method}" was answered. It is not known whether the server has served the request`
   }
 }
 

@@ -1,11 +1,10 @@
 /**
- * JSON-RPC messages as values: requests, notifications and responses. Input that is not a message becomes a `Malformed` value. It has the
- * error code of its answer and, if the input has a readable id, the id of its answer. No function throws.
+ * JSON-RPC messages as values: requests, notifications and responses. Input that is not a message becomes a `Malformed` value, with the
+ * error code for the answer, and with the id of the input if the id can be read. No function throws.
  *
- * Messages are the parsed JSON objects themselves: this module checks them and passes them on without a copy. It corrects four deviations
- * that many peers write although the specification does not allow them, and these in a copy: `params: null`, `error: null` beside a result,
- * `result: null` beside an error, and error objects of another shape. This module knows no method name. `MessageText` reads and writes the
- * text of messages.
+ * Messages are the parsed JSON objects themselves. This module checks the objects and does not copy them. Many peers send four kinds of
+ * messages that the specification does not allow: `params: null`, `error: null` beside a result, `result: null` beside an error, and error
+ * objects of another shape. This module returns a corrected copy of these messages. `MessageText` reads and writes the text of messages.
  *
  * @since 0.1.0
  */
@@ -28,9 +27,9 @@ export interface Params {
 }
 
 /**
- * The key under which a received message has the id of the receiver's own request on whose stream the message came. Over HTTP, each request
- * has a stream of its own. A pipe has one stream for all requests, so its messages do not have this key. A peer cannot write the key, and
- * no message is sent with it. A copy by object spread does not have the key.
+ * The key for the origin of a received message. Over HTTP, the response to each request may be a stream of several messages. Each of these
+ * messages has, under this key, the id of the request to which the stream belongs. A pipe has one stream for all requests, so messages of a
+ * pipe do not have this key. A peer cannot set the key, because the key is a symbol and is never sent.
  *
  * @category constants
  */
@@ -78,9 +77,10 @@ export type Response = Success | Failure
 export type Message = Request | Notification | Response
 
 /**
- * Input that is not a message. `kind` is the kind of message that the input resembles. A `request` is answered with an error that has
- * `code`, and `id` if there is one. A `response` with an `id` ends the call that waits for the response. Input of kind `unknown` has an id
- * but neither a method nor a result nor an error. It counts as a response if a call with this id waits, otherwise as a request.
+ * Input that is not a message. `kind` is the kind of message that the input resembles. Input of kind `request` is answered with an error
+ * that has `code`, and `id` if the input has an id. Input of kind `response` with an `id` ends the call that waits for this response. Input
+ * of kind `unknown` has an id, but no method, no result and no error. It counts as a response if a call with this id waits, otherwise as a
+ * request.
  *
  * @category models
  */
@@ -92,7 +92,7 @@ export class Malformed {
     /** One sentence about the error, which may be sent to the peer. */
     readonly message: string,
     readonly id?: RequestId | undefined,
-    /** The elements of a JSON-RPC batch, if the input is a batch. Only revision 2025-03-26 has batches. */
+    /** The elements, if the input is a JSON-RPC batch. Only revision 2025-03-26 has batches. */
     readonly batch?: ReadonlyArray<unknown> | undefined
   ) {}
 }
@@ -137,8 +137,8 @@ export const notification = (method: string, params?: Params): Notification =>
   params === undefined ? { jsonrpc: "2.0", method } : { jsonrpc: "2.0", method, params }
 
 /**
- * The message, marked with the id of the request on whose stream it came. A response is returned unchanged, because it has the id of its
- * request already; so is malformed input.
+ * Adds the key `stream` to a message, with the id of the request to which the stream belongs. Returns responses and malformed input
+ * unchanged.
  *
  * @category utils
  */
@@ -151,7 +151,7 @@ export const onStream = <A extends Incoming>(incoming: A, id: RequestId): A =>
 export const success = (id: RequestId, result: Params): Success => ({ jsonrpc: "2.0", id, result })
 
 /**
- * An error response. It has no id when `id` is `undefined`, because the id of the request is not known.
+ * Makes an error response. The response has no id when `id` is `undefined`. Pass `undefined` when the id of the request is not known.
  *
  * @category utils
  */
@@ -161,7 +161,7 @@ export const failure = (id: RequestId | undefined, error: JsonRpcError.ErrorObje
     : { jsonrpc: "2.0", id, error: JsonRpcError.toObject(error) }
 
 /**
- * The response to a request with its outcome: a result or an error.
+ * Makes the response to a request from an outcome, which is a result or an error.
  *
  * @category utils
  */
@@ -173,7 +173,7 @@ export const response = (
 ): Response => error === undefined ? { jsonrpc: "2.0", id, result } : failure(id, error)
 
 /**
- * The error response to a malformed request.
+ * Makes the error response to a malformed request.
  *
  * @category utils
  */
@@ -186,7 +186,7 @@ const invalid = (kind: Malformed["kind"], message: string, id: unknown): Malform
   new Malformed(kind, JsonRpcError.INVALID_REQUEST, `Invalid request: ${message}`, isRequestId(id) ? id : undefined)
 
 /**
- * Checks a value that a peer sent. A message that conforms is returned unchanged.
+ * Checks a value that a peer sent. Returns a message that conforms unchanged.
  *
  * @category constructors
  */
@@ -254,8 +254,8 @@ const errorResponse = (u: Record<string, unknown>): Incoming => {
 }
 
 /**
- * The error object of an error that has another shape; `undefined` when no error can be read. Without a code, it gets the code of an
- * internal error.
+ * Makes an error object from an error of another shape; `undefined` when the function cannot read the error. An error without a code gets
+ * the code of an internal error.
  */
 const errorObject = (error: unknown): JsonRpcError.ErrorObject | undefined => {
   if (typeof error === "string") return { code: JsonRpcError.INTERNAL_ERROR, message: error }

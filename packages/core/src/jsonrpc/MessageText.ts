@@ -17,18 +17,18 @@ import * as MessageOutline from "./runtime/MessageOutline.js"
  * @category models
  */
 export interface Limits {
-  /** How many levels deep a message may nest. Default: 64, and 512 for a response to our own request. */
+  /** How many levels deep a message may nest. Default: 64, and 512 for a response to a request of this side. */
   readonly maxDepth?: number | undefined
   /** How many values a request or a notification may have, including nested values. Default: 100,000. */
   readonly maxNodes?: number | undefined
-  /** How many values a response to our own request may have, including nested values. Default: 1,000,000. */
+  /** How many values a response to a request of this side may have, including nested values. Default: 1,000,000. */
   readonly maxResponseNodes?: number | undefined
 }
 
 /**
- * Reads one message from a JSON text. Returns `Malformed` when the text is not a message. A text with too many values is refused before it
- * is parsed: if its beginning or its end shows that it is a response, the limit of responses applies, otherwise the limit of requests. When
- * a text that looked like a response turns out to be a request, the limit of requests is applied after parsing.
+ * Reads one message from a JSON text. Returns `Malformed` when the text is not a message. Refuses a text with too many values before it
+ * parses the text. The limit of responses applies if the beginning or the end of the text shows that the message is a response. Otherwise
+ * the limit of requests applies. If the parsed message then is a request, the limit of requests is checked again.
  *
  * @category utils
  */
@@ -44,8 +44,8 @@ export const parse = (text: string, limits: Limits = {}): Message.Incoming => {
 }
 
 /**
- * Checks a value as `parse` checks a JSON text. It is for values that come from a peer as a value, such as a body that a platform has
- * parsed. The message is a copy. A value that has no JSON form, or whose JSON text is longer than 10 Mi characters, becomes `Malformed`.
+ * Checks a value as `parse` checks a JSON text. Use this function for a body that a platform has already parsed. The returned message is a
+ * copy. Returns `Malformed` when the value has no JSON form, or when its JSON text is longer than 10 Mi characters.
  *
  * @category utils
  */
@@ -59,7 +59,7 @@ export const fromValue = (value: unknown, limits: Limits = {}): Message.Incoming
     : parse(text, limits)
 }
 
-/** How many characters the JSON text of a value may have. The same number as `maxLineBytes` of a pipe. */
+/** How many characters the JSON text of a value may have. The number equals the default of `maxLineBytes` of a pipe. */
 const MAX_LENGTH = 10 * 1024 * 1024
 
 const refusedValue = (why: string): Message.Malformed =>
@@ -104,8 +104,8 @@ const parseAny = (text: string, maxDepth: number | undefined): Message.Incoming 
   if (refused === undefined) return new Message.Malformed("request", code, value.message)
   const isTooDeep = value.reason === "depth" &&
     (maxDepth !== undefined || JsonText.deeperThan(value.value, JsonText.MAX_RESPONSE_DEPTH))
-  // Only a peer that we have asked sends responses, so a response, or a batch of responses, may nest deeper. It is accepted without its
-  // members named `__proto__`, because that is better than no response.
+  // This side has asked for a response, so a response, or a batch of responses, may nest deeper. Its members named `__proto__` are removed,
+  // because an incomplete response is better than no response.
   const isAnswer = !hasMethod(refused) && (!Message.isMalformed(refused) || refused.batch !== undefined)
   if (!isTooDeep && isAnswer) {
     JsonText.dropPrototypes(value.value)
@@ -113,7 +113,7 @@ const parseAny = (text: string, maxDepth: number | undefined): Message.Incoming 
   }
   const isLimit = isAnswer && value.reason === "depth" && maxDepth === undefined
   const { message } = isLimit ? JsonText.tooDeep(value.value, JsonText.MAX_RESPONSE_DEPTH) : value
-  // The new `Malformed` has no `batch`: whoever gets the elements of a batch would read them.
+  // The new `Malformed` has no `batch`, because a receiver of the elements would read them.
   if (Message.isMalformed(refused)) return new Message.Malformed(refused.kind, code, message, refused.id)
   if (Message.isNotification(refused)) return new Message.Malformed("notification", code, message)
   const kind = Message.isResponse(refused) ? "response" : "request"
@@ -121,8 +121,9 @@ const parseAny = (text: string, maxDepth: number | undefined): Message.Incoming 
 }
 
 /**
- * The JSON text of a message, on one line and without a newline. A response that has no JSON form becomes the error "Internal error" with
- * its id. Returns `undefined` for a request or a notification without a JSON form, and for such a response without an id.
+ * Returns the JSON text of a message, on one line and without a newline. A response that has no JSON form becomes the error "Internal
+ * error" with the same id. Returns `undefined` for a request or a notification without a JSON form, and for a response that has no JSON
+ * form and no id.
  *
  * @category utils
  */
@@ -134,9 +135,7 @@ export const stringify = (message: Message.Message): string | undefined => {
     : JsonText.stringify(Message.failure(message.id, JsonRpcError.internal))
 }
 
-/**
- * How many characters a text may have whose length is not remembered: writing such a message again costs less than remembering its length.
- */
+/** How many characters a text may have whose length is not stored. To write a short message again is faster than to store its length. */
 const SHORT = 4096
 
 /** How many characters of a text that is not a message are kept for diagnostics. */
@@ -145,7 +144,8 @@ const BEGINNING = 100
 const beginnings = new WeakMap<Message.Malformed, string>()
 
 /**
- * The first 100 characters, without secrets, of a text that `parse` found to be no message. `undefined` for other malformed input.
+ * Returns the first 100 characters, without secrets, of a text that `parse` could not read as a message. Returns `undefined` for other
+ * malformed input.
  *
  * @category getters
  */
@@ -157,8 +157,9 @@ export const beginningOf = (malformed: Message.Malformed): string | undefined =>
 const lengths = new WeakMap<Message.Message, number>()
 
 /**
- * How many characters the JSON text of a message has, for the limit of waiting requests; 0 when the message has no JSON form. `parse`
- * remembers the length of longer texts. For other messages, this function writes the text to measure it.
+ * Returns how many characters the JSON text of a message has, for the limit of waiting requests. Returns 0 when the message has no JSON
+ * form. `parse` stores the length of texts with more than 4,096 characters. For other messages, this function writes the text to measure
+ * its length.
  *
  * @category utils
  */

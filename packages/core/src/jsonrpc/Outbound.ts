@@ -1,7 +1,7 @@
 /**
  * The functions with which one side sends to the other side: `request`, which waits for the answer, and `notify`. `Conversation` implements
- * `Outbound`. Clients and servers send with an `Outbound` and know no transport. A channel that cannot carry requests refuses each request
- * itself (`none`), so callers need not ask for this.
+ * `Outbound`. Clients and servers send with an `Outbound`, so they do not depend on a transport. When a channel cannot carry requests, a
+ * request fails with `NoBackChannel`, so callers do not need to check the channel first.
  *
  * @since 0.1.0
  */
@@ -23,26 +23,37 @@ export type CallError = JsonRpcError | LocalError
 /** @category models */
 export interface RequestOptions extends SendOptions {
   /**
-   * How long to wait for the answer, counted from the moment at which the request is handed to the transport. `0` fails at once with
-   * `RequestTimeout`. Default: the `timeout` of the conversation, and no limit if it has none.
+   * How long to wait for the answer. The time begins with the call, so it includes the time for which the request waits to be sent. With
+   * `0`, the call fails at once with `RequestTimeout`. Default: the `timeout` of the conversation, or no limit if the conversation has no
+   * `timeout`.
    */
   readonly timeout?: Duration.DurationInput | undefined
-  /** Whether each progress notification restarts the timeout, also without `onProgress`. Default: `false`. */
+  /** Whether each progress notification restarts the timeout. This also works without `onProgress`. Default: `false`. */
   readonly resetTimeoutOnProgress?: boolean | undefined
   /**
-   * The longest wait in total, which progress does not extend. Default: a day if `resetTimeoutOnProgress` is `true`, otherwise no limit.
+   * The longest time to wait for the answer in total. Progress does not extend this time. Default: a day if `resetTimeoutOnProgress` is
+   * `true`, otherwise no limit.
    */
   readonly maxTotalTimeout?: Duration.DurationInput | undefined
   /**
-   * Called with each progress notification. Its effects run one after another, and all end before the call returns. When the call is
-   * interrupted, the running effect is interrupted, too. When an effect dies, the defect is logged, and only that notification is lost.
+   * The function that is called with each progress notification. The returned effects run one after another, and all end before the call
+   * returns. When the call is interrupted, the running effect is also interrupted. When an effect dies, the defect is logged, and the call
+   * continues.
    */
   readonly onProgress?: ((progress: Progress.Progress) => Effect.Effect<void>) | undefined
-  /** Whether the peer is told to cancel the request when the caller is interrupted or the time is over. Default: `true`. */
+  /**
+   * Whether this side sends `notifications/cancelled` to the peer when the caller is interrupted or the timeout has passed. Default:
+   * `true`.
+   */
   readonly cancelOnAbandon?: boolean | undefined
-  /** The reason that the peer is told when the caller is interrupted. Default: "the caller was interrupted". */
+  /**
+   * The reason in the `notifications/cancelled` that this side sends when the caller is interrupted. Default: "the caller was interrupted".
+   */
   readonly cancelReason?: string | undefined
-  /** Called with the id of the request before the request is sent, and again each time that the call is sent again. */
+  /**
+   * The function that is called with the id of the request before the request is sent. It is called again each time the call sends another
+   * request.
+   */
   readonly onId?: ((id: Message.RequestId) => void) | undefined
 }
 
@@ -57,7 +68,7 @@ export interface Outbound {
     params?: Message.Params,
     options?: RequestOptions
   ) => Effect.Effect<Message.Params, CallError>
-  /** Sends a notification. Suspends while the transport is full. Drops the notification when the transport is closed. */
+  /** Sends a notification. Waits while the queue of the transport is full. Drops the notification when the transport is closed. */
   readonly notify: (method: string, params?: Message.Params) => Effect.Effect<void>
 }
 

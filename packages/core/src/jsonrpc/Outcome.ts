@@ -1,6 +1,6 @@
 /**
- * How a request ended: with a result or an error, but without an id. A `Side` maps the exit of a handler to an `Outcome`. The conversation
- * decides whether to send the outcome, and adds the id of the request.
+ * The outcome of a request: a result or an error, without the id of the request. A `Side` makes an `Outcome` from the exit of a handler.
+ * The conversation decides whether to send the outcome, and adds the id of the request.
  *
  * @since 0.1.0
  */
@@ -16,25 +16,23 @@ export type Outcome =
   | Reported & { readonly result?: undefined; readonly error: JsonRpcError.ErrorObject }
 
 interface Reported {
-  /** The rule that the result of a handler breaks; `undefined` when it breaks none. The result was corrected, or it is sent as it is. */
+  /**
+   * The rule that the result of a handler breaks; `undefined` when the result breaks no rule. The result was corrected, or is sent without
+   * a change.
+   */
   readonly flaw?: string | undefined
-  /** The cause, if the outcome hides a bug of this side from the peer. */
+  /** The cause of a bug on this side. The outcome does not show the cause to the peer. */
   readonly died?: Cause.Cause<unknown> | undefined
-  /** What the handler serves, in words for the operator: `tool "search"`. Default: the method. */
+  /** What the handler serves, as text for the log, such as `tool "search"`. Default: the method. */
   readonly subject?: string | undefined
-  /**
-   * Whether the handler of the request did not run, because there was no place for the request or because the conversation closes. Default:
-   * `false`.
-   */
+  /** Whether the handler of the request did not run, because too many requests run or because the conversation closes. Default: `false`. */
   readonly isUnserved?: boolean | undefined
-  /**
-   * What a caller of the conversation (`client`, `server`) tells the channel about the answer. The conversation does not read these notes.
-   */
+  /** Data about the answer that a module of `client` or `server` passes to the channel. The conversation does not read this data. */
   readonly notes?: unknown
 }
 
 /**
- * The outcome of a handler: its result, or its `JsonRpcError`, or "Internal error" for any other failure.
+ * Makes the outcome of a handler from its exit: its result, or its `JsonRpcError`, or "Internal error" for any other failure.
  *
  * @category constructors
  */
@@ -45,14 +43,14 @@ export const fromExit = (exit: Exit.Exit<unknown, unknown>): Outcome => {
 }
 
 /**
- * The outcome of a handler that died: "Internal error" for the peer, and the cause for the operator.
+ * Makes the outcome of a handler that died. The peer gets "Internal error", and the log gets the cause.
  *
  * @category utils
  */
 export const died = (cause: Cause.Cause<unknown>): Outcome => ({ error: JsonRpcError.internal, died: cause })
 
 /**
- * The outcome of a request that was in flight when the conversation closed.
+ * The outcome of a request that had no answer yet when the conversation closed.
  *
  * @category constants
  */

@@ -1,6 +1,6 @@
 /**
- * The progress of a request, and the notification that carries progress. The notification names a request with a token; `Conversation`
- * passes the progress to the call of that request.
+ * The progress of a request, and the notification that reports progress. The notification names the request with a token. `Conversation`
+ * passes the progress to the call that sent this request.
  *
  * @since 0.1.0
  */
@@ -24,14 +24,15 @@ export interface Progress {
 export const METHOD = "notifications/progress"
 
 /**
- * The token in the parameters of a notification; `undefined` when they have none.
+ * Returns the token in the parameters of a notification; `undefined` when the parameters have no token.
  *
  * @category utils
  */
 export const token = (params: Message.Params | undefined): unknown => params?.progressToken
 
 /**
- * The progress in the parameters of a notification; `undefined` when they have none. A total or a message of a wrong type is left out.
+ * Reads the progress from the parameters of a notification. Returns `undefined` when the parameters have no progress. Leaves out a total or
+ * a message of a wrong type.
  *
  * @category constructors
  */
@@ -45,9 +46,9 @@ export const fromParams = (params: Message.Params | undefined): Progress | undef
 }
 
 /**
- * The parameters of the notification that reports progress. Returns `undefined` when no notification must be sent: the request has no
- * token, or `progress` is not finite, or `progress` is not greater than `last`, the progress that was reported before. A total that is not
- * a finite number is left out.
+ * Makes the parameters of the notification that reports progress. Returns `undefined` when no notification may be sent: the request has no
+ * token, `progress` is not a finite number, or `progress` is not greater than `last`. `last` is the progress that was reported before.
+ * Leaves out a total that is not a finite number.
  *
  * @category utils
  */

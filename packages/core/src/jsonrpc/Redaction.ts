@@ -1,10 +1,11 @@
 /**
  * Shows messages and texts without their secrets, for taps, traces, logs and recordings.
  *
- * A secret is found in two ways: by the name before it (of a member, a header, a parameter of a URL, an environment variable, an option of
- * a command), or by its form (credentials of HTTP, JSON Web Tokens, private keys, user and password of a URL). JSON in a text is read as
- * JSON. A JSON Schema stays readable: it shows a property named `password`, but hides the default and the examples of that property. A
- * secret without such a name or form is shown. `redaction/SecretNames` knows the names, and `redaction/SecretText` reads texts.
+ * This module finds a secret in two ways. One way is the name before the secret: the name of a member, a header, a parameter of a URL, an
+ * environment variable, or an option of a command. The other way is the form of the secret: credentials of HTTP, JSON Web Tokens, private
+ * keys, or the user and password of a URL. A secret that has no such name or form is shown. JSON in a text is read as JSON. A JSON Schema
+ * stays readable: the property named `password` is shown, but its default and its examples are hidden. `redaction/SecretNames` has the
+ * names, and `redaction/SecretText` searches texts.
  *
  * @since 0.1.0
  */
@@ -14,7 +15,8 @@ import * as SecretText from "./redaction/SecretText.js"
 import * as JsonText from "./runtime/JsonText.js"
 
 /**
- * A JSON value without its secrets: a message, or any part of a message. What is nested more than 600 levels deep is left out.
+ * Returns a copy of a JSON value without its secrets. The value may be a message or any part of a message. Values that are nested more than
+ * 600 levels deep are left out.
  *
  * @example
  * ```ts
@@ -28,7 +30,7 @@ import * as JsonText from "./runtime/JsonText.js"
 export const value = (given: unknown): unknown => ofValue(given, 0)
 
 /**
- * A text without its secrets. The text may be JSON, a broken message, a line of a log, or prose.
+ * Returns a text without its secrets. The text may be JSON, a broken message, a line of a log, or prose.
  *
  * @category utils
  */
@@ -38,11 +40,10 @@ const HIDDEN = SecretText.HIDDEN
 
 const MAX_DEPTH = 600
 /**
- * How many levels of texts inside texts are read as JSON. Each level of quotes makes the inner text shorter, so this many levels are
- * enough.
+ * How many levels of JSON text inside JSON text are read. Each level of quotes makes the inner text shorter, so 8 levels are enough.
  */
 const MAX_TEXTS = 8
-/** How many levels of nesting one level of JSON in a text counts for. */
+/** How many levels of nesting are counted for one level of JSON text inside a text. */
 const TEXT_LEVELS = MAX_DEPTH / MAX_TEXTS
 const TOO_DEEP = "<nested too deeply>"
 
@@ -72,8 +73,8 @@ const ofText = (given: string, depth: number): string => {
     undefined,
     /^\s{0,100}[{[]\s*\n/.test(given) ? 2 : 0
   )
-  // Returns the text unchanged if it has no secret. A text that has a member twice is written again, because the parsed value has only the
-  // second.
+  // Returns the text unchanged if it has no secret. If an object in the text has the same member twice, the text is written again, because
+  // the parsed value has only the second member.
   return JSON.stringify(JSON.parse(redacted)) === JSON.stringify(json) && membersIn(given) === membersOf(json)
     ? given
     : redacted
@@ -103,7 +104,10 @@ const ofArray = (given: ReadonlyArray<unknown>, depth: number): ReadonlyArray<un
       : ofValue(element, depth)
   })
 
-/** Whether an element is a name, and the next element its value: `["authorization", "hunter2"]`, `["--token", "hunter2"]`. */
+/**
+ * Whether an element of a list is a name and the next element is its value, as in `["authorization", "hunter2"]` or
+ * `["--token", "hunter2"]`.
+ */
 const announcesNext = (all: ReadonlyArray<unknown>, at: number, name: string): boolean => {
   if (SecretNames.kindOf(name) !== "strong" || name.length > 100) return false
   const next = all[at + 1] as string
@@ -126,10 +130,10 @@ const ofMembers = (given: Record<string, unknown>, depth: number): unknown => {
   })
 }
 
-/** Members with these names have lists of names, in which no element is the value of the element before it. */
+/** Names of members that contain lists of names. In these lists, no element is the value of the element before it. */
 const LISTS_OF_NAMES = /(?:supported|required|types|names|scopes|tags|methods|enum)$/i
 
-/** A copy of an object whose values are those that `of` returns. A member name that contains a secret is changed, too. */
+/** Copies an object, with the values that `of` returns. Also changes a member name that contains a secret. */
 const copy = (given: Record<string, unknown>, of: (name: string, value: unknown) => unknown): unknown => {
   const made: Record<string, unknown> = {}
   for (const [i, [name, value]] of Object.entries(given).entries()) {
@@ -142,7 +146,7 @@ const copy = (given: Record<string, unknown>, of: (name: string, value: unknown)
   return made
 }
 
-/** Whether a member has a schema: members of messages that have one, and members that only schemas have. */
+/** Whether a member contains a schema. These are some members of messages, and members that only occur in schemas. */
 const isSchema = (name: string, value: unknown): boolean =>
   SCHEMAS.has(name) ? Predicate.isRecord(value) : MAPS.has(name) && isMap(value)
 
@@ -159,7 +163,7 @@ const KEYWORDS = new Set([
   ...["unevaluatedItems", "unevaluatedProperties", "allOf", "anyOf", "oneOf", "prefixItems", "contentSchema"]
 ])
 
-/** Keywords of a schema whose texts and numbers describe values, and are no secrets. */
+/** Keywords of a schema whose texts and numbers describe values and are not secrets. */
 const DESCRIBING = new Set([
   ...[
     "type",
@@ -197,7 +201,7 @@ const DESCRIBING = new Set([
   ]
 ])
 
-/** A member of a schema, or of an object that contains a schema. `isSecret` is `true` when the schema describes a secret. */
+/** Redacts a member of a schema, or of an object that contains a schema. `isSecret` is `true` when the schema describes a secret. */
 const ofSchemaMember = (name: string, given: unknown, depth: number, isSecret: boolean): unknown => {
   if (MAPS.has(name) && isMap(given)) {
     return copy(given, (property, schema) => ofSchema(schema, depth + 1, isSecret || isSecretName(property)))

@@ -1,6 +1,6 @@
 /**
- * What one side of a conversation does with the requests and notifications of the peer. A `Side` is the contract between two parts: a
- * `Conversation` runs the work and sends the answers, and the modules of `client` and `server` know the methods.
+ * A `Side` says what one side of a conversation does with the requests and notifications of the peer. The modules of `client` and `server`
+ * make a `Side`, and a `Conversation` runs its effects and sends the answers.
  *
  * @since 0.1.0
  */
@@ -20,26 +20,28 @@ import type { Transport } from "./Transport.js"
  */
 export interface RequestSide {
   /**
-   * Called for each request in the order of arrival, before any later message is read. The effects of requests run concurrently. Each
-   * effect runs at once, up to its first asynchronous step.
+   * Returns the work for a request. The conversation calls this function for each request in the order of arrival, before it reads any
+   * later message. The effects of requests run concurrently. Each effect starts at once, and runs to its first asynchronous step before the
+   * conversation continues.
    */
   readonly onRequest: (request: Message.Request, incoming: IncomingRequest) => Work
   /**
-   * Whether requests of this method start at once, and never wait for other requests to end. It applies to requests of the peer and to
-   * requests of this side. Such requests are cheap, like `ping`. Default: every request may wait.
+   * Whether requests of this method start at once, without waiting for other requests to end. This applies to requests of the peer and to
+   * requests of this side. Return `true` only for requests that need little work, such as `ping`. Default: every request may wait.
    */
   readonly neverWaits?: ((method: string) => boolean) | undefined
   /**
-   * The limit of a request that stays open, such as a subscription, in place of the limit of the conversation. Default: no request has a
-   * limit of its own.
+   * Returns a separate limit for a request that stays open, such as a subscription. This limit replaces the limit of the conversation.
+   * Default: no request has a separate limit.
    */
   readonly ownLimit?: ((request: Message.Request, channel: Channel) => OwnLimit | undefined) | undefined
-  /** The code of the error with which a request is refused while no permit is free. Default: `UNAVAILABLE`. */
+  /** Returns the error code with which this side refuses a request when too many requests run. Default: `UNAVAILABLE`. */
   readonly unavailableCode?: ((request: Message.Request) => number) | undefined
 }
 
 /**
- * A limit for the requests of one kind, in place of the limit of the conversation. A request that finds no free permit is refused.
+ * A separate limit for the requests of one kind. This limit replaces the limit of the conversation. This side refuses a request when no
+ * permit of the limit is free.
  *
  * @category models
  */
@@ -56,11 +58,14 @@ export interface OwnLimit {
  * @category models
  */
 export interface Side extends RequestSide {
-  /** Chooses the `RequestSide` of a request. Called once for each request. Default: the `Side` itself serves each request. */
+  /**
+   * Chooses the `RequestSide` of a request. The conversation calls this function one time for each request. Default: the `Side` itself
+   * serves each request.
+   */
   readonly sideOf?: ((request: Message.Request) => RequestSide) | undefined
   /**
-   * Called for each notification in the order of arrival, like `onRequest`. Returns the effect that handles the notification, or
-   * `undefined` when there is nothing to do. A defect of the effect is reported as a diagnostic.
+   * Returns the effect that handles a notification, or `undefined` when there is nothing to do. The conversation calls this function for
+   * each notification in the order of arrival. It reports a defect of the effect as a diagnostic.
    */
   readonly onNotification: (
     notification: Message.Notification,
@@ -74,41 +79,44 @@ export interface Side extends RequestSide {
  * @category models
  */
 export interface Work {
-  /** Runs the handler. The conversation interrupts it when the peer cancels the request, or when the conversation closes. */
+  /** Runs the handler. The conversation interrupts this effect when the peer cancels the request, or when the conversation closes. */
   readonly effect: Effect.Effect<unknown, unknown>
   /** The context in which the effect runs. Default: the context in which the conversation was made. */
   readonly context?: Context.Context<never> | undefined
-  /** Maps the exit of the effect to the answer. Not called when the request was cancelled. */
+  /** Makes the answer from the exit of the effect. The conversation does not call this function when the request was cancelled. */
   readonly reply: (exit: Exit.Exit<unknown, unknown>) => Outcome.Outcome
   /** Returns the effect that releases resources before the answer is sent; `undefined` when there is nothing to release. */
   readonly release?: ((exit: Exit.Exit<unknown, unknown>) => Effect.Effect<void> | undefined) | undefined
-  /** The answer to a request that runs when the conversation closes. Default: `Outcome.closing`. */
+  /** Returns the answer to a request that is still running when the conversation closes. Default: `Outcome.closing`. */
   readonly closing?: (() => Outcome.Outcome) | undefined
   /** Whether the peer may cancel the request. Default: `true`. */
   readonly cancellable?: boolean | undefined
 }
 
 /**
- * Where the answer to a message is sent: the transport, or one of many HTTP requests. Each channel has request ids of its own.
+ * The channel on which this side sends the answer to a message: the transport, or one of many HTTP requests. The ids of requests are
+ * separate for each channel.
  *
  * @category models
  */
 export interface Channel extends Pick<Transport, "send" | "unsafeSend" | "canSend" | "canRequest"> {
-  /** Sends the answer to a request, for a channel that needs the whole outcome. Default: `unsafeSend` sends the response. */
+  /** Sends the answer to a request, when the channel needs the whole outcome. Default: `unsafeSend` sends the response. */
   readonly answer?: ((id: Message.RequestId, outcome: Outcome.Outcome) => void) | undefined
-  /** Called for a request that gets no answer, because the peer cancelled it. A pipe does not need this function. */
+  /**
+   * The function that is called when a request gets no answer because the peer cancelled the request. A pipe does not need this function.
+   */
   readonly onUnanswered?: ((id: Message.RequestId) => void) | undefined
-  /** Called for a request that has to wait until other requests have ended. A pipe does not need this function. */
+  /** The function that is called when a request has to wait until other requests have ended. A pipe does not need this function. */
   readonly onWaiting?: ((id: Message.RequestId) => void) | undefined
-  /** Called for a request that has waited, before it starts. */
+  /** The function that is called before a request that has waited starts. */
   readonly onStarted?: ((id: Message.RequestId) => void) | undefined
-  /** What a caller of the conversation (`client`, `server`) knows about the origin of the messages. The conversation does not read it. */
+  /** Data about the origin of the messages, for the modules of `client` and `server`. The conversation does not read this data. */
   readonly origin?: unknown
 }
 
 /**
- * One request of the peer while a handler answers it. Its functions send requests and notifications to the peer meanwhile. Once the request
- * is answered or cancelled, these requests fail with `NoBackChannel`, and these notifications are dropped.
+ * A request of the peer that a handler is answering. The handler can send requests and notifications to the peer with the functions of this
+ * object. After the request is answered or cancelled, these requests fail with `NoBackChannel`, and these notifications are dropped.
  *
  * @category models
  */
@@ -117,15 +125,16 @@ export interface IncomingRequest extends Outbound {
   readonly method: string
   readonly channel: Channel
   /**
-   * Why the peer has cancelled the request, at most 1,024 characters. `undefined` when the request was not cancelled, or without a reason.
+   * The reason that the peer gave when it cancelled the request, at most 1,024 characters. `undefined` when the request was not cancelled,
+   * or was cancelled without a reason.
    */
   readonly cancelReason: string | undefined
-  /** `false` once the request is answered or cancelled. */
+  /** Whether the request is not yet answered or cancelled. */
   readonly open?: boolean | undefined
 }
 
 /**
- * A side made of two handlers. The handlers run in the context in which this effect runs.
+ * Makes a `Side` from two handlers. The handlers run in the context of this effect.
  *
  * @category constructors
  */

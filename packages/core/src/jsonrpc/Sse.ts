@@ -1,9 +1,8 @@
 /**
- * Server-sent events: encodes events to text, and decodes bytes to events. The same bytes give the same events, whatever chunks they arrive
- * in. An event that is too large does not affect the events after it.
+ * Encodes server-sent events (SSE) to text, and decodes bytes to events. The chunks in which the bytes arrive do not matter. An event that
+ * is too large does not affect the events after it.
  *
- * This module knows neither HTTP nor the meaning of the events. The modules that read the events know that an event with empty data is not
- * a message.
+ * This module also returns events with empty data. The callers must ignore these events, because they contain no message.
  *
  * @see https://html.spec.whatwg.org/multipage/server-sent-events.html#event-stream-interpretation
  * @since 0.1.0
@@ -12,7 +11,7 @@ import { ByteBuffer } from "./runtime/ByteBuffer.js"
 import * as Oversized from "./runtime/Oversized.js"
 
 /**
- * How many bytes an event may have, between the blank lines around it. The default of `Options.maxEventBytes`: 10 MiB.
+ * How many bytes an event may have by default (`Options.maxEventBytes`): 10 MiB. The blank lines around the event do not count.
  *
  * @category constants
  */
@@ -22,7 +21,7 @@ export const MAX_EVENT_BYTES = 10 * 1024 * 1024
 export interface Event {
   /** The name of the event. Clients treat an event without a name as a "message". */
   readonly event?: string | undefined
-  /** The id that a client sends to resume after this event. It is also the id of the later events, up to the next event that has an id. */
+  /** The id that a client sends to resume after this event. An event without an id has the id of the event before it. */
   readonly id?: string | undefined
   /** How many milliseconds a client waits before it reconnects. */
   readonly retry?: number | undefined
@@ -39,16 +38,16 @@ export class TooLarge {
   readonly _tag = "TooLarge"
   constructor(
     readonly maxEventBytes: number,
-    /** The beginning of its data, at most 4,096 bytes. */
+    /** The beginning of the data, at most 4,096 bytes. */
     readonly start = "",
-    /** The end of its data, if the event is reported at its end (`Options.reportAtEnd`). */
+    /** The end of the data, if the decoder reports the event at its end (`Options.reportAtEnd`). */
     readonly end?: string | undefined
   ) {}
 }
 
 /**
- * The text of an event, with the blank line that ends it. Each line of the data, also an empty line, has its own data line. Line breaks in
- * an id or a name are removed, because they would begin another field.
+ * Returns the text of an event, with the blank line that ends the event. Each line of the data, also an empty line, becomes a separate data
+ * line. Removes line breaks in an id or a name, because a line break would begin another field.
  *
  * @category utils
  */
@@ -67,7 +66,7 @@ const breaks = /[\r\n]/
 const lines = (data: string): string => data.split(/\r\n|\r|\n/).map((line) => `data: ${line}\n`).join("")
 
 /**
- * A comment, which clients ignore. A server sends comments to keep a connection open while there is no event.
+ * Returns the text of a comment. Clients ignore comments. A server sends comments to keep a connection open when there is no event.
  *
  * @category utils
  */
@@ -75,11 +74,11 @@ export const comment = (text = ""): string => `: ${text.replace(/[\r\n]/g, " ")}
 
 /** @category models */
 export interface Options {
-  /** How many bytes an event may have. Larger events are discarded and reported as `TooLarge`. Default: 10 MiB. */
+  /** How many bytes an event may have. The decoder discards a larger event and reports it as `TooLarge`. Default: 10 MiB. */
   readonly maxEventBytes?: number | undefined
   /**
-   * Whether an event that is too large is reported at its end, with the end of its data. The function receives the beginning of the data.
-   * Default: each such event is reported as soon as it is too large.
+   * Whether the decoder reports an event that is too large at the end of the event, with the end of its data. The function receives the
+   * beginning of the data. Default: the decoder reports the event as soon as the event is too large.
    */
   readonly reportAtEnd?: ((start: string) => boolean) | undefined
 }
@@ -89,9 +88,9 @@ const CR = 0x0d
 const LINE_END = Uint8Array.of(LF)
 
 /**
- * Decodes chunks of bytes to events. A class with mutable fields, because it runs for every chunk. `held` has a copy of the bytes of a line
- * that has not ended. `event`, `id`, `retry` and `data` have the fields of the event so far. All together never have more bytes than the
- * limit. `skipped` is set while an event is too large: from the byte that exceeds the limit to the end of the event. Text after the last
+ * Decodes chunks of bytes to events. This is a class with mutable fields because it runs for every chunk. `held` has a copy of the bytes of
+ * a line that has not ended. `event`, `id`, `retry` and `data` have the fields of the event so far. Together, these fields never have more
+ * bytes than the limit. `skipped` is set from the byte that exceeds the limit of an event to the end of the event. Text after the last
  * blank line is not an event.
  *
  * @category models
@@ -117,7 +116,7 @@ export class Decoder {
     this.reportAtEnd = options.reportAtEnd ?? (() => false)
   }
 
-  /** Returns the events that end in this chunk. Events without any field are left out. */
+  /** Returns the events that end in this chunk. Leaves out events that have no field. */
   push(chunk: Uint8Array): Array<Event | TooLarge> {
     const events: Array<Event | TooLarge> = []
     let start = 0
@@ -139,7 +138,7 @@ export class Decoder {
     return events
   }
 
-  /** Whether the event may grow by this piece. Reports an event that is too large once. */
+  /** Whether the event may grow by this piece. Reports each event that is too large one time. */
   private fits(piece: Uint8Array, events: Array<Event | TooLarge>): boolean {
     if (this.skipped !== undefined) {
       this.skipped.add(piece)
@@ -147,7 +146,7 @@ export class Decoder {
     }
     if (this.bytes + this.held.size + piece.length <= this.maxEventBytes) return true
     const held = this.held.all
-    // The kept start has the same length, whatever chunks the bytes arrive in.
+    // The stored start has the same length for all chunk sizes.
     const kept = Math.min(Oversized.KEPT_BYTES, this.maxEventBytes - this.bytes)
     const last = dataOf(this.text.decode(Oversized.beginning(held, piece, kept)))
     const start = [...this.data ?? [], last].join("\n").slice(0, Oversized.KEPT_BYTES)
@@ -159,7 +158,7 @@ export class Decoder {
   }
 
   private keep(piece: Uint8Array, events: Array<Event | TooLarge>): void {
-    // The bytes of a line that is skipped are counted, because a line that looks empty would end the event.
+    // The bytes of a skipped line are counted, because a line that looks empty would end the event.
     if (!this.fits(piece, events)) this.held.skip(piece)
     // The first piece is copied, because a view would keep the memory of its whole chunk.
     else this.held.add(this.held.size === 0 ? piece.slice() : piece)
@@ -217,11 +216,11 @@ export class Decoder {
   }
 }
 
-/** The data in the last lines of an event. The first of these lines may lack its beginning. */
+/** Returns the data in the last lines of an event. The first of these lines may be incomplete. */
 const dataAtEnd = (text: string): string => {
   const [first = "", ...lines] = text.replace(/\n$/, "").split("\n")
   return [dataOf(first) || first, ...lines.filter((line) => line.startsWith("data:")).map(dataOf)].join("\n")
 }
 
-/** The data of a data line; the empty string for any other line. */
+/** Returns the data of a data line; the empty string for any other line. */
 const dataOf = (line: string): string => /^\uFEFF?data:/.test(line) ? line.replace(/^\uFEFF?data: ?/, "") : ""

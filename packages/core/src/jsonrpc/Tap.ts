@@ -1,8 +1,9 @@
 /**
- * Shows every message that crosses a transport, in both directions, to an operator who looks for a fault. Secrets are left out. A transport
- * without a tap has no extra cost.
+ * A tap receives a copy of every message that a transport sends or receives, so that a developer can find a fault. Secrets are left out. A
+ * transport without a tap has no extra cost.
  *
- * `Redaction` finds the secrets by their names and by their forms. A secret under another name, such as an argument of a tool, is shown.
+ * `Redaction` finds the secrets by their names and by their forms. The tap still shows a secret that has another name and another form, for
+ * example in an argument of a tool.
  *
  * @since 0.1.0
  */
@@ -15,7 +16,7 @@ import * as Redaction from "./Redaction.js"
 import { type Delivery, run, type Transport } from "./Transport.js"
 
 /**
- * A message that has crossed a transport: received (`in`) or sent (`out`).
+ * A message that a transport has received (`in`) or sent (`out`).
  *
  * @category models
  */
@@ -28,8 +29,8 @@ export interface Tapped {
 }
 
 /**
- * Receives the messages in order. A slow tap delays no message: while 256 effects of the tap have not ended, further messages are not
- * passed to the tap.
+ * A function that receives the messages in order. A slow tap does not delay messages: when 256 effects of the tap run, the tap does not
+ * receive further messages.
  *
  * @category models
  */
@@ -51,7 +52,7 @@ export const log: Tap = ({ direction, name, text }) =>
   )
 
 /**
- * Gives a function that passes messages to a tap. `name` is the name of the connector or of the listener.
+ * Returns a function that passes messages to a tap. `name` is the name of the connector or of the listener.
  *
  * @category constructors
  */
@@ -72,7 +73,7 @@ export const make = (
   })
 
 /**
- * The same transport, with a tap. Default: `log`.
+ * Returns the same transport with a tap. Default tap: `log`.
  *
  * @category combinators
  */
@@ -97,7 +98,7 @@ export const transport = (self: Transport, name: string, tap: Tap = log): Effect
   }))
 
 /**
- * The same connector, with a tap on each connection.
+ * Returns the same connector with a tap on each connection.
  *
  * @example
  * ```ts

@@ -1,9 +1,8 @@
 /**
- * One duplex pipe of messages: a stream of what the peer sends, and functions that send to the peer.
+ * A transport sends messages to the peer and receives messages from the peer. It has a stream of incoming messages and functions that send.
  *
- * A transport knows no method; `Conversation` reads the transport. `make` builds a transport from a stream and a function that writes
- * messages. `LineFraming` turns bytes into messages. `memory` makes a pair of transports with queues, and `Direct` makes a pair without
- * queues.
+ * `Conversation` reads the transport. `make` makes a transport from a stream and a function that writes messages. `LineFraming` decodes
+ * bytes to messages. `memory` makes a pair of transports with queues, and `Direct` makes a pair without queues.
  *
  * @since 0.1.0
  */
@@ -22,8 +21,8 @@ import type * as Message from "./Message.js"
 import * as JsonForm from "./runtime/JsonForm.js"
 
 /**
- * A report of the transport itself: our request did not reach the peer, or its answer was lost. Only the call that waits for this answer
- * ends. It is for transports that send each request on its own, as over HTTP.
+ * A report of the transport that a request of this side did not reach the peer, or that the answer was lost. Only the call that waits for
+ * this answer fails. Only transports that send each request separately, such as HTTP, make this report.
  *
  * @category models
  */
@@ -37,44 +36,49 @@ export class Undelivered {
 }
 
 /**
- * What a transport delivers: input of the peer, or a report that a request or its answer was lost.
+ * A value that a transport delivers: input of the peer, or a report that a request or its answer was lost.
  *
  * @category models
  */
 export type Delivery = Message.Incoming | Undelivered
 
 /**
- * How a request continues when its connection is lost. Only transports that can resume requests read these options.
+ * Options for a request that continues after its connection was lost. Only transports that can resume requests read the resumption options.
  *
  * @category models
  */
 export interface SendOptions {
   /**
-   * The request was sent before, possibly over an earlier connection. It is not sent again. The call waits for its answer, from the point
-   * in the stream of the request that this token names. When the transport cannot resume requests, the call fails with a `TransportError`.
+   * The point in the stream of a request from which the call continues. Give this token when the request was sent before, possibly over an
+   * earlier connection. The transport does not send the request again, and the call waits for the answer from that point. When the
+   * transport cannot resume requests, the call fails with a `TransportError`.
    */
   readonly resumptionToken?: string | undefined
-  /** Called when everything up to a later point was read, so that the request can be resumed from this point. */
+  /**
+   * The function that is called with a new token each time a later point of the stream was reached. Store the token to resume the request
+   * from this point.
+   */
   readonly onResumptionToken?: ((token: string) => Effect.Effect<void>) | undefined
   /**
-   * A function that wraps the sending of this request, for example in the span of the call. Only a transport that sends each request on its
-   * own calls it; a pipe does not.
+   * A function that wraps the effect that sends this request, for example in the span of the call. Only a transport that sends each request
+   * separately calls this function. A pipe does not call it.
    */
   readonly around?: (<A, E, R>(sending: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>) | undefined
 }
 
 /**
- * A call, as the transport sees it that carries the request and the cancel of the call.
+ * The data of a call for the transport. The transport gets the same object with the request of the call and with the cancellation of the
+ * call.
  *
  * @category models
  */
 export interface OpenCall {
-  /** What a transport that sends each request on its own keeps for this request while the call is open. */
+  /** The data that a transport which sends each request separately stores for this request until the call ends. */
   exchange?: unknown
 }
 
 /**
- * Runs an effect. Until it ends, the timeouts of the requests of this side stand still.
+ * Runs an effect, and pauses the timeouts of the requests of this side until the effect has ended.
  *
  * @category models
  */
@@ -88,64 +92,69 @@ export type PauseTimeouts = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.
 export interface Credentials {
   /** The number of the credentials of the last request. */
   readonly last: () => number
-  /** The number of the credentials that a request would have now. Fails when these credentials cannot be found. */
+  /** The number of the credentials that a new request would have. Fails when the transport cannot find these credentials. */
   readonly now: Effect.Effect<number, unknown>
 }
 
 /** @category models */
 export interface Transport {
-  /** What the peer sends, in order, for one reader. Ends when the peer closes the pipe. Fails when the pipe fails. */
+  /**
+   * The messages that the peer sends, in order. Only one reader may read this stream. The stream ends when the peer closes the transport,
+   * and fails when the transport fails.
+   */
   readonly incoming: Stream.Stream<Delivery, TransportError>
   /**
-   * Sends a message, in the order of the calls. Suspends while too many messages wait. Fails with reason `Write` when the pipe is closed.
+   * Sends a message, in the order of the calls. Waits while too many messages are in the queue. Fails with reason `Write` when the
+   * transport is closed.
    */
   readonly send: (message: Message.Message) => Effect.Effect<void, TransportError>
   /**
-   * Sends a message without suspending, in the order of the calls. Returns `false` when the pipe is closed. Never throws. A request and its
-   * cancel get the same `call`.
+   * Sends a message in the order of the calls, and never waits. Returns `false` when the transport is closed. Never throws. A
+   * request and its cancellation get the same `call`.
    */
   readonly unsafeSend: (message: Message.Message, options?: SendOptions, call?: OpenCall) => boolean
   /**
-   * Passes each incoming message to `receive` until the peer closes the pipe. It is a faster way to read the same messages than `incoming`,
-   * for pipes that need no stream. Default: the messages of `incoming` are passed to `receive`.
+   * Passes each incoming message to `receive` until the peer closes the transport. These are the same messages as in `incoming`, but
+   * without the cost of a stream. Default: the messages of `incoming` are passed to `receive`.
    */
   readonly run?: (receive: (incoming: Delivery) => void) => Effect.Effect<void, TransportError>
   /**
-   * Whether there is space for a message now. If so, notifications of handlers are sent with `unsafeSend` in place of `send`. A transport
-   * that wraps another transport and replaces only `send` must leave `canSend` out. Default: notifications are always sent with `send`.
+   * Whether the queue has space for a message now. With `true`, the conversation sends notifications of handlers with `unsafeSend` instead
+   * of `send`. A transport that wraps another transport and replaces only `send` must leave `canSend` out. Default: the conversation always
+   * sends these notifications with `send`.
    */
   readonly canSend?: (() => boolean) | undefined
-  /** Whether requests can be sent now. If not, requests fail with `NoBackChannel`. Default: always. */
+  /** Whether the transport can send requests now. With `false`, requests fail with `NoBackChannel`. Default: always `true`. */
   readonly canRequest?: (() => boolean) | undefined
   /**
-   * Present only on a transport that sends each request on its own, as over HTTP. Such a transport can resume requests, and the failure of
-   * one request says nothing about other requests or about the peer. A pipe leaves this out. A transport that wraps another transport
-   * passes on the value of that transport.
+   * Functions of a transport that sends each request separately, such as HTTP. A transport with this member can resume requests, and when
+   * one request fails, other requests can still succeed. A pipe does not have this member. A transport that wraps another transport must
+   * have the value of the wrapped transport.
    */
   readonly exchanges?: Exchanges | undefined
 }
 
 /**
- * What a conversation must know of a transport that sends each request on its own.
+ * The properties of a transport that sends each request separately, for the conversation.
  *
  * @category models
  */
 export interface Exchanges {
-  /** Whether the transport continues the session of an earlier connection. That connection may have used any id. */
+  /** Whether the transport continues the session of an earlier connection. The earlier connection may have used any ids. */
   readonly isResumed: boolean
   /** Whether the transport may start a login when the peer refuses a request. After the login the transport sends the request again. */
   readonly canLogIn: boolean
   /** The credentials of the requests, if they may change. Default: all requests have the same credentials. */
   readonly credentials?: Credentials | undefined
   /**
-   * Called once, when a conversation starts over this transport. While the transport waits for something that the peer did not cause, such
-   * as the login of the user, it runs this wait with `pauseTimeouts`.
+   * The function that the conversation calls one time, when it starts. When the transport waits for something that the peer did not cause,
+   * such as the login of the user, the transport waits inside `pauseTimeouts`.
    */
   readonly onConversation?: ((pauseTimeouts: PauseTimeouts) => void) | undefined
 }
 
 /**
- * The half of a transport that sends. It is for a conversation whose owner passes each incoming message to the conversation.
+ * The part of a transport that sends, for a conversation whose owner passes each incoming message to the conversation.
  *
  * @category models
  */
@@ -159,14 +168,14 @@ export type Sender = Omit<Transport, "incoming" | "run">
 export interface Listener<out E = never, out R = never> extends Stream.Stream<Transport, E, R> {}
 
 /**
- * The error with which `send` fails once the pipe is closed.
+ * The error with which `send` fails after the transport was closed.
  *
  * @category constants
  */
 export const closed: TransportError = new TransportError({ reason: "Write", message: "The transport is closed" })
 
 /**
- * Passes each incoming message to `receive` until the peer closes the pipe.
+ * Passes each incoming message to `receive` until the peer closes the transport.
  *
  * @category utils
  */
@@ -179,16 +188,16 @@ export const run = (
     : StreamArrays.forEach(transport.incoming, receive)
 
 /**
- * A transport made of a stream and a function that writes one message after another. Messages wait in a queue until `write` is called with
- * them. When `write` fails, `incoming` fails with the same error, so that no caller waits for an answer to a message that was not sent.
- * When the scope closes, the messages that still wait are written, for at most a second. Then writing stops, and `incoming` ends.
+ * Makes a transport from a stream and a function that writes one message. Messages wait in a queue, and the transport calls `write` for one
+ * message after another. When `write` fails, `incoming` fails with the same error, so that no caller waits for an answer to a message that
+ * was not sent. When the scope closes, the transport writes the messages in the queue for at most one second. Then `incoming` ends.
  *
  * @category constructors
  */
 export const make = (options: {
   readonly incoming: Stream.Stream<Delivery, TransportError>
   readonly write: (message: Message.Message) => Effect.Effect<void, TransportError>
-  /** How many messages may wait for `write` before `send` suspends. Default: 256. */
+  /** How many messages may be in the queue before `send` waits. Default: 256. */
   readonly capacity?: number | undefined
 }): Effect.Effect<Transport, never, Scope.Scope> =>
   Effect.gen(function*() {
@@ -213,16 +222,16 @@ export const make = (options: {
     )
     return {
       incoming: Stream.interruptWhenDeferred(options.incoming, over),
-      // One race for the whole pipe, and not one for each message.
+      // There is one race for the whole pipe, and not one race for each message.
       run: (receive) => raceFirst(StreamArrays.forEach(options.incoming, receive), Deferred.await(over)),
       ...sender(outbox)
     }
   })
 
 /**
- * Two connected transports in memory. Each side receives the messages that it would receive over JSON: for example without members whose
- * value is `undefined`. A message that has only JSON values is passed by reference. Each direction has a queue. `send` suspends while
- * `capacity` messages wait in the queue. Default: 256. When the scope closes, both transports end.
+ * Makes two connected transports in memory. Each side receives the messages that it would receive over JSON, for example without members
+ * whose value is `undefined`. A message that has only JSON values is passed by reference. Each direction has a queue. `send` waits while
+ * the queue has `capacity` messages. Default of `capacity`: 256. When the scope closes, both transports end.
  *
  * @category constructors
  */
@@ -244,8 +253,8 @@ export const memory = (
 const queue = (capacity: number | undefined) => Outbox.make<Delivery, TransportError>(capacity)
 
 /**
- * One side of a pair with queues. `run` and `canSend` are methods of the class, so that a copy by object spread does not have them. Without
- * them, no message can bypass the `incoming` or `send` that the copy replaces.
+ * One side of a pair with queues. `run` and `canSend` are methods of the class, so a copy by object spread does not have them. Therefore
+ * all messages of a copy go through its `incoming` and `send`, which the copy may replace.
  */
 class InMemory implements Transport {
   readonly incoming: Transport["incoming"]
@@ -277,7 +286,7 @@ class InMemory implements Transport {
     return Effect.ensuring(this.mine.forEach(receive), this.close)
   }
 
-  /** A side that stops reading has closed the pipe: the other side also receives nothing more from this side. */
+  /** Closes the queues of both directions. When a side stops reading, the other side also receives no more messages. */
   private get close(): Effect.Effect<void> {
     return Effect.sync(() => {
       this.mine.end(Exit.void)

@@ -60,8 +60,8 @@ export const withEntries: {
 )
 
 /**
- * The entries of a baggage text. Returns `undefined` when the text is empty or too long, when it has too many entries, when one entry is
- * not valid, or when a key occurs twice. Properties of entries are left out.
+ * Returns the entries of a baggage text. Returns `undefined` when the text is empty or too long, has too many entries, has an entry that is
+ * not valid, or has a key twice. Leaves out the properties of entries.
  *
  * @category decoding
  */
@@ -80,8 +80,8 @@ export const parse = (text: unknown): ReadonlyMap<string, string> | undefined =>
 }
 
 /**
- * The baggage text of the entries for whose key `isSent` returns `true`; `undefined` when no entry is left. Leaves out an entry whose key
- * is not allowed in a text, and each entry that would exceed a limit.
+ * Returns a baggage text with the entries for whose key `isSent` returns `true`. Leaves out each entry whose key is not allowed in a text,
+ * and each entry that would exceed a limit. Returns `undefined` when no entry is left.
  *
  * @category encoding
  */
@@ -101,7 +101,7 @@ export const format = (
   return parts.length === 0 ? undefined : parts.join(",")
 }
 
-/** The value with U+FFFD in place of half a surrogate pair, which has no percent-encoding. */
+/** Returns the value with U+FFFD in place of each half of a surrogate pair. Half of a surrogate pair has no percent-encoding. */
 const wellFormed = (value: string): string => new TextDecoder().decode(new TextEncoder().encode(value))
 
 const token = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]{1,256}$/

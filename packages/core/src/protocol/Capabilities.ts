@@ -1,7 +1,7 @@
 /**
  * The capabilities that a client and a server declare. `declares` says whether one capability is declared, and `missing` finds the required
  * capabilities that a client has not declared. The objects are open: they keep unknown keys. Most capabilities are empty objects. The
- * presence of such an object declares the capability.
+ * presence of an empty object declares its capability.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle#capability-negotiation
  * @since 0.1.0
@@ -11,11 +11,11 @@ import { JsonObject, Key } from "./Json.js"
 import { harmless, readAs, sieved } from "./schema/Mendable.js"
 import { limitedUntil, since, until } from "./schema/Since.js"
 
-// Some servers write `true` in place of an empty object, or the empty list that PHP makes of an empty object.
+// Some servers write `true` instead of an empty object. PHP encodes an empty object as an empty list.
 const read = (value: unknown): unknown =>
   value === true || (Array.isArray(value) && value.length === 0) ? {} : value === false ? undefined : value
 
-/** A capability. A value of another shape counts as not declared. */
+/** Makes an optional member for a capability. A value of another shape counts as not declared. */
 const capability = <S extends Schema.Schema.Any>(schema: S): Schema.optional<S> =>
   harmless(readAs(read, Schema.optional(schema)))
 
@@ -24,8 +24,8 @@ const presence = capability(JsonObject)
 const flag = harmless(Schema.optional(Schema.Boolean))
 const settings = harmless(Schema.optional(sieved(Schema.Record({ key: Key, value: JsonObject }))))
 
-// Revision 2025-06-18 has only forms. A client that can open URLs but show no forms does not declare `elicitation` to a peer of that
-// revision.
+// Revision 2025-06-18 has only forms. Therefore a client that can open URLs but cannot show forms does not declare `elicitation` to a peer
+// of that revision.
 const hasForms = (elicitation: unknown): boolean => {
   const { form, url } = elicitation as { readonly form?: unknown; readonly url?: unknown }
   return form !== undefined || url === undefined
@@ -44,7 +44,8 @@ export const ClientCapabilities = Schema.Struct({
    */
   roots: capability(Schema.Struct({ listChanged: until("2025-11-25", flag) })),
   /**
-   * The client can call a model. `tools`: the server may give tools to the model. `context`: the client can add context from its servers.
+   * The client can call a model. With `tools`, the server may give tools to the model. With `context`, the client can add context from its
+   * servers.
    *
    * @deprecated since 2026-07-28 (SEP-2577); a revision may be without it from 2027-07-28 on.
    */
@@ -114,8 +115,8 @@ export const ServerCapabilities = Schema.Struct({
 export type Capabilities = ClientCapabilities | ServerCapabilities
 
 /**
- * Whether a capability is declared. `path` names the capability: `tools`, `resources.subscribe`, `elicitation.url`. An empty `elicitation`
- * object declares `elicitation.form`.
+ * Whether a capability is declared. `path` names the capability, for example `tools`, `resources.subscribe` or `elicitation.url`. An empty
+ * `elicitation` object declares `elicitation.form`.
  * @see https://modelcontextprotocol.io/specification/2025-11-25/client/elicitation#capabilities
  * @category utils
  */
@@ -128,8 +129,8 @@ export const declares = (capabilities: Capabilities, path: string): boolean => {
 }
 
 /**
- * The required capabilities that are not declared; `undefined` when all are declared. An experimental capability counts as declared only
- * when its settings are equal to the required settings.
+ * Returns the required capabilities that the client has not declared; `undefined` when the client has declared all of them. An experimental
+ * capability counts as declared only when its settings are equal to the required settings.
  *
  * @category utils
  */
@@ -158,7 +159,7 @@ const isSame = (one: unknown, other: unknown): boolean => {
     keys.every((key) => Object.hasOwn(other, key) && isSame(one[key], other[key]))
 }
 
-// Own members only, because a path from a peer must not find inherited members.
+// Only own members are read, because a path from a peer must not find inherited members.
 const at = (value: unknown, path: ReadonlyArray<string>): unknown =>
   path.reduce((inner, key) => isObject(inner) && Object.hasOwn(inner, key) ? inner[key] : undefined, value)
 

@@ -26,7 +26,7 @@ export const PromptReference = Schema.Struct({
 })
 
 /**
- * A reference to a resource template by its text, or to a resource by its URI.
+ * A reference to a resource template by the text of the template, or to a resource by its URI.
  *
  * @category models
  */
@@ -42,7 +42,7 @@ export interface CompleteParams extends Schema.Schema.Type<typeof CompleteParams
 export const CompleteParams = Schema.Struct({
   ref: Schema.Union(PromptReference, ResourceTemplateReference),
   argument: Schema.Struct({ name: Schema.String, value: Schema.String }),
-  /** The other arguments, which have a value already. */
+  /** The other arguments that already have a value. */
   context: since(
     "2025-06-18",
     Schema.optional(Schema.Struct({
@@ -68,7 +68,7 @@ export const Suggestions = Schema.Struct({
 })
 
 /**
- * The first `MAX_VALUES` (100) suggestions. `hasMore` is `true` when some were left out.
+ * Returns the first `MAX_VALUES` (100) suggestions. Sets `hasMore` to `true` when more suggestions exist.
  *
  * @category utils
  */

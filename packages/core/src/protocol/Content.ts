@@ -1,7 +1,7 @@
 /**
  * The content of messages, tool results and prompts: text, images, audio, links to resources and embedded resources. Base64 data stays
- * text. When the revision of a peer does not know a kind of content, `Projection` puts text in its place. `Tools`, `Prompts`, `Sampling`
- * and `Resources` have the messages that contain content.
+ * text. When the revision of a peer does not have a kind of content, `Projection` replaces the content with text. `Tools`, `Prompts`,
+ * `Sampling` and `Resources` have the messages that contain content.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/server/tools#tool-result
  * @since 0.1.0

@@ -1,7 +1,7 @@
 /**
- * The types of elicitation. A server asks the user of a client, with a form or with a URL to open. The client answers with what the user
- * did. `legacy/UrlElicitation` has the parts that only revision 2025-11-25 has: the id of a URL elicitation, and the notification that such
- * an elicitation is done.
+ * The types of elicitation. A server asks the user of a client, with a form or with a URL that the user should open. The client answers
+ * whether the user accepted, refused or dismissed the question. `legacy/UrlElicitation` has the parts that only revision 2025-11-25 has:
+ * the id of a URL elicitation, and the notification that the user has finished a URL elicitation.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/client/elicitation
  * @since 0.1.0

@@ -1,6 +1,6 @@
 /**
  * The subset of JSON Schema that describes a form: strings, numbers, booleans, and choices of one or several strings, with or without
- * titles. Revision 2025-06-18 knows only one kind of choice; its peers receive every choice in the shape of that kind.
+ * titles. Revision 2025-06-18 has only one kind of choice, so a peer of that revision receives every choice in the shape of that kind.
  * `rules/ElicitationForm` has the rules that these types cannot express, and checks answers.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/client/elicitation#requested-schema
@@ -61,7 +61,7 @@ export const BooleanSchema = Schema.Struct({
 })
 
 /**
- * A choice of one string out of a list. `enumNames` has the titles, in the form of revision 2025-06-18.
+ * A choice of one string out of a list. `enumNames` has the titles; only revision 2025-06-18 defines titles in this form.
  *
  * @category models
  */

@@ -1,7 +1,7 @@
 /**
- * The codes of errors, of JSON-RPC and of MCP. For each error class of `McpError` the table has the code that is sent in each of the two
- * eras, legacy and modern (`Version` explains them). There are also codes of errors for which `McpError` has no class. `McpError` has the
- * meaning and the data of each error, and converts errors with this table.
+ * The error codes of JSON-RPC and of MCP. For each error class of `McpError`, a table has the code in the legacy era (revisions up to
+ * 2025-11-25) and the code in the modern era (revision 2026-07-28). This module also has codes of errors for which `McpError` has no class.
+ * `McpError` has the meaning and the data of each error, and converts errors with this table.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic#error-codes
  * @since 0.1.0
@@ -17,7 +17,7 @@ const jsonRpc = {
 }
 
 /**
- * The codes by era and by error class. Where an era has no code of its own for an error, the table has a code of JSON-RPC.
+ * The codes by era and by error class. If an era has no code for an error, the table has a JSON-RPC code instead.
  *
  * @category constants
  */
@@ -42,7 +42,7 @@ export const codes = {
 } as const
 
 /**
- * Whether only modern servers send this code. A client that receives such a code knows that its server is modern.
+ * Whether only modern servers send this code. A client that receives the code can conclude that its server is modern.
  *
  * @category guards
  */
@@ -51,7 +51,7 @@ export const isModernOnly = (code: number): boolean =>
   code === codes.modern.UnsupportedVersion
 
 /**
- * The code with which a legacy client answers a sampling request that its user has rejected. The server receives this answer as a
+ * The code with which a legacy client answers a sampling request that its user has rejected. In the server, the request then fails with a
  * `PeerError`.
  * @see https://modelcontextprotocol.io/specification/2025-11-25/client/sampling#error-handling
  * @category constants
@@ -59,16 +59,17 @@ export const isModernOnly = (code: number): boolean =>
 export const USER_REJECTED = -1
 
 /**
- * The code with which legacy servers refuse a request of a session that they do not know. The specification defines only the HTTP status;
- * the official servers send this code.
+ * The code with which legacy servers refuse a request when they do not know the session that the request names. The specification defines
+ * only the HTTP status. The official servers send this code.
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#session-management
  * @category constants
  */
 export const SESSION_NOT_FOUND = -32001
 
 /**
- * The code of the response to a request that its client has cancelled, in the two cases where there must be a response: a legacy POST can
- * end only with a response, and a cancelled task has no result. The Language Server Protocol defines this code.
+ * The code of the response to a request that the client has cancelled. There are two cases in which a response is needed. A legacy POST can
+ * end only with a response. A cancelled task has no result with which `tasks/result` could be answered. The Language Server Protocol
+ * defines this code.
  *
  * @category constants
  */

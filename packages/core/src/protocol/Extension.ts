@@ -1,9 +1,9 @@
 /**
- * An extension of the protocol as a value: its identifier, the settings that each side declares, and what it adds to each revision of the
- * core. It can add requests, notifications, types of results, headers, and filters of subscriptions. A client and a server use an extension
- * only when the application gave it to both, with the option `extensions`.
+ * An extension of the protocol as a value. An extension has an identifier, the settings that each side declares, and the parts that it adds
+ * to the core protocol. The parts are requests, notifications, types of results, headers, and filters of subscriptions. A client and a
+ * server use an extension only when both were given the extension with the option `extensions`.
  *
- * This module has no handlers: a server serves what an extension adds (`MethodHandler`), and a client calls it.
+ * This module has no handlers. A server handles the requests and notifications of an extension with `MethodHandler`.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/versioning#extensions
  * @since 0.1.0
@@ -77,8 +77,8 @@ export type Request<From extends Side = any, Params = any, Result = any> = Bound
 >
 
 /**
- * How clients subscribe to a notification: with a flag (`flag`), or with keys that name what the notification is about (`keys`). `none`:
- * clients do not subscribe to it.
+ * How clients subscribe to a notification. `flag`: with a flag. `keys`: with a list of keys, and each key names one subject of the
+ * notification, such as a resource. `none`: clients do not subscribe to the notification.
  *
  * @category models
  */
@@ -96,11 +96,11 @@ export interface NotificationDefinition<
   readonly params: Schema.Schema<Params, any>
   readonly subscribed: Subscribed
   /**
-   * The member that a client sets in the filter of `subscriptions/listen` to get the notification; `undefined` when clients do not
-   * subscribe to it.
+   * The member that a client sets in the filter of `subscriptions/listen` to get the notification. `undefined` when clients do not
+   * subscribe to the notification.
    */
   readonly filter: string | undefined
-  /** Returns the key of what a notification is about; for a filter that has keys. */
+  /** Returns the key of the subject of a notification. Only a notification whose filter has keys has this function. */
   readonly key: ((params: Params) => string) | undefined
   readonly revisions: RevisionOptions
 }
@@ -115,8 +115,7 @@ export type Notification<From extends Side = any, Params = any, Subscribed exten
 >
 
 /**
- * The methods of the core whose requests an extension may answer with a type of result of its own. Each method has its parameters and its
- * result in the core.
+ * The methods of the core protocol for which an extension may add a type of result. Each method has its parameters and its core result.
  *
  * @category models
  */
@@ -174,7 +173,7 @@ export interface Extension<
   readonly notifications: BoundAll<Notifications>
   readonly results: BoundAll<Results>
   readonly settings: Settings<Schema.Schema<Client, any>, Schema.Schema<Server, any>>
-  /** The JSON that each side declares when the application gives it this value. */
+  /** The JSON settings that each side declares in its capabilities when the application gives the extension to that side. */
   readonly declared: Settings<JsonObject, JsonObject>
 }
 
@@ -187,7 +186,7 @@ export declare namespace Extension {
     : never
 }
 
-/** Accepts a schema that JSON encodes as an object. For any other schema, the type is a sentence that the compiler shows. */
+/** Accepts a schema whose encoded form is an object. For any other schema, the type is a sentence that the compiler shows as the error. */
 type AnObject<Encoded, What extends string> = 0 extends 1 & Encoded ? unknown
   : [Encoded] extends [ReadonlyArray<any>] ? NoObject<What>
   : [Encoded] extends [object] ? unknown
@@ -201,7 +200,10 @@ export interface RequestOptions<in out Params, in out ParamsEncoded, in out Resu
 {
   readonly params: Schema.Schema<Params, ParamsEncoded> & AnObject<NoInfer<ParamsEncoded>, "The params of a request">
   readonly result: Schema.Schema<Result, ResultEncoded> & AnObject<NoInfer<ResultEncoded>, "The result of a request">
-  /** The parameter whose value the HTTP header `Mcp-Name` repeats, with revision 2026-07-28 and later. Default: the header is not sent. */
+  /**
+   * The name of the parameter whose value a client repeats in the HTTP header `Mcp-Name`, with revision 2026-07-28 and later. Default:
+   * clients do not send the header.
+   */
   readonly nameParameter?: (keyof ParamsEncoded & string) | undefined
   /** The sides that must have declared the extension before a request is served: `both`, or only the `server`. Default: `both`. */
   readonly declaredBy?: "both" | "server" | undefined
@@ -215,7 +217,7 @@ export interface NotificationOptions<in out Params, in out Encoded> extends Revi
 }
 
 /**
- * A request of an extension. By default a client sends it, and only when both sides have declared the extension.
+ * Makes a request of an extension. By default a client sends the request, and only when both sides have declared the extension.
  *
  * When `declaredBy` is `server`, the server also serves clients that have not declared the extension. Requests from servers exist only with
  * revision 2025-11-25 and earlier.
@@ -240,9 +242,9 @@ export const request = <Params, ParamsEncoded, Result, ResultEncoded, const From
 })
 
 /**
- * A notification of an extension. By default a server sends it. With `filter`, clients of revision 2026-07-28 or later subscribe to it with
- * the member of that name in the filter of `subscriptions/listen`. With `key` in addition, this member has keys: a client gets only the
- * notifications whose key it has listed.
+ * Makes a notification of an extension. By default a server sends the notification. With the option `filter`, clients of revision
+ * 2026-07-28 or later subscribe to the notification: they set the member with that name in the filter of `subscriptions/listen`. With the
+ * option `key` in addition, the member has keys, and a client gets only the notifications whose key the client has listed.
  *
  * @category guards
  */
@@ -267,8 +269,8 @@ export const notification: {
     name: string,
     options: NotificationOptions<Params, Encoded> & {
       readonly filter?:
-        "Clients subscribe to notifications of servers only, and a key is a function that gives a string"
-      readonly key?: "A key needs a filter, the member of subscriptions/listen that holds the keys"
+        "Clients can subscribe only to notifications of servers, and `key` must be a function that returns a string"
+      readonly key?: "A `key` needs a `filter`: the member of subscriptions/listen that contains the keys"
     }
   ): NotificationDefinition<"server", Params, "none">
 } = (
@@ -290,7 +292,8 @@ export const notification: {
 })
 
 /**
- * A type of result with which a server may answer a request of the core. Only clients that have declared the extension get such an answer.
+ * Makes a type of result with which a server may answer a request of the core protocol. A server sends this result only to clients that
+ * have declared the extension.
  *
  * @category utils
  */
@@ -310,17 +313,17 @@ export const resultType = <const Method extends keyof Answerable, Value, Encoded
 
 const NoSettings = Schema.Struct({})
 
-/** The identifier if it has a prefix, otherwise a sentence that the compiler shows. */
+/** The identifier if it has a prefix. Otherwise a sentence that the compiler shows as the error. */
 type Prefixed<Id extends string> = string extends Id ? Id
   : Id extends `${string}/${string}` ? Id
   : `"${Id}" needs a prefix, the reversed domain of its author: com.example/${Id}`
 
 /** A part that does not belong to an extension yet. */
-type Free = { readonly extension?: "A part belongs to one extension: declare another part for this extension" }
+type Free = { readonly extension?: "A part belongs to only one extension: make another part for this extension" }
 
 /**
- * Makes an extension. Use the parts of the returned value, because only these parts know their extension. `since` and `until` hold for each
- * part that has no revisions of its own. By default every revision has every part.
+ * Makes an extension. Use the parts of the returned value, because only these parts contain the identifier of the extension. `since` and
+ * `until` apply to each part that does not have its own `since` or `until`. By default every revision has every part.
  *
  * Throws when the identifier has no prefix. An example with a prefix is `com.example/orders`.
  *
@@ -401,14 +404,14 @@ export const make = <
   }
 }
 
-/** The settings of one side. If the extension has no settings for that side, a sentence that the compiler shows. */
+/** The settings of one side. If the extension has no settings for that side, a sentence that the compiler shows as the error. */
 type Declarable<Settings> = [keyof Settings] extends [never]
-  ? { readonly [name: string]: "The extension has no settings for this side: add a schema of them to Extension.make" }
+  ? { readonly [name: string]: "The extension has no settings for this side: add a schema of the settings to Extension.make" }
   : NoInfer<Settings>
 
 /**
- * The same extension, with the settings that a client or a server declares when the application gives it the returned value. Throws when a
- * setting does not conform to its schema.
+ * Returns a copy of the extension with these settings. A client or a server that is given the returned extension declares these settings.
+ * Throws when a setting does not conform to its schema.
  *
  * @category utils
  */
@@ -428,8 +431,8 @@ export const declare = <Requests, Notifications, Results, Client, Server>(
 })
 
 /**
- * The error with which a handler fails to answer its request with a result of an extension. `MethodHandler.answer` of the server makes this
- * error.
+ * The error that carries a result of an extension. A handler that fails with this error answers its request with that result.
+ * `MethodHandler.answer` of the server makes this error.
  *
  * @category errors
  */

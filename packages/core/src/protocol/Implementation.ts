@@ -1,6 +1,6 @@
 /**
- * The name and version with which clients and servers introduce themselves, and the icons that many types have. Names, versions and icons
- * are only shown to people. No behaviour may depend on them.
+ * The name and version with which clients and servers introduce themselves, and the icons that many types have. Applications only show
+ * names, versions and icons to people. No behaviour may depend on these values.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle#initialization
  * @since 0.1.0
@@ -11,8 +11,8 @@ import { since } from "./schema/Since.js"
 import { Uri } from "./schema/TextFormats.js"
 
 /**
- * Whether a URI has another scheme than `https:`, `http:` or `data:`. A host that loads or opens such a URI could run a program
- * (`javascript:`) or read a file. A relative URI is safe.
+ * Whether the scheme of a URI is not `https:`, `http:` or `data:`. A host application that loads or opens a URI with another scheme could
+ * run a program (`javascript:`) or read a file. A relative URI is safe.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic#icons
  * @category guards
@@ -71,8 +71,7 @@ export const Implementation = Schema.Struct({
 })
 
 /**
- * The name and version of a client, with URIs of any scheme. A server leaves out nothing of a message that it receives, and refuses no
- * client because of its icon.
+ * The name and version of a client. The URIs may have any scheme: a server does not refuse a client because of an icon or a link.
  *
  * @category schemas
  */

@@ -1,10 +1,10 @@
 /**
- * Says where and why a value does not conform to a schema, in words for the peer that sent the value, with one line for each place.
- * `ofErrors` turns errors of another validator into the same kind of issue.
+ * Explains where and why a value does not conform to a schema. The text is for the peer that sent the value and has one part for each place
+ * in the value. `ofErrors` converts the errors of another validator to an issue of Effect's parser.
  *
  * The text never contains a whole value. It says what the schema expects and names the kind of the actual value; it quotes only a short
- * string, a number or a boolean. A walk over the issue ends after ten places, and after a fixed number of steps. So a refusal costs the
- * same, whatever the peer sent.
+ * string, a number or a boolean. The search for places stops after ten places and after a fixed number of steps, so the time for a refusal
+ * has a limit, whatever the peer sent.
  *
  * @since 0.1.0
  */
@@ -16,7 +16,7 @@ import * as SchemaTree from "./schema/SchemaTree.js"
 
 /** @category models */
 export interface Place {
-  /** The path of the place: `hits.0.title`. The empty string for the value itself. */
+  /** The path of the place, such as `hits.0.title`. The path is the empty string when the whole value does not conform. */
   readonly path: string
   readonly message: string
 }
@@ -38,7 +38,7 @@ export interface Options {
 }
 
 /**
- * The places where a value does not conform; at most ten.
+ * Returns the places where a value does not conform; at most ten.
  *
  * @category utils
  */
@@ -46,14 +46,14 @@ export const places = (issue: ParseResult.ParseIssue, { quotes = true }: Options
   EffectParser.places(issue, quotes)
 
 /**
- * One line of text about the places: `q: is missing; limit: Expected an integer, actual 1.5`.
+ * Returns one line of text about the places, such as `q: is missing; limit: Expected an integer, actual 1.5`.
  *
  * @category utils
  */
 export const sentence = (issue: ParseResult.ParseIssue): string => explain(issue).sentence
 
 /**
- * Both the places and the line of text, from one walk over the issue. It is for answers that have data and a message.
+ * Returns both the places and the line of text, for answers that have data and a message.
  *
  * @category utils
  */
@@ -68,7 +68,7 @@ export const explain = (issue: ParseResult.ParseIssue, options?: Options): Expla
 type Path = ReadonlyArray<PropertyKey>
 
 /**
- * Makes one issue of errors that another validator than Effect has found. The path of the value itself is empty.
+ * Makes one issue from the errors of a validator that is not part of Effect. An error about the whole value has an empty path.
  *
  * @category constructors
  */
@@ -87,7 +87,7 @@ export const ofErrors = (
 }
 
 /**
- * The issue of a value at a path inside of another value.
+ * Returns the issue of a value that is at a path inside another value.
  *
  * @category utils
  */

@@ -1,6 +1,6 @@
 /**
- * Schemas of arbitrary JSON, for the members whose content the protocol leaves open, and of JSON integers. `jsonrpc/runtime/JsonText`
- * parses JSON text.
+ * Schemas of arbitrary JSON, for members whose content the protocol does not define, and a schema of JSON integers.
+ * `jsonrpc/runtime/JsonText` parses JSON text.
  *
  * @since 0.1.0
  */
@@ -42,7 +42,7 @@ export const JsonValue: Schema.Schema<unknown> = Schema.Unknown.pipe(
 )
 
 /**
- * An integer of any size. `Schema.Int` would refuse a number of a peer that is not a safe integer.
+ * An integer of any size. A peer may send a number that is not a safe integer, and `Schema.Int` would refuse that number.
  *
  * @category schemas
  */

@@ -26,7 +26,7 @@ export const LoggingLevel: Schema.Literal<[...typeof levels]> = Schema.Literal(.
 export type LoggingLevel = typeof LoggingLevel.Type
 
 /**
- * Whether a client that set the level `threshold` gets a message of `level`.
+ * Whether a client that has set the level `threshold` gets a message of level `level`.
  *
  * @category guards
  */

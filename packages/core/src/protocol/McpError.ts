@@ -1,7 +1,7 @@
 /**
  * The errors that can answer a request, with one class for each meaning. `toWire` chooses the code that an error has in an era (legacy or
- * modern, see `Version`), and `fromWire` finds the class of a received error. `ErrorCodes` has the table of codes. `jsonrpc/LocalError` has
- * the failures that no peer has sent, such as a timeout or a closed connection. The two families of errors have no type in common.
+ * modern, see `Version`). `fromWire` finds the class of a received error. `ErrorCodes` has the table of codes. `jsonrpc/LocalError` has the
+ * failures that do not come from a peer, such as a timeout or a closed connection. No error type belongs to both modules.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic#error-codes
  * @since 0.1.0
@@ -35,7 +35,7 @@ export class InvalidRequest extends Data.TaggedError("InvalidRequest")<{
 }> {}
 
 /**
- * The method does not exist, or it needs a capability that was not declared.
+ * The method does not exist, or a side has not declared the capability that the method needs.
  *
  * @category errors
  */
@@ -59,7 +59,7 @@ export class InvalidParams extends Data.TaggedError("InvalidParams")<{
 }> {}
 
 /**
- * The receiver failed for a reason that it does not tell.
+ * The receiver of the request failed, and does not tell the reason.
  *
  * @category errors
  */
@@ -106,10 +106,10 @@ export class MissingClientCapability extends Data.TaggedError("MissingClientCapa
   }
 }
 
-/** How many capabilities the text names. A peer may require any number of capabilities, with names of any length. */
+/** How many capabilities the text of the error names. A peer may require any number of capabilities, with names of any length. */
 const MAX_NAMED = 20
 
-/** The paths of the innermost capabilities: `elicitation.url` for `{ elicitation: { url: {} } }`. */
+/** Returns the paths of the innermost capabilities, such as `elicitation.url` for `{ elicitation: { url: {} } }`. */
 const pathsOf = (capabilities: JsonObject): ReadonlyArray<string> => {
   const paths: Array<string> = []
   const visit = (inner: unknown, path: ReadonlyArray<string>): void => {
@@ -125,7 +125,7 @@ const pathsOf = (capabilities: JsonObject): ReadonlyArray<string> => {
 }
 
 /**
- * A header of an HTTP request differs from the body of the request, or is missing.
+ * An HTTP request lacks a required header, or a header differs from the body of the request.
  *
  * @category errors
  */
@@ -191,7 +191,7 @@ export type McpError =
   | PeerError
 
 /**
- * The name of a failure in messages of the compiler.
+ * The name of an error type, for error messages of the compiler.
  *
  * @category models
  */
@@ -224,8 +224,8 @@ export const isMcpError = (u: unknown): u is McpError => classes.some((error) =>
 export type ParseIssue = ParseResult.ParseIssue
 
 /**
- * The error for a value that does not conform to a schema. Its data is `{ issues }`; each issue has `path` and `message`. `subject` names
- * the value in the message. Default: `params`.
+ * Makes the error for a value that does not conform to a schema. The data of the error is `{ issues }`, and each issue has `path` and
+ * `message`. `subject` names the value in the message of the error. Default: `params`.
  *
  * @category constructors
  */
@@ -235,7 +235,8 @@ export const ofIssue = (issue: ParseIssue, subject = "params"): InvalidParams =>
 }
 
 /**
- * The error object that a peer of this era receives. A modern peer receives no URLs of a `UrlElicitationRequired`.
+ * Returns the error object that a peer of this era receives. For a modern peer, the error object of a `UrlElicitationRequired` contains no
+ * URLs.
  *
  * @category utils
  */
@@ -269,8 +270,8 @@ const dataOf = (error: Exclude<McpError, PeerError>, era: Era): unknown => {
 }
 
 /**
- * The class of an error that a peer of either era has sent. An error with an unknown code, or with data that do not fit the code, becomes a
- * `PeerError` that keeps the code, the message and the data.
+ * Converts an error object that a peer of either era has sent to an instance of its error class. If the code is unknown, or the data does
+ * not fit the code, the result is a `PeerError` with the code, the message and the data.
  *
  * @category constructors
  */

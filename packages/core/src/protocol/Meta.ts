@@ -1,7 +1,7 @@
 /**
- * `_meta`: the open object that any message may have beside its content. This module has the keys that the specification defines. All other
- * keys are passed on unchanged. `rules/MetaKey` says which keys are valid and which are reserved. `modern/Envelope` says which keys each
- * modern request must have.
+ * `_meta`: the object for additional data that any message may have. This module has the keys that the specification defines. Other keys
+ * stay unchanged when a message is decoded or encoded. `rules/MetaKey` says which keys are valid and which are reserved. `modern/Envelope`
+ * says which keys each modern request must have.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic#_meta
  * @since 0.1.0

@@ -1,10 +1,10 @@
 /**
- * A method as a value: its name, the side that sends it, the schemas of its parameters and its result, the capability that it needs, and
- * the revisions that have it. The tables `legacy/Methods` and `modern/Methods` consist of such values; this module names no method. Checks
- * and projections are compiled once for each method, when they are first used.
+ * A method of the protocol as a value: its name, the side that sends it, the schemas of its parameters and its result, the capability that
+ * it needs, and the revisions that have it. `legacy/Methods` and `modern/Methods` define the methods with this module. Each method compiles
+ * its schemas once, when they are first used.
  *
- * Decoding tolerates some invalid messages. `null` in an optional member means that the member is absent. A client leaves out a part of a
- * server's message that it cannot read, if the rest of the message keeps its meaning. A value that conforms is returned without a copy.
+ * Decoding tolerates some invalid messages. `null` in an optional member means that the member is absent. A client leaves out an invalid
+ * part of a server's message if the rest of the message keeps its meaning. A decoder returns a value that conforms without a copy.
  *
  * @since 0.1.0
  */
@@ -25,8 +25,8 @@ import type { Version } from "./Version.js"
 export type Sender = "client" | "server" | "both"
 
 /**
- * A place of a message at which decoding left something out or filled something in, and what it did there. A loss has no part of the peer's
- * value.
+ * A place of a message where the decoder left something out or filled something in, and a text that says what the decoder did. The text
+ * contains no part of the peer's value.
  *
  * @category models
  */
@@ -37,19 +37,20 @@ export interface Loss {
 }
 
 /**
- * The places of a server's message at which a client left something out or filled something in, so that it could read the message.
+ * The places of a server's message where the client left something out or filled something in to make the message valid.
  *
  * @category models
  */
 export interface Losses {
-  /** How many such places the message has. */
+  /** The number of these places in the message. */
   readonly count: number
   /** The first ten places. */
   readonly places: ReadonlyArray<Loss>
 }
 
 /**
- * Checks a value, and repairs a value that is not valid if possible. `onLoss` is called when a value is accepted after a repair.
+ * Checks a value, and tries to repair a value that is not valid. Calls `onLoss` when it accepts a value after leaving something out or
+ * filling something in.
  *
  * @category models
  */
@@ -59,8 +60,8 @@ export type Decode<out A> = (
 ) => Either.Either<A, ParseResult.ParseError>
 
 /**
- * The revision since which a method is deprecated, the proposal that says so, and the date of the first revision that may lack the method.
- * Until that revision the method works as before.
+ * The deprecation of a method: the revision that deprecated the method, the proposal (SEP), and the date of the first revision that may
+ * remove the method. A deprecated method works as before.
  *
  * @category models
  */
@@ -84,8 +85,8 @@ interface Common<Name extends string, Params> {
   /** Checks parameters. Absent parameters count as `{}`. */
   readonly decodeParams: Decode<Params>
   /**
-   * Returns what a peer of a revision receives: without fields that the revision does not know, and with older kinds of content in place of
-   * kinds that it does not know.
+   * Returns a function that converts parameters to what a peer of the revision receives. The function leaves out fields that the revision
+   * does not have, and replaces kinds of content that the revision does not have with older kinds.
    */
   readonly narrowParams: (version: Version) => (params: Params) => unknown
   /** The path of the capability that the method needs, such as `resources.subscribe`; `undefined` when it needs none. */
@@ -95,7 +96,7 @@ interface Common<Name extends string, Params> {
   readonly since: Version
   /** The last revision that has the method. `undefined`: the latest revision has it. */
   readonly until: Version | undefined
-  /** The first revision in which the method needs its capability. */
+  /** The first revision in which a side must have declared the capability. */
   readonly gatedSince: Version
   readonly deprecated: Deprecation | undefined
 }
@@ -107,7 +108,7 @@ export interface Request<Name extends string = string, Params = any, Result = an
   readonly decodeResult: Decode<Result>
   /** Whether a value conforms to the schema of the result. */
   readonly isResult: (result: unknown) => boolean
-  /** Does for the result what `narrowParams` does for parameters. */
+  /** Converts the result as `narrowParams` converts parameters. */
   readonly narrowResult: (version: Version) => (result: Result) => unknown
 }
 
@@ -120,7 +121,7 @@ export interface Notification<Name extends string = string, Params = any> extend
 export type Method = Request | Notification
 
 /**
- * Whether a revision has a method. Capabilities do not matter here.
+ * Whether a revision has a method, whatever capabilities the sides declare.
  *
  * @category guards
  */
@@ -128,7 +129,7 @@ export const isIn = ({ since, until }: Method, version: Version): boolean =>
   version >= since && (until === undefined || version <= until)
 
 /**
- * The parameters of a method without parameters of its own.
+ * The parameters of a method that has no parameters except `_meta`.
  *
  * @category schemas
  */
@@ -168,7 +169,7 @@ const common = <Name extends string, Params>(options: Declaration<Name, Params>)
 }
 
 /**
- * A request. By default every revision has the request, and the request needs no capability.
+ * Makes the value of a request method. By default every revision has the method, and the method needs no capability.
  *
  * @category utils
  */
@@ -185,7 +186,7 @@ export const request = <const Name extends string, Params, Result>(
 })
 
 /**
- * A notification. By default every revision has the notification, and the notification needs no capability.
+ * Makes the value of a notification method. By default every revision has the method, and the method needs no capability.
  *
  * @category utils
  */
@@ -194,7 +195,7 @@ export const notification = <const Name extends string, Params>(
 ): Notification<Name, Params> => ({ kind: "notification", declaredBy: "sender", ...common(options), ...options })
 
 /**
- * The methods by name. Throws when two methods have the same name.
+ * Makes a map of methods by name. Throws when two methods have the same name.
  *
  * @category utils
  */

@@ -1,6 +1,6 @@
 /**
- * Lists in pages. An opaque cursor marks where the next page begins. Only the server that has made a cursor can read it; the client sends
- * the cursor back unchanged. The lists of `Tools`, `Prompts`, `Resources` and `Tasks` have these fields.
+ * The fields of lists in pages. A cursor marks where the next page begins. Only the server that made a cursor can read the cursor. The
+ * client sends the cursor back unchanged. The lists of `Tools`, `Prompts`, `Resources` and `Tasks` have these fields.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/server/utilities/pagination
  * @since 0.1.0
@@ -15,7 +15,7 @@ export interface PaginatedParams extends Schema.Schema.Type<typeof PaginatedPara
 export const PaginatedParams = Schema.Struct({ cursor: Schema.optional(Schema.String), ...Meta.request })
 
 /**
- * The fields that the result of a list request has beside the list.
+ * The fields of the result of a list request, except the list.
  *
  * @category constants
  */

@@ -1,6 +1,7 @@
 /**
- * The types of progress and cancellation: how far a request has got, and that the sender of a request no longer waits.
- * `jsonrpc/Conversation` delivers progress and cancels.
+ * The types of the notifications for progress and for cancellation. A progress notification tells how much of a request is done. A
+ * cancellation tells that the sender of a request no longer waits for the response. `jsonrpc/Conversation` delivers progress and cancels
+ * requests.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/progress
  * @since 0.1.0

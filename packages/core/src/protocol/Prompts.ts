@@ -1,6 +1,5 @@
 /**
- * The types of prompts: how a server lists the messages that it has prepared, and how a client gets the messages of a prompt with its
- * arguments filled in.
+ * The types of prompts. A server lists its prompts, and a client gets the messages of a prompt with the arguments filled in.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/server/prompts
  * @since 0.1.0

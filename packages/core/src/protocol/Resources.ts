@@ -1,7 +1,7 @@
 /**
- * The types of resources: how a server lists resources and templates, how a client reads a resource, and how a client learns of a change.
- * The two protocol eras subscribe in different ways: see `legacy/Subscriptions` (revisions up to 2025-11-25) and `modern/Subscriptions`
- * (2026-07-28). `Content` has the contents of resources and the links to resources.
+ * The types of resources: how a server lists resources and templates, how a client reads a resource, and how a server notifies a client of
+ * a change. The subscription to changes differs between the two protocol eras: see `legacy/Subscriptions` (revisions up to 2025-11-25) and
+ * `modern/Subscriptions` (revision 2026-07-28). `Content` has the contents of resources and the links to resources.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/server/resources
  * @since 0.1.0

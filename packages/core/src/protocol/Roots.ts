@@ -1,6 +1,6 @@
 /**
- * The types of roots: the folders in which a client lets a server work. `rules/FileUri` says which URIs may be roots, and splits the path
- * of a URI into names.
+ * The types of roots: the folders in which a server may work, as the client tells the server. `rules/FileUri` says which URIs may be roots,
+ * and splits the path of a URI into names.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/client/roots
  * @since 0.1.0

@@ -1,8 +1,8 @@
 /**
- * The types of sampling. A server asks the client for a message of the client's model. The server may give tools to the model, if both
- * sides support this. `rules/ToolUseRules` says which messages may follow each other. With a revision before 2025-11-25, a message has one
- * block of content. Peers of these revisions receive a message with several blocks as several messages, and the content of a result as one
- * text.
+ * The types of sampling. A server asks the client to generate a message with the client's model. The server may give tools to the model if
+ * the client has declared the capability `sampling.tools`. `rules/ToolUseRules` says which messages may follow each other. With a revision
+ * before 2025-11-25, a message has only one block of content. For a peer of these revisions, a message with several blocks becomes several
+ * messages. A result with several blocks becomes a result with one text block.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/client/sampling
  * @since 0.1.0
@@ -32,12 +32,12 @@ const priority = Schema.optional(Schema.Number.pipe(Schema.between(0, 1)))
 export interface ModelPreferences extends Schema.Schema.Type<typeof ModelPreferences> {}
 
 /**
- * The preferred models, and how much cost, speed and intelligence matter (0 to 1 each).
+ * The preferred models, and how important cost, speed and intelligence are, each from 0 (not important) to 1 (most important).
  *
  * @category schemas
  */
 export const ModelPreferences = Schema.Struct({
-  /** Parts of names of models, the most preferred first. */
+  /** Model names or parts of model names, the most preferred first. */
   hints: Schema.optional(Schema.Array(Schema.Struct({ name: Schema.optional(Schema.String) }))),
   costPriority: priority,
   speedPriority: priority,
@@ -72,7 +72,7 @@ export const CreateMessageParams = Schema.Struct({
   modelPreferences: Schema.optional(ModelPreferences),
   systemPrompt: Schema.optional(Schema.String),
   /**
-   * Which of its servers the client adds context from. Default: `none`.
+   * The servers whose context the client adds to the prompt. Default: `none`.
    *
    * @deprecated since 2026-07-28 (SEP-2577); a revision may be without it from 2027-07-28 on.
    */

@@ -1,6 +1,6 @@
 /**
- * The content of messages to a model and from a model: text, images, audio, uses of tools and results of tools. A peer of a revision that
- * does not know a kind of content receives text in its place. `Sampling` has the messages.
+ * The content of messages to a model and from a model: text, images, audio, uses of tools and results of tools. When the revision of a peer
+ * does not have a kind of content, the peer receives text instead. `Sampling` has the messages.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/client/sampling#message-content
  * @since 0.1.0
@@ -23,7 +23,7 @@ export interface ToolUseContent extends Schema.Schema.Type<typeof ToolUseContent
 /** @category schemas */
 export const ToolUseContent = Schema.Struct({
   type: Schema.Literal("tool_use"),
-  /** The id of this use. The result of the use has it as `toolUseId`. */
+  /** The id of this tool use. The content with the result has the same id in `toolUseId`. */
   id: Schema.String,
   name: Schema.String,
   input: JsonObject,
@@ -42,7 +42,7 @@ export const ToolResultContent = Schema.Struct({
   type: Schema.Literal("tool_result"),
   toolUseId: Schema.String,
   content: Schema.Array(ContentBlock),
-  /** The result as JSON. With revision 2025-11-25 and earlier it is an object. */
+  /** The result as JSON. With revision 2025-11-25 and earlier, the result must be an object. */
   structuredContent: limitedUntil("2025-11-25", Predicate.isRecord, Schema.optional(JsonValue)),
   isError: Schema.optional(Schema.Boolean),
   ...Meta.any
@@ -95,7 +95,7 @@ export const SamplingBlock: Schema.Schema<SamplingContent> = Schema.Union(
 export const SamplingBlocks: Schema.Schema<ReadonlyArray<SamplingContent>> = Schema.Array(SamplingBlock)
 
 /**
- * The content of a message as one block: its only block, or one text block with the text of all blocks.
+ * Converts the content of a message to one block: the only block, or one text block with the text of all blocks.
  *
  * @category utils
  */

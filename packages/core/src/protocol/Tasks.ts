@@ -1,7 +1,7 @@
 /**
- * The experimental tasks of revision 2025-11-25: a server or a client may answer a request at once with a task, and the sender fetches the
- * result later. This module also has the statuses of the tasks of both protocol eras, and says which statuses are final.
- * `modern/TasksExtension` has the tasks of revision 2026-07-28. `server/tasks/TaskRunner` runs tasks.
+ * The experimental tasks of revision 2025-11-25. The receiver of a request, a server or a client, may answer at once with a task, and the
+ * sender fetches the result later. This module also has the statuses of tasks, which both protocol eras share, and the function that tells
+ * whether a status is final. `modern/TasksExtension` has the tasks of revision 2026-07-28. `server/tasks/TaskRunner` runs tasks.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/tasks
  * @since 0.1.0
@@ -30,7 +30,8 @@ export const isTerminal = (status: TaskStatus): boolean => status !== "working" 
 export interface TaskMetadata extends Schema.Schema.Type<typeof TaskMetadata> {}
 
 /**
- * Asks for a task. `ttl` is how many milliseconds the receiver should keep the task.
+ * The parameter with which the sender of a request asks the receiver to create a task. `ttl` is how many milliseconds the receiver should
+ * keep the task.
  *
  * @category schemas
  */
@@ -75,7 +76,7 @@ export const Task = Schema.Struct({
 export interface CreateTaskResult extends Schema.Schema.Type<typeof CreateTaskResult> {}
 
 /**
- * The result of a request that has `TaskMetadata`.
+ * The result with which the receiver answers a request that asked for a task.
  *
  * @category schemas
  */
@@ -102,7 +103,7 @@ export interface TaskResult extends Schema.Schema.Type<typeof TaskResult> {}
 export const TaskResult = Schema.Struct({ ...Task.fields, ...Meta.any })
 
 /**
- * The result of `tasks/result`. It is the result of the request that created the task.
+ * The result of `tasks/result`, which is the result of the request that created the task.
  *
  * @category schemas
  */

@@ -77,13 +77,13 @@ const Output: Schema.Schema<JsonObject> = JsonObject.pipe(Schema.filter(namesDia
     )
 }))
 
-/** The output schema of a tool as clients of revision 2025-11-25 or earlier receive it. */
+/** Returns the output schema of a tool as clients of revision 2025-11-25 or earlier receive it. */
 const objectOutput = (schema: JsonObject): JsonObject | undefined =>
   WrappedOutput.allowsOthers(schema) ? WrappedOutput.schema(schema) : objectSchema(schema)
 
 /**
- * A schema as clients of revision 2025-11-25 or earlier receive it: of type `object`, and with an object as the schema of each property.
- * `undefined` when it has another type.
+ * Converts a schema to the form that clients of revision 2025-11-25 or earlier receive. The converted schema has the type `object`, and the
+ * schema of each property is an object. Returns `undefined` when the schema has another type.
  */
 const objectSchema = (schema: JsonObject): JsonObject | undefined => {
   if (schema.type !== "object") return undefined
@@ -113,7 +113,7 @@ export const Tool = Schema.Struct({
   description: harmless(Schema.optional(Schema.String)),
   /** The JSON Schema of the arguments. Its dialect is draft 2020-12, unless `$schema` names another. */
   inputSchema: rewritten({ until: "2025-11-25" }, objectSchema, Schema.propertySignature(Arguments)),
-  /** The JSON Schema of `structuredContent` in results of the tool. */
+  /** The JSON Schema of the value that the tool returns in `structuredContent`. */
   outputSchema: rewritten(
     { until: "2025-11-25" },
     objectOutput,

@@ -1,12 +1,12 @@
 /**
- * The dated revisions of the Model Context Protocol: their order, how two sides agree on a revision, and what an implementation does
- * differently in some revisions.
+ * The dated revisions of the Model Context Protocol: their order, how two sides agree on a revision, and some differences between
+ * revisions.
  *
- * The specification divides the revisions into two eras. *legacy* are the revisions up to 2025-11-25: a conversation begins with a
- * handshake and may have a session. *modern* is revision 2026-07-28: every request carries all that the server needs to know. A server
- * finds out the era of each message once, when the message arrives. The modules that handle the message afterwards belong to one era, or
- * serve both. Fields and methods name their own revisions: see `Since` for fields, and the tables in `legacy/Methods` and `modern/Methods`
- * for methods.
+ * The specification divides the revisions into two eras. The *legacy* era has the revisions up to 2025-11-25: a conversation begins with
+ * the `initialize` handshake and may have a session. The *modern* era has revision 2026-07-28: every request contains the data that the
+ * server needs, and there is no handshake. A server determines the era of each message once, when the message arrives. Which revisions have
+ * a field or a method is written beside the field or the method: see `Since` for fields, and the tables in `legacy/Methods` and
+ * `modern/Methods` for methods.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/versioning
  *
@@ -25,7 +25,7 @@ import { keys } from "./Meta.js"
 export type LegacyVersion = "2024-11-05" | "2025-03-26" | "2025-06-18" | "2025-11-25"
 
 /**
- * A modern revision: every request carries the data of its client.
+ * A modern revision: every request contains the data of its client.
  *
  * @category models
  */
@@ -61,15 +61,15 @@ export const modern: readonly [ModernVersion, ...Array<ModernVersion>] = ["2026-
 export const all: readonly [Version, ...Array<Version>] = [...legacy, ...modern]
 
 /**
- * The latest legacy revision. A legacy client requests it in `initialize`, and a server answers with it when a client requests an unknown
- * revision.
+ * The latest legacy revision. A legacy client requests this revision in `initialize`. A server answers with this revision when a client
+ * requests an unknown revision.
  *
  * @category constants
  */
 export const latestLegacy: LegacyVersion = "2025-11-25"
 
 /**
- * The latest modern revision. A modern client uses it in its first request.
+ * The latest modern revision. A modern client uses this revision in its first request.
  *
  * @category constants
  */
@@ -95,7 +95,7 @@ export const isModern = (version: string): version is ModernVersion =>
   (modern as ReadonlyArray<string>).includes(version)
 
 /**
- * Whether `version` is `than` or a later revision. Revisions are dates, so they are compared as text.
+ * Whether `version` is the revision `than` or a later revision. Revisions are dates, so they are compared as text.
  *
  * @category guards
  */
@@ -109,8 +109,8 @@ export const isAtLeast = (version: string, than: Version): boolean => version >=
 export const hasBatches = (version: string | undefined): boolean => version === "2025-03-26"
 
 /**
- * Whether a resumable SSE stream begins with an event that has an id and no data. Only with revision 2025-11-25 or later: clients of
- * earlier revisions would read such an event as a message.
+ * Whether a resumable SSE stream begins with an event that has an id and no data. The result is `true` only for revision 2025-11-25 or
+ * later, because clients of earlier revisions would read the event as a message.
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#sending-messages-to-the-server
  * @category utils
  */
@@ -120,8 +120,8 @@ export const primesStreams = (version: string | undefined): boolean => version !
 const canonical = (version: string): string => version === "2024-10-07" ? "2024-11-05" : version
 
 /**
- * The revision with which a server answers `initialize`: the requested revision if the server supports it, otherwise the latest revision
- * that the server supports.
+ * Returns the revision with which a server answers `initialize`: the requested revision if the server supports it, otherwise the latest
+ * revision that the server supports.
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle#version-negotiation
  * @category utils
  */
@@ -133,8 +133,8 @@ export const negotiate = (
     supported.reduce((latest, version) => version > latest ? version : latest)
 
 /**
- * The revision of the conversation after a server has answered `initialize`. `None` when the client does not support the revision in the
- * answer; then the client must disconnect.
+ * Returns the revision of the conversation after a server has answered `initialize`. Returns `None` when the client does not support the
+ * revision in the answer. The client must then disconnect.
  *
  * @category utils
  */
@@ -154,7 +154,7 @@ export type Era = "legacy" | "modern"
 export const VERSION_KEY = keys.protocolVersion
 
 /**
- * The era of a revision; `undefined` when the revision is not known.
+ * Returns the era of a revision; `undefined` when the revision is not known.
  *
  * @category utils
  */
@@ -164,8 +164,8 @@ export const eraOf = (version: string): Era | undefined =>
 const DATE = /^\d{4}-\d{2}-\d{2}$/
 
 /**
- * The era of a request or a notification. It is modern when `_meta` names a revision, known or not; otherwise it is legacy. `initialize` is
- * always legacy.
+ * Returns the era of a request or a notification. The era is modern when `_meta` names a revision, even an unknown revision. Otherwise the
+ * era is legacy. `initialize` is always legacy.
  *
  * `header` is the `MCP-Protocol-Version` header of an HTTP request. When the header names revision 2026-07-28 or a later date and `_meta`
  * names no revision, the request is modern, and its `_meta` is incomplete.

@@ -60,7 +60,7 @@ describe("a batch", () => {
       const t = yield* connect(side({}), { batches: () => true })
       t.conversation.receive(batch())
       t.conversation.receive(batch(...Array.from({ length: 101 }, (_, id) => ping(id))))
-      const message = "Invalid request: a batch may hold from 1 to 100 messages"
+      const message = "Invalid request: a batch must have from 1 to 100 messages"
       const tooMany = Message.failure(undefined, { code: JsonRpcError.INVALID_REQUEST, message })
       assert.deepStrictEqual<unknown>(yield* t.peer.received, [tooMany, tooMany])
       t.conversation.receive(batch(...Array.from({ length: 100 }, (_, id) => ping(id))))

@@ -128,7 +128,7 @@ const cases: ReadonlyArray<readonly [diagnostic: Diagnostic, level: string, word
   [
     Diagnostic.Unchecked({ subject: "The result", reason: "it is large" }),
     "WARN",
-    "The result was accepted unchecked: it is large"
+    "The result was accepted without the usual check: it is large"
   ],
   [Diagnostic.DuplicateRequest({ id: 1, method: "m" }), "DEBUG", "Refused \"m\": id 1 is in flight"],
   [Diagnostic.Overloaded({ method: "m", limit: 64 }), "WARN", "Refused \"m\": 64 are in flight"],
@@ -137,7 +137,7 @@ const cases: ReadonlyArray<readonly [diagnostic: Diagnostic, level: string, word
   [
     Diagnostic.FlawedAnswer({ method: "m", reason: "no" }),
     "WARN",
-    "The handler of \"m\" gave an answer with a flaw: no"
+    "The handler of \"m\" returned an answer that breaks a rule: no"
   ],
   [
     Diagnostic.Unsubscribed({ peer: "files", changes: ["toolsListChanged"], reason: "no" }),

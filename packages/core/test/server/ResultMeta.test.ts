@@ -37,7 +37,7 @@ describe("`_meta` of a result that a handler gives", () => {
         assert.strictEqual(lines[0]!.level, "Warning")
         assert.match(
           lines[0]!.message,
-          /^The handler of tool "x" gave an answer with a flaw: _meta "-bad": the key is not valid/
+          /^The handler of tool "x" returned an answer that breaks a rule: _meta "-bad": the key is not valid/
         )
         assert.include(lines[0]!.message, "_meta \"no spaces/x\": the key is not valid and was left out")
         assert.isBelow(lines[0]!.message.length, 500)
@@ -60,7 +60,7 @@ describe("`_meta` of a result that a handler gives", () => {
       return Effect.gen(function*() {
         assert.deepStrictEqual((yield* call)._meta, { "dev.mcp/x": 1, ...own })
         assert.deepStrictEqual(lines.map(({ message }) => message), [
-          "The handler of tool \"x\" gave an answer with a flaw: " +
+          "The handler of tool \"x\" returned an answer that breaks a rule: " +
           "_meta \"dev.mcp/x\": the specification reserves the prefix of the key"
         ])
       }).pipe(Effect.scoped, Effect.provide(Layer.provide(Serving.serve(serving({ "dev.mcp/x": 1 })), layer)))

@@ -1,9 +1,10 @@
 /**
- * Makes the dispatchers of undici for `ReachingClient`. There is one dispatcher for each set of zones that requests may reach. A dispatcher
- * keeps connections, and a request must not use a connection to an address that this request may not reach.
+ * Makes the dispatchers of undici for `ReachingClient`. A zone is a kind of address, such as public, private or loopback. There is one
+ * dispatcher for each set of zones that requests may reach. A dispatcher keeps connections open, and a request must not use a connection to
+ * an address that is forbidden for this request.
  *
- * A dispatcher checks the address of a name at the moment at which it connects, and connects to exactly this address. So a name cannot
- * resolve to another address between check and connection. A proxy resolves names itself, so the addresses behind a proxy are not checked.
+ * A dispatcher checks the address of a name when it connects, and connects to exactly this address. Therefore a name cannot resolve to
+ * another address between the check and the connection. A proxy resolves names itself, so the addresses behind a proxy are not checked.
  */
 import type { HttpClient } from "@effect/platform/HttpClient"
 import * as Undici from "@effect/platform-node/Undici"
@@ -20,7 +21,7 @@ export type Resolve = (
   then: (error: Error | null, addresses: ReadonlyArray<LookupAddress>) => void
 ) => void
 
-/** The proxies that the environment names, as undici's `EnvHttpProxyAgent` reads them. */
+/** The proxies that the environment names, in the form of undici's `EnvHttpProxyAgent`. */
 export interface Proxies {
   readonly httpProxy: string | undefined
   readonly httpsProxy: string | undefined
@@ -30,8 +31,8 @@ export interface Proxies {
 export type Environment = Readonly<Record<string, string | undefined>>
 
 /**
- * The proxies that an environment names; a text when one of them is not valid. A variable in lower case takes precedence over the same
- * variable in upper case.
+ * Returns the proxies that an environment names. Returns an error text when a proxy is not valid. A variable in lower case takes precedence
+ * over the same variable in upper case.
  */
 export const proxiesOf = (environment: Environment): Proxies | string => {
   const read = (name: string): string | undefined => {
@@ -52,16 +53,16 @@ export const proxiesOf = (environment: Environment): Proxies | string => {
 
 const isProxy = (url: string): boolean => URL.canParse(url) && /^https?:$/.test(new URL(url).protocol)
 
-/** The hosts that never go through a proxy: for a proxy on another machine, these names would mean that other machine. */
+/** The hosts for which no proxy is used. On the machine of a proxy, these names would mean the machine of the proxy. */
 const HERE = ["localhost", "127.0.0.1", "[::1]"]
 
 export interface Dispatchers {
-  /** The client for requests that may reach these addresses. */
+  /** Returns the client for requests that may reach these addresses. */
   readonly clientFor: (reach: Reach.Reach) => HttpClient
   readonly close: () => Promise<unknown>
 }
 
-/** Makes dispatchers as they are needed. They are kept until `close`, because there are only a few different `Reach` values. */
+/** Makes dispatchers when they are needed. They are kept until `close`, because there are only a few different `Reach` values. */
 export const make = (proxies: Proxies, resolve: Resolve): Dispatchers => {
   const made = new Map<string, { readonly client: HttpClient; readonly dispatcher: Undici.Dispatcher }>()
   return {
@@ -79,10 +80,10 @@ export const make = (proxies: Proxies, resolve: Resolve): Dispatchers => {
   }
 }
 
-/** Replaces `undefined` by an empty text, which keeps undici from reading the environment itself. */
+/** Replaces `undefined` with an empty text. With `undefined`, undici would read the environment itself. */
 const withoutUndefined = ({ httpProxy = "", httpsProxy = "", noProxy }: Proxies) => ({ httpProxy, httpsProxy, noProxy })
 
-/** Resolves a name, and refuses the name when one of its addresses must not be reached. */
+/** Resolves a name, and refuses the name when one of its addresses is forbidden. */
 const lookup = (reach: Reach.Reach, resolve: Resolve): LookupFunction => (name, { all, ...options }, then) =>
   resolve(name, { ...options, all: true }, (error, addresses) => {
     if (error !== null) return then(error, "")
@@ -95,7 +96,7 @@ const lookup = (reach: Reach.Reach, resolve: Resolve): LookupFunction => (name, 
     then(null, first?.address ?? "", first?.family)
   })
 
-/** Why a request to a host is not sent; `undefined` when the name or the literal address may be requested. */
+/** Returns the reason why the client does not send a request to a host; `undefined` when the client may send the request. */
 export const problemOf = (reach: Reach.Reach, hostname: string): Reach.UnreachableAddress | undefined => {
   if (reach === "any" || reach.has(HostName.zoneOf(hostname))) return undefined
   const bare = hostname.replace(/^\[|\]$/g, "")

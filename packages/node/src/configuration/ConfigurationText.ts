@@ -1,14 +1,16 @@
 /**
  * Parses the text of a configuration, for `ConfiguredServers`: JSON, JSON with comments and trailing commas, or TOML. A key such as
- * `__proto__` becomes an ordinary member. When the text cannot be parsed, the result is a message. The message names the line and the
- * column if the parser knows them, and never quotes the text.
+ * `__proto__` becomes an ordinary member. When the text cannot be parsed, the result is an error message. The message has the line and the
+ * column if the parser reports them, and never quotes the text.
  */
 import { type ParseError, printParseErrorCode, visit } from "#jsonc-parser"
 import * as Either from "effect/Either"
 import * as Predicate from "effect/Predicate"
 import { parse as parseToml, TomlError } from "smol-toml"
 
-/** The value of a text, or why the text has no value. Like the hosts do, this function reads a blank text as an empty object. */
+/**
+ * Parses a text. On the left: the reason why the text cannot be parsed. A blank text becomes an empty object, as in the host applications.
+ */
 export const parse = (text: string, format: "json" | "toml"): Either.Either<unknown, string> => {
   const plain = text.replace(/^\uFEFF/, "")
   if (format === "toml") return toml(plain)
@@ -53,7 +55,7 @@ const jsonc = (text: string): Either.Either<unknown, string> => {
   return errors[0] === undefined ? Either.right(result) : Either.left(`it is not JSON: ${errors[0]}`)
 }
 
-/** The name of a parse error as words: `PropertyNameExpected` becomes "property name expected". */
+/** Converts the name of a parse error to words: `PropertyNameExpected` becomes "property name expected". */
 const described = (error: ParseError["error"]): string =>
   printParseErrorCode(error).replace(/(?<=[a-z])[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`).toLowerCase()
 

@@ -1,6 +1,6 @@
 /**
- * Reads a file that somebody else may have written, for `ConfiguredServers`. It reads only a regular file, and no more bytes than a limit.
- * So a pipe or a device in place of the file can neither block the program nor fill its memory.
+ * Reads a file that somebody else may have written, for `ConfiguredServers`. This module reads only regular files, and only up to a limit
+ * of bytes. Therefore a pipe or a device at the path of the file cannot block the program or fill its memory.
  */
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
@@ -9,10 +9,10 @@ import { Buffer } from "node:buffer"
 import { constants } from "node:fs"
 import { type FileHandle, open } from "node:fs/promises"
 
-/** The most bytes of a file of the user. The limit is high, because some hosts also keep other data in this file. */
+/** How many bytes a file of the user may have. The limit is high, because some hosts also store other data in this file. */
 export const MAX_BYTES = 32 * 1024 * 1024
 
-/** The most bytes of a file that somebody else may have written. */
+/** How many bytes a file may have that somebody else may have written. */
 export const MAX_FOREIGN_BYTES = 1024 * 1024
 
 export class Unreadable extends Data.TaggedError("Unreadable")<{
@@ -35,7 +35,7 @@ const attempt = <A>(work: () => Promise<A>): Effect.Effect<A, Unreadable> =>
 const refuse = (reason: string): Effect.Effect<never, Unreadable> =>
   Effect.fail(new Unreadable({ isAbsent: false, reason }))
 
-/** The text of a file. Fails when it is not a regular file or has more than `maxBytes` bytes. */
+/** Returns the text of a file. Fails when the file is not a regular file or has more than `maxBytes` bytes. */
 export const read = (path: string, maxBytes: number): Effect.Effect<string, Unreadable> =>
   Effect.acquireUseRelease(
     // Without `O_NONBLOCK`, opening a pipe that has no writer would wait. Windows does not have this flag.

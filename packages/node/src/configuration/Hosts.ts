@@ -1,18 +1,18 @@
 /**
- * The hosts whose configuration this package reads. For each host the list says where its files are, which member of a file has the
- * servers, in which unit a `timeout` is written, and how variables are written. `ConfiguredServers` reads files by this list. The guide
- * shows the list as a table; applications cannot extend it.
+ * The list of the host applications whose configuration this package reads. For each host the list has the paths of the files, the member
+ * of a file that contains the servers, the unit of a `timeout`, and the syntax of variables. `ConfiguredServers` reads files according to
+ * this list. Applications cannot extend the list.
  */
 import type * as ServersConfig from "@effect-mcp/core/ServersConfig"
 import { posix, win32 } from "node:path"
 
 export interface Host {
   readonly name: string
-  /** The name that people use. */
+  /** The name of the host for people. */
   readonly title: string
   /**
-   * The user's own files, in the order in which they are read. A platform with its own list uses that list, every other platform uses
-   * `all`. `~` is the home of the user. A variable at the beginning of a path has a default in `bases`.
+   * The user's own files, in the order in which they are read. A platform without its own list uses `all`. `~` is the home folder of the
+   * user. A variable at the beginning of a path has a default in `bases`.
    */
   readonly files: { readonly all: ReadonlyArray<string> } & Partial<Record<"darwin" | "win32", ReadonlyArray<string>>>
   /** The files in a project folder, as paths relative to the folder. */
@@ -30,7 +30,7 @@ const host = <const Name extends string>(
   decoding: ServersConfig.DecodeOptions
 ) => ({ name, title, files, folderFiles, decoding })
 
-/** The path of a file in the user's folder of VS Code, on each platform. */
+/** Returns the path of a file in the user's folder of VS Code, on each platform. */
 const code = (path: string): Host["files"] => ({
   all: [`$XDG_CONFIG_HOME/Code/User/${path}`],
   darwin: [`~/Library/Application Support/Code/User/${path}`],
@@ -106,7 +106,7 @@ export interface Place {
   readonly environment: Readonly<Record<string, string | undefined>>
 }
 
-/** The user's own files of a host. */
+/** Returns the user's own files of a host. */
 export const filesOf = ({ files }: Host, { environment, home, platform }: Place): ReadonlyArray<string> => {
   const path = platform === "win32" ? win32 : posix
   const absolute = (file: string): string => {
@@ -118,7 +118,10 @@ export const filesOf = ({ files }: Host, { environment, home, platform }: Place)
   return (files[platform as "win32"] ?? files.all).map(absolute)
 }
 
-/** The host that reads a file with this path, either as a file of the user or as a file of a folder; `undefined` when no host does. */
+/**
+ * Returns the host that reads a file with this path, as a file of the user or as a file of a folder; `undefined` when no host reads this
+ * file.
+ */
 export const ofPath = (file: string, place: Place): Host | undefined => {
   const slashed = file.replaceAll("\\", "/")
   return hosts.find((host: Host) => filesOf(host, place).includes(file)) ??

@@ -1,10 +1,10 @@
 /**
- * The open connections of one HTTP server of Node. `HttpServer` and `PlatformHttpServer` need them to close their servers within a time
- * limit. Node's own `close` waits for every client, even for a client that sends nothing or never completes its request.
+ * The open connections of one HTTP server of Node. `HttpServer` and `PlatformHttpServer` use this module to close their servers within a
+ * time limit. The `close` of Node waits for every client, even for a client that sends nothing or never completes its request.
  *
- * This module keeps the last response of each connection, because the connection may close when the client has read this response. When the
- * routes are already closed and a request comes, this module refuses the request, because nothing else would answer it. `NodeHandler` uses
- * `refuse`, too.
+ * This module stores the last response of each connection, because the connection may close when the client has read this response. When a
+ * request arrives after the routes were closed, this module refuses the request, because no other code would answer it. `NodeHandler` also
+ * uses `refuse`.
  */
 import * as TimeLimit from "@effect-mcp/core/unstable/kit/TimeLimit"
 import * as Array from "effect/Array"
@@ -34,20 +34,20 @@ export class Connections {
     server.on("secureConnection", add)
     server.prependListener("request", ({ socket }, response) => {
       this.last.set(socket, response)
-      // This is the only listener, so the application has already closed its routes and nothing else would answer the request.
+      // This is the only listener, so the application has already closed its routes, and no other code would answer the request.
       if (server.listenerCount("request") === 1) refuse(response)
     })
   }
 
   /**
-   * Stops listening, runs `drain`, which ends the work that the requests have started, and waits until clients have read their responses. A
-   * connection that has had no request stays open for `UNUSED` longer, because its first request may be under way. After `timeout` the
-   * connections that are left are destroyed.
+   * Stops listening, runs `drain`, and waits until clients have read their responses. `drain` ends the work that the requests have started.
+   * A connection without any request stays open for `UNUSED` longer, because its first request may be on the way. After `timeout`, destroys
+   * the remaining connections.
    */
   close(options: {
     readonly drain: Effect.Effect<void>
     readonly timeout: Duration.DurationInput
-    /** Whether requests that are not complete yet are refused. Use `true` when no handler runs before its request is complete. */
+    /** Whether incomplete requests are refused. Use `true` when no handler runs before its request is complete. */
     readonly refuseIncomplete: boolean
   }): Effect.Effect<void> {
     const { drain, refuseIncomplete, timeout } = options
@@ -74,7 +74,7 @@ export class Connections {
     const { server } = this
     const { closeIdleConnections } = server
     let isClosed = false
-    // Node's `close` would also close connections whose first request is under way.
+    // Node's `close` would also close connections whose first request is on the way.
     server.closeIdleConnections = () => {}
     server.close(() => {
       isClosed = true
@@ -86,7 +86,7 @@ export class Connections {
     })
   }
 
-  /** Closes the connection when its last response has been sent. When no request runs, it closes the connection at once. */
+  /** Closes the connection when its last response was sent. Closes the connection at once when no request runs. */
   private closeWhenAnswered(socket: Socket, refuseIncomplete: boolean): void {
     const response = this.last.get(socket)
     if (response === undefined || response.writableFinished || response.destroyed) return socket.destroySoon()

@@ -1,6 +1,6 @@
 /**
- * One HTTP exchange of an application with its own HTTP server. In such an application a router may have changed the URL, and a body parser
- * may have read the body. `NodeHandler` makes an exchange for each request.
+ * One HTTP request and its response, in an application with its own HTTP server. In this application a router may have changed the URL, and
+ * a body parser may have read the body. `NodeHandler` makes an exchange for each request.
  */
 import * as JsonText from "@effect-mcp/core/unstable/jsonrpc/JsonText"
 import * as Guard from "@effect-mcp/core/unstable/server/Guard"
@@ -12,7 +12,7 @@ import { Buffer, isUtf8 } from "node:buffer"
 import type { IncomingMessage, ServerResponse } from "node:http"
 import { NodeExchange } from "./NodeExchange.js"
 
-/** What Express adds to a request of Node. */
+/** The members that Express adds to a request of Node. */
 interface Mounted extends IncomingMessage {
   readonly originalUrl?: string | undefined
   readonly body?: unknown
@@ -58,14 +58,14 @@ export class MountedExchange extends NodeExchange implements Open {
   }
 }
 
-/** The headers of a request. Of some repeated headers Node keeps only the first, so these headers come from `rawHeaders`. */
+/** Returns the headers of a request. For some repeated headers, Node keeps only the first, so these headers are read from `rawHeaders`. */
 const headersOf = ({ headers, originalUrl, rawHeaders, url }: Mounted): Headers => ({
   ...headers as Headers,
   host: Guard.hostOf(originalUrl ?? url!, headers.host),
   ...repeated(rawHeaders)
 })
 
-/** The text of a body that the application has read: parsed, as a text, or as bytes. */
+/** Returns the text of a body that the application has read. The body may be a parsed value, a text, or bytes. */
 const textOf = (body: unknown, maxBytes: number): string | BodyFault => {
   if (body instanceof Uint8Array) {
     return body.length > maxBytes

@@ -1,8 +1,8 @@
 /**
- * One HTTP exchange for the endpoint, over the request and response objects of Node. The exchange reads a body only when the endpoint
- * requests the body, and has no buffers besides those of Node.
+ * One HTTP request and its response for the endpoint, over the request and response objects of Node. The exchange reads a body only when
+ * the endpoint requests the body, and uses no buffers except the buffers of Node.
  *
- * An exchange knows nothing of MCP. `HttpServer` makes an exchange for each request; `MountedExchange` extends this class.
+ * `HttpServer` makes an exchange for each request. `MountedExchange` extends this class.
  */
 import {
   type Headers,
@@ -24,7 +24,7 @@ import type { TLSSocket } from "node:tls"
 export class NodeExchange implements HttpExchange {
   readonly method: string
   readonly url: string
-  /** Whether the endpoint has answered. An application that mounts the endpoint may have answered instead. */
+  /** Whether the endpoint has answered. It stays `false` when the application that mounts the endpoint has answered. */
   private isAnswered = false
   private onLeave: (() => void) | undefined
 
@@ -38,7 +38,7 @@ export class NodeExchange implements HttpExchange {
     this.url = request.url!
   }
 
-  /** A request of Node has no place for services. */
+  /** The services for this request. It is `undefined` because a request of Node cannot carry services. */
   get services(): Context.Context<never> | undefined {
     return undefined
   }
@@ -90,13 +90,13 @@ export class NodeExchange implements HttpExchange {
     if (body.length > PIECE && slowReaders !== undefined) {
       return slowReaders.sendLong(this, status, { ...headers, "content-length": String(length) }, body)
     }
-    // A 204 has no content, and no `content-length`. Otherwise this header comes before the spread: up to Node 22, adding a
-    // member to a copy takes ten times as long.
+    // A 204 response has no content and no `content-length`. For other responses, this header comes before the spread: in Node 22 and
+    // earlier, it takes ten times as long to add a member to a copy.
     const all: OutgoingHttpHeaders = status === 204 ? { ...headers } : { "content-length": length, ...headers }
     response.writeHead(status, all)
     if (length === 0) response.end()
     else response.end(body)
-    // `writableLength` is 0 when the operating system has taken everything.
+    // `writableLength` is 0 when the operating system has accepted all text.
     if (response.writableLength > 0) this.watch(slowReaders)
   }
 
@@ -107,7 +107,7 @@ export class NodeExchange implements HttpExchange {
     response.on("close", reader.gone)
     response.writeHead(status, { ...headers })
     const { socket } = response
-    // The head is sent together with everything that is written in the same turn, in one system call.
+    // The head is sent in one system call together with all text that is written in the same turn.
     if (socket !== null && socket.writableCorked === 0) {
       socket.cork()
       process.nextTick(uncork, socket)
@@ -140,9 +140,9 @@ export class NodeExchange implements HttpExchange {
 const uncork = (socket: Socket): void => socket.uncork()
 
 /**
- * Writes a stream to a response. Node itself sends in one piece what is written in one turn of the event loop. This writer never corks the
- * response, because since Node 22 `end` of a corked response sends the last chunk before the corked text, and a full buffer with text
- * beyond ASCII may not emit "drain".
+ * Writes a stream to a response. Node sends all text that is written in one turn of the event loop in one piece. This writer never corks
+ * the response, for two reasons. In Node 22 and later, `end` of a corked response sends the last chunk before the corked text. And a full
+ * buffer with text beyond ASCII sometimes does not emit "drain".
  */
 class NodeWriter implements Writer {
   constructor(private readonly response: ServerResponse, private readonly onEnd: () => void) {}

@@ -1,5 +1,5 @@
 /**
- * Reads messages from a `Readable` of Node, for one reader at a time. While there is no reader, the readable is paused.
+ * Reads messages from a `Readable` of Node, for one reader at a time. When there is no reader, the readable is paused.
  *
  * `Output` writes messages, and `Pipe` makes a transport from an `Input` and an `Output`.
  */
@@ -34,13 +34,16 @@ const MAX_PER_TURN = 256
 
 /**
  * Reads messages. This is a class with mutable fields for speed, because it handles every chunk of a conversation. It listens to the
- * readable from its construction until `release`. `reader` is the only consumer; while there is a reader, `early` is empty. `over` is set
- * once, and afterwards no message is delivered. `taken` counts the messages since the last pause for a turn of the event loop; `rest` is
- * set during such a pause. `toUtf8` converts the chunks when the input has another encoding than UTF-8.
+ * readable from its construction until `release`. `reader` is the only consumer. When there is a reader, `early` is empty. `over` is set
+ * one time, and after that no message is delivered. `taken` counts the messages since the last pause for a turn of the event loop. `rest`
+ * is set during this pause. `toUtf8` converts the chunks when the input has another encoding than UTF-8.
  */
 export class Input {
   private readonly decoder: LineFraming.Decoder
-  /** Messages that arrived while there was no reader. This happens when a child exits, because Node then reads the rest of its output. */
+  /**
+   * Messages that arrived when there was no reader. This happens when a child process exits, because Node then reads the rest of its
+   * output.
+   */
   private early: Array<Message.Incoming> = []
   private reader: Reader | undefined
   private over: End | undefined
@@ -65,7 +68,7 @@ export class Input {
     return this.count
   }
 
-  /** Whether the input has ended, by itself or by `end`. */
+  /** Whether the input has ended, by the peer or by `end`. */
   get isOver(): boolean {
     return this.over !== undefined
   }
@@ -86,7 +89,7 @@ export class Input {
     })
   }
 
-  /** The messages as a stream. The stream reads more bytes only when all messages that it has were pulled. */
+  /** The messages as a stream. The stream reads more bytes only when the reader has pulled all earlier messages. */
   readonly incoming: Stream.Stream<Message.Incoming, TransportError> = Stream.unwrapScoped(Effect.suspend(() => {
     if (this.reader !== undefined) return Effect.fail(alreadyRead)
     const { readable } = this
@@ -199,5 +202,5 @@ export class Input {
 
 const alreadyRead: TransportError = new TransportError({
   reason: "Read",
-  message: "The transport has a reader already"
+  message: "The transport already has a reader"
 })

@@ -1,9 +1,9 @@
 /**
  * Writes messages to a `Writable` of Node, in order. The messages of one turn of the event loop are joined to one write, and only one write
- * runs at a time. `send` suspends while more than `SEND_LIMIT` characters wait; `unsafeSend` never suspends.
+ * runs at a time. `send` waits while more than `SEND_LIMIT` characters are in the queue. `unsafeSend` never waits.
  *
- * When too much waits for a peer that does not read, the output breaks and nothing more is written. `Input` reads the peer's messages,
- * `Pipe` joins `Input` and `Output`, and `StandardStreams` gives the function that writes to standard output.
+ * When too many characters wait for a peer that does not read, the output breaks, and no more text is written. `Input` reads the peer's
+ * messages, `Pipe` joins `Input` and `Output`, and `StandardStreams` provides the function that writes to standard output.
  */
 import * as LineFraming from "@effect-mcp/core/LineFraming"
 import { TransportError } from "@effect-mcp/core/LocalError"
@@ -17,10 +17,10 @@ import type { Writable } from "node:stream"
 /** Writes a text and calls back when the text was written, or with the error. */
 export type Write<Chunk = string> = (text: Chunk, callback: (error?: Error | null) => void) => void
 
-/** How many characters may wait before `send` suspends, including the characters of the write that runs. */
+/** How many characters may be in the queue before `send` waits, including the characters of the running write. */
 export const SEND_LIMIT = 1024 * 1024
 
-/** How many characters may wait for a peer that does not read, before the output breaks. */
+/** How many characters may wait for a peer that does not read. With more characters, the output breaks. */
 export const MAX_BACKLOG = 64 * 1024 * 1024
 
 /** How many characters of joined lines one write has at most. A longer line is written alone. */
@@ -32,15 +32,15 @@ export interface Options {
   readonly write?: Write | undefined
   /** How many characters may wait. When there are more, the next message breaks the output. Default: 64 Mi. */
   readonly maxBacklog?: number | undefined
-  /** The output calls this function once, when nothing can be written any more. The waiting messages are dropped. */
+  /** The output calls this function one time, when it cannot write any more. The waiting messages are dropped. */
   readonly onBroken: (error: TransportError) => void
 }
 
 /**
  * Writes messages. This is a class with mutable fields for speed, because it handles every message of a conversation. `backlog` counts the
- * characters in `outbox`, in `lines` and in the running write. `writing` counts the characters of the running write, 0 if none runs. While
- * `backlog` is above 0, a flush is scheduled (`turn`) or a write runs. `broken` and `released` are set once; when one of them is set,
- * nothing is written any more.
+ * characters in `outbox`, in `lines` and in the running write. `writing` counts the characters of the running write, and is 0 if no write
+ * runs. When `backlog` is above 0, a flush is scheduled (`turn`) or a write runs. `broken` and `released` are set one time. When one of
+ * them is set, no more text is written.
  */
 export class Output {
   private readonly outbox = Outbox.make<string>()
@@ -63,7 +63,7 @@ export class Output {
     if (writable.destroyed || writable.writableEnded) this.onClose()
   }
 
-  /** Accepts a message without suspending. Gives `false` when the output has ended or the message has no JSON form. */
+  /** Accepts a message and does not wait. Returns `false` when the output has ended or the message has no JSON form. */
   readonly unsafeSend = (message: Message.Message): boolean => {
     if (this.outbox.isEnded) return false
     const line = LineFraming.encode(message)
@@ -73,7 +73,7 @@ export class Output {
   readonly canSend = (): boolean =>
     this.outbox.isEnded || (this.backlog < SEND_LIMIT && this.outbox.size < this.outbox.capacity)
 
-  /** Suspends while the output is full, then accepts the message. */
+  /** Waits while the output is full, and then accepts the message. */
   readonly send = (message: Message.Message): Effect.Effect<void, TransportError> =>
     Effect.suspend(() => {
       if (this.outbox.isEnded) return Effect.fail(closed)
@@ -97,7 +97,7 @@ export class Output {
     this.stop()
     this.released = true
     this.options.writable.off("close", this.onClose)
-    // The write that runs may still fail, and an error event without a listener ends the process.
+    // The running write may still fail, and an error event without a listener ends the process.
     if (this.writing === 0) this.options.writable.off("error", this.onError)
   }
 
@@ -120,7 +120,8 @@ export class Output {
     return true
   }
 
-  // The write runs in the next turn. So the messages of one turn are joined, and a sender that never pauses does not block the event loop.
+  // The write runs in the next turn of the event loop. Therefore the messages of one turn are joined, and a sender that never pauses does
+  // not block the event loop.
   private schedule(): void {
     if (this.writing === 0 && this.turn === undefined) this.turn = setImmediate(this.flush)
   }

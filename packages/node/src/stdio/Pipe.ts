@@ -1,8 +1,8 @@
 /**
- * Makes one transport from a `Readable` and a `Writable` of Node, for stdio and for sockets. `LineFraming` knows only UTF-8. For another
+ * Makes one transport from a `Readable` and a `Writable` of Node, for stdio and for sockets. `LineFraming` supports only UTF-8. For another
  * encoding, the pipe converts the bytes that it reads to UTF-8, and encodes the messages that it writes.
  *
- * A pipe neither opens nor closes the two streams. `Input` reads messages and `Output` writes messages; `StdioServer` and `StdioClient`
+ * A pipe does not open or close the two streams. `Input` reads messages and `Output` writes messages. `StdioServer` and `StdioClient`
  * provide the streams.
  */
 import type * as LineFraming from "@effect-mcp/core/LineFraming"
@@ -23,15 +23,18 @@ import * as Output from "./Output.js"
 export interface Options extends LineFraming.Options {
   readonly input: Readable
   readonly output: Writable
-  /** Writes text to the output. Default: its own `write`. */
+  /** Writes text to the output. Default: the `write` of the output. */
   readonly write?: Output.Write<string | Uint8Array> | undefined
   /** The encoding of both streams. Default: UTF-8. */
   readonly encoding?: string | undefined
   /** How many characters may wait for a peer that does not read. Default: 64 Mi. */
   readonly maxBacklog?: number | undefined
-  /** How long closing waits for the accepted messages to be written. Default: 1 second. */
+  /** How long the pipe waits until the accepted messages are written when the scope closes. Default: 1 second. */
   readonly flushTimeout?: Duration.DurationInput | undefined
-  /** How `incoming` ends when the output is broken; `undefined` to read on. Default: it fails with the error. */
+  /**
+   * Returns the exit with which `incoming` ends when the output is broken, or `undefined` to continue reading. Default: `incoming` fails
+   * with the error.
+   */
   readonly onBroken?: ((error: TransportError) => Exit.Exit<void, TransportError> | undefined) | undefined
 }
 
@@ -115,7 +118,8 @@ const encoders: Readonly<Record<string, Encoding["encode"]>> = {
 }
 
 /**
- * The encoding with a label; `undefined` for UTF-8, which needs no conversion. Fails with reason `Open` when Node does not know the label.
+ * Returns the encoding with a label; `undefined` for UTF-8, which needs no conversion. Fails with reason `Open` when Node does not support
+ * the label.
  */
 const encodingOf = (label: string): Either.Either<Encoding | undefined, TransportError> =>
   Either.map(

@@ -1,8 +1,8 @@
 /**
- * Claims the standard streams of this process for one transport, so that standard output carries only protocol messages. While a stream is
- * claimed, other code of the process cannot write to it.
+ * Reserves (claims) the standard streams of this process for one transport, so that standard output carries only protocol messages. During
+ * a claim, other code of the process cannot write to standard output.
  *
- * `StdoutRedirect` replaces Node's functions during a claim; `StdioServer` makes the claims.
+ * `StdoutRedirect` replaces Node's functions during a claim. `StdioServer` makes the claims.
  */
 import { TransportError } from "@effect-mcp/core/LocalError"
 import * as EffectInternals from "@effect-mcp/core/unstable/kit/EffectInternals"
@@ -12,7 +12,7 @@ import type { Readable, Writable } from "node:stream"
 import type * as Output from "./Output.js"
 import * as StdoutRedirect from "./StdoutRedirect.js"
 
-// There is one set for the process, even when this module is loaded twice.
+// The process has only one set of claims, even when this module is loaded twice.
 const taken = EffectInternals.shared("@effect-mcp/node/StandardStreams", () => new Set<StdoutRedirect.StandardStream>())
 
 // The original `write` of standard output; `undefined` until `reserve` has replaced it.
@@ -24,9 +24,9 @@ const reserved = EffectInternals.shared(
 type Write = typeof process.stdout.write
 
 /**
- * Redirects standard output to stderr until the process ends; `output` does this only until its scope closes. It is for programs whose
- * standard output belongs to a server, so that logs before and after serving also go to stderr. Afterwards `output` can still claim
- * standard output.
+ * Redirects standard output to stderr until the process ends. `output` does the same only until its scope closes. Use `reserve` for a
+ * program with a server on stdio, so that logs before and after the server runs also go to stderr. After `reserve`, `output` can still
+ * claim standard output.
  */
 export const reserve: Effect.Effect<void> = Effect.sync(() => {
   if (reserved.write !== undefined || taken.has("output")) return
@@ -35,8 +35,8 @@ export const reserve: Effect.Effect<void> = Effect.sync(() => {
 })
 
 /**
- * Claims standard input until the scope closes. Meanwhile children that would inherit standard input get no input. Other code can still
- * read `process.stdin`. Fails with reason `Open` during another claim.
+ * Claims standard input until the scope closes. During the claim, child processes that would inherit standard input get no input. Other
+ * code can still read `process.stdin`. Fails with reason `Open` during another claim.
  */
 export const input: Effect.Effect<Readable, TransportError, Scope.Scope> = Effect.suspend(() =>
   Effect.as(claim("input"), process.stdin)
@@ -45,12 +45,12 @@ export const input: Effect.Effect<Readable, TransportError, Scope.Scope> = Effec
 /**
  * Claims standard output until the scope closes. Fails with reason `Open` during another claim.
  *
- * During the claim, these write to stderr: `console`, and so Effect's default logger; `process.stdout.write` and streams piped into it;
- * `fs.write`, `fs.writev`, `fs.writeFile`, `fs.appendFile` and their synchronous forms on descriptor 1, and so pino; children that would
- * inherit standard output.
+ * During the claim, the following code writes to stderr: `console` (and therefore Effect's default logger); `process.stdout.write` and
+ * streams piped into it; `fs.write`, `fs.writev`, `fs.writeFile`, `fs.appendFile` and their synchronous forms on descriptor 1 (and
+ * therefore pino); child processes that would inherit standard output.
  *
- * These still write to standard output, because Node has no `dup2`: native code, worker threads that write to descriptor 1, files opened by
- * the name `/dev/stdout`, `process.stdout.end`, and code that stored one of these functions in a variable before the claim.
+ * The following code still writes to standard output, because Node has no `dup2`: native code, worker threads that write to descriptor 1,
+ * files opened by the name `/dev/stdout`, `process.stdout.end`, and code that stored one of these functions in a variable before the claim.
  */
 export const output: Effect.Effect<
   { readonly stream: Writable; readonly write: Output.Write<string | Uint8Array> },
@@ -86,5 +86,5 @@ const claim = (which: StdoutRedirect.StandardStream): Effect.Effect<void, Transp
 const claimed = (which: StdoutRedirect.StandardStream): TransportError =>
   new TransportError({
     reason: "Open",
-    message: `Standard ${which} is taken: another transport in this process has claimed it; close that transport first`
+    message: `Standard ${which} is already used by another transport in this process; close that transport first`
   })

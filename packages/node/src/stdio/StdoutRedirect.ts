@@ -1,8 +1,8 @@
 /**
- * Redirects standard output to stderr. It replaces the functions of Node that write to standard output, and the functions that start
- * children, so that no child inherits a claimed stream of this process. Node cannot duplicate a file descriptor, so functions are replaced.
- *
- * `StandardStreams` decides when a stream is redirected; `subprocess/Stderr` uses `writeQuietly`.
+ * Redirects standard output to stderr. This module replaces the functions of Node that write to standard output. It also replaces the
+ * functions that start child processes, so that no child process inherits a claimed stream of this process. The functions are replaced
+ * because Node cannot duplicate a file descriptor. `StandardStreams` decides when a stream is redirected. `subprocess/Stderr` uses
+ * `writeQuietly`.
  */
 import { Buffer } from "node:buffer"
 import ChildProcess from "node:child_process"
@@ -21,7 +21,7 @@ const STDOUT = 1
 const STDERR = 2
 
 /**
- * Replaces a method until the returned function is called. Afterwards, code that has stored or wrapped the replacement calls the original
+ * Replaces a method until the returned function is called. After that, code that has stored or wrapped the replacement calls the original
  * method.
  */
 export const replaceMethod = (target: object, name: string, make: (original: Any) => Any): Restore => {
@@ -53,7 +53,7 @@ export const writeQuietly = (
   callback: (error?: Error | null) => void = ignore
 ): boolean =>
   stream.write(chunk, (error) => {
-    // The stream emits its first error after this callback; without a listener the event would end the process.
+    // The stream emits its first error after this callback. Without a listener, the event would end the process.
     if (error && !stream.destroyed && stream.listenerCount("error") === 0) stream.once("error", ignore)
     callback(error)
   })
@@ -99,8 +99,8 @@ const standsFor = (entry: unknown, index: number): unknown => {
 }
 
 /**
- * The option `stdio` for a child. In place of a claimed standard input the child gets no input; in place of a claimed standard output it
- * gets stderr.
+ * Returns the option `stdio` for a child process. Instead of a claimed standard input, the child gets no input. Instead of a claimed
+ * standard output, the child gets stderr.
  */
 export const stdioOfChild = (stdio: unknown, which: StandardStream): unknown => {
   const entries = stdio === "inherit" ? ["inherit", "inherit", "inherit"] : stdio
@@ -118,7 +118,8 @@ const withStdio = (options: unknown, which: StandardStream): unknown =>
     : options
 
 /**
- * Replaces the functions that start a child. All asynchronous functions call one method; each synchronous function is replaced separately.
+ * Replaces the functions that start a child process. All asynchronous functions call the same method, so only this method is replaced. Each
+ * synchronous function is replaced separately.
  */
 const children = (which: StandardStream): ReadonlyArray<Restore> => [
   replaceMethod(ChildProcess.ChildProcess.prototype, "spawn", (original) =>

@@ -1,7 +1,7 @@
 /**
- * The environment variables that a launched server inherits. Only the variables of a list are inherited, so that a server gets no secret of
- * the application that the application has not passed to it. `StdioClient` makes the environment, and `Launch` starts programs with it. The
- * lists are those of the reference SDK.
+ * The environment variables that a launched server inherits. A server inherits only the variables of a list, so that the server does not
+ * get secrets from the environment of the application. `StdioClient` makes the environment, and `Launch` starts programs with this
+ * environment. The reference SDK has the same lists.
  */
 
 export type Variables = Readonly<Record<string, string | undefined>>
@@ -23,7 +23,7 @@ export const WINDOWS: ReadonlyArray<string> = [
   "USERPROFILE"
 ]
 
-/** The variables that a launched server inherits. Values that start with `()` are shell functions, and are left out. */
+/** Returns the variables that a launched server inherits. Leaves out values that start with `()`, because they are shell functions. */
 export const defaultEnvironment = (
   from: Variables = process.env,
   platform: NodeJS.Platform = process.platform

@@ -1,8 +1,8 @@
 /**
- * Starts a program with pipes for its standard streams. When this fails, the error says why and what to do.
+ * Starts a program with pipes for its standard streams. When the start fails, the error says why, and what the user can do.
  *
- * `cross-spawn` finds programs and runs batch files, such as `npx`, on Windows. `ProcessGroup` says whether the system has process groups.
- * `Subprocess` launches programs with this module, and ends them.
+ * `cross-spawn` finds programs and runs batch files, such as `npx`, on Windows. `ProcessGroup` tells whether the system has process groups.
+ * `Subprocess` launches programs with this module, and ends the programs.
  */
 import { TransportError } from "@effect-mcp/core/LocalError"
 import type CrossSpawn from "cross-spawn"
@@ -26,8 +26,8 @@ export interface Command {
 }
 
 /**
- * Starts a program as the leader of a new process group; Windows has no process groups. When it fails, the reason is `Open`, and nothing
- * stays open.
+ * Starts a program as the leader of a new process group. On Windows there are no process groups. Fails with reason `Open`, and then leaves
+ * no stream open.
  */
 export const launch = (command: Command): Effect.Effect<ChildProcess.ChildProcess, TransportError> =>
   Effect.uninterruptible(Effect.gen(function*() {
@@ -55,11 +55,14 @@ const start = (command: Command, invocation: Invocation): ChildProcess.ChildProc
     ...(command.cwd === undefined ? undefined : { cwd: command.cwd })
   })
 
-/** How the system runs a command; a text when the system cannot run the command, and why. */
+/** Returns how the system runs a command. Returns a text with the reason when the system cannot run the command. */
 const invocationOf = (command: Command): Invocation | string =>
   process.platform === "win32" ? onWindows(command) : { command: command.command, args: command.args, verbatim: false }
 
-/** Loads `cross-spawn`, only on Windows. It is a CommonJS package, which a bundle of ES modules could not load at its start. */
+/**
+ * Loads `cross-spawn`. Only Windows calls this function, because `cross-spawn` is a CommonJS package, and a bundle of ES modules could not
+ * load it at its start.
+ */
 const crossSpawn = (): typeof CrossSpawn => createRequire(import.meta.url)("cross-spawn")
 
 const onWindows = (given: Command): Invocation | string => {
@@ -96,14 +99,14 @@ const started = (
       fail(error)
     }
     child.once("spawn", onSpawn).once("error", onError)
-    // An error event without a listener would end this process; the child and its pipes may emit them at any time.
+    // The child and its pipes may emit error events at any time, and an error event without a listener would end this process.
     child.on("error", ignore)
     for (const pipe of pipes) pipe?.on("error", ignore)
   })
 
 const ignore = (): void => {}
 
-// Node also reports these problems, but with the value, which may be a secret.
+// Node also reports these problems, but its message contains the value, which may be a secret.
 const problemOf = ({ args, command, cwd, env }: Command): string | undefined => {
   if (command === "") return "the command is empty"
   const bad = (text: string | undefined): boolean => text !== undefined && text.includes("\0")
@@ -147,13 +150,13 @@ const missing = ({ command, cwd }: Command): string => {
   if (/^[^\s\\/]+ /.test(command)) return "there is no such program; give what follows the first space in `args`"
   if (!/[\\/]/.test(command)) return "there is no such program on its PATH; install it, or give the path of the file"
   return Fs.existsSync(Path.resolve(cwd ?? "", command))
-    ? "the file is there, but not the interpreter that its first line names"
+    ? "the file exists, but the interpreter in its first line does not exist"
     : "there is no such file; a relative path starts at the working directory"
 }
 
 const forbidden = ({ command, cwd }: Command): string => {
   if (cwd !== undefined && Option.isNone(access(cwd, Fs.constants.X_OK))) {
-    return `its working directory ${JSON.stringify(cwd)} may not be entered`
+    return `this process is not allowed to enter its working directory ${JSON.stringify(cwd)}`
   }
   return isFolder(Path.resolve(cwd ?? "", command))
     ? "it is a folder"

@@ -1,6 +1,6 @@
 /**
  * A process and all processes that it has started. This module tells whether one of these processes is alive, and sends a signal to all of
- * them. On POSIX these processes are the process group; on Windows, which has no groups, they are the tree of child processes.
+ * them. On POSIX these processes are the process group. Windows has no process groups, so on Windows they are the tree of child processes.
  *
  * `Launch` starts processes, and `Subprocess` waits for them.
  */
@@ -19,16 +19,16 @@ const kill = (pid: number, signal: NodeJS.Signals | 0): string | undefined =>
   )
 
 /**
- * Whether a process of the group is alive. Zombies do not count as alive, because they stay for ever in a container whose first process
- * does not wait for adopted orphans.
+ * Whether a process of the group is alive. Zombies do not count as alive. In a container whose first process does not wait for adopted
+ * orphans, zombies stay for ever.
  */
 export const isAlive = (leader: number): boolean =>
   supported && kill(-leader, 0) === undefined && Option.getOrElse(countOnLinux(leader), () => 1) > 0
 
-/** Sends a signal to every process of the group. Gives `false` when no process of the group could be signalled. */
+/** Sends a signal to every process of the group. Returns `false` when the signal could be sent to no process. */
 export const signal = (leader: number, signal: "SIGTERM" | "SIGKILL"): boolean => {
   if (supported) return kill(-leader, signal) === undefined
-  // Windows cannot ask a program without a window to end: both signals kill the tree.
+  // Windows cannot ask a program without a window to end, so both signals kill the tree.
   ChildProcess.spawn("taskkill", ["/pid", String(leader), "/T", "/F"], { stdio: "ignore", windowsHide: true })
     .on("error", () => {})
     .unref()

@@ -1,11 +1,11 @@
 /**
  * The stderr of a launched server, for `StdioClient`. There are four modes. `forward` writes the text to the stderr of this process. A
- * function gets each line; lines are lost while the function is slow. `ignore` reads the text and drops it. With `inherit`, the server
- * writes to the stderr of this process itself, and nothing is read. With `forward` and a function, the last lines are kept for an error
- * that may follow.
+ * function gets each line, and lines are lost if the function is slow. `ignore` reads the text and drops it. With `inherit`, the server
+ * writes directly to the stderr of this process, and this module reads nothing. With `forward` and with a function, the last lines are
+ * stored for the message of a later error.
  *
- * The number of lines and the kept text are limited. This module does not interpret the text, because the specification allows servers to
- * log anything there.
+ * The number of waiting lines and the stored text have a limit. This module does not interpret the text, because the specification allows
+ * servers to log any text to stderr.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#stdio
  */
@@ -24,21 +24,21 @@ import { Buffer } from "node:buffer"
 import type { Readable } from "node:stream"
 import { writeQuietly } from "../stdio/StdoutRedirect.js"
 
-/** Where the text goes; `StdioClient.Options` describes the modes. */
+/** The mode; see `StdioClient.Options`. */
 export type Mode = "forward" | "inherit" | "ignore" | ((line: string) => Effect.Effect<void>)
 
 /** How many lines may wait for the function. */
 export const MAX_LINES = 256
 
 export interface Stderr {
-  /** Starts to read. Called once, after the server was launched. */
+  /** Starts to read. Call this function one time, after the server was launched. */
   readonly attach: (readable: Readable) => void
   /**
-   * The last complete lines that the server has written, without a newline at the end. "" if there are none, or in the modes `ignore` and
-   * `inherit`.
+   * The last complete lines that the server has written, without a newline at the end. The text is empty if there are no lines, and in the
+   * modes `ignore` and `inherit`.
    */
   readonly tail: Effect.Effect<string>
-  /** Waits until the server can write nothing more and `tail` has all of its text. */
+  /** Waits until the server cannot write any more and `tail` has all of the text. */
   readonly ended: Effect.Effect<void>
 }
 
@@ -50,8 +50,9 @@ interface Piece {
 type Deliver = (pieces: Stream.Stream<Piece>) => Effect.Effect<void>
 
 /**
- * Call this before the server is launched, so that the result is released after the server has ended, and can read the last lines. When the
- * scope closes, it waits up to 1 second until the last lines are read and delivered, and then destroys the stream.
+ * Makes the reader of stderr. Call this function before the server is launched, so that the reader is released after the server has ended
+ * and can read the last lines. When the scope closes, the reader waits up to 1 second until the last lines are read and delivered, and then
+ * destroys the stream.
  */
 export const make = (mode: Mode): Effect.Effect<Stderr, never, Scope.Scope> =>
   Effect.gen(function*() {
@@ -99,7 +100,7 @@ export const make = (mode: Mode): Effect.Effect<Stderr, never, Scope.Scope> =>
     }
   })
 
-// Writes only as fast as the stderr of this process accepts the text. The server waits meanwhile, as it would with an inherited stderr.
+// Writes only as fast as the stderr of this process accepts the text. The server has to wait, as with an inherited stderr.
 const toOurStderr: Deliver = Stream.runForEach(({ bytes, source }) =>
   Effect.async<void>((resume) => {
     const hasRoom = writeQuietly(process.stderr, bytes, () => {
@@ -137,7 +138,7 @@ const toFunction = (receive: (line: string) => Effect.Effect<void>): Deliver => 
     yield* concurrently([cut, call])
   })
 
-/** How many bytes a tail keeps. */
+/** How many bytes a tail stores. */
 export const TAIL_BYTES = 2048
 
 /** How many characters a line may have. A longer line is delivered in several parts. */
@@ -146,7 +147,7 @@ export const MAX_LINE = 64 * 1024
 /** The last bytes of a stream. */
 export interface Tail {
   readonly bytes: Uint8Array
-  /** Whether earlier bytes were dropped, so that the first line may lack its beginning. */
+  /** Whether earlier bytes were dropped, so that the first line may be incomplete. */
   readonly isCut: boolean
 }
 
@@ -157,13 +158,13 @@ export const appendTail = ({ bytes, isCut }: Tail, chunk: Uint8Array): Tail => (
   isCut: isCut || bytes.length + chunk.length > TAIL_BYTES
 })
 
-/** The text from the first complete line on, without white space at the end. */
+/** Returns the text from the first complete line on, without white space at the end. */
 export const textOfTail = ({ bytes, isCut }: Tail): string => {
   const text = new TextDecoder().decode(bytes)
   return text.slice(isCut ? text.indexOf("\n") + 1 : 0).trimEnd()
 }
 
-/** The lines, without their newlines. The last line may lack its newline. */
+/** Splits a stream of bytes into lines, without their newlines. The last line may end without a newline. */
 export const linesOf = (bytes: Stream.Stream<Uint8Array>): Stream.Stream<string> =>
   Stream.suspend(() => {
     const decoder = new TextDecoder()
@@ -175,7 +176,7 @@ export const linesOf = (bytes: Stream.Stream<Uint8Array>): Stream.Stream<string>
     )
   })
 
-/** Gives the last line, which has no end yet, and the lines that have ended. `undefined` stands for the end of the text. */
+/** Returns the last line, which has no end yet, and the lines that have ended. `undefined` as the text means the end of the input. */
 const cutLines = (rest: string, text: string | undefined): readonly [rest: string, lines: Array<string>] => {
   if (text === undefined) return ["", rest === "" ? [] : [rest]]
   const parts = text.split("\n")

@@ -1,5 +1,5 @@
 /**
- * Runs a program in a scope. When the scope closes, the program and all processes of its process group are ended.
+ * Runs a program in a scope. When the scope closes, this module ends the program and all processes of its process group.
  *
  * `Launch` starts the program and `ProcessGroup` sends the signals. `StdioClient` reads and writes the streams of the program.
  */
@@ -19,11 +19,11 @@ import * as ProcessGroup from "./ProcessGroup.js"
 
 /** How long each step of ending a program may take. Default: 2 seconds each. */
 export interface Timeouts {
-  /** From the end of the program's input until `SIGTERM`. */
+  /** The time between the end of the program's input and `SIGTERM`. */
   readonly grace?: Duration.DurationInput | undefined
-  /** From `SIGTERM` until `SIGKILL`. */
+  /** The time between `SIGTERM` and `SIGKILL`. */
   readonly terminate?: Duration.DurationInput | undefined
-  /** From `SIGKILL` until closing stops waiting. */
+  /** How long the scope waits after `SIGKILL`. */
   readonly kill?: Duration.DurationInput | undefined
 }
 
@@ -37,16 +37,16 @@ export interface Subprocess {
   readonly pid: number
   readonly stdin: Writable
   readonly stdout: Readable
-  /** `undefined` when the program inherits the stderr of this process. */
+  /** The stderr of the program; `undefined` when the program inherits the stderr of this process. */
   readonly stderr: Readable | undefined
-  /** Waits until the program has ended. Programs that it started may still run. */
+  /** Waits until the program has ended. Other programs that this program has started may still run. */
   readonly exited: Effect.Effect<Status>
 }
 
 interface Exit {
   readonly status: Status
   /**
-   * Whether other processes of the group were still running. If not, the group must not be signalled, because a new process may have got
+   * Whether other processes of the group still ran. With `false`, no signal must be sent to the group, because a new process may have got
    * the same id.
    */
   readonly leftOthers: boolean
@@ -55,18 +55,18 @@ interface Exit {
 const DEFAULT_TIMEOUT = Duration.seconds(2)
 
 /**
- * Checks after 5, 10, 20 … milliseconds, and at least every 100 milliseconds, because no event reports the end of a process that is not a
- * child.
+ * The schedule of the checks: after 5, 10, 20 … milliseconds, and at least every 100 milliseconds. The checks are needed because no event
+ * reports the end of a process that is not a child.
  */
 const polling = Schedule.union(Schedule.exponential("5 millis"), Schedule.spaced("100 millis"))
 
 /**
  * Starts the program in a new process group, so that signals of the terminal, such as Ctrl-C, do not reach the program. When the scope
- * closes, the group is ended in three steps:
+ * closes, this module ends the group in three steps:
  *
- * 1. It ends the input, or destroys the input if the program has not read all of it. The program may exit within `grace`. 2. It sends
- * `SIGTERM` to the processes that are left. They may exit within `terminate`. 3. It sends `SIGKILL` to the processes that are left. After
- * `kill` it logs a warning and leaves them.
+ * - It ends the input, or destroys the input if the program has not read all of it. The program may exit within `grace`.
+ * - It sends `SIGTERM` to the remaining processes. The processes may exit within `terminate`.
+ * - It sends `SIGKILL` to the remaining processes. After `kill`, it logs a warning and no longer waits for the processes.
  */
 export const make = (
   command: Launch.Command,
@@ -137,11 +137,11 @@ const signal = (
   Effect.gen(function*() {
     const exited = yield* Effect.transposeOption(yield* Deferred.poll(exit))
     if (Option.exists(exited, ({ leftOthers }) => !leftOthers)) return
-    // When the group cannot be signalled, the program alone is signalled.
+    // When the signal cannot be sent to the group, it is sent only to the program.
     if (!ProcessGroup.signal(child.pid!, signal) && Option.isNone(exited)) child.kill(signal)
   })
 
-// `end` would wait for a program that does not read. When there is unread input, only `destroy` closes the pipe.
+// `end` would wait for a program that does not read. If there is unread input, only `destroy` closes the pipe.
 const endInput = (stdin: Writable): void => {
   if (stdin.writableLength > 0) stdin.destroy()
   else stdin.end()
@@ -149,8 +149,8 @@ const endInput = (stdin: Writable): void => {
 
 const release = (child: ChildProcess.ChildProcess, exit: Deferred.Deferred<Exit>): Effect.Effect<void> =>
   Effect.map(Deferred.isDone(exit), (isDone) => {
-    // The stderr may still have the last lines. `Stderr` reads and destroys it.
+    // The stderr may still have the last lines. `Stderr` reads and destroys the stream.
     for (const pipe of [child.stdin, child.stdout]) pipe?.destroy()
-    // A program that was left behind does not keep this process alive.
+    // A program that could not be ended must not keep this process alive.
     if (!isDone) child.unref()
   })

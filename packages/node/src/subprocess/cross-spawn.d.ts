@@ -1,13 +1,13 @@
 /**
- * The part of `cross-spawn` that is used: it parses a command. Its own function to start a program is not used, because it hides the exit
- * of the program from the caller.
+ * The types of the function of `cross-spawn` that parses a command. The function of `cross-spawn` that starts a program is not used,
+ * because it hides the exit of the program from the caller.
  */
 declare module "cross-spawn" {
   interface Parsed {
     readonly command: string
     readonly args: ReadonlyArray<string>
     readonly options: { readonly windowsVerbatimArguments?: boolean }
-    /** The file of the program; `null` or `undefined` when there is no such file. */
+    /** The file of the program; `null` or `undefined` when the file does not exist. */
     readonly file: string | null | undefined
   }
   const CrossSpawn: {

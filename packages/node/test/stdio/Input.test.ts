@@ -110,7 +110,7 @@ describe("Input", () => {
       const input = new Input.Input(stream)
       const first = yield* Effect.fork(collect(input))
       yield* turn
-      assert.strictEqual((yield* Effect.flip(collect(input))).message, "The transport has a reader already")
+      assert.strictEqual((yield* Effect.flip(collect(input))).message, "The transport already has a reader")
       assert.strictEqual((yield* Effect.flip(Stream.runDrain(input.incoming))).reason, "Read")
       stream.end(line(1))
       assert.deepStrictEqual(numbers(yield* Fiber.join(first)), [1])

@@ -39,7 +39,7 @@ describe.sequential("StandardStreams", () => {
           Effect.scoped(stream)
         )
         assert.strictEqual(error.reason, "Open")
-        assert.match(error.message, /is taken: another transport in this process has claimed it/)
+        assert.match(error.message, /is already used by another transport in this process/)
         yield* Scope.close(scope, Exit.void)
         yield* Effect.scoped(stream)
       }

@@ -116,8 +116,8 @@ describe("Launch", () => {
       writeFileSync(file, "#!/no/such/interpreter\n")
       assert.match((yield* refusal({ command: file })).message, /may not be executed; allow it \(chmod \+x\)/)
       chmodSync(file, 0o755)
-      assert.match((yield* refusal({ command: file })).message, /not the interpreter that its first line names/)
-      assert.match((yield* refusal({ command: "./tool", cwd: at })).message, /not the interpreter/)
+      assert.match((yield* refusal({ command: file })).message, /the interpreter in its first line does not exist/)
+      assert.match((yield* refusal({ command: "./tool", cwd: at })).message, /the interpreter in its first line/)
       assert.match((yield* refusal({ command: at })).message, /it is a folder/)
     }))
 

@@ -1,6 +1,7 @@
 /**
  * Adds entries to the maps, sets and lists of the test authorization server, and keeps only the newest 10,000 entries, because requests
- * fill these collections. `Clients`, `Endpoints`, `Grants` and `TokenEndpoint` use it. A dropped token is unknown, like a revoked token.
+ * fill these collections. `Clients`, `Endpoints`, `Grants` and `TokenEndpoint` use this module. After a token was dropped, it counts as
+ * unknown, like a revoked token.
  */
 
 const MAX = 10_000

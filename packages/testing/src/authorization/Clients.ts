@@ -1,7 +1,7 @@
 /**
- * The clients that the test authorization server knows. A client was registered before the test, registers itself, or publishes a document
- * that describes it. `Endpoints` finds clients with this module. `TokenEndpoint` authenticates clients with it, by a secret or by a signed
- * assertion.
+ * The clients of the test authorization server. A client was registered before the test, registers itself, or publishes a document that
+ * describes the client. `Endpoints` finds clients with this module. `TokenEndpoint` authenticates clients with this module, by a secret or
+ * by a signed assertion.
  *
  * @see https://www.rfc-editor.org/rfc/rfc6749#section-2.3
  * @see https://www.rfc-editor.org/rfc/rfc7591
@@ -20,12 +20,12 @@ import { json, type OAuthError, refuse } from "./OAuthError.js"
 export interface Clients {
   readonly find: (clientId: string) => Effect.Effect<RegisteredClient | undefined>
   readonly register: (request: Received) => Effect.Effect<Response, OAuthError>
-  /** The authenticated client of a request; `undefined` when the request names no client. */
+  /** Authenticates the client of a request. Returns `undefined` when the request names no client. */
   readonly authenticate: (request: Received) => Effect.Effect<RegisteredClient | undefined, OAuthError>
   readonly forget: () => void
 }
 
-/** The redirect URI of a client without own redirect URIs. */
+/** The redirect URI of a client that has no redirect URIs in its registration. */
 export const REDIRECT_URI = "http://127.0.0.1:7777/callback"
 
 const ASSERTION = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
@@ -147,7 +147,7 @@ const textsOf = (value: unknown): ReadonlyArray<string> | undefined =>
     ? value
     : undefined
 
-/** The client that a document describes; `undefined` when the document lacks its own URL, a name or redirect URIs. */
+/** Returns the client that a document describes; `undefined` when the document does not contain its own URL, a name or redirect URIs. */
 const described = (clientId: string, document: unknown): RegisteredClient | undefined => {
   if (!isObject(document) || document["client_id"] !== clientId || typeof document["client_name"] !== "string") {
     return undefined
@@ -160,7 +160,7 @@ const described = (clientId: string, document: unknown): RegisteredClient | unde
 
 const subjectOf = Option.liftThrowable((assertion: string) => Jose.decodeJwt(assertion).sub)
 
-/** The id and the secret, which are encoded like the fields of a form: RFC 6749, appendix B. */
+/** Returns the id and the secret, which are encoded like the fields of a form (RFC 6749, appendix B). */
 const basicOf = (authorization: string): ReadonlyArray<string> =>
   Either.getOrElse(Encoding.decodeBase64String(/^Basic (\S+)$/i.exec(authorization)?.[1] ?? ""), () => "")
     .split(":")

@@ -1,7 +1,7 @@
 /**
- * Answers the requests to a `TestAuthorizationServer`: it reads and records a request, and calls the endpoint at its path. This module has
+ * Answers the requests to a `TestAuthorizationServer`. This module reads and records a request, and calls the endpoint at its path. It has
  * the metadata, the authorization endpoint, introspection and revocation, the checks of DPoP proofs, and the faults of the option `fault`.
- * `TokenEndpoint` issues tokens; `Clients` registers and authenticates clients.
+ * `TokenEndpoint` issues tokens, and `Clients` registers and authenticates clients.
  *
  * @see https://www.rfc-editor.org/rfc/rfc8414
  */
@@ -160,7 +160,7 @@ class Dropped extends Data.TaggedError("Dropped") {
   override readonly message = "The fault `isDropped` has broken the connection"
 }
 
-/** The answer with the fault of the test: delayed, dropped, replaced, with another issuer, or with a broken body. */
+/** Returns the answer with the fault of the test. The answer is delayed, dropped, replaced, or has another issuer or a broken body. */
 const faulted = (
   fault: Fault | undefined,
   answer: Effect.Effect<Response>
@@ -198,7 +198,7 @@ const renamed = (response: Response, issuer: string): Effect.Effect<Response> =>
 const spoiled = (response: Response, how: NonNullable<Fault["body"]>): Effect.Effect<Response> =>
   Effect.map(textOf(response), (text) => withBody(response, how === "malformed" ? text.slice(0, -1) : endless(text)))
 
-/** A document whose last member never ends, as long as the client reads. */
+/** Makes a document whose last member never ends. */
 const endless = (text: string): ReadableStream => {
   const encoder = new TextEncoder()
   const more = encoder.encode("x".repeat(16 * 1024))
@@ -208,7 +208,7 @@ const endless = (text: string): ReadableStream => {
   })
 }
 
-/** A page for the user. Other pages must not show it in a frame. */
+/** Makes a page for the user. Other pages must not show this page in a frame. */
 const page = (text: string) =>
   new Response(text, {
     status: 400,
@@ -219,7 +219,7 @@ const page = (text: string) =>
     }
   })
 
-/** The parameters of the authorization response. Fails when the request is not valid, or the user does not consent. */
+/** Returns the parameters of the authorization response. Fails when the request is not valid, or when the user does not consent. */
 const decide = (
   { grants, options }: TokenEndpoint.ServerState,
   request: AuthorizationRequest
@@ -293,10 +293,10 @@ const ALGORITHMS = ["ES256", "RS256", "EdDSA"]
 
 const NONCE_LIFE = 300_000
 
-/** How far the time of a proof may be from the time of the server, in seconds. */
+/** The largest accepted difference between the time of a proof and the time of the server, in seconds. */
 const SKEW = 60
 
-/** Checks the proof of DPoP of a request. Gives the thumbprint of the key; `undefined` for a request without a proof. */
+/** Checks the DPoP proof of a request. Returns the thumbprint of the key; `undefined` for a request without a proof. */
 type Check = (request: Received, url: string) => Effect.Effect<string | undefined, OAuthError.OAuthError>
 
 const proofs = (options: Options["dpop"] = {}): Check => {

@@ -1,6 +1,6 @@
 /**
- * Issues, finds and revokes the codes, access tokens and refresh tokens of the test authorization server. When a code or a rotated
- * refresh token is used twice, all tokens of the same login are revoked.
+ * Issues, finds and revokes the codes, access tokens and refresh tokens of the test authorization server. When a client uses a code or a
+ * rotated refresh token twice, this module revokes all tokens of the same login.
  *
  * `Endpoints` and `TokenEndpoint` read the requests.
  */
@@ -11,7 +11,7 @@ import type { AccessToken, Options } from "../AuthorizationServerModel.js"
 import * as BoundedMemory from "./BoundedMemory.js"
 import type { Keys } from "./Keys.js"
 
-/** The rights of a client: for which user, at which protected server, with which scopes. */
+/** The rights of a client: the user, the protected server and the scopes. */
 export interface Grant extends Omit<AccessToken, "expiresAt"> {
   /** All tokens of one login share this object, so that they can be revoked together. */
   readonly family: { isRevoked: boolean }
@@ -38,22 +38,22 @@ export interface Grants {
   readonly secrets: Set<string>
   readonly addCode: (code: Omit<Code, "expiresAt">) => Effect.Effect<string>
   /**
-   * Takes a code, which can be used once. Gives `undefined` for a code that is unknown, expired or already used. A second use revokes all
-   * tokens of its login.
+   * Takes a code. A code can be used only one time. Returns `undefined` for a code that is unknown, expired or already used. A second use
+   * revokes all tokens of the login.
    */
   readonly takeCode: (code: string) => Effect.Effect<Code | undefined>
   /** Issues an access token, and a refresh token with the rights `renewable`, which may have more scopes than the access token. */
   readonly issue: (grant: Grant, renewable?: Grant) => Effect.Effect<Issued>
   /**
-   * The rights of a refresh token. Gives `undefined` when the token is unknown, revoked, already used, or not for the request. A second use
-   * revokes all tokens of its login.
+   * Returns the rights of a refresh token. Returns `undefined` when the token is unknown, revoked, already used, or not for the request. A
+   * second use revokes all tokens of the login.
    */
   readonly findRefreshToken: (token: string, isFor: (grant: Grant) => boolean) => Grant | undefined
-  /** Marks a refresh token as used. Call this after all checks, so that a refused request does not use up its refresh token. */
+  /** Marks a refresh token as used. Call this function after all checks, so that a refused request does not use up its refresh token. */
   readonly useRefreshToken: (token: string) => void
-  /** The claims of an access token, for a JWT and for the introspection endpoint. */
+  /** Returns the claims of an access token, for a JWT and for the introspection endpoint. */
   readonly claimsOf: (token: AccessToken) => Readonly<Record<string, unknown>>
-  /** The rights of an access token; `undefined` when the token is not valid. */
+  /** Returns the rights of an access token; `undefined` when the token is not valid. */
   readonly find: (token: string) => Effect.Effect<AccessToken | undefined>
   readonly revoke: (token: string, clientId: string) => void
   readonly revokeAll: (kind: "access" | "refresh") => void

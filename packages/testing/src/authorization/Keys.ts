@@ -1,6 +1,6 @@
 /**
- * The signing keys of the test authorization server, and the verification of JWTs of any issuer. A key is made when it is first needed.
- * `Endpoints` publishes the keys, `Grants` signs tokens, `Clients` and `TokenEndpoint` verify assertions.
+ * The signing keys of the test authorization server, and the verification of JWTs of any issuer. A key is made on its first use.
+ * `Endpoints` publishes the keys, `Grants` signs tokens, and `Clients` and `TokenEndpoint` verify assertions.
  */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -18,7 +18,7 @@ export interface Keys {
   readonly sign: (claims: Jose.JWTPayload, header?: Readonly<Record<string, unknown>>) => Effect.Effect<string>
   /** The keys that are published. */
   readonly published: Effect.Effect<{ readonly keys: ReadonlyArray<Jwk> }>
-  /** Makes a new key for all later signatures. The old keys stay published, unless `withdraw` is `true`. */
+  /** Makes a new key for all later signatures. The server still publishes the old keys, except when `withdraw` is `true`. */
   readonly rotate: (options?: { readonly withdraw?: boolean | undefined }) => Effect.Effect<void>
 }
 
@@ -55,10 +55,10 @@ const generate = (algorithm: string, id: string): Promise<Key> =>
     }))
   )
 
-/** The keys in the form that `jose` needs. `jose` checks the members of each key. */
+/** Converts the keys to the form that `jose` needs. `jose` checks the members of each key. */
 const setOf = (keys: ReadonlyArray<Jwk>) => Jose.createLocalJWKSet({ keys: keys as Array<Jose.JWK> })
 
-/** The claims of a valid JWT that one of the keys has signed; `undefined` for any other token. */
+/** Returns the claims of a valid JWT that one of the keys has signed; `undefined` for any other token. */
 export const verify = (
   token: string,
   keys: ReadonlyArray<Jwk>,
@@ -76,7 +76,10 @@ export const verify = (
       () => undefined
     ))
 
-/** Like `verify`, with the keys of the issuer that the token names. Gives `undefined` when `issuers` does not have this issuer. */
+/**
+ * Verifies a JWT like `verify`, with the keys of the issuer that the token names. Returns `undefined` when `issuers` does not have this
+ * issuer.
+ */
 export const verifyOf = (
   token: string,
   issuers: ReadonlyArray<Issuer>,

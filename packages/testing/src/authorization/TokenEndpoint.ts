@@ -1,7 +1,7 @@
 /**
- * The token endpoint of the test authorization server. It has the grant types that MCP uses, and token exchange: an identity provider
- * issues ID-JAGs by token exchange, and a gateway gets tokens for its upstreams by it. `Grants` issues the tokens, `Endpoints` calls this
- * endpoint.
+ * The token endpoint of the test authorization server. It has the grant types that MCP uses, and token exchange. With token exchange, an
+ * identity provider issues ID-JAGs, and a gateway gets tokens for its upstream servers. `Grants` issues the tokens, and `Endpoints` calls
+ * this endpoint.
  *
  * @see https://www.rfc-editor.org/rfc/rfc6749#section-3.2
  * @see https://www.rfc-editor.org/rfc/rfc8693
@@ -25,7 +25,7 @@ export interface ServerState {
   readonly grants: Grants
 }
 
-/** A request with its authenticated client and the thumbprint of its proof of DPoP. */
+/** A request with its authenticated client and the thumbprint of its DPoP proof. */
 interface Asked {
   readonly form: URLSearchParams
   readonly client: RegisteredClient | undefined
@@ -167,7 +167,7 @@ const byRefreshToken = (server: ServerState, asked: Asked, { clientId }: Registe
     return yield* issue(server, { ...grant, scopes: scopes.length === 0 ? grant.scopes : scopes }, grant)
   })
 
-/** The JWT bearer grant: for an ID-JAG of an enterprise, or the token of a workload. */
+/** The JWT bearer grant, for an ID-JAG of an enterprise or the token of a workload. */
 const byAssertion = (server: ServerState, asked: Asked, used = server.options.trusts ?? []) =>
   Effect.gen(function*() {
     const { client, form, scopes } = asked
@@ -185,7 +185,7 @@ const byAssertion = (server: ServerState, asked: Asked, used = server.options.tr
     return yield* issue(server, { ...grant, scopes: given })
   })
 
-/** Token exchange (RFC 8693): the token of a user for a token that the client may use at another server. */
+/** Token exchange (RFC 8693): exchanges the token of a user for a token that the client may use at another server. */
 const byExchange = (server: ServerState, asked: Asked, client: RegisteredClient) =>
   Effect.gen(function*() {
     const { form, scopes } = asked

@@ -1,7 +1,7 @@
 /**
- * The values that the side under test chooses for each conversation, such as ids, tokens and cursors. When a recorded message chooses such
- * a value, any value is accepted and remembered. When a later message names the recorded value, the remembered value replaces it.
- * `Difference` compares all other values; `Replay` plays the conversation.
+ * The values that the side under test chooses for each conversation, such as ids, tokens and cursors. Where a recorded message contains a
+ * chosen value, this module accepts any value and stores it. When a later message contains the recorded value, the stored value replaces
+ * the recorded value. `Difference` compares all other values, and `Replay` plays the conversation.
  */
 import type * as Message from "@effect-mcp/core/Message"
 import * as Meta from "@effect-mcp/core/protocol/Meta"
@@ -9,12 +9,12 @@ import type { Entry } from "../Transcript.js"
 import * as Difference from "./Difference.js"
 
 export interface ChosenValues {
-  /** The recorded message with the values that the side under test has chosen in this conversation. */
+  /** Returns the recorded message with the values that the side under test has chosen in this conversation. */
   readonly current: (entry: Entry) => Message.Message
   /**
-   * The first difference between a message of the side under test and the recorded message. Gives `undefined` when they are equal, and then
-   * remembers the values that the message chooses. `received` is the message without secrets; `raw` is the message with the values to send
-   * back.
+   * Returns the first difference between a message of the side under test and the recorded message. When the messages are equal, returns
+   * `undefined` and stores the values that the message chooses. `received` is the message without secrets, and `raw` is the message with
+   * the values to send back.
    */
   readonly match: (
     entry: Entry,
@@ -23,7 +23,9 @@ export interface ChosenValues {
   ) => Difference.Difference | undefined
 }
 
-/** Whether the sender of a message chooses a value, or names a value that the sender itself or the other side has chosen before. */
+/**
+ * How a message uses a value. The sender chooses the value, or repeats a value that the sender itself or the other side has chosen before.
+ */
 type Role = "chooses" | "names its own" | "names the other's"
 
 interface Place {
@@ -37,7 +39,7 @@ type Json = { [key: string]: Json } | undefined
 
 export const make = (tested: Entry["from"]): ChosenValues => {
   const chosen = new Map<string, unknown>()
-  /** The ids of the requests of the side that is replayed. */
+  /** The ids of the requests of the replayed side. */
   const replayed = new Set<unknown>()
   const keyOf = (kind: Place["kind"], value: unknown): string => `${kind} ${JSON.stringify(value)}`
 

@@ -10,7 +10,7 @@ export interface Difference {
   readonly received: unknown
 }
 
-/** The first difference; `undefined` when both values are equal. The order of members does not matter. */
+/** Returns the first difference; `undefined` when both values are equal. The order of members does not matter. */
 export const first = (
   recorded: unknown,
   received: unknown,
@@ -20,7 +20,7 @@ export const first = (
   if (!isNested(recorded) || !isNested(received) || Array.isArray(recorded) !== Array.isArray(received)) {
     return { path, recorded, received }
   }
-  // The method is compared first, because a different method says more than a different id.
+  // The method is compared first, because a different method is a clearer explanation than a different id.
   for (const key of new Set(["method", ...Object.keys(recorded), ...Object.keys(received)])) {
     const found = first(recorded[key], received[key], [...path, key])
     if (found !== undefined) return found
@@ -28,7 +28,7 @@ export const first = (
   return undefined
 }
 
-/** A text with three lines: the place, the recorded value and the received value. The values are shortened. */
+/** Returns a text with three lines: the place, the recorded value and the received value. The values are shortened. */
 export const render = ({ path, received, recorded }: Difference): string =>
   `at ${path.join(".")}\n    recorded: ${text(recorded)}\n    received: ${text(received)}`
 

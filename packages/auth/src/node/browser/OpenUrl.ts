@@ -1,12 +1,12 @@
 /**
- * Opens a URL in the user's browser with a program of the system, for `LoopbackBrowser`. No shell reads the URL, and the URL is a single
- * argument, so that no part of the URL can be a command or an option.
+ * Opens a URL in the user's browser with a program of the system, for `LoopbackBrowser`. The program runs without a shell and gets the URL
+ * as a single argument, so no part of the URL can be a command or an option.
  */
 import * as Effect from "effect/Effect"
 import { spawn } from "node:child_process"
 import { AuthorizationError } from "../../AuthorizationError.js"
 
-/** The program of a platform, and its arguments before the URL. */
+/** Returns the program of a platform, and its arguments before the URL. */
 export const commandOf = (platform: NodeJS.Platform): readonly [command: string, ...args: Array<string>] =>
   platform === "darwin"
     ? ["open"]
@@ -15,8 +15,8 @@ export const commandOf = (platform: NodeJS.Platform): readonly [command: string,
     : ["xdg-open"]
 
 /**
- * Opens an http or https URL, and waits until the program has ended. An interruption does not end the program and the browser. Fails for
- * another URL.
+ * Opens an http or https URL, and waits until the program has ended. Fails for another URL. An interruption does not end the program or the
+ * browser.
  */
 export const open = (
   url: URL,
@@ -43,5 +43,5 @@ export const open = (
 const failed = (why: string) =>
   new AuthorizationError({
     reason: "Browser",
-    message: `The browser could not be opened: ${why}. The option \`open\` can show the user the address instead`
+    message: `The browser could not be opened: ${why}. Use the option \`open\` to show the address to the user instead`
   })

@@ -1,10 +1,10 @@
 /**
- * A lock between processes. The lock is a file that only one process can create. The holder of the lock writes to the file every 3 seconds;
- * when the disk is full, the holder sets the time of the file. When text and time of the file do not change for 15 seconds, the holder has
- * ended, and a waiting process removes the file.
+ * A lock between processes. The lock is a file that only one process can create. The holder of the lock writes to the file every 3 seconds.
+ * When the disk is full, the holder sets the time of the file instead. When the text and the time of the file do not change for 15 seconds,
+ * the holder must have ended, and a waiting process removes the file.
  *
- * The lock is not perfect: a process that the system had suspended may wake up while another process holds the lock. `CredentialDirectory`
- * refreshes tokens under this lock.
+ * The lock is not perfect: a process that the system has suspended may continue when another process already holds the lock.
+ * `CredentialDirectory` refreshes tokens under this lock.
  */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -13,11 +13,11 @@ import { randomUUID } from "node:crypto"
 import * as fs from "node:fs/promises"
 import { dirname } from "node:path"
 
-/** In milliseconds: how often a waiting process looks at the file, and how often the holder of the lock writes to it. */
+/** How often a waiting process reads the file, and how often the holder of the lock writes to the file, in milliseconds. */
 const LOOK = 100
 const WRITE = 3000
 
-/** How often a waiting process sees the same file before it removes the file. With `LOOK` this is 15 seconds. */
+/** How many times a waiting process must find the same file before it removes the file. With `LOOK`, this takes 15 seconds. */
 const MAX_SAME = 150
 
 type Restore = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
@@ -57,14 +57,17 @@ const create = (path: string, mark: string, restore: Restore): Effect.Effect<fs.
     }
   })
 
-/** Removes a file that could be created but not written, as on a full disk. Otherwise other processes would wait for it. */
+/**
+ * Removes a file that could be created but not written, as on a full disk. Otherwise other processes would wait for the removal of the
+ * file.
+ */
 const discard = (file: fs.FileHandle, path: string): Effect.Effect<void> =>
   Effect.ignore(attempt(() => close(file).then(() => fs.rm(path, { force: true }))))
 
 const touch = (file: fs.FileHandle): Effect.Effect<void, unknown> =>
   Effect.flatMap(Clock.currentTimeMillis, (now) => attempt(() => file.utimes(now / 1000, now / 1000)))
 
-/** What a waiting process compares: the text of the file and its time. `undefined` when there is no file. */
+/** Returns the text that a waiting process compares: the text and the time of the file. Returns `undefined` when there is no file. */
 const look = (path: string): Effect.Effect<string | undefined, unknown> =>
   attempt(() =>
     Promise.all([fs.readFile(path, "utf8"), fs.stat(path)]).then(
@@ -73,9 +76,7 @@ const look = (path: string): Effect.Effect<string | undefined, unknown> =>
     )
   )
 
-/**
- * Removes the file, but only if it is still the file that was `seen`: another process may have removed that file and created a new file.
- */
+/** Removes the file only if it is still the file `seen`. Another process may have removed that file and created a new file. */
 const takeAway = (path: string, seen: string | undefined): Effect.Effect<void, unknown> => {
   const aside = `${path}.${randomUUID()}`
   return attempt(() => fs.rename(path, aside).then(() => true, otherwise("ENOENT"))).pipe(

@@ -1,7 +1,7 @@
 /**
- * Checks whether other users of the machine can read or change the credentials in a folder. `CredentialDirectory` calls it before it uses
- * the folder. On Windows nothing is checked, because Windows has no modes. Parent folders are not checked. For a link, the target of the
- * link is checked.
+ * Checks whether other users of the machine can read or change the credentials in a folder. `CredentialDirectory` calls this check before
+ * it uses the folder. On Windows nothing is checked, because Windows has no file modes. Parent folders are not checked. For a link, the
+ * target of the link is checked.
  */
 import * as Effect from "effect/Effect"
 import * as fs from "node:fs/promises"
@@ -35,14 +35,14 @@ export const check = (directory: string): Effect.Effect<void, AuthorizationError
     }
   })
 
-const OWNER = "Give the program a folder of its own user"
+const OWNER = "Use a folder that belongs to the user of the program"
 
 const refused = (kind: string, path: string, why: string, advice: string) =>
   failure(
     "Store",
-    `The ${kind} of credentials ${path} ${why}, so other users can read or change what is stored there. ${advice}. Where that cannot be ` +
-      "changed, as with a folder that a container mounts, `allowOthers` of `CredentialDirectory.layer` allows it, `--allow-others` at the " +
-      "command line"
+    `The ${kind} of credentials ${path} ${why}, so other users can read or change the credentials. ${advice}. If that is not ` +
+      "possible, for example in a folder that a container mounts, `allowOthers` of `CredentialDirectory.layer` allows it, " +
+      "`--allow-others` at the command line"
   )
 
 const otherwise = (...codes: ReadonlyArray<string>) => (cause: NodeJS.ErrnoException): undefined | Promise<never> =>

@@ -1,17 +1,17 @@
 /**
- * Decides which names announce a secret: names of members, headers, environment variables, parameters of URLs and options of commands.
- * `SecretText` calls it for texts, and `Redaction` calls it for members. A name is read word by word, whether it is written in camel case,
- * snake case or kebab case, with spaces, or after a path as in `db.DB_PASSWORD`.
+ * Decides whether a name means that its value is a secret. The names are names of members, headers, environment variables, parameters of
+ * URLs and options of commands. `SecretText` calls this module for texts, and `Redaction` calls it for members. A name is split into words.
+ * It may be in camel case, snake case or kebab case, have spaces, or follow a path as in `db.DB_PASSWORD`.
  */
 
 /**
- * What a name announces. `strong`: each value of the name is a secret. `text`: a text is a secret, but a number is not, as in `tokens:
- * 512`. `code`: a text is a secret, and also a number that is as long as a one-time code. `query`: the value is a secret only in a
- * parameter of a URL. `none`: no secret.
+ * What a name says about its value. `strong`: every value is a secret. `text`: a text is a secret, but a number is not, as in
+ * `tokens: 512`. `code`: a text is a secret, and also a number that is as long as a one-time code. `query`: the value is a secret only in a
+ * parameter of a URL. `none`: the value is not a secret.
  */
 export type Kind = "strong" | "text" | "code" | "query" | "none"
 
-/** Parts of words that announce a secret at any place in a word: `refreshtoken`, `PGPASSWORD`. */
+/** Parts of words that announce a secret anywhere in a word, as in `refreshtoken` or `PGPASSWORD`. */
 const PARTS =
   /token(?!i[sz])|secret(?!ar)|passw|passwd|passphrase|passcode|credential|authorization|cookie|assertion|api-?key|access-?key|private-?key|session-?id|bearer|mnemonic/
 
@@ -89,7 +89,7 @@ const CODES = new Set([
 ])
 
 /**
- * Last words that make a name speak about a secret without having it as its value: `tokenType`, `password_policy`,
+ * Last words of names that describe a secret but do not have the secret as their value, such as `tokenType`, `password_policy` or
  * `authorization_endpoint`.
  */
 const ABOUT = new Set([
@@ -143,10 +143,10 @@ const ABOUT = new Set([
   ]
 ])
 
-/** Names of the protocol that look like names of secrets and are not. */
+/** Names of the protocol that look like names of secrets but are not. */
 const PUBLIC = new Set(["progresstoken"])
 
-/** How many characters of a name are read: the last ones, because its noun is at the end. */
+/** How many characters of a name are read. The last characters are read, because the noun is at the end of a name. */
 const MAX_NAME = 128
 
 const WORD = /[A-Z\d]+(?![a-z])|[A-Z]?[a-z\d]+/g
@@ -161,7 +161,7 @@ const MAY_ANNOUNCE =
 /** Whether a text may contain a name that announces a secret. */
 export const mayAnnounce = (text: string): boolean => MAY_ANNOUNCE.test(text)
 
-/** What a name announces. */
+/** Returns what a name says about its value. */
 export const kindOf = (name: string): Kind => MAY_ANNOUNCE.test(name) ? judge(wordsOf(name)) : "none"
 
 const judge = (words: ReadonlyArray<string>): Kind => {
@@ -214,7 +214,7 @@ export const hides = (kind: Kind, value: unknown): boolean => {
   }
 }
 
-/** The least number that counts as a one-time code. The codes of HTTP, of JSON-RPC and of programs have fewer digits. */
+/** The smallest number that counts as a one-time code. The codes of HTTP, of JSON-RPC and of programs have fewer digits. */
 const SHORTEST_CODE = 100_000
 
 const isFilled = (value: unknown): boolean =>

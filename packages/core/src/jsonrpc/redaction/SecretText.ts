@@ -1,17 +1,18 @@
 /**
- * Finds secrets in a text that need not be JSON: a line of a log, a broken message, a URL, a file of settings, a command line. `Redaction`
- * calls `redact`. The module hides two things. One is the value after a name that announces a secret. The other is any text with the form
- * of a secret: credentials of HTTP, JSON Web Tokens, private keys, keys of known services, user and password of a URL.
+ * Finds secrets in a text that may not be JSON, such as a line of a log, a broken message, a URL, a file of settings or a command line.
+ * `Redaction` calls `redact`. The module hides two things. One is the value after a name that announces a secret. The other is text that
+ * has the form of a secret: credentials of HTTP, JSON Web Tokens, private keys, keys of known services, user and password of a URL.
  *
- * The text comes from a peer. Therefore the time of each pattern must grow no faster than the text: each repetition has a limit, or stops
- * at the first character with which the next match can begin. `SecretNames` knows the names. `Redaction` handles values.
+ * The text comes from a peer. Therefore the time of each pattern must grow at most linearly with the length of the text. For this, each
+ * repetition has a limit, or stops at the first character with which the next match can begin. `SecretNames` has the names. `Redaction`
+ * handles values.
  */
 import * as SecretNames from "./SecretNames.js"
 
 /** The text that replaces a secret. */
 export const HIDDEN = "<hidden>"
 
-/** A text without its secrets. */
+/** Returns a text without its secrets. */
 export const redact = (text: string): string =>
   MAY_HOLD.test(text)
     ? (SecretNames.mayAnnounce(text) ? behindNames(text) : text)
@@ -28,20 +29,20 @@ export const redact = (text: string): string =>
 /** Matches every text that has a secret. Most texts do not match, so they need no further check. */
 const MAY_HOLD = /[:=@,<]|%3[ad]|--|-u\s|(?:bearer|basic|dpop|negotiate)(?:\s|%20|\+)|eyJ|[_.-]\w{8}|AKIA|ASIA|AIza/i
 
-/** An option of a command and its value: `--password hunter2`. */
+/** An option of a command and its value, such as `--password hunter2`. */
 const OPTION =
   /(?<![\w-])(--?[a-z][\w-]{0,60})(\s{1,10})(?!<hidden>|--?[a-z])(?:"[^"\n]{1,1000}"?|'[^'\n]{1,1000}'?|[^\s"']+)/gi
 
-/** An element of XML: `<password>hunter2</password>`. */
+/** An element of XML, such as `<password>hunter2</password>`. */
 const ELEMENT = /(?=<([\w:.-]{1,60})(?=[\s>]))(<[^<>]{1,300}>(?:<!\[CDATA\[)?)[^<]+/g
 
-/** User and password of a command: `curl -u ada:hunter2`. */
+/** The user and password in a command, such as `curl -u ada:hunter2`. */
 const LOGIN = /((?:^|\s)(?:-u|--user)[\s=]\s{0,10}["']?)[^\s:"']{1,200}:[^\s"']+/g
 
-/** User and password of a URL: `postgres://ada:hunter2@host`. A port and a path before an `@` are no user and password. */
+/** The user and password in a URL, such as `postgres://ada:hunter2@host`. A port and a path before an `@` are not a user and a password. */
 const USER_INFO = /(\/\/)(?:[^\s"'<>:/@?#\\]*:(?!\d{1,5}[/?#])(?:(?!\/\/)[^\s"'<>])*|[^\s"'<>/?#@\\]+)@/g
 
-/** Credentials of HTTP: `Bearer hunter2`, but not `Bearer realm="…"` and not `bearer tokens`. */
+/** Credentials of HTTP, such as `Bearer hunter2`. `Bearer realm="…"` and `bearer tokens` are not credentials. */
 const CREDENTIALS =
   /\b(?:bearer|basic|dpop|negotiate)(?:\s|%20|\+){1,20}(?!<hidden>|(?:realm|scope|error|error_description|resource_metadata|token|tokens|auth|authentication|authorization|scheme|credentials|challenge)(?![\w~+/-]|\.\w|=[^"]))["'`\\]{0,4}[\w.~+/=%-]+/gi
 
@@ -60,10 +61,10 @@ const FORMS = new RegExp(
   "g"
 )
 
-/** What separates a name from its value. The comma is for lists such as `["authorization", "hunter2"]`. */
+/** The characters that separate a name from its value. The comma is for lists such as `["authorization", "hunter2"]`. */
 const SEPARATOR = /[:=,]|%3[ad]/gi
 
-/** A name that a separator follows. */
+/** A name that is followed by a separator. */
 interface Named {
   readonly name: string
   readonly kind: SecretNames.Kind
@@ -99,8 +100,8 @@ const behindNames = (text: string): string => {
 }
 
 /**
- * Gives a function that says whether other members announce that the value of a member is a secret. The function must be called for each
- * name, in the order of the text.
+ * Returns a function that says whether other members of an object announce that the value of a member is a secret. Call the function for
+ * each name, in the order of the text.
  */
 const pairsOf = (text: string): (named: Named, at: number) => boolean => {
   const hasKeys = /["']kty/.test(text)
@@ -128,7 +129,7 @@ const announces = (text: string, at: number): boolean => {
   return found !== null && SecretNames.kindOf(found[1]!) === "strong"
 }
 
-/** Whether the name of a pair follows its value, and announces a secret: `"value": "hunter2", "name": "authorization"`. */
+/** Whether the name of a pair follows its value and announces a secret, as in `"value": "hunter2", "name": "authorization"`. */
 const namedAfter = (text: string, at: number): boolean => {
   AFTER.lastIndex = at
   const found = AFTER.exec(text)
@@ -184,15 +185,17 @@ const back = (text: string, end: number, least: number, kind: RegExp): number =>
   return start
 }
 
-/** Where a name begins. A quoted name may contain spaces. Any other name may contain one space: `api key: …`. */
+/**
+ * Returns the position at which a name begins. A quoted name may contain spaces. Any other name may contain one space, as in `api key: …`.
+ */
 const beginOf = (text: string, end: number, least: number, isQuoted: boolean): number => {
   const begin = back(text, end, least, isQuoted ? OF_QUOTED_NAMES : OF_NAMES)
   return isQuoted || begin === least || text[begin - 1] !== " " ? begin : back(text, begin - 1, least, OF_NAMES)
 }
 
 /**
- * What a name of two words announces. In a sentence, the first word seldom belongs to the name (`Bearer realm=…`), except before words such
- * as `key` (`api key: …`).
+ * Returns what a name of two words says about its value. In a sentence, the first word often does not belong to the name, as in
+ * `Bearer realm=…`. It belongs to the name before words such as `key`, as in `api key: …`.
  */
 const ofTwoWords = (name: string): SecretNames.Kind => {
   const last = name.slice(name.indexOf(" ") + 1)
@@ -204,10 +207,10 @@ const ofTwoWords = (name: string): SecretNames.Kind => {
 const OPENED = /\[(?:\s|\\+[nrt])*$/
 
 const SCHEME = /(?:bearer|basic|dpop|token|apikey|negotiate)(?:\s|%20|\+){1,20}/iy
-/** White space. JSON in JSON writes it as an escape with backslashes. */
+/** White space. In JSON text inside JSON text, white space may be an escape with backslashes. */
 const SPACE = String.raw`(?:\s|\\{1,160}[nrt])`
 
-/** What may be between a separator and its value: the rest of the separator, white space, and the start of a YAML block text. */
+/** The text that may be between a separator and a value: the rest of the separator, white space, and the start of a YAML block text. */
 const BEFORE_VALUE = new RegExp(
   String.raw`[=>~]{0,20}(?:\s|\\{1,160}[nrt](?=[\s"'\\])){0,40}` +
     String.raw`(?:[|>][-+]?(?:[ \t]|\\{1,160}[rt]){0,10}(?:[\r\n]|\\{1,160}[nr])${SPACE}{0,40})?`,
@@ -215,7 +218,7 @@ const BEFORE_VALUE = new RegExp(
 )
 const EMPTY = /(?:true|false|null|undefined|\{\s*\}|\[\s*\])(?!\w)/y
 
-/** The start and the end of the value after a separator; `undefined` when there is nothing to hide. */
+/** Returns the start and the end of the value after a separator; `undefined` when there is nothing to hide. */
 const valueAt = (text: string, at: number, named: Named): Span | undefined => {
   BEFORE_VALUE.lastIndex = at
   const start = at + BEFORE_VALUE.exec(text)![0].length
@@ -238,7 +241,7 @@ const isEmpty = (text: string, start: number): boolean => {
   return EMPTY.test(text)
 }
 
-/** The place of a value in quotes. In JSON in JSON, backslashes escape the quotes. */
+/** Returns the place of a value in quotes. In JSON text inside JSON text, backslashes escape the quotes. */
 const ofQuoted = (
   text: string,
   start: number,
@@ -260,11 +263,11 @@ const slashesBefore = (text: string, at: number, least: number): number => {
   return count
 }
 
-/** Whether a value is a number that is not a secret: `tokens: 512`, `code: -32601`. */
+/** Whether a value is a number that is not a secret, as in `tokens: 512` or `code: -32601`. */
 const isShown = (value: string, kind: SecretNames.Kind): boolean =>
   (kind === "text" && /^-?[\d.]{1,15}$/.test(value)) || (kind === "code" && /^-?\d{1,5}$/.test(value))
 
-/** Where the object or array ends that begins at `start`. */
+/** Returns the end of the object or array that begins at `start`. */
 const closing = (text: string, start: number): number => {
   const tokens = /[{}[\]]|\\{0,160}"/g
   tokens.lastIndex = start

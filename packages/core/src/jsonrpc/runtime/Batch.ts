@@ -1,28 +1,32 @@
 /**
- * JSON-RPC batches, which only revision 2025-03-26 has: the limit of a batch, and the messages in a batch. A client accepts a batch with
- * every revision (`client/legacy/Incoming`, `client/modern/Http`). A server decides whether it accepts a batch, in a `Conversation` or over
- * HTTP (`server/legacy/HttpBatch`).
+ * Reads the messages in a JSON-RPC batch, and limits the size of a batch. Only revision 2025-03-26 has batches. A client accepts batches
+ * with every revision (`client/legacy/Incoming`, `client/modern/Http`). A server accepts batches in a `Conversation` if the option
+ * `batches` allows this, or over HTTP (`server/legacy/HttpBatch`).
  */
 import * as Message from "../Message.js"
 
 export const MAX_BATCH = 100
 
 /**
- * The messages of a batch; `undefined` when the batch is empty or has more than `MAX_BATCH` messages. A batch inside a batch is malformed.
+ * Returns the messages of a batch; `undefined` when the batch is empty or has more than `MAX_BATCH` messages. A batch inside a batch is
+ * malformed.
  */
 export const messages = (batch: ReadonlyArray<unknown>): ReadonlyArray<Message.Incoming> | undefined =>
   batch.length === 0 || batch.length > MAX_BATCH ? undefined : batch.map(element)
 
-/** The messages of a batch. Input that is not a batch gives an array with that input alone. Some servers write every answer as a batch. */
+/**
+ * Returns the messages of a batch. For input that is not a batch, returns an array with only this input. Some servers write every answer as
+ * a batch.
+ */
 export const flattened = (given: Message.Incoming): ReadonlyArray<Message.Incoming> =>
   !Message.isMalformed(given) || given.batch === undefined ? [given] : messages(given.batch) ?? [refused(given)]
 
-/** The same input, with a message that says that the batch is empty or too large. */
+/** Returns the same input, with an error text that says that the batch is empty or too large. */
 export const refused = ({ batch, code, kind }: Message.Malformed): Message.Malformed =>
   new Message.Malformed(
     kind,
     code,
-    `Invalid request: a batch may hold from 1 to ${MAX_BATCH} messages`,
+    `Invalid request: a batch must have from 1 to ${MAX_BATCH} messages`,
     undefined,
     batch
   )

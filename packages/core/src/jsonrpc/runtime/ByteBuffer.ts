@@ -1,9 +1,10 @@
 /**
- * Bytes that arrive in pieces, as one array of limited length. A peer may send pieces of one byte, and the object of each piece takes about
- * a hundred bytes. Therefore `add` copies every piece except the first. Such a buffer holds the bodies of HTTP messages
+ * Collects bytes that arrive in pieces in one array of limited length. A peer may send pieces of one byte, and the object of each piece
+ * takes about a hundred bytes. Therefore `add` copies every piece except the first. The buffer stores the bodies of HTTP messages
  * (`client/http/ResponseBody`, `server/http/RequestBody`), and lines of `LineFraming` and `Sse` that arrive in several chunks.
  *
- * The fields are mutable. `size` counts all bytes that have arrived, also bytes that did not fit. `bytes` begins with the bytes that fit.
+ * The fields are mutable. `size` counts all bytes that have arrived, also bytes beyond the limit. The first bytes of `bytes` are the stored
+ * bytes.
  */
 
 export class ByteBuffer {
@@ -14,7 +15,7 @@ export class ByteBuffer {
     this.size = 0
   }
 
-  /** Adds a piece, or as many of its bytes as fit. Returns `false` when more bytes have arrived than fit. */
+  /** Adds as many bytes of a piece as the limit allows. Returns `false` when more bytes have arrived than the limit. */
   add(piece: Uint8Array): boolean {
     const { bytes, maxBytes, size } = this
     this.size += piece.length
@@ -34,17 +35,17 @@ export class ByteBuffer {
     return this.size <= maxBytes
   }
 
-  /** Counts bytes without keeping them. */
+  /** Counts bytes without storing them. */
   skip(piece: Uint8Array): void {
     this.size += piece.length
   }
 
-  /** The bytes that fit. */
+  /** The stored bytes. */
   get all(): Uint8Array {
     return this.bytes === undefined ? NOTHING : this.bytes.subarray(0, Math.min(this.size, this.maxBytes))
   }
 
-  /** Frees the memory and keeps `size`. It is for a body that is refused because it has too many bytes. */
+  /** Frees the memory and keeps `size`. Call this function when a body is refused because it has too many bytes. */
   free(): void {
     this.bytes = undefined
   }

@@ -1,12 +1,13 @@
 /**
- * The requests of this side that wait for an answer in a `Conversation`, by id. This module issues the ids, keeps the deadlines, and finds
- * the call to which an answer or a progress notification belongs. It limits the requests in flight, so that a peer has no reason to refuse
- * one. It ends every call exactly once. `Requests` has the requests of the peer.
+ * The requests of this side that wait for an answer in a `Conversation`, by id. A request of this side is named a call. This module makes
+ * the ids, checks the deadlines, and finds the call to which an answer or a progress notification belongs. It limits the number of calls
+ * that are sent and not yet answered, so that a peer has no reason to refuse a request. It ends every call exactly one time. `Requests` has
+ * the requests of the peer.
  *
- * A class with mutable fields, because this code runs for every request: a call over `Direct` takes 3 µs on both sides together; a
- * `Deferred` would add 12 µs, and `Effect.timeout` 39 µs. A call is in `calls` from before it is sent until its caller is resumed. While
+ * `Calls` is a class with mutable fields because this code runs for every request. A call over `Direct` takes 3 µs on both sides together.
+ * A `Deferred` would add 12 µs, and `Effect.timeout` 39 µs. A call is in `calls` from before it is sent until its caller is resumed. If
  * `pauses` is not 0, only `latest` limits the time of a call. After a pause, every deadline moves by the time for which its call waited in
- * the pause. `sent` counts the calls that are sent and in flight; `text` counts the characters of those that were measured.
+ * the pause. `sent` counts the calls that are sent and not yet answered. `text` counts the characters of the measured calls among them.
  */
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
@@ -26,24 +27,28 @@ import { otherForm } from "./RequestIds.js"
 
 export const CANCELLED = "notifications/cancelled"
 
-/** How many requests of this side may be in flight by default. A peer with the defaults of this library can take more. */
+/**
+ * How many requests of this side may be sent and not yet answered by default. A peer with the defaults of this library accepts more
+ * requests.
+ */
 export const MAX_PENDING = 1024
 
-/** How many requests a peer with the defaults of this library runs at once. The length of these requests has no limit here. */
+/** How many requests a peer with the defaults of this library runs at once. `MAX_TEXT` does not limit the length of these requests. */
 const RUNNING = 64
 
 /**
- * How many characters the requests in flight may have together, beyond the first `RUNNING`. A peer with the defaults of this library lets
- * so many wait.
+ * How many characters the requests after the first `RUNNING` requests may have together. A peer with the defaults of this library lets
+ * waiting requests have this number of characters.
  */
 const MAX_TEXT = 16 * 1024 * 1024
 
 /**
- * How many progress notifications may wait for a slow `onProgress`. The oldest are dropped, also when their messages are too long together.
+ * How many progress notifications may wait for a slow `onProgress`. When there are more, the oldest are dropped. They are also dropped when
+ * their messages together are too long.
  */
 export const MAX_PROGRESS = 256
 
-/** How long a call can wait whose timeout progress restarts and whose options have no `maxTotalTimeout`: a day, in milliseconds. */
+/** The default of `maxTotalTimeout` for a call whose timeout is restarted by progress: a day, in milliseconds. */
 const MAX_TOTAL = 86_400_000
 
 /** Sends a message at once. Returns `false` when the transport is closed. */
@@ -69,9 +74,9 @@ interface Call extends OpenCall {
   readonly delivery: SerialQueue | undefined
   deadline: number
   isSent: boolean
-  /** How many characters the call adds to `Calls.text` while it is in flight. 0 for a call that was not measured. */
+  /** How many characters the call adds to `Calls.text` between its request and its answer. 0 for a call that was not measured. */
   text: number
-  /** The answer, while progress that arrived before the answer is still delivered to `onProgress`. */
+  /** The answer, if it has arrived but `onProgress` still handles progress that arrived before the answer. */
   answer: CallExit | undefined
 }
 
@@ -85,7 +90,7 @@ export class Calls {
   private text = 0
   /** The calls that wait to be sent, in order. */
   private unsent: Map<Call, Message.Request> | undefined
-  /** While it is `true`, `sendWaiting` sends nothing. */
+  /** Whether `sendWaiting` must send nothing at the moment. */
   private isHeld = false
 
   constructor(
@@ -96,7 +101,7 @@ export class Calls {
     private last = 0
   ) {}
 
-  /** The id that was issued last; 0, or the number from which ids count, before the first call. */
+  /** The id of the last call. Before the first call, 0 or the number from which the ids count. */
   get lastId(): number {
     return this.last
   }
@@ -113,7 +118,7 @@ export class Calls {
     return this.calls.size
   }
 
-  /** Whether this side issued the id before. An answer with such an id is late, and does not belong to a request that was never sent. */
+  /** Whether a request of this side had this id. An answer with this id is then late. */
   wasIssued(id: Message.RequestId): boolean {
     const ours = typeof id === "number" ? id : otherForm(id)
     return typeof ours === "number" && ours >= 1 && ours <= this.last
@@ -218,7 +223,9 @@ export class Calls {
     return call
   }
 
-  /** Whether the peer can take one more call: as a request that runs, or with its text as a request that waits. */
+  /**
+   * Whether this side may send one more call. The peer can run the request at once, or has space for its text among the waiting requests.
+   */
   private fits(call: Call, message: Message.Request): boolean {
     if (this.sent >= this.maxPending) return false
     if (this.sent < RUNNING) return true
@@ -250,13 +257,13 @@ export class Calls {
     this.isHeld = false
   }
 
-  /** Removes a call whose caller no longer waits. Returns `false` when the call has ended before. Many calls may be removed in a row. */
+  /** Removes a call whose caller no longer waits. Returns `false` when the call has already ended. Many calls may be removed in a row. */
   private withdraw(call: Call): boolean {
     const { isHeld } = this
     this.isHeld = true
     const waited = this.remove(call)
     this.isHeld = isHeld
-    // The next call is sent later, because it may be one of the calls that are removed next.
+    // The next call is sent later, because it may be one of the next calls to be removed.
     if (this.unsent !== undefined && this.unsent.size > 0) EffectInternals.later(this.sendWaiting)
     return waited
   }
@@ -323,14 +330,14 @@ export class Calls {
     return true
   }
 
-  /** From now on nothing is sent: each new call fails with `ConnectionClosed`, and no cancel is sent. The calls in flight still wait. */
+  /** Stops all sending: each new call fails with `ConnectionClosed`, and this side sends no cancellation. The existing calls still wait. */
   seal(cause?: TransportError): void {
     this.closed ??= new ConnectionClosed({ cause })
   }
 
   /**
    * Ends every call, and each later call, with `ConnectionClosed`. A call whose answer has arrived still gets the answer, after the
-   * progress that arrived before the answer. Returns the fiber of the timer if the caller has to wait for its end.
+   * progress that arrived before the answer. Returns the fiber of the timer if the caller has to wait for the end of the timer.
    */
   close(cause?: TransportError): Fiber.RuntimeFiber<void> | undefined {
     this.seal(cause)
@@ -344,10 +351,7 @@ export class Calls {
     return timer
   }
 
-  /**
-   * Stops the clocks of all calls, until `resumeTimeouts` was called as often as `pauseTimeouts`. The clocks of `maxTotalTimeout` do not
-   * stop.
-   */
+  /** Pauses the timeouts of all calls until `resumeTimeouts` was called as often as `pauseTimeouts`. `maxTotalTimeout` is not paused. */
   pauseTimeouts(): void {
     if (this.pauses++ === 0) this.pausedAt = this.deadlines.now()
   }
@@ -399,7 +403,7 @@ export class Calls {
 
   private abandon(call: Call, reason: string): Effect.Effect<void> {
     const delivering = call.delivery?.stop()
-    // The call has ended already, for example by its timeout, which does not wait for the end of `onProgress`.
+    // The call has already ended, for example by its timeout. A timeout does not wait for the end of `onProgress`.
     if (!this.withdraw(call)) return Effect.void
     this.cancel(call, reason)
     return delivering === undefined ? Effect.void : Effect.asVoid(Fiber.await(delivering))
@@ -419,7 +423,7 @@ export class Calls {
         next = Math.min(next, due)
         continue
       }
-      // An earlier step of this loop may have ended the call: over `Direct`, cancelling one call can end another call at once.
+      // An earlier step of this loop may have ended the call. Over `Direct`, the cancellation of one call can end another call at once.
       if (!this.withdraw(call)) continue
       call.delivery?.stop()
       const millis = Math.round(due - call.started)
@@ -430,7 +434,7 @@ export class Calls {
   }
 }
 
-// The id of the request is also its progress token, because it is unique among the calls in flight.
+// The id of the request is also its progress token, because the id is unique among the open calls.
 const withProgressToken = (params: Message.Params | undefined, id: Message.RequestId): Message.Params => ({
   ...params,
   _meta: { ...(params?._meta as Message.Params | undefined), progressToken: id }

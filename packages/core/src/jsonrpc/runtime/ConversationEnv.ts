@@ -1,6 +1,6 @@
 /**
- * What all conversations of one context (`Conversation`) share with requests that have no conversation (`Requests`): the services of their
- * fibers and the clock of their deadlines. Services and clock are read once, so that a conversation allocates no services of its own.
+ * The services for the fibers and the clock for the deadlines, which all conversations of one context (`Conversation`) share with requests
+ * that have no conversation (`Requests`). They are read one time, so that a conversation allocates no services.
  */
 import type * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -8,7 +8,7 @@ import * as EffectInternals from "../../kit/EffectInternals.js"
 
 export interface ConversationEnv {
   readonly runtime: EffectInternals.Services
-  /** The services without a context, because each request has a context of its own. */
+  /** The services without a context, because each request has a separate context. */
   readonly rest: EffectInternals.Rest
   readonly clock: Clock.Clock
 }

@@ -1,11 +1,12 @@
 /**
- * Reports the diagnostics of one conversation (`Conversation`, `Requests`) to the application. Each report runs on a fiber of its own, so
- * that a slow or broken callback cannot stop the reader. The number of reports that run at once, and that begin in one turn, is limited.
- * Further diagnostics are counted, and reported as one `Dropped`. `attempt` calls functions that may throw; `Calls` and `Direct` use it.
+ * Reports the diagnostics of one conversation (`Conversation`, `Requests`) to the application. Each report runs on a separate fiber, so
+ * that a slow or broken callback cannot stop the reader. There is a limit for the reports that run at once, and for the reports that begin
+ * in one turn of the event loop. Further diagnostics are counted, and reported as one `Dropped`. `attempt` calls functions that may throw,
+ * for this module, `Calls` and `Direct`.
  *
- * A class with mutable fields, because diagnostics arise in the observers of fibers, where no Effect can run. `inProgress` holds exactly
- * the reports that have not ended; the first report allocates it. `recent` counts the reports of this turn. `dropped` counts the
- * diagnostics that were dropped since the last `Dropped`.
+ * `Diagnostics` is a class with mutable fields because diagnostics arise in the observers of fibers, where no Effect can run. `inProgress`
+ * contains exactly the reports that have not ended, and is allocated with the first report. `recent` counts the reports of this turn.
+ * `dropped` counts the diagnostics that were dropped since the last `Dropped`.
  */
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
@@ -14,10 +15,10 @@ import * as EffectInternals from "../../kit/EffectInternals.js"
 import { Diagnostic } from "../Diagnostic.js"
 import type * as Outcome from "../Outcome.js"
 
-/** How many reports may run at once, and how many may begin in one turn. */
+/** How many reports may run at once, and how many reports may begin in one turn of the event loop. */
 export const MAX_REPORTS = 64
 
-/** The diagnostic of an outcome that hides a bug of this side (`died`) or breaks a rule (`flaw`). */
+/** Makes the diagnostic of an outcome that hides a bug of this side (`died`) or breaks a rule (`flaw`). */
 export const ofOutcome = (method: string, { died, flaw, subject }: Outcome.Outcome): Diagnostic => {
   const named = subject === undefined ? { method } : { method, subject }
   return died === undefined
@@ -49,7 +50,7 @@ export class Diagnostics {
     this.start(diagnostic, inProgress)
   }
 
-  /** Waits for the reports that run, for as long as `limit` allows. Then interrupts the reports that still run. */
+  /** Waits for the running reports until `limit` ends the wait. Then interrupts the reports that still run. */
   drain(limit: (effect: Effect.Effect<unknown>) => Effect.Effect<unknown>): Effect.Effect<unknown> {
     return Effect.suspend(() => {
       if (this.isIdle) return Effect.void
@@ -88,7 +89,7 @@ export class Diagnostics {
 }
 
 /**
- * Calls a function of the application outside of any fiber, as in the read loop and in the observers of fibers. There an exception would
+ * Calls a function of the application outside of a fiber, such as in the read loop or in an observer of a fiber. An exception there would
  * end the process. When the function throws, `onThrow` receives the exception as a defect.
  */
 export const attempt = <A>(run: () => A, onThrow: (defect: Cause.Cause<never>) => A): A => {

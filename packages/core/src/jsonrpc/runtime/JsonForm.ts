@@ -1,18 +1,18 @@
 /**
- * The message that a receiver gets after a message has travelled as JSON. `Direct` and `Transport.memory` pass messages without JSON, and
- * deliver the same: a member whose value is `undefined` is absent, `NaN` is `null`, a `Date` is its text, and an object with `toJSON` is
- * what `toJSON` returns.
+ * Returns the message that a receiver would get if the message were sent as JSON. `Direct` and `Transport.memory` use this module, because
+ * they pass messages without JSON. In the returned message, a member whose value is `undefined` is absent, `NaN` is `null`, a `Date` is a
+ * text, and an object with `toJSON` is the value that `toJSON` returns.
  *
- * A message that has only JSON values is passed by reference, so it costs one walk through its values. Any other message is written and
- * read again. The limits of `MessageText` do not apply here, because they are for peers outside of the process.
+ * A message that has only JSON values is passed by reference, after a check of its values. Any other message is written to JSON and read
+ * again. The limits of `MessageText` do not apply, because they are for peers outside of the process.
  */
 import { TransportError } from "../LocalError.js"
 import * as Message from "../Message.js"
 import * as MessageText from "../MessageText.js"
 
 /**
- * The message as its receiver gets it. A response without a JSON form becomes the error "Internal error". Returns `undefined` for a request
- * or a notification without a JSON form.
+ * Returns the message as its receiver gets it. A response without a JSON form becomes the error "Internal error". Returns `undefined` for a
+ * request or a notification without a JSON form.
  */
 export const of = (message: Message.Message): Message.Incoming | undefined => {
   if (Message.isMalformed(message) || isMessage(message)) return message
@@ -25,7 +25,7 @@ export const noForm: TransportError = new TransportError({ reason: "Encode", mes
 
 const unlimited = { maxDepth: Infinity, maxNodes: Infinity, maxResponseNodes: Infinity } as const
 
-/** How many levels deep values are checked. Deeper values may be a cycle. */
+/** How many levels deep the values are checked. Values that nest deeper may contain a cycle. */
 const MAX_DEPTH = 1000
 
 /** Whether a message has only JSON values. `params: undefined` is allowed, because every receiver treats it as absent. */
@@ -54,7 +54,7 @@ const isJson = (value: unknown, depth: number): boolean => {
   }
 }
 
-/** Half of a character (a lone surrogate). JSON text has U+FFFD in its place. */
+/** Half of a character (a lone surrogate). In JSON text, U+FFFD replaces it. */
 const half = /\p{Surrogate}/u
 
 const isList = (values: ReadonlyArray<unknown>, depth: number): boolean => {

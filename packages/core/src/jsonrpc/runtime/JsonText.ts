@@ -1,8 +1,8 @@
 /**
- * Parses and writes JSON text within limits. The depth of a document is limited, a member named `__proto__` is refused or removed, and
- * `holdsMoreThan` counts the values in a text before the text is parsed. `strictText` and `fault` find values that JSON cannot represent.
- * `stringify` writes only whole characters. All JSON from a peer or to a peer passes this module. `MessageText` chooses the limits, and
- * turns a `Refused` into an answer.
+ * Parses and writes JSON text within limits. This module limits the depth of a document, refuses or removes members named `__proto__`, and
+ * counts the values in a text before the text is parsed (`holdsMoreThan`). `strictText` and `fault` find values that JSON cannot represent.
+ * `stringify` writes only whole characters. All JSON from a peer or to a peer is read or written here. `MessageText` chooses the limits,
+ * and makes an answer from a `Refused`.
  */
 import * as Either from "effect/Either"
 
@@ -19,16 +19,19 @@ export const MAX_NODES = 100_000
 export const MAX_RESPONSE_NODES = 1_000_000
 
 /**
- * Whether a document has more values than `max`, including nested values. The text is not parsed, and need not be JSON.
+ * Whether a document has more than `max` values, including nested values. The text is not parsed, and may be invalid JSON.
  *
- * A value takes at least two characters, one of its own and a separator. So a text of at most twice `max` characters cannot have too many.
- * In a longer text, a first count counts every character that may begin a value, also inside strings, so this count is never too low. The
- * values are counted exactly only when the first count exceeds `max`.
+ * A value takes at least two characters: one character of the value and a separator. Therefore a text of at most twice `max` characters
+ * cannot have too many values. For a longer text, a first count counts every character that may begin a value, also inside strings, so this
+ * count is never too low. Only when the first count exceeds `max` are the values counted exactly.
  */
 export const holdsMoreThan = (text: string, max: number): boolean =>
   text.length > 2 * max && mayHold(text, max) && holds(text, max)
 
-/** Why a text was refused. With reason `depth` or `prototype`, `value` is the parsed value, so that an answer can have its id. */
+/**
+ * The reason why a text was refused. With reason `depth` or `prototype`, `value` is the parsed value, so that an answer can have the id of
+ * the message.
+ */
 export class Refused {
   readonly _tag = "Refused"
   constructor(
@@ -39,8 +42,8 @@ export class Refused {
 }
 
 /**
- * Parses one JSON document. Returns `Refused` in place of throwing. A member named `__proto__` is refused, because code that copies the
- * object could turn the value of the peer into a prototype.
+ * Parses one JSON document. Returns `Refused` instead of throwing. Refuses a member named `__proto__`, because code that copies the object
+ * could use the value of the peer as a prototype.
  */
 export const parse = (given: string, maxDepth: number = MAX_DEPTH): unknown => {
   const text = given.charCodeAt(0) === BYTE_ORDER_MARK ? given.slice(1) : given
@@ -52,7 +55,7 @@ export const parse = (given: string, maxDepth: number = MAX_DEPTH): unknown => {
     return notJson
   }
   try {
-    // Few documents have more opening brackets than `maxDepth`. Only these are walked.
+    // Few documents have more opening brackets than `maxDepth`. The depth is checked only in these documents.
     const mayBeDeeper = text.length > 2 * maxDepth && hasMoreOf(["{", "["], text, maxDepth)
     if (mayBeDeeper && deeperThan(value, maxDepth)) return tooDeep(value, maxDepth)
     return mayNamePrototype(text) && namesPrototype(value)
@@ -64,12 +67,15 @@ export const parse = (given: string, maxDepth: number = MAX_DEPTH): unknown => {
   }
 }
 
-/** RFC 8259, section 8.1 allows a parser to ignore a byte order mark. */
+/** The byte order mark. Section 8.1 of RFC 8259 allows a parser to ignore this character. */
 const BYTE_ORDER_MARK = 0xfeff
 
 const notJson = new Refused("syntax", "Parse error: the input is not JSON")
 
-/** Whether the first character can begin a JSON document and the last can end it. An exception of `JSON.parse` would cost 5 µs. */
+/**
+ * Whether the first character can begin a JSON document and the last character can end a JSON document. This check avoids an exception of
+ * `JSON.parse`, which takes 5 µs.
+ */
 const mayBeJson = (text: string): boolean => {
   const last = text.charCodeAt(text.length - 1)
   switch (text.charCodeAt(0)) {
@@ -89,30 +95,33 @@ export const tooDeep = (value: unknown, limit: number): Refused =>
 
 /**
  * Writes one JSON document. Returns `undefined` for a value without a JSON form: a cycle, a `bigint`, or a `toJSON` that throws. Half of a
- * character becomes U+FFFD, because strict parsers refuse a document with half of a character. A text that was cut at some number of UTF-16
+ * character becomes U+FFFD, because strict parsers refuse a document with half of a character. A text that was cut at a number of UTF-16
  * units may end with half of a character.
  */
 export const stringify = (value: unknown): string | undefined => {
   try {
     const text = JSON.stringify(value) as string | undefined
-    // `JSON.stringify` writes whole characters without an escape, so hardly any text has this escape.
+    // `JSON.stringify` writes whole characters without an escape, so very few texts have this escape.
     return text?.includes("\\ud") === true ? text.replace(HALVES, "$1\uFFFD") : text
   } catch {
     return undefined
   }
 }
 
-/** The escape of half of a character. An even number of backslashes before it are text; an odd number would make the escape itself text. */
+/**
+ * The escape of half of a character. An even number of backslashes before the escape are text. With an odd number, the escape itself would
+ * be text.
+ */
 const HALVES = /(?<!\\)((?:\\\\)*)\\ud[89a-f][0-9a-f]{2}/g
 
-/** The same object without the members whose value is `undefined`. */
+/** Returns a copy of the object without the members whose value is `undefined`. */
 export const defined = <A extends object>(members: A): A =>
   Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as A
 
 /** Counts commas and opening brackets: each value except the first follows one of these. */
 const mayHold = (text: string, max: number): boolean => hasMoreOf([",", "{", "["], text, max - 1)
 
-/** Whether the text has more than `max` of these characters. Counting stops when it exceeds `max`. */
+/** Whether the text has more than `max` of these characters. The count stops when it exceeds `max`. */
 const hasMoreOf = (characters: ReadonlyArray<string>, text: string, max: number): boolean => {
   let seen = 0
   for (const character of characters) {
@@ -129,7 +138,7 @@ const BACKSLASH = 0x5c
 
 const holds = (text: string, max: number): boolean => {
   let seen = 1
-  // Whether the previous token opened an object or an array. If the next token closes it, it is empty.
+  // Whether the previous token opened an object or an array. If the next token closes the object or array, it is empty.
   let opened = false
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at)
@@ -147,7 +156,7 @@ const holds = (text: string, max: number): boolean => {
 /** How many characters of a string are read one by one before `indexOf` searches the rest for the end of the string. */
 const NEAR = 32
 
-/** The position of the quote that ends a string; the length of the text when there is none. */
+/** Returns the position of the quote that ends a string; the length of the text when there is no such quote. */
 const endOfString = (text: string, from: number): number => {
   let at = from
   while (at < text.length) {
@@ -196,7 +205,10 @@ const namesPrototype = (value: unknown): boolean => {
   return false
 }
 
-/** Removes all members named `__proto__` from a parsed value. It does not recurse, because with high limits a peer chooses the depth. */
+/**
+ * Removes all members named `__proto__` from a parsed value. The function is not recursive, because with high limits a peer chooses the
+ * depth.
+ */
 export const dropPrototypes = (value: unknown): void => {
   const unfinished = [value]
   while (unfinished.length > 0) {
@@ -207,13 +219,13 @@ export const dropPrototypes = (value: unknown): void => {
   }
 }
 
-/** How many levels deep a value is searched. Writing refuses deeper values, and cycles. */
+/** How many levels deep a value is searched. */
 const MAX_SEARCHED = 100
 
 /**
- * The JSON text of a value that a handler returned, or on the left the first place where the value has no JSON form. Without this check,
- * `JSON.stringify` would write `null` for NaN, for Infinity, and for `undefined` in an array. Then the value would not conform to the
- * schema that the server advertises.
+ * Returns the JSON text of a value that a handler returned. On the left: the first place where the value has no JSON form. Without this
+ * check, `JSON.stringify` would write `null` for NaN, for Infinity, and for `undefined` in an array. Then the value would not conform to
+ * the schema that the server advertises.
  */
 export const strictText = (value: unknown): Either.Either<string, string> => {
   const text = stringify(value)
@@ -223,7 +235,9 @@ export const strictText = (value: unknown): Either.Either<string, string> => {
   return found === undefined ? Either.right(text) : Either.left(found)
 }
 
-/** The first place where a value has no JSON form: `hits.0.score is NaN`. `undefined` when there is no such place. */
+/**
+ * Returns the first place where a value has no JSON form, such as `hits.0.score is NaN`. Returns `undefined` when there is no such place.
+ */
 export const fault = (value: unknown): string | undefined => {
   const found = find(value, MAX_SEARCHED)
   return found === undefined ? undefined : `${found.path.reverse().join(".") || "it"} is ${found.what}`
@@ -242,7 +256,7 @@ const find = (value: unknown, depth: number): Fault | undefined => {
   if ("toJSON" in value) return undefined
   const isArray = Array.isArray(value)
   for (const [key, item] of isArray ? value.entries() : Object.entries(value)) {
-    // `JSON.stringify` leaves out a member of an object that has no JSON form; an item of an array would become `null`.
+    // `JSON.stringify` leaves out a member of an object that has no JSON form. An item of an array would become `null`.
     const found = isArray && hasNoForm(item) ? { what: nameOf(item), path: [] } : find(item, depth - 1)
     if (found !== undefined) {
       found.path.push(key)

@@ -1,9 +1,9 @@
 /**
- * Reads the kind and the id of a message from its text without parsing the text. `MessageText` uses this outline to refuse a text that is
- * too large to parse. `Oversized` uses it for a text that is too long to keep.
+ * Reads the kind and the id of a message from its text, without parsing the text. `MessageText` uses this outline to refuse a text that is
+ * too large to parse. `Oversized` uses this outline for a text that is too long to store.
  *
- * It reads only the first 1,024 and the last 512 characters, so that a message of any length costs the same. It does not find a kind or an
- * id between these two parts.
+ * The module reads only the first 1,024 and the last 512 characters, so the time does not depend on the length of the message. It does not
+ * find a kind or an id between these two parts.
  */
 import * as Message from "../Message.js"
 import * as JsonText from "./JsonText.js"

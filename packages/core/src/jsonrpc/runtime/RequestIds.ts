@@ -1,11 +1,14 @@
 /**
- * Ids that a peer has changed. Some peers return the number 7 as the string "7", or the string "7" as the number 7. Therefore an answer to
- * a request of this side is first matched by its exact id, and then by the other form of the id: in `Calls`, and in `client/http/Answer`
- * for the transports of a client. `Requests` matches the ids of cancels in the same way.
+ * Finds the request for an id whose type a peer has changed. Some peers return the number 7 as the string "7", or the string "7" as the
+ * number 7. Therefore `Calls`, and `client/http/Answer` for the transports of a client, first search the request of an answer by the exact
+ * id, and then by the other form of the id. `Requests` searches the id of a cancellation in the same way.
  */
 import type * as Message from "../Message.js"
 
-/** The other form of an id: the number 7 for `"7"`, and `"7"` for the number 7. `"07"` and `"x"` have no other form. */
+/**
+ * Returns the other form of an id: the number 7 for `"7"`, and `"7"` for the number 7. Returns `undefined` for `"07"` and `"x"`, which have
+ * no other form.
+ */
 export const otherForm = (id: Message.RequestId): Message.RequestId | undefined => {
   if (typeof id === "number") return String(id)
   const number = Number(id)

@@ -1,14 +1,14 @@
 /**
  * The requests of the peer that this side answers, by channel and id. `start` reserves the id of a request, and runs the handler on a fiber
- * when a permit is free. It sends one answer for each request, or none if the peer has cancelled the request.
+ * when a permit is free. This module sends one answer for each request, or no answer if the peer has cancelled the request.
  *
- * There are two callers. A `Conversation` starts the requests of one peer. An HTTP request that has no conversation
- * (`server/legacy/Stateless`, `server/modern/Http`) starts its request on a channel of its own, and interrupts the request with the
+ * There are two callers. A `Conversation` starts the requests of one peer. The HTTP modules without a conversation
+ * (`server/legacy/Stateless`, `server/modern/Http`) start each request on a separate channel, and interrupt the request with the
  * `ActiveRequest` that `start` returns.
  *
- * Classes with mutable fields, because this code runs for every request, and in the observers of fibers, where no Effect can run. A fiber
- * that awaits the fiber of the handler would add 14 µs to a call of 3 µs. A request is in `channels` from before it runs or waits until it
- * is answered. `closing` becomes true once, before anything is interrupted.
+ * The classes have mutable fields because this code runs for every request, and in the observers of fibers, where no Effect can run. A
+ * fiber that awaits the fiber of the handler would add 14 µs to a call of 3 µs. A request is in `channels` from before it runs or waits
+ * until it is answered. `closing` becomes `true` before any handler is interrupted, and stays `true`.
  */
 import * as Cause from "effect/Cause"
 import type * as Context from "effect/Context"
@@ -36,30 +36,30 @@ import * as ConversationEnv from "./ConversationEnv.js"
 import { attempt, Diagnostics, ofOutcome } from "./Diagnostics.js"
 import { otherForm } from "./RequestIds.js"
 
-/** How many characters of the reason of a cancel are kept. */
+/** How many characters of the reason of a cancellation are stored. */
 const MAX_REASON = 1024
 
 /** A limit for each client, for a server whose clients share one `Requests`. */
 export interface PerClient {
   /** How many requests of one client may run at once. */
   readonly limit: number
-  /** The client to which a channel belongs. A channel without a client has no limit besides the common limit of all clients. */
+  /** Returns the client to which a channel belongs. For a channel without a client, only the common limit of all clients applies. */
   readonly clientOf: (channel: Channel) => string | undefined
 }
 
 type RequestPermits = Permits<ActiveRequest, Message.Request>
 
-/** What owns the requests, such as a conversation. */
+/** The owner of the requests, such as a conversation. */
 export interface Owner {
   /**
-   * How many requests may run, and how many may wait. The number of handlers of notifications that may run is the number of requests that
-   * may run.
+   * How many requests may run, and how many may wait. The limit for running requests is also the limit for running handlers of
+   * notifications.
    */
   readonly limits: Limits
   readonly report: (diagnostic: Diagnostic) => void
   /** The requests of this side to the peer. Without `calls`, handlers cannot send requests. */
   readonly calls?: Calls | undefined
-  /** A channel that exists as long as the requests. Its table is kept when it is empty. */
+  /** A channel that exists until the requests close. Its table of requests stays when the table is empty. */
   readonly mainChannel?: Channel | undefined
   readonly perClient?: PerClient | undefined
 }
@@ -67,7 +67,7 @@ export interface Owner {
 /** Makes `Requests` that belong to no conversation. When the scope closes, the requests are interrupted and answered. */
 export const make = (
   options: Pick<Owner, "limits" | "perClient"> & {
-    /** How long closing waits for handlers that cannot be interrupted. */
+    /** How long the requests wait for handlers that cannot be interrupted when the scope closes. */
     readonly closeTimeout: Duration.DurationInput
     readonly report: (diagnostic: Diagnostic) => Effect.Effect<void>
   }
@@ -84,10 +84,7 @@ export const make = (
 
 export class Requests {
   closing = false
-  /**
-   * While it is `true`, handlers send no notifications except progress, because the peer could not tell to which request another
-   * notification belongs.
-   */
+  /** Whether handlers send no notifications except progress. Other notifications do not name the request to which they belong. */
   isQuiet = false
   /** The requests by channel and id. `undefined` until the first request, so that an idle session needs no memory for it. */
   private channels: Map<Channel, Map<Message.RequestId, ActiveRequest>> | undefined
@@ -95,7 +92,7 @@ export class Requests {
   private onIdle: Set<() => void> | undefined
   private count = 0
   private readonly permits: RequestPermits
-  /** The permits of requests that never wait. Such a request takes one of these when no other permit is free. */
+  /** Additional permits for requests that never wait. These requests take an additional permit when no other permit is free. */
   private extraPermits: RequestPermits | undefined
   private clients: Map<string, RequestPermits> | undefined
   /** The permits for which requests wait. */
@@ -122,8 +119,9 @@ export class Requests {
   }
 
   /**
-   * Starts a request, or lets it wait for a permit. The first steps of its handler run before `start` returns. Refuses a request whose id
-   * is in flight, and a request that would have to wait where no more may wait. For a refused request it returns `undefined`.
+   * Starts a request, or lets the request wait for a permit. The first steps of the handler run before `start` returns. Refuses a request
+   * whose id another unanswered request has, and a request that must wait when too many requests wait already. Returns `undefined` for a
+   * refused request.
    */
   start(channel: Channel, message: Message.Request, side: RequestSide): ActiveRequest | undefined {
     if (this.closing) return this.refuse(channel, message, closingOf(side, message))
@@ -213,9 +211,12 @@ export class Requests {
     this.starting = false
   }
 
-  /** Takes a permit for the next waiting request, and returns the request; `undefined` when there is none. Clients take turns. */
+  /**
+   * Takes a permit for the next waiting request, and returns the request; `undefined` when no request can start. The clients get permits in
+   * turn.
+   */
   private next(): readonly [ActiveRequest, Message.Request] | undefined {
-    // Without this check, the permits of each client would be looked at, although no client can have a free permit.
+    // This check avoids a loop over the permits of each client when no client can have a free permit.
     if (!this.permits.isFree) return undefined
     const waitedFor = this.waitedFor!
     for (const permits of waitedFor) {
@@ -247,7 +248,7 @@ export class Requests {
 
   /** Runs the handler of a notification. Drops the notification when too many handlers of notifications run, or after closing has begun. */
   handle(method: string, handler: Effect.Effect<void>): void {
-    // A cancel is also a notification, and the handler that it has interrupted may have closed the conversation.
+    // A cancellation is also a notification, and the handler that it has interrupted may have closed the conversation.
     if (this.closing) return
     const notifications = this.notifications ??= new Map()
     const limit = this.permits.limits.running
@@ -263,7 +264,7 @@ export class Requests {
     })
   }
 
-  /** Interrupts the request that the peer has cancelled. An id that is not in flight is ignored. */
+  /** Interrupts the request that the peer has cancelled. Ignores an id that no unanswered request has. */
   cancel(channel: Channel, id: Message.RequestId, reason: unknown): void {
     const other = otherForm(id)
     const own = this.channels?.get(channel)
@@ -274,7 +275,10 @@ export class Requests {
     found.cancel(reason)
   }
 
-  /** Interrupts the requests for which `isAbandoned` returns `true`, also requests that the peer may not cancel. They get no answer. */
+  /**
+   * Interrupts the requests for which `isAbandoned` returns `true`, also requests that the peer cannot cancel. These requests get no
+   * answer.
+   */
   abandon(isAbandoned: (request: ActiveRequest) => boolean): void {
     const requests = this.requests().filter(isAbandoned)
     // Requests that wait come first, because the end of a handler would start one of them.
@@ -299,7 +303,7 @@ export class Requests {
     for (const fiber of this.notifications?.keys() ?? []) EffectInternals.interrupt(fiber)
   }
 
-  /** Waits until every handler has ended, for as long as `limited` allows. Then answers the requests that still run. */
+  /** Waits until every handler has ended, or until `limited` ends the wait. Then answers the requests that still run. */
   close(limited: (effect: Effect.Effect<void>) => Effect.Effect<unknown>): Effect.Effect<void> {
     return Effect.suspend(() =>
       this.isIdle ? Effect.void : Effect.zipRight(limited(this.awaitIdle), Effect.sync(() => this.detach()))
@@ -330,7 +334,7 @@ export class Requests {
     return [...this.channels?.values() ?? []].flatMap((requests) => [...requests.values()])
   }
 
-  /** The request with this id on any channel; `several` when more than one channel has such a request. */
+  /** Finds the request with this id on any channel. Returns `"several"` when more than one channel has a request with this id. */
   private search(id: Message.RequestId): ActiveRequest | "several" | undefined {
     let found: ActiveRequest | undefined
     for (const requests of this.channels?.values() ?? []) {
@@ -398,7 +402,7 @@ export class Requests {
     if (this.onIdle !== undefined) this.wakeIfIdle()
   }
 
-  // An observer of a fiber calls this, where not even a broken transport may throw.
+  // An observer of a fiber calls this function. An exception must not leave the function there, even if the transport is broken.
   private send(
     channel: Channel,
     { id, method }: Pick<Message.Request, "id" | "method">,
@@ -452,8 +456,8 @@ export class Requests {
 /**
  * One request of the peer while a handler answers it, with functions that send to the peer on behalf of the request.
  *
- * `fiber` is not set until the first steps of the handler have run. `reason` is set before the fiber is interrupted. Once `open` is false,
- * nothing more is sent on behalf of the request. Once `answered` is true, the request is no longer in the table.
+ * `fiber` is set after the first steps of the handler have run. `reason` is set before the fiber is interrupted. When `open` is `false`, no
+ * message is sent on behalf of the request. When `answered` is `true`, the request is no longer in the table.
  */
 export class ActiveRequest implements IncomingRequest {
   fiber: Fiber.RuntimeFiber<unknown, unknown> | undefined
@@ -469,7 +473,7 @@ export class ActiveRequest implements IncomingRequest {
   onSent: (() => void) | undefined
   /** Returns the answer for a request that is open when the conversation closes. */
   closing: (() => Outcome.Outcome) | undefined
-  // Three members of the `Work`. The `Work` itself is not kept, so that its effect can be freed while it runs.
+  // Three members of the `Work`. The `Work` itself is not stored, so that the memory of its effect can be freed when the effect runs.
   reply: Work["reply"] = Outcome.fromExit
   release: Work["release"]
   context: Work["context"]
@@ -480,18 +484,21 @@ export class ActiveRequest implements IncomingRequest {
     readonly channel: Channel,
     private readonly requests: Requests,
     readonly side: RequestSide,
-    /** The limit that has given the request a permit. For a request that still waits, the limit that will give it one. */
+    /** The limit that has given, or will give, a permit to the request. */
     readonly limit: OwnLimit
   ) {}
 
-  /** Interrupts the request because the peer does not want an answer any more. The request gets no answer. */
+  /**
+   * Interrupts the request because the peer does not want an answer any more. The request gets no answer. Does nothing when the peer cannot
+   * cancel the request.
+   */
   cancel(reason?: unknown): void {
     if (!this.cancellable) return
     if (typeof reason === "string") this.cancelReason ??= reason.slice(0, MAX_REASON)
     this.requests.interrupt(this, "cancelled")
   }
 
-  /** Ends the request as the close of a conversation does: interrupts the handler, and sends the `closing` answer. */
+  /** Ends the request as when a conversation closes: interrupts the handler, and sends the `closing` answer. */
   end(): void {
     this.requests.interrupt(this, "closing")
   }
@@ -532,9 +539,9 @@ const busy: Outcome.Outcome = {
 const TOO_MANY_OPEN = "Too many of these requests are open; end one first"
 
 const overloaded = ({ running, size }: RequestPermits): string =>
-  `Too many requests: ${running} are running and ${size} wait; send it again when one is answered`
+  `Too many requests: ${running} are running and ${size} wait; send it again when another request is answered`
 
-/** The outcome of a request whose handler does not run, because this side cannot serve the request now. */
+/** Makes the outcome of a request whose handler does not run, because this side cannot serve the request now. */
 const unserved = (side: RequestSide, request: Message.Request, message: string): Outcome.Outcome => ({
   error: { code: side.unavailableCode?.(request) ?? JsonRpcError.UNAVAILABLE, message },
   isUnserved: true
@@ -543,7 +550,7 @@ const unserved = (side: RequestSide, request: Message.Request, message: string):
 const closingOf = (side: RequestSide, request: Message.Request): Outcome.Outcome =>
   unserved(side, request, Outcome.closing.error!.message)
 
-/** The outcome; "Internal error" if it has neither a valid result nor a valid error. */
+/** Returns the outcome, or "Internal error" if the outcome has no valid result and no valid error. */
 const valid = (outcome: Outcome.Outcome): Outcome.Outcome => {
   const { error, result } = outcome
   const isValid = error === undefined

@@ -1,8 +1,8 @@
 /**
- * The extensions that the application gave to one side, as tables that are searched by the names of methods, of filters and of types of
- * results. Each server (`server/dispatch/Build`) and each client (`client/Client`) makes its table once. A side without extensions has an
- * empty table. This module also warns of extensions that a side uses but was not given, and encodes the parameters of the messages of
- * extensions.
+ * Makes the tables of the extensions that the application gave to a client or a server. The tables find methods, filters and types of
+ * results by name. Each server (`server/dispatch/Build`) and each client (`client/Client`) makes its tables once. A side without extensions
+ * has empty tables. This module also logs a warning when a side uses an extension that it was not given, and encodes the parameters of
+ * messages of extensions.
  */
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
@@ -22,7 +22,7 @@ import type { Version } from "../Version.js"
 export interface Filter extends Extension.Revisions {
   readonly extension: string
   readonly name: string
-  /** Whether the member has keys. Otherwise the member is a flag. */
+  /** Whether the member is a list of keys. Otherwise the member is a flag. */
   readonly hasKeys: boolean
 }
 
@@ -30,21 +30,21 @@ export interface ExtensionTable {
   readonly byId: ReadonlyMap<string, Extension.Extension.Any>
   /** The methods of all extensions, by the names of the methods. */
   readonly methods: ReadonlyMap<string, Extension.Request | Extension.Notification>
-  /** The parameter whose value the HTTP header `Mcp-Name` repeats, by the name of the method. */
+  /** The parameters whose value the HTTP header `Mcp-Name` repeats, by the names of the methods. */
   readonly nameParameters: ReadonlyMap<string, string>
   /** The types of results, first by the name of the method and then by type. */
   readonly resultTypes: ReadonlyMap<string, ReadonlyMap<string, Extension.ResultType>>
   readonly filters: ReadonlyMap<string, Filter>
   /** The decoded settings of this side, by the identifiers of the extensions. */
   readonly own: ReadonlyMap<string, unknown>
-  /** What this side declares with a revision; `undefined` when it declares nothing. */
+  /** Returns the extensions, with their settings, that this side declares with a revision; `undefined` when this side declares none. */
   readonly declared: (version: Version) => { readonly [id: string]: JsonObject } | undefined
 }
 
 /**
- * The methods of the specification, of both protocol eras. No extension may add a method under the name of one of these in a revision that
- * has that method. This holds for a side of either era, because a client may speak both eras, and learns only later which of them its
- * server speaks.
+ * The methods of the specification, of both protocol eras. An extension must not add a method with the name of one of these methods in a
+ * revision that has that method. The table has the methods of both eras for every side, because a client may support both eras and learns
+ * the era of its server only later.
  */
 export const coreMethods: ReadonlyMap<string, Method.Method> = new Map<string, Method.Method>([
   ...LegacyMethods.table,
@@ -70,8 +70,8 @@ export const has = (
 export const capability = (id: string): ClientCapabilities => ({ extensions: { [id]: {} } })
 
 /**
- * Makes the table of a side. Throws when two extensions add the same name, when an extension adds a name of the core, and when the settings
- * of this side do not conform to their schema.
+ * Makes the table of a side. Throws when two extensions add the same name, when an extension adds a name of the core protocol, or when the
+ * settings of this side do not conform to their schema.
  */
 export const make = (
   extensions: ReadonlyArray<Extension.Extension.Any>,
@@ -128,7 +128,7 @@ export const make = (
   }
 }
 
-/** The parameter whose value the HTTP header `Mcp-Name` repeats, by the name of the method. */
+/** Returns the parameters whose value the HTTP header `Mcp-Name` repeats, by the names of the methods. */
 export const nameParameters = (extensions: ReadonlyArray<Extension.Extension.Any>): ReadonlyMap<string, string> =>
   new Map(
     extensions.flatMap(({ requests }) => Object.values(requests) as ReadonlyArray<Extension.Request>).flatMap(
@@ -171,8 +171,8 @@ const twice = (what: string): Error =>
   )
 
 /**
- * Logs a warning for each extension that features of a side use and that the side was not given. What belongs to such an extension is not
- * served.
+ * Logs a warning for each extension that a feature of a side uses but that the application did not give to the side. The side does not
+ * serve the methods of this extension.
  */
 export const warnOfMissing = (
   { byId }: ExtensionTable,
@@ -189,7 +189,7 @@ export const warnOfMissing = (
   )
 
 /**
- * The encoded parameters of a message of an extension. When the parameters do not conform to their schema, the effect dies, because this is
+ * Encodes the parameters of a message of an extension. When the parameters do not conform to their schema, the effect dies, because this is
  * a bug of the caller.
  */
 export const encodeParams = (

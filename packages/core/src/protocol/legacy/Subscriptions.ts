@@ -1,6 +1,6 @@
 /**
- * How a legacy client (of a revision up to 2025-11-25) subscribes to one resource, and ends the subscription. A legacy client gets
- * notifications of changed lists without a subscription. A modern client subscribes to changes of resources and of lists in one request.
+ * The types with which a legacy client (revisions up to 2025-11-25) subscribes to one resource and ends the subscription. A legacy client
+ * gets notifications of changed lists without a subscription. `modern/Subscriptions` has the types for modern clients.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/server/resources#subscriptions
  * @since 0.1.0

@@ -1,6 +1,6 @@
 /**
- * URL elicitation of revision 2025-11-25: each elicitation has an id, with which the server later notifies the client that the user is
- * done. `Elicitation` has the types that both protocol eras share. `client/legacy/InboundHandlers` answers such elicitations.
+ * URL elicitation of revision 2025-11-25. Each URL elicitation has an id. When the user has finished, the server notifies the client with
+ * this id. `Elicitation` has the types that both protocol eras share. `client/legacy/InboundHandlers` answers URL elicitations.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/client/elicitation#url-mode-elicitation-requests
  * @since 0.1.0
@@ -15,7 +15,7 @@ export interface ElicitUrlParams extends Schema.Schema.Type<typeof ElicitUrlPara
 /** @category schemas */
 export const ElicitUrlParams = Schema.Struct({
   ...Elicitation.ElicitUrlParams.fields,
-  /** The id that the server has chosen. It has no meaning for the client. */
+  /** The id that the server has chosen. The client does not interpret the id. */
   elicitationId: Schema.String
 })
 

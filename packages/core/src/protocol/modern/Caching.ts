@@ -1,7 +1,6 @@
 /**
- * For how long a client may cache a result of a modern server, and for whom: the two cache hints, the results that carry hints, and the key
- * of a cached result. This module contains no cache and reads no clock. `client/modern/ResponseCache` keeps results, and `Stamp` writes the
- * hints.
+ * The cache hints of a modern server: how long a client may cache a result, and for whom. This module also says which results have hints,
+ * and makes the key of a cached result. `client/modern/ResponseCache` stores results, and `Stamp` writes the hints.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/caching
  * @since 0.1.0
@@ -13,7 +12,8 @@ import * as UriKey from "../rules/UriKey.js"
 import * as Mendable from "../schema/Mendable.js"
 
 /**
- * For whom a result may be cached. `public`: the result is the same for every client. `private`: only for the client that sent the request.
+ * The clients for which a result may be cached. `public`: the result is the same for every client. `private`: only for the client that sent
+ * the request.
  *
  * @category schemas
  */
@@ -40,14 +40,14 @@ export const hintFields = {
 }
 
 /**
- * The hints that forbid to cache a result.
+ * The hints of a result that must not be cached.
  *
  * @category constants
  */
 export const noCache: CacheHints = { ttlMs: 0, cacheScope: "private" }
 
 /**
- * The hints that a server sends. `ttlMs` becomes a whole number that is at least 0. Default: `noCache`.
+ * Makes the hints that a server sends. `ttlMs` is rounded to a whole number that is at least 0. Default: the values of `noCache`.
  *
  * @category constructors
  */
@@ -59,7 +59,7 @@ export const of = (
 ): CacheHints => ({ ttlMs: ttlMs > 0 ? Math.min(Math.trunc(ttlMs), Number.MAX_SAFE_INTEGER) : 0, cacheScope })
 
 /**
- * The hints of a result that a client has received. A hint that is missing or not valid gets its value of `noCache`.
+ * Returns the hints of a result that a client has received. A hint that is missing or not valid gets its value from `noCache`.
  *
  * @category constructors
  */
@@ -69,7 +69,7 @@ export const ofResult = ({ cacheScope, ttlMs }: { readonly [key: string]: unknow
     cacheScope: cacheScope === "public" ? cacheScope : undefined
   })
 
-/** The methods whose results may be cached, each with the parameter on which its result depends. */
+/** The methods whose results may be cached, each with the parameter that decides which result is returned. */
 const keyParameters: ReadonlyMap<string, "cursor" | "uri" | undefined> = new Map([
   ["server/discover", undefined],
   ["tools/list", "cursor"],
@@ -80,16 +80,16 @@ const keyParameters: ReadonlyMap<string, "cursor" | "uri" | undefined> = new Map
 ])
 
 /**
- * Whether results of this core method carry cache hints, when they are complete and not a request for input. For the methods of extensions
- * see `Extension.RequestOptions.isCacheable`.
+ * Whether the complete results of this core method have cache hints. A result that asks for input never has cache hints. For the methods of
+ * extensions see `Extension.RequestOptions.isCacheable`.
  *
  * @category guards
  */
 export const isCacheable = (method: string): boolean => keyParameters.has(method)
 
 /**
- * The key under which a client caches the result of a request. `None` when results of the method are not cached, and when the request
- * answers a request for input.
+ * Returns the key under which a client caches the result of a request. Returns `None` when results of the method are not cached, or when
+ * the request carries responses to a request for input.
  *
  * @category utils
  */

@@ -18,9 +18,7 @@ export interface DiscoverResult extends Schema.Schema.Type<typeof DiscoverResult
 
 /** @category schemas */
 export const DiscoverResult = Schema.Struct({
-  /**
-   * The revisions that the server supports. Legacy revisions may be among them; a conversation of such a revision begins with `initialize`.
-   */
+  /** The revisions that the server supports. The list may contain legacy revisions, for which a conversation begins with `initialize`. */
   supportedVersions: sieved(Schema.Array(Schema.String)),
   capabilities: ServerCapabilities,
   /** A text for the model about how to use the server. */

@@ -1,8 +1,8 @@
 /**
- * The `_meta` of modern messages (revision 2026-07-28). In a request, `_meta` holds the envelope, which replaces the legacy handshake: the
- * revision, the capabilities, name and version of the client, and the log level that the client wants. This module has the schemas of
- * `_meta` for requests, results and notifications; the methods of `Methods` contain all three. `RequestFacts` of the server reads the
- * envelope, and `modern/Connect` of the client writes it. `Headers` has the HTTP headers that repeat parts of the envelope.
+ * The `_meta` of modern messages (revision 2026-07-28). In a request, `_meta` contains the envelope: the revision, the capabilities, name
+ * and version of the client, and the log level that the client wants. The envelope replaces the legacy handshake. This module has the
+ * schemas of `_meta` for requests, results and notifications. The methods of `Methods` use these schemas. `RequestFacts` of the server
+ * reads the envelope, and `modern/Connect` of the client writes it. `Headers` has the HTTP headers that repeat parts of the envelope.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic#_meta
  * @since 0.1.0
@@ -107,7 +107,7 @@ const decodeMeta = SchemaCheck.decoder(RequestMeta)
 const invalid = (what: string): InvalidParams => new InvalidParams({ message: `Invalid params: ${what}` })
 
 /**
- * The revision that a request names; `undefined` when the request names none, or when its revision is not a string.
+ * Returns the revision that a request names. Returns `undefined` when the request names no revision, or when the revision is not a string.
  *
  * @category utils
  */
@@ -118,7 +118,7 @@ export const versionOf = (params: Params | undefined): string | undefined => {
 
 /**
  * Reads the envelope of a request. Checks first that the required keys are present, then that the server supports the revision, and then
- * the other values: a later revision may write those in another way.
+ * the other values. The other values come last because a later revision may define them in another way.
  *
  * @category utils
  */
@@ -151,8 +151,8 @@ export const decode = (
 const required = [Meta.keys.protocolVersion, Meta.keys.clientCapabilities]
 
 /**
- * Returns a function that writes the envelope of a client into the parameters of a request. `writer` is called once for each client. Other
- * keys of `_meta` stay.
+ * Returns a function that writes the envelope of a client into the parameters of a request. Each client calls `writer` once. The function
+ * keeps the other keys of `_meta`.
  *
  * @category utils
  */
@@ -172,7 +172,7 @@ export const writer = (
     ...(logLevel === undefined ? undefined : { [Meta.keys.logLevel]: logLevel })
   }
   return (params) => {
-    // The new member comes before the spread, because up to Node 22 it takes ten times as long to add the member to a copy.
+    // The new member comes before the spread. In Node 22 and earlier, it takes ten times as long to add the member to a copy.
     const written = { _meta: own, ...params }
     written._meta = params._meta === undefined ? own : { ...params._meta, ...own }
     return written

@@ -1,7 +1,7 @@
 /**
- * The HTTP headers in which a modern request repeats parts of its body, so that proxies need not read the body. This module has their names
- * and the encoding of their values, and compares them with the body. `ParamHeaders` has the headers that repeat arguments of a tool.
- * `client/modern/Http` sends the headers, and `server/modern/RequestFacts` compares them. This module uses no HTTP library.
+ * The HTTP headers in which a modern request repeats parts of its body, so that proxies do not need to read the body. This module has the
+ * names of the headers and the encoding of their values, and compares the headers with the body. `ParamHeaders` has the headers that repeat
+ * arguments of a tool. `client/modern/Http` sends the headers, and `server/modern/RequestFacts` calls the comparison.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/transports#request-headers
  * @since 0.1.0
@@ -27,7 +27,7 @@ const SUFFIX = "?="
 const isMarked = (value: string): boolean =>
   value.length >= PREFIX.length + SUFFIX.length && value.startsWith(PREFIX) && value.endsWith(SUFFIX)
 
-/** Whether a text has only visible ASCII and spaces, without a space at its beginning or its end. */
+/** Whether a text has only visible ASCII characters and spaces, and does not begin or end with a space. */
 const isPlain = (value: string): boolean => {
   for (let i = 0; i < value.length; i++) {
     const code = value.charCodeAt(i)
@@ -37,8 +37,8 @@ const isPlain = (value: string): boolean => {
 }
 
 /**
- * The header value of a text. It is the text itself. If a header cannot hold the text, or the text looks like marked base64, it is the text
- * as marked base64.
+ * Encodes a text as a header value. Returns the text unchanged if a header can contain it. Returns the text as base64 between `=?base64?`
+ * and `?=` if a header cannot contain the text, or if the text itself looks like a value in this encoding.
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/transports#value-encoding
  * @category utils
  */
@@ -46,8 +46,8 @@ export const encode = (value: string): string =>
   isPlain(value) && !isMarked(value) ? value : `${PREFIX}${Encoding.encodeBase64(value)}${SUFFIX}`
 
 /**
- * The text of a header value, without the spaces around it. `None` when the value is not valid, or when it is marked as base64 and is not
- * the base64 that `encode` writes.
+ * Decodes a header value, and removes the spaces around it. Returns `None` when the value is not valid, or when the value is marked as
+ * base64 but differs from the base64 that `encode` writes.
  *
  * @category utils
  */
@@ -74,7 +74,7 @@ const trimmed = (header: string): string => {
 const isBlank = (code: number): boolean => code === 0x20 || code === 0x09
 
 /**
- * The parameter whose value `Mcp-Name` repeats, by the names of the methods of the core.
+ * The parameters whose value `Mcp-Name` repeats, by the names of the methods of the core protocol.
  *
  * @category constants
  */
@@ -95,8 +95,8 @@ export interface Body {
 }
 
 /**
- * The value of `Mcp-Name`, not encoded. `undefined` for a request without this header. `parameters` may have methods of extensions, too.
- * Default: `nameParameters`.
+ * Returns the value of `Mcp-Name`, not encoded. Returns `undefined` for a request that does not have this header. `parameters` may also
+ * have methods of extensions. Default: `nameParameters`.
  *
  * @category utils
  */
@@ -107,7 +107,7 @@ export const nameOf = ({ method, params }: Body, parameters = nameParameters): s
 }
 
 /**
- * The headers that a client sends with a request. For `parameters` see `nameOf`.
+ * Makes the headers that a client sends with a request. For `parameters` see `nameOf`.
  *
  * @category constructors
  */
@@ -121,10 +121,10 @@ export const make = (body: Body, parameters = nameParameters): Record<string, st
 }
 
 /**
- * Compares the headers of a request with its body. `header` returns the value of a header for a name in lower case. For `parameters` see
- * `nameOf`.
+ * Compares the headers of a request with its body. `header` is a function that returns the value of a header for a name in lower case. For
+ * `parameters` see `nameOf`.
  *
- * A header is not compared when the body lacks the part that it repeats, because `Envelope` and the method refuse such a body.
+ * When the body lacks the part that a header repeats, the header is not compared. In that case `Envelope` or the method refuses the body.
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/transports#server-validation
  * @category utils
  */
@@ -143,7 +143,7 @@ export const check = (
 
 const same: Either.Either<void, HeaderMismatch> = Either.right(undefined)
 
-/** How a header differs from a part of the body; `undefined` when it repeats that part. */
+/** Says how a header differs from a part of the body. Returns `undefined` when the header repeats that part. */
 const mismatch = (
   name: keyof typeof lowerCase,
   part: string,

@@ -1,8 +1,8 @@
 /**
- * How a modern server asks its client for input. The server answers a request with the result type `input_required` and its input requests;
- * then the client sends the request again with the responses. A legacy server sends the same input requests as JSON-RPC requests. The
- * client returns `requestState` unchanged and cannot read it, because the server encrypts it. `server/modern/Questions` asks, and
- * `client/modern/InputRounds` answers.
+ * The types with which a modern server asks its client for input. The server answers a request with the result type `input_required` and
+ * its input requests. The client then sends the request again with the responses. A legacy server sends input requests as JSON-RPC requests
+ * instead. The client returns the `requestState` of the server unchanged and cannot read it, because the server encrypts it.
+ * `server/modern/Questions` asks, and `client/modern/InputRounds` answers.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/multi-round-trip-requests
  * @since 0.1.0
@@ -67,7 +67,7 @@ export const InputRequest = Schema.Union(
 export type InputResponse = typeof InputResponse.Type
 
 /**
- * The response to an input request. The input request that has the same key says which of the three kinds it is.
+ * The response to an input request. The input request with the same key decides which of the three types the response has.
  *
  * @category schemas
  */
@@ -86,7 +86,7 @@ export interface InputResponses extends Schema.Schema.Type<typeof InputResponses
 export const InputResponses = Schema.Record({ key: Key, value: InputResponse })
 
 /**
- * The fields that a request has when a client sends it again. The server ignores responses whose keys it does not know.
+ * The fields that a client adds when it sends a request again. The server ignores responses whose keys it does not know.
  *
  * @category constants
  */
@@ -103,8 +103,8 @@ export const retryFields: {
 export interface InputRequiredResult extends Schema.Schema.Type<typeof InputRequiredResult> {}
 
 /**
- * The result with which a server asks for input: input requests under keys that the server has chosen, or a state that the client sends
- * back, or both.
+ * The result with which a server asks for input. The result has input requests under keys that the server has chosen, or a state that the
+ * client sends back, or both.
  *
  * @category schemas
  */
@@ -127,8 +127,8 @@ export const InputRequiredResult = Schema.Struct({
 export const methods: ReadonlySet<string> = new Set(["tools/call", "prompts/get", "resources/read"])
 
 /**
- * The result with which a modern server asks the user to open URLs, in place of the legacy error `UrlElicitationRequired`. The modern era
- * has no ids of elicitations, so the position of each elicitation gives its key: `url-0`, `url-1`.
+ * Makes the result with which a modern server asks the user to open URLs. A legacy server uses the error `UrlElicitationRequired` instead.
+ * In the modern era elicitations have no ids, so the position of each elicitation makes its key: `url-0`, `url-1`.
  *
  * @category constructors
  */

@@ -1,6 +1,7 @@
 /**
  * The methods of the modern era, and a table of all these methods. A method that is not in the table does not exist with revision
- * 2026-07-28 or later. A modern server sends no requests; `InputRequired` has the input requests that it may send in results.
+ * 2026-07-28 or later. A modern server sends no JSON-RPC requests. `InputRequired` has the input requests that a modern server may send in
+ * results.
  *
  * @since 0.1.0
  */
@@ -29,8 +30,8 @@ type Over<Old extends Fields, More extends Fields> = {
     : never
 }
 
-// A type of both eras with the fields of the modern era: the envelope replaces the open `_meta`, and results have a `resultType`. The type
-// is made when it is first used, because a process that serves only one legacy client never needs it.
+// Makes a type of the modern era from a type of both eras: the envelope replaces the open `_meta`, and results have a `resultType`. The
+// type is made on its first use, because a process that serves only one legacy client never needs the type.
 const over = <Old extends Fields, More extends Fields>({ fields }: { readonly fields: Old }, more: More) =>
   // TypeScript types the spread of two type parameters as their intersection, but the later field replaces the earlier one.
   Schema.suspend(() => Schema.Struct({ ...fields, ...more } as Over<Old, More>))

@@ -1,8 +1,8 @@
 /**
  * The HTTP headers in which a modern `tools/call` repeats the arguments that the schema of the tool marks with `x-mcp-header`. This module
- * checks the marks of a schema, makes the headers of a call, and compares the headers with the body. It reads the JSON Schema of the
- * arguments as plain JSON, and follows only `properties`. `client/modern/ToolHeaders` makes the headers, and `server/modern/Era` compares
- * them.
+ * checks the marks of a schema, makes the headers of a call, and compares the headers with the body. The module reads the JSON Schema of
+ * the arguments as plain JSON, and looks for marks only in `properties`. `client/modern/ToolHeaders` makes the headers, and
+ * `server/modern/Era` compares the headers.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/transports#custom-headers-from-tool-parameters
  * @since 0.1.0
@@ -25,7 +25,7 @@ export const MARK = "x-mcp-header"
 export const PREFIX = "Mcp-Param-"
 
 /**
- * The full name of a header, and the names of the properties that lead to its argument.
+ * The full name of a header, and the path of property names to the argument that the header repeats.
  *
  * @category models
  */
@@ -41,8 +41,8 @@ const primitive: ReadonlySet<unknown> = new Set(["string", "integer", "boolean"]
 const isObject = (u: unknown): u is JsonObject => Predicate.isRecord(u)
 
 /**
- * The arguments that headers repeat. On the left: why the marks of the schema are not valid. A client over HTTP leaves a tool with such a
- * schema out of its list, and logs the reason.
+ * Finds the arguments that headers repeat. On the left: the reason why a mark in the schema is not valid. A client over HTTP leaves a tool
+ * with an invalid mark out of its list, and logs the reason.
  *
  * @category constructors
  */
@@ -106,12 +106,15 @@ const hasMark = (value: unknown, key: string, depth: number): boolean => {
 const valueAt = (args: unknown, path: ReadonlyArray<string>): unknown =>
   path.reduce((inner, name) => isObject(inner) && Object.hasOwn(inner, name) ? inner[name] : undefined, args)
 
-/** The text that a header repeats; `undefined` for `null` and for an absent argument, which have no header. */
+/**
+ * Returns the text that a header repeats. Returns `undefined` for `null` and for an absent argument, because these arguments have no
+ * header.
+ */
 const headerText = (value: unknown): string | undefined =>
   typeof value === "string" ? value : typeof value === "boolean" || Number.isSafeInteger(value) ? `${value}` : undefined
 
 /**
- * The headers that a client sends with a call. `args` are the arguments of the call.
+ * Makes the headers that a client sends with a call. `args` are the arguments of the call.
  *
  * @category constructors
  */
@@ -123,7 +126,7 @@ export const make = (headers: ReadonlyArray<ParamHeader>, args: JsonObject | und
 
 /**
  * Compares the headers of a call with its arguments. Integers are compared as numbers. A header is not compared when its argument is absent
- * or `null`. `header` returns the value of a header for a name in lower case.
+ * or `null`. `header` is a function that returns the value of a header for a name in lower case.
  *
  * @category utils
  */

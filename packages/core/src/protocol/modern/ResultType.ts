@@ -1,6 +1,6 @@
 /**
- * The member `resultType`, which every modern result has. A result without `resultType` counts as complete, because older servers send
- * none. A result with an unknown type is not valid. `client/modern/InputRounds` decides by the type what to do with a result.
+ * The member `resultType`, which every modern result has. A result without `resultType` counts as complete, because older servers do not
+ * send this member. A result with an unknown type is not valid. `client/modern/InputRounds` handles each type of result.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic#responses
  * @since 0.1.0
@@ -29,7 +29,7 @@ export const INPUT_REQUIRED = "input_required"
 export const complete = { resultType: Schema.optional(Schema.Literal(COMPLETE)) }
 
 /**
- * The types of the core. No extension may add them.
+ * The types of results of the core protocol. An extension must not add a type with one of these names.
  *
  * @category constants
  */

@@ -1,7 +1,7 @@
 /**
- * Adds to a result what the modern era requires: its type, the name of the server, and cache hints if results of the method carry hints.
- * This is the last step before a result is sent, after `narrowResult` of the method. Hints that the handler has returned stay.
- * `server/modern/Era` calls it.
+ * Adds to a result the members that the modern era requires: the type of the result, the name of the server, and cache hints if results of
+ * the method have hints. `server/modern/Era` calls this module as the last step before it sends a result, after `narrowResult` of the
+ * method. Hints that the handler has returned stay.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic#responses
  * @since 0.1.0
@@ -25,7 +25,7 @@ export interface Unstamped extends Partial<Caching.CacheHints> {
 export type Stamp = <R extends object>(result: R & Unstamped) => R & { readonly resultType: string }
 
 /**
- * What all results of one method of a server have in common.
+ * The options for all results of one method of a server.
  *
  * @category models
  */
@@ -39,7 +39,7 @@ export interface Options {
 }
 
 /**
- * Makes the function that completes the results of a method. It is made once for each method of a server.
+ * Makes the function that adds the members to the results of a method. A server makes one function for each method.
  *
  * @category constructors
  */
@@ -50,7 +50,7 @@ export const make = (
   const own = serverInfo === undefined ? undefined : { [Meta.keys.serverInfo]: serverInfo }
   return (result) => {
     const { _meta, cacheScope = hints.cacheScope, resultType = COMPLETE, ttlMs = hints.ttlMs } = result
-    // The new members come before the spread, because up to Node 22 it takes ten times as long to add them to a copy.
+    // The new members come before the spread. In Node 22 and earlier, it takes ten times as long to add them to a copy.
     const stamped: { [key: string]: unknown } = own === undefined
       ? { resultType, ...result as {} }
       : { resultType, _meta: own, ...result as {} }

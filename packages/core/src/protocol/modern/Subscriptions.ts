@@ -1,6 +1,7 @@
 /**
- * How a modern client subscribes. One request names all notifications that the client wants, and stays open. Each notification carries the
- * id of that request. `client/modern/Listen` sends the request, and `server/modern/Subscriptions` delivers the notifications.
+ * The types with which a modern client subscribes to notifications. One request, `subscriptions/listen`, names all notifications that the
+ * client wants, and stays open. Each notification contains the id of that request. `client/modern/Listen` sends the request, and
+ * `server/modern/Subscriptions` delivers the notifications.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/utilities/subscriptions
  * @since 0.1.0
@@ -81,7 +82,7 @@ export const Acknowledged = Schema.Struct({
   ...Envelope.notification
 })
 
-/** The keys of the filter, each with the capability that the server needs, and with the notification. */
+/** The keys of the filter. Each has the capability that the server must have declared, and the method of the notification. */
 const kinds = [
   ["toolsListChanged", "tools.listChanged", "notifications/tools/list_changed"],
   ["promptsListChanged", "prompts.listChanged", "notifications/prompts/list_changed"],
@@ -89,7 +90,7 @@ const kinds = [
 ] as const
 
 /**
- * The part of a filter that a server with these capabilities supports.
+ * Returns the part of a filter that a server with these capabilities supports.
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/utilities/subscriptions#acknowledgment
  * @category utils
  */
@@ -108,7 +109,7 @@ export const supported = (filter: SubscriptionFilter, capabilities: ServerCapabi
 }
 
 /**
- * Whether a notification is among those that a filter asks for.
+ * Whether a filter asks for a notification.
  *
  * @category utils
  */
@@ -125,7 +126,7 @@ export const includes = (
 }
 
 /**
- * One notification for each kind of change that a filter asks for.
+ * Returns one notification for each kind of change that a filter asks for.
  *
  * @category utils
  */
@@ -137,7 +138,7 @@ export const changes = (
 ]
 
 /**
- * Whether a URI is equal to `above`, or is below it in the path.
+ * Whether a URI is equal to the URI `above`, or is below `above` in the path.
  *
  * @category guards
  */
@@ -145,14 +146,14 @@ export const isAtOrBelow = (uri: string, above: string): boolean =>
   uri === above || (above !== "" && uri.startsWith(above.endsWith("/") ? above : `${above}/`))
 
 /**
- * How many URIs `atOrAbove` returns at most, and how many characters each URI above has at most. A client may subscribe to a URI of any
- * length.
+ * The largest number of URIs that `atOrAbove` returns, and the largest number of characters of each URI above. The limits are necessary
+ * because a client may subscribe to a URI of any length.
  */
 const limits = { above: 512, characters: 8192 } as const
 
 /**
- * The URIs whose subscriptions include this URI: the URI itself and the URIs above it; at most 512. A URI above has at most 8,192
- * characters.
+ * Returns the URIs whose subscriptions include this URI: the URI itself and the URIs above it in the path. Returns at most 512 URIs. Leaves
+ * out URIs above that have more than 8,192 characters.
  *
  * @category utils
  */
@@ -167,7 +168,7 @@ export const atOrAbove = (uri: string): ReadonlySet<string> => {
 }
 
 /**
- * The parameters of a notification, with the id of its subscription.
+ * Adds the id of the subscription to the parameters of a notification.
  *
  * @category utils
  */
@@ -177,7 +178,7 @@ export const withId = <P extends { readonly _meta?: Meta.Meta | undefined }>(
 ): P & { readonly _meta: Meta.Meta } => ({ ...params, _meta: { ...params._meta, [Meta.keys.subscriptionId]: id } })
 
 /**
- * The id of the subscription to which a notification belongs; `undefined` when the notification has none.
+ * Returns the id of the subscription to which a notification belongs; `undefined` when the notification has no such id.
  *
  * @category utils
  */

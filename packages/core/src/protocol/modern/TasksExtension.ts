@@ -3,8 +3,8 @@
  * later. Give `extension` to each server and each client that should have these tasks. `server/TasksServer` and `client/TasksClient` export
  * `extension`, too.
  *
- * `Tasks` has what these tasks share with the experimental tasks of revision 2025-11-25. This extension never enables the experimental
- * tasks.
+ * `Tasks` has the types that these tasks share with the experimental tasks of revision 2025-11-25. This extension never enables the
+ * experimental tasks.
  *
  * @see https://github.com/modelcontextprotocol/ext-tasks
  * @since 0.1.0
@@ -57,7 +57,7 @@ export const TaskError = Schema.Struct({
 export interface DetailedTask extends Schema.Schema.Type<typeof DetailedTask> {}
 
 /**
- * A task with the member that belongs to its status: the input requests without a response, the result, or the error.
+ * A task with the member that belongs to its status: the input requests that have no response yet, the result, or the error.
  *
  * @category schemas
  */
@@ -65,7 +65,7 @@ export const DetailedTask = Schema.Struct({
   ...Task.fields,
   /** The input requests. Present when the status is `input_required`. */
   inputRequests: Schema.optional(InputRequests),
-  /** The result, also a result with `isError`. Present when the status is `completed`. */
+  /** The result of the request, also when the result has `isError`. Present when the status is `completed`. */
   result: Schema.optional(JsonObject),
   /** The error. Present when the status is `failed`. */
   error: Schema.optional(TaskError)

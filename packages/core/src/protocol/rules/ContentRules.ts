@@ -1,7 +1,7 @@
 /**
- * The rules of content that the schemas cannot express: the data of images, audio and blobs is base64, and a media type has a type and a
- * subtype. `server/features/Prompts` and `server/features/Resources` check contents by these rules, and `definition/ToolResult` checks the
- * results of tools.
+ * Checks the rules of content that the schemas cannot express. The data of images, audio and blobs must be base64, and a media type must
+ * have a type and a subtype. `server/features/Prompts` and `server/features/Resources` check contents by these rules, and
+ * `definition/ToolResult` checks the results of tools.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/server/prompts#image-content
  */
@@ -15,7 +15,10 @@ export const isBase64 = (text: string): boolean => text.length % 4 === 0 && alph
 
 export const isMediaType = (text: string): boolean => mediaType.test(text)
 
-/** The first rule that a content block breaks, without the value that breaks it; `undefined` when it breaks none. */
+/**
+ * Returns the first rule that a content block breaks; `undefined` when the block breaks no rule. The text does not contain the invalid
+ * value.
+ */
 export const problem = (block: ContentBlock): string | undefined => {
   switch (block.type) {
     case "image":

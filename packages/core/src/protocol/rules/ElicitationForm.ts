@@ -1,7 +1,7 @@
 /**
- * The rules of forms that the JSON Schema of a form cannot express: which forms a server may send, and whether an answer fits a form. The
+ * Checks the rules of forms that the JSON Schema of a form cannot express: which forms a server may send, and which answers fit a form. The
  * client checks its answer before it sends the answer (`client/session/FeatureAnswers`). The server checks each answer that it receives
- * (`definition/Form`). `ElicitationSchema` has the shape of a form. The application shows the form to the user.
+ * (`definition/Form`). `ElicitationSchema` has the types of a form.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/client/elicitation#requested-schema
  */
@@ -11,7 +11,7 @@ import type { PrimitiveSchema, RequestedSchema } from "../ElicitationSchema.js"
 import type { Place } from "../Issue.js"
 import * as TextFormat from "../schema/TextFormat.js"
 
-/** The values from which the user chooses; `undefined` when the field is not a choice. */
+/** Returns the values from which the user chooses; `undefined` when the field is not a choice. */
 const enumValues = (field: PrimitiveSchema): ReadonlyArray<string> | undefined => {
   if ("oneOf" in field) return field.oneOf.map((one) => one.const)
   if ("enum" in field) return field.enum
@@ -53,7 +53,7 @@ const problemsOf = (field: PrimitiveSchema): ReadonlyArray<string> => {
   return wrong === undefined ? found : [...found, `the default does not fit: ${wrong}`]
 }
 
-/** The rules that a form breaks, each with the path of its field; an empty array when the form breaks none. */
+/** Returns the rules that a form breaks, each with the path of its field; an empty array when the form breaks no rule. */
 export const problems = ({ properties, required = [] }: RequestedSchema): ReadonlyArray<Place> => [
   ...Object.entries(properties).flatMap(([path, field]) => problemsOf(field).map((message) => ({ path, message }))),
   ...required.filter((name) => !Object.hasOwn(properties, name)).map((path) => ({
@@ -63,18 +63,18 @@ export const problems = ({ properties, required = [] }: RequestedSchema): Readon
 ]
 
 /**
- * An answer, completed with the defaults that the form has for missing fields.
+ * Returns an answer in which each missing field has the default of the form, if the form has a default for the field.
  * @see https://modelcontextprotocol.io/specification/2025-11-25/client/elicitation#supported-schema-types
  */
 export const withDefaults = ({ properties }: RequestedSchema, content: ElicitContent = {}): ElicitContent => {
   const lacking = Object.entries(properties).flatMap(([name, field]) =>
     field.default === undefined || Object.hasOwn(content, name) ? [] : [[name, field.default] as const]
   )
-  // An answer may have many fields that the form does not have, so it is copied only when it lacks a field with a default.
+  // The answer is copied only when it lacks a field with a default, because an answer may have many fields that the form does not have.
   return lacking.length === 0 ? content : { ...content, ...Object.fromEntries(lacking) }
 }
 
-/** Why a value does not fit a field; `undefined` when the value fits. */
+/** Returns the reason why a value does not fit a field; `undefined` when the value fits. */
 const problemOf = (field: PrimitiveSchema, value: ElicitValue): string | undefined => {
   switch (field.type) {
     case "boolean":
@@ -131,7 +131,7 @@ const textProblem = (field: Of<"string">, value: string): string | undefined => 
     : undefined
 }
 
-/** Counts characters, as JSON Schema does; a UTF-16 unit may be half of a character. */
+/** Counts the characters of a text, as JSON Schema does. The length of a JavaScript string counts some characters twice. */
 const charactersOf = (text: string): number => {
   let count = 0
   for (const _ of text) count++
@@ -139,9 +139,9 @@ const charactersOf = (text: string): number => {
 }
 
 /**
- * Checks an answer. On the right: the answer that fits the form. On the left: the fields that do not fit. A text is accepted for a field of
- * several choices and becomes a list, because a peer of revision 2025-06-18 receives such a field as a choice of one value. Values for
- * fields that the form does not have stay, without a check.
+ * Checks an answer. On the right: the answer, when it fits the form. On the left: the fields that do not fit. For a field of several
+ * choices, a single string is also accepted and becomes a list, because a peer of revision 2025-06-18 receives this field as a choice of
+ * one string. Values for fields that the form does not have stay in the answer and are not checked.
  */
 export const check = (
   { properties, required }: RequestedSchema,

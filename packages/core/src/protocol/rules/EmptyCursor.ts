@@ -1,13 +1,14 @@
 /**
- * With revision 2025-11-25 and earlier, an empty cursor means that there is no cursor: servers end a list with `nextCursor: ""`, and
- * clients begin a list with `cursor: ""`. `isAbsent` makes the list methods of these revisions (`legacy/Methods`, `legacy/TaskMethods`)
- * leave out empty cursors. With revision 2026-07-28, an empty cursor is a cursor like any other. The lists of this server never return an
- * empty cursor, and begin at their first entry when a client sends one.
+ * Treats an empty cursor as an absent cursor, with revision 2025-11-25 and earlier. Some servers of these revisions end a list with
+ * `nextCursor: ""`, and some clients begin a list with `cursor: ""`. `isAbsent` makes the list methods of these revisions
+ * (`legacy/Methods`, `legacy/TaskMethods`) leave out empty cursors. With revision 2026-07-28, an empty cursor is a normal cursor. The
+ * server of this library never returns an empty cursor. When a client sends an empty cursor, this server begins at the first entry of the
+ * list.
  */
 import * as Either from "effect/Either"
 import type * as Method from "../Method.js"
 
-/** The same list method, with decoders that leave out empty cursors. */
+/** Returns the same list method, but its decoders leave out empty cursors. */
 export const isAbsent = <Name extends string, Params, Result>(
   method: Method.Request<Name, Params, Result>
 ): Method.Request<Name, Params, Result> => ({

@@ -1,7 +1,7 @@
 /**
- * Says which `file:` URIs may be roots of a client (`client/ClientFeatures`): a URI may be a root if its path cannot leave the folder that
- * the URI names, in whatever way the path is written. A URI that could be read in two ways is refused. This module does not read the disk,
- * so code that opens a file must still check symbolic links.
+ * Checks which `file:` URIs may be roots of a client (`client/ClientFeatures`). A URI may be a root only if its path cannot lead out of the
+ * folder that the URI names. The check refuses a URI that could be interpreted in two ways. This module does not read the disk, so code
+ * that opens a file must also check symbolic links.
  */
 import * as Either from "effect/Either"
 import * as Encoding from "effect/Encoding"
@@ -9,7 +9,7 @@ import * as Encoding from "effect/Encoding"
 const MAX_LENGTH = 65_536
 const scheme = /^file:(?:\/\/(?:localhost)?\/|\/(?!\/))/i
 
-/** The decoded names in the path of a URI, beginning at the root of the disk. On the left: why the URI is not safe. */
+/** Returns the decoded names in the path of a URI, beginning at the root of the disk. On the left: the reason why the URI is not safe. */
 export const segments = (uri: string): Either.Either<ReadonlyArray<string>, string> => {
   if (uri.length > MAX_LENGTH) return Either.left("it is too long")
   const opening = scheme.exec(uri)
@@ -46,7 +46,7 @@ const isClean = (name: string): boolean => {
 const machine = /^file:\/\/[^/]+\//i
 
 /**
- * Why a URI must not be a root of a client; `undefined` when it may be one. A root may be on another machine.
+ * Returns the reason why a URI must not be a root of a client; `undefined` when the URI may be a root. A root may be on another machine.
  * @see https://modelcontextprotocol.io/specification/2025-11-25/client/roots#security-considerations
  */
 export const rootProblem = (uri: string): string | undefined =>

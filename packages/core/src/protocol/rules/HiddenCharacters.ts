@@ -1,15 +1,18 @@
 /**
  * Removes characters that people do not see from the texts that models read: tag characters, bidi controls, zero-width characters and
- * variation selectors. A server could hide instructions for a model in such characters. A character stays where the writing needs it: a
- * joiner in an emoji or in a script with joined letters, and one variation selector after a character that has variations.
+ * variation selectors. A server could hide instructions for a model in such characters. A hidden character stays where correct spelling
+ * needs the character. These are a joiner in an emoji or in a script with joined letters, and one variation selector after a character that
+ * has variations.
  *
- * `ToolList` of package `ai`, `ClientSessionGroup` and `Proxy` of package `proxy` clean their lists. They clean names, titles and
- * descriptions. They never clean results, values of enumerations or names of properties, because calls need the same text.
+ * `ToolList` of package `ai`, `ClientSessionGroup`, and `Proxy` of package `proxy` remove hidden characters from the names, titles and
+ * descriptions in their lists. They never change results, values of enumerations or names of properties, because a call must contain
+ * exactly the same text.
  */
 import * as Predicate from "effect/Predicate"
 
 /**
- * Tag characters, and other characters of plane 14 that have no form. The numbers between the two ranges are variation selectors beyond 16.
+ * Tag characters, and other characters of plane 14 that are not visible. The numbers between the two ranges are variation selectors beyond
+ * 16.
  */
 const TAGS = "\\u{E0000}-\\u{E00FF}\\u{E01F0}-\\u{E0FFF}"
 
@@ -79,10 +82,10 @@ const HAS_JOINER = new RegExp(JOINER, "u")
 
 const HAS_VARIATION = new RegExp(VARIATION, "u")
 
-/** How many UTF-16 units before and after a run are looked at. A character has at most two units. */
+/** How many UTF-16 units before and after a run of hidden characters the check reads. A character has at most two units. */
 const AROUND = 2
 
-/** The text without its hidden characters. */
+/** Returns the text without its hidden characters. */
 export const removed = (text: string): string =>
   HIDDEN.test(text)
     ? text.replace(RUNS, (run, at: number) => {
@@ -100,11 +103,11 @@ const staysBetween = (before: string, run: string, after: string): boolean => {
   return JOINS.test(before) && (!EMOJI_AT_END.test(before) || EMOJI_AT_START.test(after))
 }
 
-/** The text with an escape in place of each character outside of ASCII, so that a reader of a log sees how two names differ. */
+/** Returns the text with an escape instead of each character outside of ASCII, so that a reader of a log sees how two names differ. */
 export const escaped = (text: string): string =>
   text.replace(/[^\x20-\x7e]/gu, (one) => `\\u{${one.codePointAt(0)!.toString(16)}}`)
 
-/** The texts that an entry of a list has: a tool, a prompt, a resource or a resource template. */
+/** The texts of an entry of a list. The entry is a tool, a prompt, a resource or a resource template. */
 interface Listed {
   readonly name: string
   readonly title?: string | undefined
@@ -112,9 +115,9 @@ interface Listed {
 }
 
 /**
- * The entry without hidden characters in its title and description, in the titles and descriptions of its annotations, arguments and
- * schemas, and in the name of a resource. The name of a tool or prompt stays, because calls need it. Returns the same object when nothing
- * is hidden.
+ * Removes hidden characters from an entry: from its title and description, from the titles and descriptions of its annotations, arguments
+ * and schemas, and from the name of a resource. The name of a tool or prompt stays, because calls contain this name. Returns the same
+ * object when the entry has no hidden characters.
  */
 export const removedFrom = <A extends Listed>(entry: A): A => {
   const { annotations, arguments: args, inputSchema, name, outputSchema, ...texts } = entry as A & Partial<Described>

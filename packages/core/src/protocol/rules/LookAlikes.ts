@@ -1,9 +1,10 @@
 /**
- * Finds names that look alike to people although they are not equal: Cyrillic `а` in place of Latin `a`, `1` in place of `l`, or hidden
- * characters. It also finds names that mix scripts whose letters look alike. `ListReport` of the client reports both.
+ * Finds names that look alike to people although they are not equal: Cyrillic `а` instead of Latin `a`, `1` instead of `l`, or hidden
+ * characters. This module also finds names that mix scripts whose letters look alike. `ListReport` of the client reports both kinds of
+ * names.
  *
- * The table has letters of other scripts that look like Latin letters. It does not have all characters of Unicode's `confusables.txt`,
- * which would be larger than the client; names of tools consist of letters, digits and a few signs.
+ * The table has letters of other scripts that look like Latin letters. The table does not have all characters of Unicode's
+ * `confusables.txt`, because that list is larger than the code of the client. Names of tools consist of letters, digits and a few signs.
  *
  * @see https://www.unicode.org/reports/tr39/#Confusable_Detection
  */
@@ -12,7 +13,7 @@ import * as HiddenCharacters from "./HiddenCharacters.js"
 export interface LookAlikes {
   /** Groups of names that look alike. */
   readonly alike: ReadonlyArray<ReadonlyArray<string>>
-  /** Names with letters of several scripts among which letters look alike. */
+  /** Names that mix letters of several scripts whose letters look alike. */
   readonly mixed: ReadonlyArray<string>
 }
 
@@ -33,7 +34,7 @@ export const find = (names: Iterable<string>): LookAlikes => {
 /** How many characters of a name are compared, because a server may send a name of any length. */
 const MAX_LENGTH = 1000
 
-/** A form of the name. Names that look alike have equal forms. */
+/** Returns a form of the name. Names that look alike have equal forms. */
 const formOf = (name: string): string => {
   const seen = HiddenCharacters.removed(name.slice(0, MAX_LENGTH)).normalize("NFKC")
   let form = ""
@@ -50,7 +51,7 @@ const SCRIPTS = ["Latin", "Cyrillic", "Greek", "Armenian", "Cherokee", "Coptic",
 const mixesScripts = (name: string): boolean =>
   !ASCII.test(name) && SCRIPTS.filter((script) => script.test(name.slice(0, MAX_LENGTH))).length > 1
 
-/** Characters of other scripts, and at the same position of the second text the Latin character that each looks like. */
+/** Characters of other scripts. The second text has, at the same position, the Latin character that each character looks like. */
 const pairs: ReadonlyArray<readonly [others: string, latin: string]> = [
   // Letters and digits of ASCII.
   ["01I|", "Olll"],

@@ -1,8 +1,8 @@
 /**
- * Says which keys of `_meta` are valid, and which keys the specification reserves. A key is a name after an optional prefix of labels:
- * `com.example/trace`. `client/session/MethodCalls`, `ResultMeta` and `server/features/NamingRules` check keys with this module.
- * Identifiers of extensions follow the same rule; `Extension` and `client/ClientFeatures` check them. `Meta` has the keys that the
- * specification defines.
+ * Checks which keys of `_meta` are valid, and which keys the specification reserves. A key is a name after an optional prefix of labels,
+ * such as `com.example/trace`. `client/session/MethodCalls`, `ResultMeta` and `server/features/NamingRules` check keys with this module.
+ * Identifiers of extensions follow the same rules, and `Extension` and `client/ClientFeatures` check identifiers with this module. `Meta`
+ * has the keys that the specification defines.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic#_meta
  */
@@ -19,7 +19,7 @@ export interface MetaKey {
   readonly name: string
 }
 
-/** The labels and the name of a key; `undefined` when the key is not valid. */
+/** Returns the labels and the name of a key; `undefined` when the key is not valid. */
 export const parse = (key: string): MetaKey | undefined => {
   if (key.length > MAX_LENGTH) return undefined
   const slash = key.indexOf("/")
@@ -35,8 +35,9 @@ const own: ReadonlySet<string> = new Set(["modelcontextprotocol", "mcp"])
 const unprefixed: ReadonlySet<string> = new Set([keys.progressToken, keys.traceparent, keys.tracestate, keys.baggage])
 
 /**
- * Whether the specification reserves a key. With revision 2025-11-25 and later, the second label decides. Revision 2025-06-18 reserves each
- * prefix that has a reserved label before its last label.
+ * Whether the specification reserves a key. With revision 2025-11-25 and later, the specification reserves a prefix whose second label is
+ * `modelcontextprotocol` or `mcp`. With earlier revisions, the specification reserves a prefix that has one of these labels before its last
+ * label.
  */
 export const isReserved = (key: string, version: Version = "2026-07-28"): boolean => {
   const parsed = parse(key)
@@ -49,8 +50,8 @@ export const isReserved = (key: string, version: Version = "2026-07-28"): boolea
 }
 
 /**
- * Why an application should not use a key of its own: the key is not valid, or the specification reserves its prefix. `undefined` when the
- * application may use it.
+ * Returns the reason why an application should not use a key of its own: the key is not valid, or the specification reserves its prefix.
+ * Returns `undefined` when the application may use the key.
  */
 export const problem = (key: string): string | undefined => {
   const parsed = parse(key)
@@ -66,12 +67,13 @@ const defined: ReadonlySet<string> = new Set(Object.values(keys))
 /** Whether the specification defines this key. */
 export const isDefined = (key: string): boolean => defined.has(key)
 
-/** How many keys the reason names. */
+/** How many keys `reason` names at most. */
 const MAX_NAMED = 10
 
 /**
- * What is wrong with the keys that an application has given in `_meta`; `undefined` when nothing is wrong. `valid` is `_meta` without the
- * keys that MUST NOT be sent. A reserved key stays, because it may belong to an extension that this library does not know.
+ * Checks the keys that an application has put in `_meta`. Returns `undefined` when all keys are allowed. `reason` explains what is wrong,
+ * and `valid` is `_meta` without the keys that are not valid. A reserved key stays in `valid`, because the key may belong to an extension
+ * that this library does not know.
  */
 export const flaw = (
   meta: { readonly [key: string]: unknown }

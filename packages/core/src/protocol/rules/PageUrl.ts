@@ -1,7 +1,7 @@
 /**
- * Says which URLs a server may ask a user to open: URLs of web pages, which begin with `https:` or `http:`. With a URL of another scheme, a
- * browser might run code that the URL contains, read the disk of the user, or start a program on the machine of the user. Therefore the
- * client (`ClientFeatures`) does not show such a URL to its application, and the server (`Ask`) does not send such a URL.
+ * Checks which URLs a server may ask a user to open: URLs of web pages, which begin with `https:` or `http:`. With a URL of another scheme,
+ * a browser might run code that the URL contains, read the disk of the user, or start a program on the machine of the user. Therefore the
+ * client (`ClientFeatures`) does not pass a URL with another scheme to its application, and the server (`Ask`) does not send one.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/client/elicitation#safe-url-handling
  */
@@ -10,7 +10,7 @@ const ofPages: ReadonlySet<string> = new Set(["http:", "https:"])
 /** Characters that a browser ignores before the scheme and inside the scheme. */
 const unseen = /^[^\x21-\uffff]+|[\t\r\n]+/g
 
-/** Why a server must not ask a user to open a URL, as the end of a sentence; `undefined` when it may ask. */
+/** Returns the reason why a server must not ask a user to open a URL, as the end of a sentence; `undefined` when the server may ask. */
 export const problem = (url: string): string | undefined => {
   const scheme = /^[a-z][a-z0-9+.-]*:/i.exec(url.replace(unseen, ""))?.[0].toLowerCase()
   return scheme !== undefined && !ofPages.has(scheme)

@@ -1,8 +1,7 @@
 /**
- * The rules about the order of tool uses and tool results in the messages to a model. The message after a message with tool uses must
- * answer every use. A message with tool results contains nothing else. The server checks its own question (`server/Ask`), and the client
- * checks the question that it receives (`client/session/FeatureAnswers`). These rules are about whole lists of messages; `SamplingContent`
- * has the content of one message.
+ * Checks the order of tool uses and tool results in the messages to a model. The message after a message with tool uses must answer every
+ * use. A message with tool results contains nothing else. The server checks the request that it sends (`server/Ask`), and the client checks
+ * the request that it receives (`client/session/FeatureAnswers`). `SamplingContent` has the content of one message.
  * @see https://modelcontextprotocol.io/specification/2025-11-25/client/sampling#message-content-constraints
  */
 import type { CreateMessageResult, SamplingMessage, ToolChoice } from "../Sampling.js"
@@ -20,9 +19,9 @@ const blocks = ({ content }: Pick<SamplingMessage, "content">): ReadonlyArray<Sa
 const isUse = (block: SamplingContent): block is ToolUseContent => block.type === "tool_use"
 const isResult = (block: SamplingContent): block is ToolResultContent => block.type === "tool_result"
 
-/** The first rule that a list of messages breaks; `undefined` when it breaks none. */
+/** Returns the first rule that a list of messages breaks; `undefined` when the list breaks no rule. */
 export const problem = (messages: ReadonlyArray<SamplingMessage>): Problem | undefined => {
-  // The ids of the tool uses in the message before.
+  // The ids of the tool uses in the previous message.
   let unanswered: ReadonlySet<string> = new Set()
   for (let at = 0; at < messages.length; at++) {
     const wrong = broken(messages[at]!, unanswered)
@@ -56,7 +55,7 @@ const broken = (
 }
 
 /**
- * The rule that the answer of a model breaks, given the tool choice of the request; `undefined` when it breaks none.
+ * Returns the rule that the answer of a model breaks, given the tool choice of the request; `undefined` when the answer breaks no rule.
  * @see https://modelcontextprotocol.io/specification/2025-11-25/client/sampling#tool-choice-modes
  */
 export const problemOfAnswer = (

@@ -3,15 +3,15 @@
  * are in lower case, percent-encoded triplets are in upper case, unreserved characters are decoded, other characters are encoded as UTF-8,
  * and the path of a web URL is at least "/".
  *
- * A key is only for comparisons: handlers, peers and logs get the URI as it was sent. `%2F` is never decoded and `..` is never resolved,
- * because this module does not know what a server does with the segments of a path.
+ * Use a key only for comparisons. Handlers, peers and logs get the original URI. This module never decodes `%2F` and never resolves `..`,
+ * because each server decides what the segments of a path mean.
  *
  * @see https://www.rfc-editor.org/rfc/rfc3986#section-6.2
  */
 import * as Either from "effect/Either"
 import * as Encoding from "effect/Encoding"
 
-/** How many characters a URI may have that is normalized. A longer URI is its own key, because a peer may send a URI of any length. */
+/** How many characters a URI may have to be normalized. A longer URI is its own key, because a peer may send a URI of any length. */
 const MAX_LENGTH = 65_536
 
 export const of = (uri: string): string => {
@@ -21,7 +21,7 @@ export const of = (uri: string): string => {
   return normalScheme(scheme, rest) + path(rest.slice(authorityOf(rest).length), pathIsNeeded(scheme, rest))
 }
 
-/** The key of the beginning of a URI, such as the text before the first variable of a template. */
+/** Returns the key of the beginning of a URI, such as the text before the first variable of a template. */
 export const ofStart = (text: string): string => {
   const key = of(text)
   // The host or the path may continue after the text, so the slash that `of` adds is removed.
@@ -30,7 +30,7 @@ export const ofStart = (text: string): string => {
 
 const schemeOf = /^[A-Za-z][A-Za-z0-9+.-]*:/
 
-/** The authority of a URI, with the two slashes before it; the empty string when there is none. */
+/** Returns the authority of a URI, with the two slashes before it; the empty string when the URI has no authority. */
 const authorityOf = (rest: string): string => /^\/\/[^/?#]*/.exec(rest)?.[0] ?? ""
 
 const webPorts: Readonly<Record<string, string>> = { "http:": "80", "https:": "443", "ws:": "80", "wss:": "443" }
@@ -41,7 +41,7 @@ const pathIsNeeded = (scheme: string, rest: string): boolean =>
 const path = (text: string, isNeeded: boolean): string =>
   isNeeded && !text.startsWith("/") ? `/${ofPart(text)}` : ofPart(text)
 
-/** The scheme and the authority. In the authority, only the host ignores upper and lower case. */
+/** Normalizes the scheme and the authority. In the authority, only the host is not case-sensitive. */
 const normalScheme = (given: string, rest: string): string => {
   const scheme = given.toLowerCase()
   const authority = authorityOf(rest)
@@ -58,10 +58,10 @@ const normalScheme = (given: string, rest: string): string => {
 /** Percent-encoded triplets, and the text between them. */
 const triplets = /%[0-9A-F]{2}|[^%]+/g
 
-/** What a URI can also write in another way: triplets, and characters that are not allowed in a URI. */
+/** The parts that a URI can write in more than one way: triplets, and characters that are not allowed in a URI. */
 const odd = /%[0-9A-Fa-f]{2}|[^\x21\x23-\x3b\x3d\x3f-\x5b\x5d\x5f\x61-\x7a\x7e]+/gu
 
-/** The key of a part of a URI that is after its host. */
+/** Returns the key of a part of a URI that follows the host. */
 export const ofPart = (text: string): string =>
   text.replace(odd, (part) => part.length === 3 && part.startsWith("%") ? triplet(part) : encoded(part))
 

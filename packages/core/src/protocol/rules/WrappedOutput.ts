@@ -1,13 +1,13 @@
 /**
- * Structured content of any type, for clients of revision 2025-11-25 or earlier, which accept only an object. A value that is not an object
- * becomes the member `result` of an object. So does every value of a tool whose output schema allows values that are not objects, because
- * the content must conform to the output schema that the client has listed. The official SDK does the same. `protocol/Tools` wraps output
- * schemas, `features/Tools` wraps values, and `ToolCodec` reads a value that another server has wrapped.
+ * Wraps structured content for clients of revision 2025-11-25 or earlier, which accept only an object. A value that is not an object
+ * becomes the member `result` of an object. If the output schema of a tool allows values that are not objects, every value of the tool is
+ * wrapped, because the content must conform to the wrapped output schema that the client has received. The official SDK does the same.
+ * `protocol/Tools` wraps output schemas, `features/Tools` wraps values, and `ToolCodec` reads a value that another server has wrapped.
  */
 import * as Predicate from "effect/Predicate"
 import type { JsonObject } from "../Json.js"
 
-/** The member of the object that has the value. */
+/** The member of the object that contains the wrapped value. */
 const MEMBER = "result"
 
 /** Whether an output schema allows values that are not objects. */
@@ -21,7 +21,7 @@ export const isValue = (value: unknown): value is JsonObject =>
 
 export const read = (value: JsonObject): unknown => value[MEMBER]
 
-/** The schema of wrapped values. References in it lead to the new places of the parts to which they led before. */
+/** Returns the schema of wrapped values. Each reference in the schema is changed, so that it leads to the new place of its target. */
 export const schema = ({ $schema, ...schema }: JsonObject): JsonObject => ({
   ...($schema === undefined ? {} : { $schema }),
   type: "object",
@@ -46,7 +46,7 @@ const REFERENCES: ReadonlySet<string> = new Set(["$ref", "$dynamicRef", "$recurs
 
 const rebased = (schema: unknown): unknown => {
   if (Array.isArray(schema)) return schema.map(rebased)
-  // A schema with `$id` is returned unchanged, because references inside of it do not lead out of it.
+  // A schema with `$id` is returned unchanged, because references inside this schema do not lead out of it.
   if (!Predicate.isRecord(schema) || hasAddress(schema)) return schema
   return Object.fromEntries(Object.entries(schema).map(([keyword, value]) => [keyword, rebasedValue(keyword, value)]))
 }
@@ -60,8 +60,8 @@ const rebasedValue = (keyword: string, value: unknown): unknown => {
 }
 
 /**
- * The reference after wrapping. A reference that is a path counts from the root of the schema, so it changes. A reference to an anchor
- * stays.
+ * Returns the reference after wrapping. A reference that is a path starts at the root of the schema, so the path changes. A reference to an
+ * anchor stays.
  */
 const rebasedReference = (reference: string): string =>
   reference === "#" || reference.startsWith("#/") ? `#/properties/${MEMBER}${reference.slice(1)}` : reference

@@ -1,7 +1,7 @@
 /**
- * Effect's parser of schemas: decoders, encoders, and the issues with which they refuse a value. Only this module reads
- * `effect/ParseResult`. It makes issues, and walks over an issue to find the places where a value does not conform. `Issue` turns the
- * places into sentences. Version 4 of Effect has other issues; `EffectParser.v4.ts` replaces this module for version 4.
+ * Effect's parser of schemas: decoders, encoders, and the issues with which they refuse a value. Only this module imports
+ * `effect/ParseResult`. The module makes issues, and searches an issue for the places where a value does not conform. `Issue` makes
+ * sentences from the places. Version 4 of Effect has other issues; `EffectParser.v4.ts` replaces this module for version 4.
  */
 import * as Arr from "effect/Array"
 import * as Effect from "effect/Effect"
@@ -15,7 +15,7 @@ import * as SchemaAST from "effect/SchemaAST"
 import * as IssueText from "./IssueText.js"
 import * as SchemaTree from "./SchemaTree.js"
 
-/** Why a value does not conform to a schema. */
+/** The reason why a value does not conform to a schema. */
 export type ParseIssue = ParseResult.ParseIssue
 
 /** The error that contains an issue. */
@@ -24,7 +24,9 @@ export const ParseError: typeof ParseResult.ParseError = ParseResult.ParseError
 
 type Parse<E> = (u: unknown, options?: SchemaTree.ParseOptions) => E
 
-/** Like the three functions below, throws the error of Effect's parser when the parser cannot use the schema. */
+/**
+ * Decodes a value. This function and the three functions below throw the error of Effect's parser when the parser cannot use the schema.
+ */
 export const decodeUnknown: <A, I>(schema: Schema.Schema<A, I>) => Parse<Effect.Effect<A, ParseIssue>> =
   ParseResult.decodeUnknown
 
@@ -43,25 +45,25 @@ export const withDefaults = (schema: Schema.Schema.Any): (u: unknown) => unknown
   return (u) => struct.make(u as never, { disableValidation: true })
 }
 
-/** The issue of a value, with a text that explains it. */
+/** Makes the issue of a value, with a text that explains the issue. */
 export const refused = (ast: SchemaTree.AST, actual: unknown, message: string): ParseIssue =>
   new ParseResult.Type(ast, actual, message)
 
-/** The issue of a value at a path inside of another value. */
+/** Makes the issue of a value that is at a path inside another value. */
 export const below = (
   path: Arr.NonEmptyReadonlyArray<PropertyKey>,
   actual: unknown,
   issue: ParseIssue
 ): ParseIssue => new ParseResult.Pointer(path, actual, issue)
 
-/** One issue that consists of several issues of the same value. */
+/** Makes one issue that consists of several issues of the same value. */
 export const together = (actual: unknown, issues: Arr.NonEmptyReadonlyArray<ParseIssue>): ParseIssue =>
   new ParseResult.Composite(Schema.Unknown.ast, actual, issues)
 
-/** What a filter returns to refuse a member of a value. */
+/** Makes the value that a filter returns to refuse a member of a value. */
 export const refusedMember = (member: string, message: string): Schema.FilterIssue => ({ path: [member], message })
 
-/** The annotation that gives a schema the text of each refusal. */
+/** Makes the annotation that sets the text for each value that a schema refuses. */
 export const words = (message: string): { readonly message: SchemaAST.MessageAnnotation } => ({
   message: () => ({ message, override: true })
 })
@@ -73,10 +75,10 @@ interface Place {
 
 const MAX_PLACES = 10
 const MAX_MESSAGE = 200
-/** How many issues one walk visits at most. */
+/** How many issues one search visits at most. */
 const MAX_STEPS = 1000
 
-/** The places where a value does not conform; at most ten. `quotes` says whether the texts quote short values. */
+/** Returns the places where a value does not conform; at most ten. `quotes` says whether the texts quote short values. */
 export const places = (issue: ParseIssue, quotes: boolean): ReadonlyArray<Place> => {
   const found: Array<Place> = []
   let steps = 0
@@ -135,7 +137,7 @@ export const places = (issue: ParseIssue, quotes: boolean): ReadonlyArray<Place>
   }
 
   visit(issue, [])
-  // The walk has found no place within its steps.
+  // The search has found no place within the largest number of steps.
   if (found.length === 0) add([], "does not conform")
   return found
 }
@@ -158,8 +160,8 @@ const titled = (issue: ParseResult.Type): string | undefined =>
 type Annotated = ParseResult.Type | ParseResult.Composite | ParseResult.Refinement | ParseResult.Transformation
 
 /**
- * The `message` annotation of the schema. As in Effect's formatter, a message of an inner schema takes precedence over a message of an
- * outer schema.
+ * Returns the text of the `message` annotation of the schema. As in Effect's formatter, a message of an inner schema takes precedence over
+ * a message of an outer schema.
  */
 const annotated = (issue: ParseIssue): string | undefined => {
   switch (issue._tag) {
@@ -190,13 +192,13 @@ const choose = (issue: Annotated, given: ReturnType<SchemaAST.MessageAnnotation>
   return textOf(hasOptions ? given.message : given)
 }
 
-/** The text of a message. A message that an asynchronous effect makes is left out, because a refusal is written at once. */
+/** Returns the text of a message; `undefined` when an asynchronous effect makes the message, because the caller needs the text at once. */
 const textOf = (message: string | Effect.Effect<string>): string | undefined =>
   Predicate.isString(message) ? message : Exit.getOrElse(Effect.runSyncExit(message), () => undefined)
 
 /**
- * The schema that a member of a union expected in place of the whole value. `undefined` when its issue is about a part of the value, or has
- * a text of its own.
+ * Returns the schema that a member of a union expected for the whole value. Returns `undefined` when the issue of the member is about a
+ * part of the value, or has a `message` annotation.
  */
 const expectedAsAWhole = (issue: ParseIssue, actual: unknown): SchemaTree.AST | undefined => {
   if (annotated(issue) !== undefined) return undefined

@@ -1,7 +1,7 @@
 /**
  * Effect's parser of schemas: decoders, encoders, and the issues with which they refuse a value. This module replaces `EffectParser` for
- * version 4. It makes issues, and walks over an issue to find the places where a value does not conform. `Issue` turns the places into
- * sentences. Here, issues keep the values that they refuse; by default version 4 leaves these values out.
+ * version 4. The module makes issues, and searches an issue for the places where a value does not conform. `Issue` makes sentences from the
+ * places. Issues of this module keep the refused values, although version 4 leaves these values out by default.
  */
 import type * as Arr from "effect/Array"
 import * as Context from "effect/Context"
@@ -16,7 +16,7 @@ import * as SchemaParser from "effect/SchemaParser"
 import * as IssueText from "./IssueText.js"
 import * as SchemaTree from "./SchemaTree.js"
 
-/** Why a value does not conform to a schema. */
+/** The reason why a value does not conform to a schema. */
 export type ParseIssue = SchemaIssue.Issue
 
 /** The error that contains an issue. Its message never contains a value. */
@@ -52,7 +52,9 @@ const atOnce = <A>(parse: Parse<Effect.Effect<A, ParseIssue>>): Parse<Effect.Eff
   return fiber.pollUnsafe() ?? Effect.onInterrupt(Fiber.join(fiber), () => Fiber.interrupt(fiber))
 }
 
-/** Like the three functions below, throws the error of Effect's parser when the parser cannot use the schema. */
+/**
+ * Decodes a value. This function and the three functions below throw the error of Effect's parser when the parser cannot use the schema.
+ */
 export const decodeUnknown = <A, I>(schema: Schema.Codec<A, I>): Parse<Effect.Effect<A, ParseIssue>> =>
   atOnce(reporting(SchemaParser.decodeUnknownEffect(schema)))
 
@@ -71,25 +73,25 @@ export const withDefaults = (schema: Schema.Top): (u: unknown) => unknown => {
   return (u) => Option.getOrElse(struct.makeOption(u as never, { disableChecks: true }), () => u)
 }
 
-/** The issue of a value, with a text that explains it. */
+/** Makes the issue of a value, with a text that explains the issue. */
 export const refused = (_ast: SchemaTree.AST, actual: unknown, message: string): ParseIssue =>
   new SchemaIssue.InvalidValue({ message }, actual, REPORT)
 
-/** The issue of a value at a path inside of another value. */
+/** Makes the issue of a value that is at a path inside another value. */
 export const below = (
   path: Arr.NonEmptyReadonlyArray<PropertyKey>,
   _actual: unknown,
   issue: ParseIssue
 ): ParseIssue => new SchemaIssue.Pointer(path, issue)
 
-/** One issue that consists of several issues of the same value. */
+/** Makes one issue that consists of several issues of the same value. */
 export const together = (actual: unknown, issues: Arr.NonEmptyReadonlyArray<ParseIssue>): ParseIssue =>
   new SchemaIssue.Composite(Schema.Unknown.ast, issues, actual, REPORT)
 
-/** What a filter returns to refuse a member of a value. */
+/** Makes the value that a filter returns to refuse a member of a value. */
 export const refusedMember = (member: string, message: string) => ({ path: [member], issue: message })
 
-/** The annotation that gives a schema the text of each refusal. */
+/** Makes the annotation that sets the text for each value that a schema refuses. */
 export const words = (message: string): { readonly message: string } => ({ message })
 
 interface Place {
@@ -99,10 +101,10 @@ interface Place {
 
 const MAX_PLACES = 10
 const MAX_MESSAGE = 200
-/** How many issues one walk visits at most. */
+/** How many issues one search visits at most. */
 const MAX_STEPS = 1000
 
-/** The places where a value does not conform; at most ten. `quotes` says whether the texts quote short values. */
+/** Returns the places where a value does not conform; at most ten. `quotes` says whether the texts quote short values. */
 export const places = (issue: ParseIssue, quotes: boolean): ReadonlyArray<Place> => {
   const found: Array<Place> = []
   let steps = 0
@@ -145,8 +147,8 @@ export const places = (issue: ParseIssue, quotes: boolean): ReadonlyArray<Place>
   }
 
   /**
-   * Adds the message annotation of the check. Without one, adds the message that the check's function returned, and without that, what the
-   * check expects.
+   * Adds the message annotation of the check. If the check has no such annotation, adds the message that the function of the check
+   * returned. If there is no message, adds a text that says what the check expects.
    */
   const visitFilter = ({ filter, input, issue }: SchemaIssue.Filter, path: IssueText.Path): void => {
     const message = textAt(filter.annotations, "message")
@@ -181,7 +183,7 @@ export const places = (issue: ParseIssue, quotes: boolean): ReadonlyArray<Place>
   }
 
   visit(issue, [])
-  // The walk has found no place within its steps.
+  // The search has found no place within the largest number of steps.
   if (found.length === 0) add([], "does not conform")
   return found
 }

@@ -1,19 +1,20 @@
 /**
- * The words of a refusal, for `EffectParser`, `Mend` and `McpError`: the path of a value, what a schema expects there, and what kind of
- * value is there. Every text has a limited length, whatever a peer has sent and however large the schema is.
+ * Makes the texts that explain why a value does not conform to a schema, for `EffectParser`, `Mend` and `McpError`. The texts name the path
+ * of the value, what the schema expects, and the kind of the actual value. Every text has a limited length, whatever a peer has sent and
+ * however large the schema is.
  */
 import * as Option from "effect/Option"
 import * as SchemaTree from "./SchemaTree.js"
 
-/** How many characters of a message may say what a schema expects. */
+/** How many characters of a message may describe what a schema expects. */
 const MAX_EXPECTED = 140
 const MAX_PATH = 200
-/** How many characters a string may have that is quoted. */
+/** How many characters a quoted string may have at most. */
 const MAX_QUOTED = 40
 
 export type Path = ReadonlyArray<PropertyKey>
 
-/** The text of a path. Long keys and long paths are cut, because the sender of the value chooses them. */
+/** Returns the text of a path. Cuts long keys and long paths, because the sender of the value chooses the keys. */
 export const pathText = (path: Path): string => {
   let text = ""
   for (const key of path) {
@@ -23,7 +24,7 @@ export const pathText = (path: Path): string => {
   return clip(text, MAX_PATH)
 }
 
-/** The text that a value is not what any of several schemas expects. */
+/** Returns the text for a value that conforms to none of several schemas. */
 export const mismatch = (asts: ReadonlyArray<SchemaTree.AST>, actual: unknown, quotes: boolean): string =>
   `Expected ${expectedOfAny(asts, MAX_EXPECTED)}, actual ${kindOf(actual, quotes)}`
 
@@ -47,17 +48,17 @@ const kindOf = (value: unknown, quotes: boolean): string => {
 
 const ELLIPSIS = "…"
 
-/** The first `max` characters of a text. An ellipsis marks a text that was cut. */
+/** Returns the first `max` characters of a text. An ellipsis marks a text that was cut. */
 export const clip = (text: string, max: number): string => text.length > max ? text.slice(0, max) + ELLIPSIS : text
 
 /**
- * What a schema expects, in at most `max` characters and an ellipsis: `string`, `an integer`, `{ readonly q: string }`, `"a" | "b"`. The
- * words are those of Effect's formatter. Effect's formatter itself is not used, because it first writes the text of a whole large schema.
+ * Describes what a schema expects, in at most `max` characters and an ellipsis. Examples: `string`, `an integer`, `{ readonly q: string }`,
+ * `"a" | "b"`. Effect's formatter makes the same texts, but it always writes the text of the whole schema, and a schema can be large.
  */
 export const expected = (ast: SchemaTree.AST, max: number): string =>
   clip(SchemaTree.isRefinement(ast) ? describeFilter(ast, max) : write(ast, max), max)
 
-/** What any of several schemas expects. Schemas with the same text are written once. */
+/** Describes what any of several schemas expects. Names schemas with the same text only once. */
 export const expectedOfAny = (asts: ReadonlyArray<SchemaTree.AST>, max: number): string => {
   const texts = new Set<string>()
   let length = 0
@@ -70,7 +71,7 @@ export const expectedOfAny = (asts: ReadonlyArray<SchemaTree.AST>, max: number):
   return clip([...texts].join(" | "), max)
 }
 
-/** The text of a filter. Its description explains a refused value better than the name of its type. */
+/** Returns the text of a filter. The description of a filter explains a refused value better than the name of the type. */
 const describeFilter = (ast: SchemaTree.Refinement, max: number): string =>
   SchemaTree.getDescription(ast).pipe(
     Option.orElse(() => SchemaTree.getTitle(ast)),
@@ -85,7 +86,7 @@ const nameOf = (ast: SchemaTree.AST): string | undefined =>
     Option.getOrUndefined
   )
 
-/** The text of a schema. It may have a little more than `left` characters; the caller cuts it. */
+/** Returns the text of a schema. The text may have a little more than `left` characters, and the caller cuts the text. */
 const write = (ast: SchemaTree.AST, left: number): string => {
   if (left <= 0) return ELLIPSIS
   const name = nameOf(ast)

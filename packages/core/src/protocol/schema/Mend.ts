@@ -1,11 +1,11 @@
 /**
- * Compiles a schema of the protocol into a decoder that tolerates some invalid values. `Method` uses it, and so do modules for results that
- * only one era has (`client/modern/InputRounds`, `client/modern/TaskExtension`). A valid value is returned without a copy, at the cost of
- * the check. Any other value is repaired in one walk, which also finds out whether the repaired value conforms.
+ * Compiles a schema of the protocol to a decoder that repairs some invalid values. The callers are `Method`, and two modules for results of
+ * the modern era (`client/modern/InputRounds`, `client/modern/TaskExtension`). The decoder returns a valid value without a copy. For an
+ * invalid value, the decoder makes a repaired copy and checks whether the copy conforms.
  *
- * Both sides read `null` in an optional member as absent. A client repairs more in messages of a server; the annotations of `Mendable` say
- * where. Each place at which a client left something out or filled something in is a loss, which the decoder reports. Nothing is repaired
- * inside an open object, such as `arguments` or `_meta`.
+ * Clients and servers read `null` in an optional member as absent. Clients repair more values in messages of a server; the annotations of
+ * `Mendable` mark these values. A loss is a place where a client left something out or filled something in, and the decoder reports each
+ * loss. The decoder repairs nothing inside objects that may have any members, such as `arguments` or `_meta`.
  */
 import * as Either from "effect/Either"
 import * as Predicate from "effect/Predicate"
@@ -20,7 +20,7 @@ import * as SchemaTree from "./SchemaTree.js"
 /** The side that has received the value. */
 export type Reader = "client" | "server"
 
-/** The places at which a client left something out or filled something in: their number, and the first ten. */
+/** The places where a client left something out or filled something in: their number, and the first ten places. */
 export interface Losses {
   readonly count: number
   readonly places: ReadonlyArray<Issue.Place>
@@ -28,7 +28,10 @@ export interface Losses {
 
 export type Decoder<A> = (u: unknown, onLoss?: (losses: Losses) => void) => Either.Either<A, EffectParser.ParseError>
 
-/** The decoder of a schema. It is compiled when it is first used. `onLoss` is called when a value is accepted after losses. */
+/**
+ * Makes the decoder of a schema. The schema is compiled when the decoder first runs. The decoder calls `onLoss` when it accepts a value
+ * after losses.
+ */
 export const decoder = <A>(schema: Schema.Schema<A>, reader: Reader): Decoder<A> => {
   let conforms: ((u: unknown) => u is A) | undefined
   const refuse = SchemaCheck.refusal(schema)
@@ -46,8 +49,8 @@ export const decoder = <A>(schema: Schema.Schema<A>, reader: Reader): Decoder<A>
 }
 
 /**
- * Returns the value with every possible repair, or the same value when there is nothing to repair. Sets `log.fits` to whether the returned
- * value conforms.
+ * Repairs what can be repaired in a value. Returns the same value when there is nothing to repair. Sets `log.fits` to `true` when the
+ * returned value conforms to the schema, otherwise to `false`.
  */
 type Mend = (value: unknown, log: Log, at: Path) => unknown
 
@@ -55,12 +58,12 @@ type Path = { readonly parent: Path; readonly key: string | number } | undefined
 
 const MAX_PLACES = 10
 
-/** How many members an object may have that is repaired. Copying a larger object would cost more than parsing it. */
+/** How many members an object may have to be repaired. To copy a larger object would take longer than to parse it. */
 const MAX_MEMBERS = 10_000
 
 /**
- * What happens while one value is repaired. `rewind` forgets the losses since `count` had an earlier value. `fits` says whether the value
- * that the last `Mend` returned conforms to its schema.
+ * Records the losses while the decoder repairs one value. `rewind` removes the losses that were added after `count` had the given value.
+ * `fits` says whether the value that the last `Mend` returned conforms to its schema.
  */
 class Log {
   count = 0
@@ -165,7 +168,8 @@ const struct = (ast: SchemaTree.TypeLiteral, reader: Reader): Mend => {
       fits &&= log.fits
       if (!set(name, after)) return unmended()
     }
-    // After a member that does not fit, the rest changes neither the outcome nor its explanation.
+    // After an invalid member that cannot be repaired, the decoder can skip the other members: they do not change the outcome or its
+    // explanation.
     if (fits && element !== undefined) {
       for (const key of Object.keys(value)) {
         if (named.has(key)) continue
@@ -179,7 +183,7 @@ const struct = (ast: SchemaTree.TypeLiteral, reader: Reader): Mend => {
   }
 }
 
-/** Repairs the value of one member. The result `undefined` leaves the member out. */
+/** Repairs the value of one member. The result `undefined` removes the member. */
 const member = (
   property: SchemaTree.PropertySignature,
   reader: Reader
@@ -217,7 +221,7 @@ const member = (
   }
 }
 
-/** Repairs an element of a list. The result `undefined` leaves the element out. */
+/** Repairs an element of a list. The result `undefined` removes the element. */
 const elementOf = (type: SchemaTree.AST, reader: Reader, isSieved: boolean): Mend => {
   const inner = mendOf(type, reader)
   if (!isSieved || reader === "server") return inner
@@ -264,7 +268,7 @@ const tagged = (ast: SchemaTree.Union, reader: Reader): Mend | undefined => {
   }
 }
 
-/** Returns the value itself if one of the types accepts it; otherwise the repair for the first type that accepts a repaired value. */
+/** Returns the value itself if one of the types accepts the value. Otherwise returns the first repaired value that its type accepts. */
 const firstOf = (types: ReadonlyArray<SchemaTree.AST>, reader: Reader): Mend => {
   const members = types.map((type) => mendOf(type, reader))
   return (value, log, at) => {
@@ -284,7 +288,7 @@ const firstOf = (types: ReadonlyArray<SchemaTree.AST>, reader: Reader): Mend => 
   }
 }
 
-/** Why a value does not conform. The text has no part of the value. */
+/** Explains why a value does not conform. The text contains no part of the value. */
 const why = (ast: SchemaTree.AST, value: unknown): string =>
   Issue.explain(refusalOf(ast)(value).issue, { quotes: false }).sentence
 

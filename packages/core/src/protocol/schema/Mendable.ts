@@ -1,7 +1,7 @@
 /**
- * Annotations that say what a client may repair in a message of a server: which lists may lose an element, which optional members may be
- * left out, and what a missing member means. The schemas of `protocol` have these annotations, and `Mend` reads them. They have no effect
- * in a server, except `exact`: neither a client nor a server repairs a value that is marked with `exact`.
+ * Annotations that say what a client may repair in a message of a server: which lists may lose an invalid element, which optional members
+ * the client may leave out, and which value a missing member has. The schemas of `protocol` have these annotations, and `Mend` reads them.
+ * Only `exact` also has an effect in a server: clients and servers do not repair a value that is marked with `exact`.
  */
 import type * as Schema from "effect/Schema"
 
@@ -16,7 +16,7 @@ type Field = Schema.PropertySignature.All | Schema.Annotable.All
 /** Marks a member that a client leaves out when its value is not valid, because the message keeps its meaning without the member. */
 export const harmless = <F extends Field>(field: F): F => field.annotations({ [HarmlessId]: true }) as F
 
-/** Marks a list, or an object with any keys, from which a client removes each element that is not valid. */
+/** Marks a list, or an object with any keys. A client removes each element that is not valid. */
 export const sieved = <S extends Schema.Annotable.All>(schema: S): S => schema.annotations({ [SievedId]: true }) as S
 
 /** Marks a required member. When it is missing or `null`, a client reads it as `value`. */
@@ -27,14 +27,17 @@ export const absentAs = <F extends Field>(value: unknown, field: F): F =>
 export const nullAs = <F extends Field>(value: unknown, field: F): F =>
   field.annotations({ [AbsentId]: { value, isForMissing: false } }) as F
 
-/** Marks a member whose value a client converts with `read` before the check. When `read` returns `undefined`, the member is left out. */
+/**
+ * Marks a member whose value a client converts with `read` before the check. When `read` returns `undefined`, the client leaves the member
+ * out.
+ */
 export const readAs = <F extends Field>(read: (value: unknown) => unknown, field: F): F =>
   field.annotations({ [ReadId]: read }) as F
 
-/** Marks a type in which neither a client nor a server repairs anything, such as a JSON Schema. */
+/** Marks a type whose values are never repaired, on either side. An example is a JSON Schema. */
 export const exact = <S extends Schema.Annotable.All>(schema: S): S => schema.annotations({ [ExactId]: true }) as S
 
-/** A field or a type, which have annotations. */
+/** A field or a type: both have annotations. */
 interface Annotated {
   readonly annotations: { readonly [id: symbol]: unknown }
 }
@@ -50,7 +53,7 @@ export interface Leniency {
   readonly read: ((value: unknown) => unknown) | undefined
 }
 
-/** The leniency of a member. Its annotations are on the member or on the type of the member. */
+/** Returns what a client may do with an invalid member. The annotations are on the member or on the type of the member. */
 export const leniencyOf = (property: Annotated & { readonly type: Annotated }): Leniency => {
   const annotation = (id: symbol): unknown => property.annotations[id] ?? property.type.annotations[id]
   return {

@@ -1,9 +1,9 @@
 /**
- * Compiles a schema of the protocol and a revision into one function. The function converts a value to the form that a peer of that
- * revision may receive. It leaves out fields that the revision does not know, and replaces kinds of content that the revision does not
- * know. A value that needs no change is returned without a copy. This module reads the annotations of `Since`, and knows no type by name.
- * `Method` converts parameters and results with it. `client/legacy/InboundHandlers`, `client/modern/Connect` and `server/legacy/Initialize`
- * convert the capabilities that they declare.
+ * Compiles a schema of the protocol and a revision to one function. The function converts a value to the form that a peer of that revision
+ * may receive. The function leaves out fields and replaces kinds of content that the revision does not have. The function returns a value
+ * that needs no change without a copy. The annotations of `Since` say which fields and kinds of content a revision has. `Method` converts
+ * parameters and results with it. `client/legacy/InboundHandlers`, `client/modern/Connect` and `server/legacy/Initialize` convert the
+ * declared capabilities.
  */
 import { identity } from "effect/Function"
 import * as Option from "effect/Option"
@@ -19,11 +19,11 @@ type Project = (value: any) => unknown
 
 const compiled = new WeakMap<SchemaTree.AST, Map<string, Project | undefined>>()
 
-/** The function for a schema and a revision. Equal arguments give the same function. */
+/** Returns the function for a schema and a revision. Equal arguments give the same function. */
 export const compile = <A, I>(schema: Schema.Schema<A, I>, version: Version): Projection<A> =>
   projection(SchemaTree.of(schema), version) ?? identity
 
-/** The projection of a part of a schema; `undefined` when no value needs a change. */
+/** Returns the function for a part of a schema; `undefined` when no value needs a change. */
 const projection = (ast: SchemaTree.AST, version: string): Project | undefined => {
   const versions = compiled.get(ast)
   return versions?.has(version) === true ? versions.get(version) : first(ast, version)
@@ -32,7 +32,7 @@ const projection = (ast: SchemaTree.AST, version: string): Project | undefined =
 const first = (ast: SchemaTree.AST, version: string): Project | undefined => {
   const versions = compiled.get(ast) ?? new Map<string, Project | undefined>()
   compiled.set(ast, versions)
-  // A recursive type uses this function. The projection is complete before the first value arrives.
+  // A recursive type uses this function. The projection of the type is complete before the first value arrives.
   versions.set(version, (value) => (versions.get(version) ?? identity)(value))
   const made = make(ast, version)
   versions.set(version, made)
@@ -56,7 +56,7 @@ const make = (ast: SchemaTree.AST, version: string): Project | undefined => {
   }
 }
 
-/** The projection of one field. When the projection returns `undefined`, the field is left out. */
+/** Returns the function for one field. When that function returns `undefined`, the field is left out. */
 const field = (property: SchemaTree.PropertySignature, version: string): Project | undefined => {
   if (!Since.isKnown(property, version)) return () => undefined
   const known = Since.knownValuesFor(property, version)
@@ -97,7 +97,7 @@ const struct = (ast: SchemaTree.TypeLiteral, version: string): Project | undefin
   }
 }
 
-/** The copy with the projection of one field. The first field that changes makes the copy. */
+/** Returns a copy in which one field is converted. The first field that changes makes the copy. */
 const withField = (
   value: Record<string, unknown>,
   copy: Record<string, unknown> | undefined,

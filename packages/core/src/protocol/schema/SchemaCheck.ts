@@ -1,8 +1,8 @@
 /**
- * Compiles a schema of the protocol into one predicate, which is many times faster than decoding. The schemas of the protocol need no
- * decoding: they have no transformations, and unknown members stay in the value. `Method`, `Mend`, `Projection` and all modules that check
- * such a value use these predicates. Effect's own decoder runs only after a failed check, to report where the value is wrong. `compile`
- * throws for a schema with a transformation.
+ * Compiles a schema of the protocol to a predicate, which is many times faster than a decoder of Effect. A predicate is sufficient because
+ * the schemas of the protocol have no transformations and keep unknown members. `Method`, `Mend`, `Projection` and other modules check
+ * values with these predicates. Effect's decoder runs only after a failed check, to find where the value is wrong. `compile` throws for a
+ * schema with a transformation.
  */
 import * as Either from "effect/Either"
 import type * as Schema from "effect/Schema"
@@ -14,13 +14,13 @@ export type SchemaCheck = (u: unknown) => boolean
 
 const compiled = new WeakMap<SchemaTree.AST, SchemaCheck>()
 
-/** The predicate of a schema. A schema made with `Schema.suspend` is resolved now. */
+/** Makes the predicate of a schema. A schema that was made with `Schema.suspend` is resolved at once. */
 export const compile = <A>(schema: Schema.Schema<A>): (u: unknown) => u is A => {
   const ast = SchemaTree.of(schema)
   return compileAst(SchemaTree.isSuspend(ast) ? ast.f() : ast) as (u: unknown) => u is A
 }
 
-/** The error of a value that does not conform. Its message is short, whatever the value is. */
+/** The error for a value that does not conform. The message is short, whatever the value is. */
 class CheckError extends EffectParser.ParseError {
   override toString(): string {
     return Issue.sentence(this.issue)
@@ -28,7 +28,8 @@ class CheckError extends EffectParser.ParseError {
 }
 
 /**
- * A decoder that returns the value itself, or on the left the error of Effect's decoder. The predicate is compiled when it is first used.
+ * Makes a decoder. The decoder returns the value itself on the right, or the error of Effect's decoder on the left. The predicate is
+ * compiled when the decoder first runs.
  */
 export const decoder = <A>(schema: Schema.Schema<A>): (u: unknown) => Either.Either<A, EffectParser.ParseError> => {
   let conforms: ((u: unknown) => u is A) | undefined
@@ -36,14 +37,14 @@ export const decoder = <A>(schema: Schema.Schema<A>): (u: unknown) => Either.Eit
   return (u) => (conforms ??= compile(schema))(u) ? Either.right(u) : Either.left(refuse(u))
 }
 
-/** Returns a function that gives the error of Effect's decoder for a value that does not conform. */
+/** Returns a function that makes the error of Effect's decoder for a value that does not conform. */
 export const refusal = <A>(schema: Schema.Schema<A>): (u: unknown) => EffectParser.ParseError => {
   // Compiled for the first value that does not conform, because most schemas never get such a value.
   let decode: ReturnType<typeof EffectParser.decodeUnknownEither<A, A>> | undefined
   const generic = (u: unknown): EffectParser.ParseIssue =>
     EffectParser.refused(SchemaTree.of(schema), u, "does not conform")
   const explain = (u: unknown): EffectParser.ParseIssue =>
-    // Effect's decoder throws when it cannot make a text of the member that discriminates a union, which may be any object.
+    // Effect's decoder throws when it cannot make a text of the member that discriminates a union. This member may be any object.
     Either.try({ try: () => (decode ??= EffectParser.decodeUnknownEither(schema))(u), catch: () => generic(u) }).pipe(
       Either.flatMap((decoded) => decoded),
       Either.match({ onLeft: (issue) => issue, onRight: () => generic(u) })
@@ -51,7 +52,7 @@ export const refusal = <A>(schema: Schema.Schema<A>): (u: unknown) => EffectPars
   return (u) => new CheckError({ issue: explain(u) })
 }
 
-/** The predicate of a part of a schema. */
+/** Makes the predicate of a part of a schema. */
 export const compileAst = (ast: SchemaTree.AST): SchemaCheck => {
   const known = compiled.get(ast)
   if (known !== undefined) return known
@@ -90,7 +91,7 @@ const make = (ast: SchemaTree.AST): SchemaCheck => {
       return (u) => (inner ??= compileAst(ast.f()))(u)
     }
     default:
-      throw new Error(`The vocabulary of the protocol has no ${ast._tag}: ${ast}`)
+      throw new Error(`Schemas of the protocol must not contain ${ast._tag}: ${ast}`)
   }
 }
 
@@ -101,7 +102,7 @@ const refinement = (ast: SchemaTree.Refinement): SchemaCheck => {
 
 const array = (ast: SchemaTree.TupleType): SchemaCheck => {
   if (ast.elements.length > 0 || ast.rest.length !== 1) {
-    throw new Error(`The vocabulary of the protocol has no tuples: ${ast}`)
+    throw new Error(`Schemas of the protocol must not contain tuples: ${ast}`)
   }
   const item = compileAst(ast.rest[0]!.type)
   return (u) => {
@@ -133,7 +134,8 @@ const struct = (ast: SchemaTree.TypeLiteral): SchemaCheck => {
       if (!requiredChecks[i]!(object[requiredNames[i]!])) return false
     }
     if (isOpen) return true
-    // Values have few of the optional members. Therefore the members of the value are looked up in the schema, and not the reverse.
+    // Most values have only a few of the optional members. Therefore the loop goes over the members of the value, not over the members of
+    // the schema.
     for (const key in object) {
       const check = optional.get(key)
       if (check !== undefined) {
@@ -145,7 +147,7 @@ const struct = (ast: SchemaTree.TypeLiteral): SchemaCheck => {
   }
 }
 
-/** The type of the value of an optional field, without `undefined`. */
+/** Returns the type of the value of an optional field, without `undefined`. */
 const present = (ast: SchemaTree.AST): SchemaTree.AST => {
   if (!SchemaTree.isUnion(ast)) return ast
   const types = ast.types.filter((type) => !SchemaTree.isUndefinedKeyword(type))
@@ -177,8 +179,8 @@ const union = (ast: SchemaTree.Union): SchemaCheck => {
 }
 
 /**
- * The field that discriminates the members of a union, and its value in each member, in the order of the members. `undefined` when there is
- * no such field.
+ * Finds the field that discriminates the members of a union, and the value of the field in each member, in the order of the members.
+ * Returns `undefined` when the union has no such field.
  */
 export const tag = (
   ast: SchemaTree.Union

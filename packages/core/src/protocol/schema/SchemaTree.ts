@@ -1,8 +1,8 @@
 /**
- * The tree of a schema, as far as this library reads trees: the types of its nodes, and functions that examine a node. Only this module and
- * `EffectParser` read `effect/SchemaAST`. Every other module that examines a schema (`SchemaCheck`, `Mend`, `Projection`, `SchemaShape`,
- * `SchemaParser`, `SchemaAnnotations`) gets the tree from `of`. Version 4 of Effect has other trees; `SchemaTree.v4.ts` replaces this
- * module for version 4, with the same names.
+ * The tree (AST) of an Effect schema: the types of the nodes that this library reads, and functions that examine a node. Only this module
+ * and `EffectParser` import `effect/SchemaAST`. Every other module that examines a schema (`SchemaCheck`, `Mend`, `Projection`,
+ * `SchemaShape`, `SchemaParser`, `SchemaAnnotations`) gets the tree from `of`. Version 4 of Effect has other trees. `SchemaTree.v4.ts` has
+ * the same exports and replaces this module for version 4.
  */
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
@@ -22,13 +22,13 @@ export type TupleType = SchemaAST.TupleType
 export type TypeLiteral = SchemaAST.TypeLiteral
 export type Union = SchemaAST.Union
 
-/** The tree of a schema. */
+/** Returns the tree of a schema. */
 export const of = (schema: { readonly ast: AST }): AST => schema.ast
 
-/** The schema of a part of a tree. The caller must know its types. */
+/** Makes a schema of a part of a tree. The caller must give the right types. */
 export const schemaOf: <A, I = A>(ast: AST) => Schema.Schema<A, I> = Schema.make
 
-/** Whether a member that is missing and not optional is decoded as `undefined`. */
+/** Whether the decoder reads a missing required member as `undefined`. */
 export const missingIsUndefined: boolean = true
 
 export const isLiteral: (ast: AST) => ast is Literal = SchemaAST.isLiteral
@@ -42,24 +42,24 @@ export const isUnion: (ast: AST) => ast is Union = SchemaAST.isUnion
 export const isUnknownKeyword: (ast: AST) => boolean = SchemaAST.isUnknownKeyword
 export const isVoidKeyword: (ast: AST) => boolean = SchemaAST.isVoidKeyword
 
-/** The tree of the encoded side, with the filters of its parts. */
+/** Returns the tree of the encoded side, with the filters of its parts. */
 export const encodedBound: (ast: AST) => AST = SchemaAST.encodedBoundAST
 
-/** The tree of the encoded side, without filters that check the decoded type. */
+/** Returns the tree of the encoded side, without filters that check the decoded type. */
 export const encoded: (ast: AST) => AST = SchemaAST.encodedAST
 
-/** The fields of a struct. The struct may be refined, named, or made with `Schema.suspend`. */
+/** Returns the fields of a struct. The struct may have filters, a name, or be made with `Schema.suspend`. */
 export const fields: (ast: AST) => ReadonlyArray<PropertySignature> = SchemaAST.getPropertySignatures
 
 /** Whether a value passes the filter. The value must conform to the type that the filter refines. */
 export const passes = (ast: Refinement, u: unknown): boolean =>
   Option.isNone(ast.filter(u, SchemaAST.defaultParseOption, ast))
 
-/** The regular expression of a filter that `Schema.pattern` has made; `undefined` for any other filter. */
+/** Returns the regular expression of a filter that `Schema.pattern` has made; `undefined` for any other filter. */
 export const patternOf = ({ annotations }: AST): RegExp | undefined =>
   (annotations[Schema.PatternSchemaId] as { readonly regex: RegExp } | undefined)?.regex
 
-/** The same part of a tree, with more annotations. */
+/** Returns a copy of a part of a tree with additional annotations. */
 export const annotated: (ast: AST, annotations: { readonly [id: symbol]: unknown }) => AST = SchemaAST.annotations
 
 export const getDescription: (ast: AST) => Option.Option<string> = SchemaAST.getDescriptionAnnotation

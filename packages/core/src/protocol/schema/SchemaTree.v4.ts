@@ -1,7 +1,7 @@
 /**
- * The tree of a schema, as far as this library reads trees: a view of the `ast` of version 4. This module replaces `SchemaTree` for version
- * 4. In the view, a check is a refinement of a type, and an encoding is a transformation. Each part of an `ast` gets one view, so that
- * equal parts have the same view. Only this module reads `effect/SchemaAST`.
+ * The tree (AST) of an Effect schema: a view of the `ast` of version 4. This module replaces `SchemaTree` for version 4. In the view, a
+ * check is a refinement of a type, and an encoding is a transformation. Each part of an `ast` gets only one view. Only this module imports
+ * `effect/SchemaAST`.
  */
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"

@@ -1,8 +1,8 @@
 /**
- * Says whether a text has one of the formats that a field of a form may require: an email address, a URI, a date, a date with time.
- * `rules/ElicitationForm` checks forms with it, `definition/schema/SchemaFormat` checks the formats of JSON Schema, and
- * `definition/Resource`, `server/Ask` and `server/runtime/HandlerOutcome` check URIs. The checks find typing mistakes. Their time grows no
- * faster than the text. They do not prove that an address exists.
+ * Checks whether a text has one of the formats that a field of a form may require: an email address, a URI, a date, a date with time.
+ * `rules/ElicitationForm` checks forms with this module, `definition/schema/SchemaFormat` checks the formats of JSON Schema, and
+ * `definition/Resource`, `server/Ask` and `server/runtime/HandlerOutcome` check URIs. The checks find typing mistakes. The time of a check
+ * grows at most linearly with the length of the text. The checks do not prove that an address exists.
  *
  * @see https://json-schema.org/draft/2020-12/json-schema-validation#section-7.3
  */

@@ -1,7 +1,7 @@
 /**
- * Strings for which the specification names a format: URIs, URI templates, base64. The schemas of `protocol` use them, such as `Resources`,
- * `Content`, `Completion` and `Roots`. The format is not checked, because a peer may send anything. These schemas document the format, and
- * generate test data in that format.
+ * Schemas of strings for which the specification names a format: URIs, URI templates, base64. Other modules of `protocol` use these
+ * schemas, such as `Resources`, `Content`, `Completion` and `Roots`. The schemas do not check the format, because a peer may send any text.
+ * They document the format and generate test data in that format.
  */
 import * as Schema from "effect/Schema"
 

@@ -1,10 +1,10 @@
 /**
- * Reads the status of a task again and again until the task has ended. The peer chooses the pace. All callers that wait for a task share
- * one poll: the first caller requests the next state, and the others wait for it. `result` fetches the result of a task, and `cancel`
- * cancels a task.
+ * Polls the status of a task until the task has ended. The peer chooses the interval between two requests. All callers that wait for the
+ * same task share one poll: the first caller requests the next state, and the other callers wait for the response. `result` fetches the
+ * result of a task, and `cancel` cancels a task.
  *
- * This module knows no method. The side whose request became the task passes the effects that send requests. That side is a client
- * (`client/legacy/Connect`, `client/modern/TaskExtension`, `UpstreamTask` of package `proxy`), or a server that asked a question
+ * This module contains no names of methods. The side whose request became the task passes the effects that send the requests. This side is
+ * a client (`client/legacy/Connect`, `client/modern/TaskExtension`, `UpstreamTask` of package `proxy`), or a server that asked a question
  * (`server/legacy/Questions`).
  */
 import * as Clock from "effect/Clock"
@@ -19,18 +19,24 @@ import * as Semaphore from "../../kit/Semaphore.js"
 import * as StreamArrays from "../../kit/StreamArrays.js"
 import * as Tasks from "../Tasks.js"
 
-/** How long to wait between two reads, in milliseconds: by default (when the peer sends no `pollInterval`), at least, and at most. */
+/**
+ * How long the poll waits between two requests, in milliseconds. `DEFAULT_INTERVAL` is used when the peer sends no `pollInterval`. The
+ * other two constants are the shortest and the longest wait.
+ */
 export const DEFAULT_INTERVAL = 1000
 export const MIN_INTERVAL = 50
 export const MAX_INTERVAL = 60_000
 
-/** How many times a request about a task is sent again after its answer was lost. */
+/** How many times a request about a task is sent again after its response was lost. */
 export const MAX_LOST = 5
 
-/** How long all reads may be lost before the poll fails, in milliseconds. A server may start again in this time. */
+/**
+ * The longest time, in milliseconds, for which the poll continues when the responses to all requests are lost. In this time a server may
+ * restart.
+ */
 export const LOST = 30_000
 
-/** What a poll must know of the state of a task. */
+/** The part of the state of a task that the poll reads. */
 export interface Polled {
   readonly status: Tasks.TaskStatus
   readonly pollInterval?: number | undefined
@@ -38,25 +44,30 @@ export interface Polled {
 
 export interface TaskPoll<out S, out E> {
   /**
-   * Waits for a state that is newer than state number `seen`, and gives the newest state and its number. The first state has the number 1,
-   * so `seen` is 0 at first. When the task has ended, its last state is given at once, whatever `seen` is.
+   * Waits for a state that is newer than state number `seen`, and returns the newest state and its number. The first state has the number
+   * 1, so the first call passes 0 as `seen`. When the task has ended, returns the last state at once, whatever `seen` is.
    */
   readonly next: (seen: number) => Effect.Effect<readonly [state: S, number: number], E>
-  /** The states from now on. A slow reader misses states, but never the last. The stream ends with the state of the task that has ended. */
+  /**
+   * The states from now on. A slow reader may miss states, but gets the last state. The stream ends with the state in which the task has
+   * ended.
+   */
   readonly states: Stream.Stream<S, E>
-  /** Waits for the state of the task that has ended. */
+  /** Waits until the task has ended, and returns its last state. */
   readonly ended: Effect.Effect<S, E>
   /** The newest state that is known; `undefined` before the first read. */
   readonly latest: () => S | undefined
-  /** Makes the poll read the next state soon. Callers run it when the peer has notified them of a change. */
+  /** Makes the poll request the next state soon. Call this function when the peer has sent a notification about the task. */
   readonly wake: () => void
 }
 
-/** How many milliseconds to wait between two reads, for the `pollInterval` of the peer in milliseconds. */
+/**
+ * Returns how many milliseconds the poll waits between two requests. `pollInterval` is the value that the peer has sent, in milliseconds.
+ */
 export const interval = (pollInterval: number | undefined): number =>
   Math.min(Math.max(pollInterval ?? DEFAULT_INTERVAL, MIN_INTERVAL), MAX_INTERVAL)
 
-/** Whether a request that only reads may be sent again after this error: the answer was lost, and the peer may still be there. */
+/** Whether a request that only reads may be sent again after this error: the response was lost, and the peer may still exist. */
 export const isLost = (error: unknown): boolean =>
   error instanceof RequestTimeout || error instanceof SessionExpired ||
   (error instanceof TransportError && error.reason !== "Decode" && error.reason !== "Encode")
@@ -70,8 +81,8 @@ interface Self<S, E> {
   latest: S | undefined
   count: number
   /**
-   * `readAt` is when the last read ended, and `lostAt` is since when every read was lost, both in milliseconds since 1970. `reading` sets
-   * both.
+   * `readAt` is the time at which the last request ended. `lostAt` is the time since which the responses to all requests were lost. Both
+   * are in milliseconds since 1970. `reading` sets both.
    */
   readAt: number
   lostAt: number | undefined
@@ -81,7 +92,7 @@ interface Self<S, E> {
   sleeping: Deferred.Deferred<void> | undefined
 }
 
-/** A poll that reads with `read`. `first` is a state that is known already. */
+/** Makes a poll that requests states with `read`. `first` is a state that the caller already has. */
 export const make = <S extends Polled, E>(read: Effect.Effect<S, E>, first?: S): Effect.Effect<TaskPoll<S, E>> =>
   Effect.map(Clock.currentTimeMillis, (now): TaskPoll<S, E> => {
     const self: Self<S, E> = {
@@ -106,7 +117,7 @@ export const make = <S extends Polled, E>(read: Effect.Effect<S, E>, first?: S):
 const sleepUntil = (at: number): Effect.Effect<void> =>
   Effect.flatMap(Clock.currentTimeMillis, (now) => at > now ? Effect.sleep(at - now) : Effect.void)
 
-/** Waits until the next read is due. */
+/** Waits until the next request is due. */
 const pause = <S extends Polled, E>(self: Self<S, E>): Effect.Effect<void> =>
   Effect.suspend(() => {
     const { isWoken, latest, readAt } = self
@@ -124,7 +135,7 @@ const wake = <S, E>(self: Self<S, E>): void => {
   if (self.sleeping !== undefined) EffectInternals.done(self.sleeping, Effect.void)
 }
 
-/** Waits until the next read is due, and reads the next state. Reads again after an answer was lost. */
+/** Waits until the next request is due, and requests the next state. Sends the request again after its response was lost. */
 const reading = <S extends Polled, E>(self: Self<S, E>): Effect.Effect<void, E> =>
   Effect.zipRight(
     pause(self),
@@ -149,7 +160,7 @@ const reading = <S extends Polled, E>(self: Self<S, E>): Effect.Effect<void, E> 
     })
   )
 
-/** The newest state and its number, if the state is newer than number `seen` or the task has ended; otherwise `undefined`. */
+/** Returns the newest state and its number, if the state is newer than state number `seen` or the task has ended; otherwise `undefined`. */
 const known = <S extends Polled, E>({ count, latest }: Self<S, E>, seen: number): readonly [S, number] | undefined =>
   latest !== undefined && (count > seen || Tasks.isTerminal(latest.status)) ? [latest, count] : undefined
 
@@ -180,10 +191,10 @@ const states = <S extends Polled, E>(self: Self<S, E>): Stream.Stream<S, E> =>
   )
 
 /**
- * The result of a task of revision 2025-11-25. `fetch` requests the result with `tasks/result`, which the peer answers when the task has
- * ended. Therefore the request needs no time limit when `isWaiting` is `true`. When the task is `input_required`, the result is requested
- * before the task has ended, because the peer sends its questions only then. Fails with the error of `cancelled` when the task was
- * cancelled.
+ * Fetches the result of a task of revision 2025-11-25. `fetch` requests the result with `tasks/result`. When the status of the task is
+ * `input_required`, `result` calls `fetch` before the task has ended, with `isWaiting` set to `true`. The peer sends its questions to the
+ * user only after this request, and answers the request when the task has ended. Therefore this request should have no time limit. Fails
+ * with the error that `cancelled` returns when the task was cancelled.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/tasks#input-required-status
  */
@@ -210,8 +221,8 @@ export const result = <S extends Polled, A, E>(
 }
 
 /**
- * Cancels a task of revision 2025-11-25 with `request`. The peer refuses to cancel a task that has ended; this is no error, so `get` reads
- * the status after a refusal.
+ * Cancels a task of revision 2025-11-25 with `request`. The peer refuses to cancel a task that has already ended. This refusal is not an
+ * error: `get` then reads the status.
  */
 export const cancel = <E extends { readonly _tag: string }>(
   { wake }: TaskPoll<Polled, E>,

@@ -1,8 +1,8 @@
 /**
  * The names of spans, attributes and metrics from version 1.41.1 of the OpenTelemetry conventions for MCP. `ClientTelemetry` and
- * `ServerTelemetry` make spans and metrics with these names, and `server/telemetry/Metrics` makes metrics. The conventions still change, so
- * no other module contains these names. Of the content of a request, only the names of tools and prompts and the URIs of resources are
- * recorded.
+ * `ServerTelemetry` make spans and metrics with these names, and `server/telemetry/Metrics` makes metrics. Only this module contains these
+ * names, because the conventions still change. Spans and metrics record the names of tools and prompts and the URIs of resources, and no
+ * other content of a request.
  *
  * @see https://github.com/open-telemetry/semantic-conventions/blob/v1.41.1/docs/gen-ai/mcp.md
  */
@@ -26,13 +26,13 @@ export const metrics = {
 /** The boundaries of the buckets of these histograms, in seconds. */
 export const boundaries: ReadonlyArray<number> = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120, 300]
 
-/** A histogram with these boundaries. `name` is a value of `metrics`. */
+/** Makes a histogram with these boundaries. `name` is a value of `metrics`. */
 export const histogram = (name: string, description: string): Metric.Metric.Histogram<number> =>
   Metric.histogram(name, MetricBoundaries.fromIterable(boundaries), description)
 
 /**
- * Makes a function that records how long an operation takes, by method and kind of error. Its callers pass the result of `methodName` and
- * of an error function below, so that a peer cannot create metrics.
+ * Makes a function that records how long an operation takes, by method and kind of error. Callers pass the result of `methodName`, and the
+ * result of `errorOfResult` or `errorOfCode`, so that a peer cannot create new metrics.
  */
 export const recorder = (
   duration: Metric.Metric.Histogram<number>
@@ -64,7 +64,7 @@ export const attributes = {
   protocol: "network.protocol.name"
 } as const
 
-/** The attributes with which a span says that HTTP carries its message. */
+/** The attributes of a span whose message is sent over HTTP. */
 export const overHttp = { [attributes.transport]: "tcp", [attributes.protocol]: "http" } as const
 
 /** The attributes of a span of an HTTP request, as the conventions for HTTP name them. */
@@ -77,7 +77,7 @@ export const http = {
 /** The name that replaces every method and error that neither the specification nor this library defines. */
 export const OTHER = "_OTHER"
 
-/** The name of a method in a metric: `OTHER` when the method is not in `table`. */
+/** Returns the name of a method in a metric: `OTHER` when the method is not in `table`. */
 export const methodName = (method: string, table: Table): string => table.has(method) ? method : OTHER
 
 /** The methods that are defined. */
@@ -92,13 +92,13 @@ export interface Operation {
   readonly params: JsonObject | undefined
 }
 
-/** The name of a span: the method, and the tool or prompt that the message names. */
+/** Returns the name of a span: the method, and the tool or prompt that the message names. */
 export const spanName = ({ method, params }: Operation, table: Table): string => {
   const target = targetOf(method, params)
   return target === undefined ? methodName(method, table) : `${method} ${target}`
 }
 
-/** The attributes of a span that are known when the span starts. */
+/** Returns the attributes of a span that are known when the span starts. */
 export const spanAttributes = (
   { id, method, params }: Operation,
   version: string,
@@ -130,11 +130,14 @@ const targetOf = (method: string, params: JsonObject | undefined): string | unde
     ? params.name.slice(0, MAX_TARGET)
     : undefined
 
-/** The kind of error that a result reports; `undefined` when it reports none. */
+/** Returns the kind of error that a result reports; `undefined` when the result reports no error. */
 export const errorOfResult = (result: unknown): string | undefined =>
   Predicate.hasProperty(result, "isError") && result.isError === true ? "tool_error" : undefined
 
-/** The kind of an error that answers a request: its code if the specification or this library defines the code, otherwise `OTHER`. */
+/**
+ * Returns the kind of an error that answers a request. The kind is the code of the error if the specification or this library defines the
+ * code, otherwise `OTHER`.
+ */
 export const errorOfCode = (code: number | undefined): string =>
   code !== undefined && defined.has(code) ? String(code) : OTHER
 
@@ -143,6 +146,6 @@ const defined: ReadonlySet<number> = new Set([
   ...Object.values(codes.modern)
 ])
 
-/** The code of the JSON-RPC error that a failure becomes in an era; `undefined` for a failure that is no `McpError`. */
+/** Returns the code of the JSON-RPC error that a failure becomes in an era; `undefined` for a failure that is not an `McpError`. */
 export const codeOf = (failure: unknown, era: Era): number | undefined =>
   McpError.isMcpError(failure) ? McpError.toWire(failure, era).code : undefined

@@ -1,7 +1,7 @@
 /**
- * W3C Trace Context, which messages carry as `traceparent` and `tracestate`, in `_meta` and in the headers of an HTTP request.
- * `ClientTelemetry` and `ServerTelemetry` read and write these two values. `protocol/Baggage` has the third value, `baggage`. What a peer
- * sends has a limited length; a value that is not valid counts as absent.
+ * Reads and writes W3C Trace Context. Messages have the values `traceparent` and `tracestate` in `_meta` or in the headers of an HTTP
+ * request. `ClientTelemetry` and `ServerTelemetry` call this module. `protocol/Baggage` handles the third value, `baggage`. A value that is
+ * too long or not valid counts as absent.
  *
  * @see https://www.w3.org/TR/trace-context/
  */
@@ -19,7 +19,7 @@ const MAX_TRACEPARENT = 128
 export const MAX_TRACESTATE = 512
 const MAX_MEMBERS = 32
 
-/** How many spans are visited on the way up to the span of another process. */
+/** How many parent spans the search for the span of another process visits at most. */
 const MAX_ANCESTORS = 1024
 
 /** The span of another process, with the `tracestate` that came with it. */
@@ -27,7 +27,7 @@ interface Remote extends Tracer.ExternalSpan {
   readonly tracestate?: string | undefined
 }
 
-/** The span of another process that `_meta` or the headers of a request name; `None` when they name no valid span. */
+/** Returns the span of another process that `_meta` or the headers of a request name; `None` when they name no valid span. */
 export const parent = (carrier: unknown): Option.Option<Tracer.ExternalSpan> => {
   const text = Predicate.hasProperty(carrier, keys.traceparent) ? carrier[keys.traceparent] : undefined
   const found = typeof text === "string" && text.length <= MAX_TRACEPARENT ? traceparent.exec(text) : null
@@ -51,7 +51,10 @@ export const parent = (carrier: unknown): Option.Option<Tracer.ExternalSpan> => 
 const traceparent = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/
 const zeros = /^0+$/
 
-/** The members of a `tracestate`, by their keys; `undefined` when it is not valid. A `tracestate` that has a key twice is not valid. */
+/**
+ * Returns the members of a `tracestate`, by their keys; `undefined` when the `tracestate` is not valid. A `tracestate` that has a key twice
+ * is not valid.
+ */
 const membersOf = (text: unknown): ReadonlyMap<string, string> | undefined => {
   if (typeof text !== "string" || text === "" || text.length > MAX_TRACESTATE) return undefined
   const members = new Map<string, string>()
@@ -66,8 +69,8 @@ const membersOf = (text: unknown): ReadonlyMap<string, string> | undefined => {
 const member = /^([a-z0-9][a-z0-9_\-*/@]{0,255})=([\x20-\x2b\x2d-\x3c\x3e-\x7e]{0,255}[\x21-\x2b\x2d-\x3c\x3e-\x7e])$/
 
 /**
- * The members of the `tracestate` of a trace for whose key `isSent` returns `true`; `undefined` when no member is left. The `tracestate`
- * came with the span of another process, which is above `span`.
+ * Returns the members of the `tracestate` of a trace for whose key `isSent` returns `true`; `undefined` when no member is left. The
+ * `tracestate` came with the span of another process, from which `span` descends.
  */
 export const stateOf = (span: Tracer.AnySpan, isSent: (key: string) => boolean): string | undefined => {
   const members = membersOf(stateAbove(span))
@@ -86,7 +89,7 @@ const stateAbove = (span: Tracer.AnySpan): string | undefined => {
   return undefined
 }
 
-/** The members of `_meta` that name a span to the receiver. */
+/** Returns the members of `_meta` that name a span to the receiver. */
 export const inject = (span: Tracer.AnySpan): JsonObject => ({
   [keys.traceparent]: `00-${span.traceId}-${span.spanId}-${span.sampled ? "01" : "00"}`
 })

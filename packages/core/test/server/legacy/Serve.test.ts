@@ -159,7 +159,7 @@ describe("A legacy conversation", () => {
         const error = yield* peer.expectError(yield* call(peer, "act"))
         assert.deepStrictEqual(error, {
           code: -32000,
-          message: "Too many requests: 2 are running and 1 wait; send it again when one is answered"
+          message: "Too many requests: 2 are running and 1 wait; send it again when another request is answered"
         })
         // MUST respond promptly to a ping
         yield* peer.expectSilence

@@ -157,7 +157,7 @@ describe("A request without a session", () => {
         const { error } = yield* ask("tools/call", { name: "act" }, { caller: as("ada") })
         assert.deepStrictEqual(error, {
           code: -32000,
-          message: "Too many requests: 2 are running and 1 wait; send it again when one is answered"
+          message: "Too many requests: 2 are running and 1 wait; send it again when another request is answered"
         })
         yield* Deferred.succeed(gate, undefined)
         for (const { result } of yield* Effect.forEach(calls, Fiber.join)) assert.isDefined(result)
