@@ -76,8 +76,8 @@ export interface Options {
 }
 
 /**
- * The toolkit of a tool list, with its handlers. For a list that follows its servers, make a new toolkit for each generation of the model:
- * `Effect.flatMap(following.current, ClientToolkit.fromList)`.
+ * Makes the toolkit of a tool list, with its handlers. For a list that follows its servers, make a new toolkit for each generation of the
+ * model: `Effect.flatMap(following.current, ClientToolkit.fromList)`.
  *
  * Results of `@effect/ai` are JSON values, so images of a result are only named in a text. `ToolList` gives the images.
  *
@@ -206,7 +206,7 @@ const typedTool = (
 }
 
 /**
- * The handlers of `make(definition)`, which call the server of the client in the context.
+ * Provides the handlers of `make(definition)`, which call the server of the client in the context.
  *
  * @category layers
  */

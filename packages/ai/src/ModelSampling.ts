@@ -220,7 +220,7 @@ const choose = (models: readonly [Built, ...Array<Built>], preferences: ModelPre
 const matches = ({ aliases = [], name }: Built, hint: string): boolean =>
   [name, ...aliases].some((one) => one.toLowerCase().includes(hint.toLowerCase()))
 
-/** The first model with the highest rating. */
+/** Returns the first model with the highest rating. */
 const best = (models: readonly [Built, ...Array<Built>], preferences: ModelPreferences): Built =>
   models.reduce((chosen, model) => rating(model, preferences) > rating(chosen, preferences) ? model : chosen, models[0])
 

@@ -46,8 +46,8 @@ export const make = (inputSchema: JsonObject, dialect: Dialect): Either.Either<M
   Either.map(Conversion.make(inputSchema, dialect), ({ isStrict, schema }) => ({ schema, isStrict }))
 
 /**
- * The arguments for the server, from arguments that a model has written for the strict form of a schema. It removes the nulls that stand
- * for arguments that the model left out. `inputSchema` is the original schema.
+ * Returns the arguments for the server, from arguments that a model has written for the strict form of a schema. It removes the nulls that
+ * stand for arguments that the model left out. `inputSchema` is the original schema.
  *
  * @category utils
  */

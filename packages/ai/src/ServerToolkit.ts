@@ -47,8 +47,8 @@ export type Requirements<Tools extends Record<string, AiTool.Any>> = Exclude<
 >
 
 /**
- * The tools of a toolkit as features of a server. The layer requires the handlers of the toolkit, which `toolkit.toLayer` provides. A tool
- * with `ServerSession` or `RequestContext` among its `dependencies` gets these services of the request.
+ * Registers the tools of a toolkit as features of a server. The layer requires the handlers of the toolkit, which `toolkit.toLayer`
+ * provides. A tool with `ServerSession` or `RequestContext` among its `dependencies` gets these services of the request.
  *
  * Tools that the provider of a model runs itself are left out. Like the layer of `McpServer.tool`, the layer dies when the server already
  * has a tool of the same name. This function throws when a schema cannot be written as a JSON Schema.
@@ -107,7 +107,7 @@ const definitionOf = (tool: AiTool.Any): Tool.Tool<string, any, any, any, never>
   }) as Tool.Tool<string, any, any, any, never>
 }
 
-/** The hints that the tool has; `undefined` when it has none. For other hints, `@effect/ai` and MCP have the same defaults. */
+/** Returns the hints that the tool has; `undefined` when it has none. For other hints, `@effect/ai` and MCP have the same defaults. */
 const hints = (annotations: Context.Context<never>): ToolAnnotations | undefined => {
   const entries = RemoteDescription.hints
     .filter(([tag]) => has(annotations, tag))

@@ -273,7 +273,7 @@ type Refusal = (listed: Pick<Listed, "refusal" | "server" | "tool">) => string |
 
 const keyOf = (server: string, name: string): string => `${server}\n${name}`
 
-/** The fingerprints of the tools of each server. */
+/** Returns the fingerprints of the tools of each server. */
 const seen = Effect.fnUntraced(function*(listed: ReadonlyArray<Listed>, { fingerprints }: Options) {
   const found = new Map<string, string>()
   if (fingerprints === undefined) return found
@@ -413,8 +413,8 @@ const unnamed = (fault: unknown): string =>
   }`
 
 /**
- * The arguments that a model has written, as an object; `undefined` when they are not an object. Absent arguments and an empty text become
- * an empty object.
+ * Returns the arguments that a model has written, as an object; `undefined` when they are not an object. Absent arguments and an empty text
+ * become an empty object.
  */
 const objectOf = (args: unknown): JsonObject | undefined => {
   if (args === undefined || args === null || args === "") return {}
@@ -425,7 +425,7 @@ const objectOf = (args: unknown): JsonObject | undefined => {
 }
 
 /**
- * The tools in the form of the member `tools` of OpenAI's chat completions.
+ * Returns the tools in the form of the member `tools` of OpenAI's chat completions.
  *
  * @category utils
  */
@@ -436,7 +436,7 @@ export const openai = ({ tools }: ToolList): ReadonlyArray<JsonObject> =>
   }))
 
 /**
- * The tools in the form of the member `tools` of OpenAI's responses.
+ * Returns the tools in the form of the member `tools` of OpenAI's responses.
  *
  * @category utils
  */
@@ -450,7 +450,7 @@ export const openaiResponses = ({ tools }: ToolList): ReadonlyArray<JsonObject> 
   }))
 
 /**
- * The tools in the form of the member `tools` of Anthropic's messages.
+ * Returns the tools in the form of the member `tools` of Anthropic's messages.
  *
  * @category utils
  */
@@ -458,7 +458,7 @@ export const anthropic = ({ tools }: ToolList): ReadonlyArray<JsonObject> =>
   tools.map(({ description, inputSchema, name }) => ({ name, ...described(description), input_schema: inputSchema }))
 
 /**
- * The tools in the form of the member `tools` of Gemini. A tool without arguments has no `parameters`.
+ * Returns the tools in the form of the member `tools` of Gemini. A tool without arguments has no `parameters`.
  *
  * @category utils
  */

@@ -59,7 +59,7 @@ const MAX_MEDIA = 100
 const COST_OF_PART = 16
 
 /**
- * The output of a call. Content that is only for the user, by its annotations, is left out.
+ * Makes the output of a call. Content that is only for the user, by its annotations, is left out.
  *
  * @category constructors
  */
@@ -114,7 +114,7 @@ export const make = (result: CallToolResult, options: Options = {}): ToolOutput 
 }
 
 /**
- * The output of a call without a result. It has the message for the model.
+ * Makes the output of a call without a result. It has the message for the model.
  *
  * @category utils
  */
@@ -160,8 +160,8 @@ const shown = (mimeType: string): string => mimeType.slice(0, 100)
 const json = (value: unknown): string => JSON.stringify(value) ?? "null"
 
 /**
- * The output as one JSON value, for APIs that encode the value as JSON again. When the text is the JSON of an object or a list, which is
- * usual for structured content, this gives the parsed value; otherwise the text.
+ * Returns the output as one JSON value, for APIs that encode the value as JSON again. When the text is the JSON of an object or a list,
+ * which is usual for structured content, this gives the parsed value; otherwise the text.
  *
  * @category utils
  */
@@ -171,7 +171,8 @@ export const value = ({ text }: ToolOutput): unknown =>
     : text
 
 /**
- * The content of a `tool_result` of Anthropic's messages. For a failed call the API accepts only text, so each image is named in a text.
+ * Returns the content of a `tool_result` of Anthropic's messages. For a failed call the API accepts only text, so each image is named in a
+ * text.
  *
  * @category utils
  */
@@ -187,14 +188,14 @@ export const anthropic = (
 })
 
 /**
- * The `content` of a `tool` message of OpenAI's chat completions, which is text.
+ * Returns the `content` of a `tool` message of OpenAI's chat completions, which is text.
  *
  * @category utils
  */
 export const openai = ({ isError, text }: ToolOutput): string => isError ? `Error: ${text}` : text
 
 /**
- * The `response` of a `functionResponse` of Gemini.
+ * Returns the `response` of a `functionResponse` of Gemini.
  *
  * @category utils
  */

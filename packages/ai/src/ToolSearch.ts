@@ -133,7 +133,7 @@ const searchTool = (
   return { name, description, inputSchema: schema, isStrict, server: "host", tool: { name, description, inputSchema } }
 }
 
-/** The words that a model has written for the search tool. Some models write only the text instead of an object. */
+/** Returns the words that a model has written for the search tool. Some models write only the text instead of an object. */
 const queryOf = (args: unknown): string => {
   const value = typeof args === "string"
     ? Either.getOrElse(Either.try((): unknown => JSON.parse(args)), () => args)
@@ -159,7 +159,7 @@ const listOf = (
   }
 }
 
-/** The output of a search for a model whose provider has no support for tools that are loaded later. */
+/** Returns the output of a search for a model whose provider has no support for tools that are loaded later. */
 const outputOf = (found: ReadonlyArray<ToolList.ModelTool>): ToolOutput.ToolOutput =>
   ToolOutput.make({
     content: [{
@@ -173,8 +173,8 @@ const outputOf = (found: ReadonlyArray<ToolList.ModelTool>): ToolOutput.ToolOutp
   })
 
 /**
- * The member `tools` of Anthropic's messages: the search tool and the found tools. The found tools have `defer_loading`, so that they do
- * not change the beginning of the prompt. The model reads such a tool at the place where `anthropicResult` refers to it.
+ * Returns the member `tools` of Anthropic's messages: the search tool and the found tools. The found tools have `defer_loading`, so that
+ * they do not change the beginning of the prompt. The model reads such a tool at the place where `anthropicResult` refers to it.
  *
  * @see https://platform.claude.com/docs/en/agents-and-tools/tool-use/tool-search-tool
  * @category utils
@@ -191,7 +191,7 @@ export const anthropic = ({ found, tool }: ToolSearch): Effect.Effect<ReadonlyAr
   ])
 
 /**
- * The content of a `tool_result` of Anthropic's messages for a use of the search tool: references to the found tools.
+ * Returns the content of a `tool_result` of Anthropic's messages for a use of the search tool: references to the found tools.
  *
  * @see https://platform.claude.com/docs/en/agents-and-tools/tool-use/tool-search-tool
  * @category utils
@@ -204,7 +204,7 @@ export const anthropicResult = (
     : { is_error: false, content: found.map(({ name }) => ({ type: "tool_reference", tool_name: name })) }
 
 /**
- * The member `tools` of OpenAI's responses: a tool search that the application runs. The calls of the search are items of the type
+ * Returns the member `tools` of OpenAI's responses: a tool search that the application runs. The calls of the search are items of the type
  * `tool_search_call`.
  *
  * @see https://developers.openai.com/api/docs/guides/tools-tool-search
@@ -215,7 +215,7 @@ export const openaiResponses = ({ tool }: ToolSearch): ReadonlyArray<JsonObject>
 ]
 
 /**
- * The item that answers a `tool_search_call` of OpenAI's responses with the found tools.
+ * Returns the item that answers a `tool_search_call` of OpenAI's responses with the found tools.
  *
  * @see https://developers.openai.com/api/docs/guides/tools-tool-search
  * @category utils

@@ -74,7 +74,7 @@ const atTerminal = (output: OutputService, { stop }: ServerTime) => {
   )
 }
 
-/** The features of a command's client. `roots` are the paths of the folders that the server may use. */
+/** Makes the features of a command's client. `roots` are the paths of the folders that the server may use. */
 export const layer = (
   output: OutputService,
   time: ServerTime,

@@ -29,7 +29,7 @@ const standardInput: Effect.Effect<string, Failure> = NodeStream.fromReadable(
   () => refused("Standard input cannot be read")
 ).pipe(Stream.decodeText(), Stream.mkString)
 
-/** The schemas of an object's properties, by name. */
+/** Returns the schemas of an object's properties, by name. */
 export const propertiesOf = (schema: JsonObject): Readonly<Record<string, JsonObject>> => {
   const { properties } = schema
   return Predicate.isRecord(properties)
@@ -42,7 +42,7 @@ export const propertiesOf = (schema: JsonObject): Readonly<Record<string, JsonOb
     : {}
 }
 
-/** The types that a schema allows, as far as its `type` says. */
+/** Returns the types that a schema allows, as far as its `type` says. */
 export const typesOf = ({ type }: JsonObject): ReadonlyArray<string> =>
   (Array.isArray(type) ? type : [type]).filter(Predicate.isString)
 
@@ -71,8 +71,8 @@ export const valueOf = (name: string, text: string, schema: JsonObject): Effect.
 }
 
 /**
- * Whether the schema may allow arguments that its `properties` do not name. Without `additionalProperties` the answer is no, so that the
- * user hears of a name with a mistake.
+ * Returns whether the schema may allow arguments that its `properties` do not name. Without `additionalProperties` the answer is no, so
+ * that the user hears of a name with a mistake.
  */
 const isOpen = (schema: JsonObject): boolean => {
   const { additionalProperties = false, properties } = schema
@@ -95,7 +95,7 @@ const known = (name: string, schema: JsonObject): Effect.Effect<void, Failure> =
     )
 }
 
-/** The arguments of one word. */
+/** Returns the arguments of one word. */
 const ofWord = (word: string, schema: JsonObject): Effect.Effect<JsonObject, Failure> => {
   if (word === "-") return Effect.flatMap(standardInput, (text) => object(text, "Standard input"))
   if (word.startsWith("{")) return object(word, "The argument")
@@ -115,7 +115,7 @@ const ofWord = (word: string, schema: JsonObject): Effect.Effect<JsonObject, Fai
 }
 
 /**
- * The arguments that the words give; of two values for the same name, the last one counts. Fails with `usage` when `name=text` or
+ * Returns the arguments that the words give; of two values for the same name, the last one counts. Fails with `usage` when `name=text` or
  * `name:=JSON` names an argument that the schema does not have. The names in a JSON object are not checked.
  */
 export const toObject = (words: ReadonlyArray<string>, schema: JsonObject): Effect.Effect<JsonObject, Failure> =>

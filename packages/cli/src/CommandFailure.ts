@@ -25,10 +25,10 @@ const kindOf = (error: ConnectError): keyof typeof codes =>
     ? "connect"
     : "refused"
 
-/** The failure of a call. */
+/** Returns the failure of a call. */
 export const ofCall = (error: ClientError): Failure => new Failure({ kind: kindOf(error), message: sentence(error) })
 
-/** The failure to connect to the server of this name: of the kind `timeout` or `connect`. */
+/** Returns the failure to connect to the server of this name: of the kind `timeout` or `connect`. */
 export const ofConnect = (name: string, error: ConnectError): Failure => {
   const kind = kindOf(error)
   return new Failure({
@@ -37,7 +37,7 @@ export const ofConnect = (name: string, error: ConnectError): Failure => {
   })
 }
 
-/** What happened, with advice for the user of a command. */
+/** Says what happened, with advice for the user of a command. */
 const sentence = (error: ConnectError): string => {
   if (error._tag === "NotNegotiated" && error.declaredBy === "server" && error.capability !== undefined) {
     return `The server has no ${error.capability.replace(/^.*\//, "").replace(".", " ")}`
@@ -82,6 +82,6 @@ const FLAGS: ReadonlyArray<readonly [RegExp, string]> = [
 /** The library's own sentences are shorter. A longer text comes from a server, and is not searched for options. */
 const MAX_LENGTH = 4000
 
-/** A sentence of the library, with options of the command line in place of options of the library. */
+/** Returns a sentence of the library, with options of the command line in place of options of the library. */
 export const inFlags = (text: string): string =>
   text.length > MAX_LENGTH ? text : FLAGS.reduce((so, [pattern, words]) => so.replace(pattern, words), text)

@@ -54,7 +54,7 @@ export interface OutputService {
 
 export class Output extends Context.Tag("@effect-mcp/cli/Output")<Output, OutputService>() {}
 
-/** The text as it is written to a terminal or a file: escaped, and with colors where `isColored` is true. */
+/** Returns the text as it is written to a terminal or a file: escaped, and with colors where `isColored` is true. */
 export const render = (text: Styled, isColored: boolean): string => {
   if (Predicate.isString(text)) return escaped(text)
   if ("json" in text) return isColored ? colored(escaped(text.json)) : escaped(text.json)
@@ -90,7 +90,7 @@ export const say = (stream: Stream, text: Styled): void => writeNow(stream, `${r
 export const print = (stream: Stream, text: Styled): Effect.Effect<void> =>
   write(stream, `${render(text, isColored(stream))}\n`)
 
-/** Whether a stream gets colors. */
+/** Returns whether a stream gets colors. */
 const isColored = ({ isTTY }: Pick<Stream, "isTTY">): boolean => {
   const { FORCE_COLOR: force = "0", NO_COLOR: no = "", TERM } = process.env
   return force !== "0" || (isTTY === true && no === "" && TERM !== "dumb")

@@ -26,6 +26,6 @@ const mended = (script: string): string =>
     .replaceAll(/(?<=opts="[^"]*) --completions --log-level --help --wizard --version/g, " --help")
     .replace(/(?<=^ *cmd=""\n)/m, OF_SERVER)
 
-/** The script for bash. */
+/** Returns the script for bash. */
 export const bash = <Name extends string, R, E, A>(command: Command.Command<Name, R, E, A>): Effect.Effect<string> =>
   Effect.map(Command.getBashCompletions(command, NAME), (lines) => mended(lines.join("\n")))

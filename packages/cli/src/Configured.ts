@@ -41,7 +41,7 @@ const sources = (
 const MAX_NAMES = 20
 const MAX_NAME = 40
 
-/** A sentence with the names in the files. A name that cannot be used is marked. */
+/** Returns a sentence with the names in the files. A name that cannot be used is marked. */
 const listed = (files: ReadonlyArray<ConfiguredServers.Configuration>): string => {
   const entries = [...ServersConfig.merge(files.map(({ entries }) => entries))]
   if (entries.length === 0) return "No file with servers was found"
@@ -53,9 +53,9 @@ const listed = (files: ReadonlyArray<ConfiguredServers.Configuration>): string =
 }
 
 /**
- * The server of a name, with its variables filled in. Fails when no file has the name, when the entry is disabled or cannot be read, and
- * when the user does not agree to an entry of the current folder. A file that cannot be read is noted; an entry of the current folder is
- * not used then, if the file is one of the user's.
+ * Returns the server of a name, with its variables filled in. Fails when no file has the name, when the entry is disabled or cannot be
+ * read, and when the user does not agree to an entry of the current folder. A file that cannot be read is noted; an entry of the current
+ * folder is not used then, if the file is one of the user's.
  */
 export const find = (name: string, { config, trust }: Given): Effect.Effect<
   ServersConfig.Program | ServersConfig.Address,

@@ -39,24 +39,24 @@ const isSeen = (text: string, at: number): boolean => {
 const replaced = (text: string, show: (character: string) => string): string =>
   text.replace(HIDDEN, (character, at: number) => isSeen(text, at) ? character : show(character))
 
-/** The text with line feeds as the ends of lines, and without characters that could steer a terminal or cannot be seen. */
+/** Returns the text with line feeds as the ends of lines, and without characters that could steer a terminal or cannot be seen. */
 export const escaped = (text: string): string =>
   replaced(text.replaceAll("\r\n", "\n"), (character) => `\\u{${character.codePointAt(0)!.toString(16)}}`)
 
-/** The escaped text on one line. */
+/** Returns the escaped text on one line. */
 export const line = (text: string): string => escaped(text).replace(/\s+/g, " ").trim()
 
 const inJson = (character: string): string =>
   character.split("").map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`).join("")
 
-/** A value as JSON that is safe to print, for a person: joined letters stay joined. */
+/** Returns a value as JSON that is safe to print, for a person: joined letters stay joined. */
 export const jsonText = (
   value: unknown,
   indent: number,
   replacer?: (key: string, value: unknown) => unknown
 ): string => replaced(JSON.stringify(value, replacer, indent) ?? "", inJson)
 
-/** A value as one line of JSON that is safe to print, for a program. */
+/** Returns a value as one line of JSON that is safe to print, for a program. */
 export const jsonLine = (value: unknown): string => JSON.stringify(value).replace(HIDDEN, inJson)
 
 const graphemes = new Intl.Segmenter()
@@ -67,7 +67,7 @@ const WIDE =
 /** How many UTF-16 units of a text are read at most for each column. */
 const UNITS = 32
 
-/** How many columns of a terminal a grapheme takes. */
+/** Returns how many columns of a terminal a grapheme takes. */
 const columnsOf = (grapheme: string): number => WIDE.test(grapheme) ? 2 : 1
 
 /** Cuts a text to `room` columns; a text that was cut ends with `…`. `sizeOf` measures a grapheme in another unit than columns. */
@@ -82,7 +82,7 @@ export const fit = (text: string, room: number, sizeOf = columnsOf): string => {
   return size > room || beginning.length < text.length ? `${text.slice(0, end)}…` : text
 }
 
-/** How many columns a text takes, and at most `most`. */
+/** Returns how many columns a text takes, and at most `most`. */
 export const widthOf = (text: string, most: number): number => {
   let width = 0
   for (const { segment } of graphemes.segment(text.slice(0, most * UNITS))) {

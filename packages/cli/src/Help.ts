@@ -50,7 +50,7 @@ const rowsOf = (doc: HelpDoc.HelpDoc, hidden = BUILT_IN): ReadonlyArray<readonly
 
 const isOption = ([name]: readonly [string, string]): boolean => name.startsWith("-")
 
-/** The names of a command's options, and for each name whether a value follows. */
+/** Returns the names of a command's options, and for each name whether a value follows. */
 export const optionsOf = ({ help }: Part): ReadonlyMap<string, boolean> =>
   new Map(
     rowsOf(help, /^$/).filter(isOption).flatMap(([text]) => {
@@ -59,7 +59,7 @@ export const optionsOf = ({ help }: Part): ReadonlyMap<string, boolean> =>
     })
   )
 
-/** Whether a command has words of the form name=value. */
+/** Returns whether a command has words of the form name=value. */
 export const hasArguments = ({ help }: Part): boolean =>
   rowsOf(help).some(([name]) => name.startsWith("<") && name.includes("arguments"))
 
@@ -76,7 +76,7 @@ const about = ({ help }: Part): string => {
   return paragraph === undefined ? "" : textOf(paragraph)
 }
 
-/** The page of the command that the words name, or of the program when the words begin with no command. */
+/** Returns the page of the command that the words name, or of the program when the words begin with no command. */
 export const page = (root: Part, words: ReadonlyArray<string>): string => {
   const path = [root]
   for (const word of words) {

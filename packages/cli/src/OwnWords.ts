@@ -6,7 +6,7 @@ import { type Failure, usage } from "./CommandFailure.js"
 import * as Help from "./Help.js"
 import * as Suggestion from "./Suggestion.js"
 
-/** The first mistake in the commands and the options among the words; `undefined` where there is none. */
+/** Returns the first mistake in the commands and the options among the words; `undefined` where there is none. */
 export const mistake = (root: Help.Part, words: ReadonlyArray<string>): Failure | undefined => {
   let part = root
   let at = 0

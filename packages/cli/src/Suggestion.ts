@@ -4,7 +4,7 @@
  */
 import { type Failure, usage } from "./CommandFailure.js"
 
-/** The number of letters to add, to leave out or to replace between two words. */
+/** Returns the number of letters to add, to leave out or to replace between two words. */
 const distance = (a: string, b: string): number => {
   let row = Array.from({ length: b.length + 1 }, (_, index) => index)
   for (const [i, letter] of [...a].entries()) {
@@ -29,8 +29,8 @@ const closest = (word: string, names: ReadonlyArray<string>): string | undefined
     .sort((a, b) => a.letters - b.letters)[0]?.name
 
 /**
- * The failure for a word that is not among the names. It suggests the closest name, or, when no name is close, says what `otherwise` makes
- * of the first names.
+ * Returns the failure for a word that is not among the names. It suggests the closest name, or, when no name is close, says what
+ * `otherwise` makes of the first names.
  */
 export const unknown = (
   problem: (word: string) => string,

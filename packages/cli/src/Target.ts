@@ -134,7 +134,10 @@ const timed = (during: During): Layer.Layer<Browser, never, Browser> =>
     }))
   )
 
-/** What a connection needs: the HTTP client, and the logins of this user. `during` wraps the effect that waits for the user's login. */
+/**
+ * Provides what a connection needs: the HTTP client, and the logins of this user. `during` wraps the effect that waits for the user's
+ * login.
+ */
 export const live = (
   { allowOthers, privateHosts }: Pick<Given, "allowOthers" | "privateHosts">,
   during: During = (effect) => effect
@@ -149,8 +152,8 @@ export const live = (
 const isUrl = (word: string): boolean => /^https?:\/\//i.test(word)
 
 /**
- * The server that the words and the command line after `--` name, in the form of an entry of a file of servers. Fails with `usage` when no
- * server is named, and as `Configured.find` fails when the first word is a name.
+ * Returns the server that the words and the command line after `--` name, in the form of an entry of a file of servers. Fails with `usage`
+ * when no server is named, and as `Configured.find` fails when the first word is a name.
  */
 export const entryOf = (
   words: ReadonlyArray<string>,
@@ -179,7 +182,7 @@ export const entryOf = (
     : Effect.map(Configured.find(name, given), (entry) => ({ name, entry, rest }))
 }
 
-/** The server that the words and the command line after `--` name. */
+/** Returns the server that the words and the command line after `--` name. */
 export const find = (words: ReadonlyArray<string>, command: ReadonlyArray<string>, given: Given) =>
   Effect.map(
     entryOf(words, command, given),

@@ -17,8 +17,8 @@ interface Choice {
 }
 
 /**
- * A text for a question of `@effect/cli`, which writes the text as it is, and counts its characters to know how many lines to erase. So the
- * text is escaped, and cut to `room` characters, at least 8.
+ * Returns a text for a question of `@effect/cli`, which writes the text as it is, and counts its characters to know how many lines to
+ * erase. So the text is escaped, and cut to `room` characters, at least 8.
  */
 const asked = (text: string, room: number): string => fit(line(text), Math.max(8, room), ({ length }) => length)
 

@@ -19,10 +19,10 @@ const MAX_SHOWN = 5000
 
 const PLAIN = /^[\w@%+=:,./-]+$/
 
-/** A word as it stands in a command line. */
+/** Returns a word as it stands in a command line. */
 const word = (text: string): string => PLAIN.test(text) ? text : jsonText(text, 0)
 
-/** The variables that a program gets from the `envFile` of its entry. */
+/** Returns the variables that a program gets from the `envFile` of its entry. */
 const ofEnvFile = (
   { server }: ServersConfig.ServerEntry,
   filled: ServersConfig.Program | ServersConfig.Address
@@ -35,7 +35,7 @@ const ofEnvFile = (
       )
     )
 
-/** Everything that an entry does, one line each. */
+/** Returns everything that an entry does, one line each. */
 const described = (
   name: string,
   file: string,
@@ -66,7 +66,7 @@ const described = (
   ]
 }
 
-/** The path of the empty file that stands for the user's agreement to an entry with this content. */
+/** Returns the path of the empty file that stands for the user's agreement to an entry with this content. */
 const mark = (
   name: string,
   file: string,

@@ -79,7 +79,7 @@ export const implemented: Layer.Layer<Implemented, never, HttpApi.Api | HttpRout
     })
   ).pipe(Layer.provide([HttpApiBuilder.Router.Live, HttpApiBuilder.Middleware.layer]))
 
-/** The first endpoint of the API that has no route; `undefined` when every endpoint has a route. */
+/** Returns the first endpoint of the API that has no route; `undefined` when every endpoint has a route. */
 const missingIn = (
   routes: ReadonlyArray<HttpRouter.Route<unknown, unknown>>,
   { groups }: HttpApi.HttpApi<string, HttpApiGroup.HttpApiGroup.AnyWithProps>
@@ -99,8 +99,8 @@ export interface Options<Group extends string = string, R = never>
 }
 
 /**
- * The endpoints of an API as tools of a server. The same handlers may also serve the API over HTTP (`HttpApiBuilder.serve`). An endpoint
- * that the OpenAPI document of the API leaves out does not become a tool.
+ * Serves the endpoints of an API as tools of a server. The same handlers may also serve the API over HTTP (`HttpApiBuilder.serve`). An
+ * endpoint that the OpenAPI document of the API leaves out does not become a tool.
  *
  * When an endpoint fails with an error of its schemas, the call gives a result with `isError`. Its text has the `message` that the error
  * class defines, and the error as the API encodes it. A defect of a handler becomes a defect of the call. The middleware of the API runs
@@ -175,7 +175,7 @@ const REFUSED =
 /** A base URL is needed, but no request leaves the process. */
 const ORIGIN = "http://localhost"
 
-/** An API with only these groups. Only its OpenAPI document is used. */
+/** Makes an API with only these groups. Only its OpenAPI document is used. */
 const only = <Id extends string, Groups extends HttpApiGroup.HttpApiGroup.Any>(
   { annotations, groups, identifier }: HttpApi.HttpApi<Id, Groups, any, any>,
   names: ReadonlyArray<string>
@@ -185,7 +185,7 @@ const only = <Id extends string, Groups extends HttpApiGroup.HttpApiGroup.Any>(
     HttpApi.make(identifier).annotateContext(annotations)
   )
 
-/** A client that runs the API in the fiber of the request. */
+/** Makes a client that runs the API in the fiber of the request. */
 const clientOf = (
   app: HttpApp.Default<unknown>,
   warnOfRefusal: Effect.Effect<void>

@@ -174,7 +174,8 @@ export const make = <R = never>(
 ): Effect.Effect<OpenApi<R>, OpenApiError> => Effect.suspend(() => Document.attempt("", () => read(document, options)))
 
 /**
- * The operations of a document as features of a server. Operations that cannot become tools are left out, and a warning is logged for each.
+ * Serves the operations of a document as features of a server. Operations that cannot become tools are left out, and a warning is logged
+ * for each.
  *
  * @example
  * ```ts
@@ -256,7 +257,7 @@ const isLeftToModel =
     return value === undefined
   }
 
-/** The error of a part as a text that completes a sentence whose subject is the operation. */
+/** Returns the error of a part as a text that completes a sentence whose subject is the operation. */
 const unreadable = ({ pointer, problem }: OpenApiError): string =>
   `has a part that cannot be read: "${pointer}" ${problem}`
 
@@ -287,7 +288,7 @@ const foreign = (origin: string): string =>
 const MAX_INPUTS = 16 * 1024 * 1024
 const MAX_OUTPUTS = 8 * 1024 * 1024
 
-/** The operation, without the schemas that exceed the remaining room. Subtracts the lengths of the kept schemas from `room`. */
+/** Returns the operation, without the schemas that exceed the remaining room. Subtracts the lengths of the kept schemas from `room`. */
 const within = (room: { input: number; output: number }, one: Operations.Operation): Operations.Operation => {
   const fitting = (kind: "input" | "output", schema: JsonObject | undefined) => {
     if (schema === undefined) return undefined
@@ -312,7 +313,7 @@ const defaultName = ({ id, method, path }: Operation): string =>
 
 const MAX_NAME = 64
 
-/** A name that every known model API accepts. A shortened name ends with a hash, so that two long names stay different. */
+/** Makes a name that every known model API accepts. A shortened name ends with a hash, so that two long names stay different. */
 const legalName = (name: string): string => {
   const safe = name.replace(/[^A-Za-z0-9_-]/gu, "_").replace(/^(?![A-Za-z_])/, "_").replace(/^__proto__$/, "_proto_")
   if (safe.length <= MAX_NAME) return safe
@@ -477,7 +478,7 @@ const failureForLog = ({ _tag, cause, reason }: HttpClientError): string =>
 
 const MAX_CAUSES = 5
 
-/** The names of up to `left` nested causes, the outermost first. */
+/** Returns the names of up to `left` nested causes, the outermost first. */
 const causes = (cause: unknown, left: number): ReadonlyArray<string> => {
   if (left === 0 || !(cause instanceof Error)) return []
   // The message of an error with a code is about the connection and is shown. Other messages may quote secrets, such as an invalid header.

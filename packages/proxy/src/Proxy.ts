@@ -112,7 +112,7 @@ export interface Options {
 }
 
 /**
- * The features of an upstream. The server starts when the upstream has listed its entries, or when it could not be reached within
+ * Serves the features of an upstream. The server starts when the upstream has listed its entries, or when it could not be reached within
  * `connectTimeout`. In the second case the proxy continues to connect, and the server notifies clients when the entries arrive.
  *
  * @example
@@ -473,7 +473,7 @@ const describing = (
       })
   })
 
-/** The connector, with its required services from the context of the layer. */
+/** Returns the connector, with its required services from the context of the layer. */
 const provided = <R>(connector: Connector<R>): Effect.Effect<Connector, never, Exclude<R, Scope.Scope>> =>
   Effect.map(Effect.context<Exclude<R, Scope.Scope>>(), (context) => ({
     ...connector,

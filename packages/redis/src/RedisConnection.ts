@@ -147,7 +147,7 @@ export const make = (options: Options = {}): Effect.Effect<RedisConnectionServic
     }
   })
 
-/** The policies of the servers that drop keys when their memory is full. */
+/** Returns the policies of the servers that drop keys when their memory is full. */
 const evicting = (infos: ReadonlyArray<string>): ReadonlySet<string> =>
   new Set(infos.flatMap((info) => {
     const policy = /^maxmemory_policy:(\S+)/m.exec(info)?.[1]
@@ -188,7 +188,7 @@ const TYPES: ReadonlyMap<string, KeyType> = new Map([
   ["ZREM", "zset"]
 ])
 
-/** The functions `command` and `run`, which remove a key of a wrong type and then run again. */
+/** Returns the functions `command` and `run`, which remove a key of a wrong type and then run again. */
 const mending = (client: RedisClient.Client, prefix: string): Pick<RedisConnectionService, "command" | "run"> => {
   const mended = (
     reply: Effect.Effect<Reply, RedisError>,

@@ -259,7 +259,10 @@ const after = Effect.fnUntraced(function*(self: Self, key: StreamKey, position: 
   )
 })
 
-/** Whether Redis has no such stream, or has lost events after `position`. `sent` is the last position that this node has sent to Redis. */
+/**
+ * Returns whether Redis has no such stream, or has lost events after `position`. `sent` is the last position that this node has sent to
+ * Redis.
+ */
 const hasLost = (self: Self, key: StreamKey, position: number, sent: number | undefined) => {
   const { command } = self
   const { about, events } = keysOf(self, key)

@@ -146,7 +146,7 @@ const hold = (self: Self, node: string) => {
   })
 }
 
-/** The texts of the inbox, in their order. The stream ends when this node gives the inbox up (`look`). */
+/** Returns the texts of the inbox, in their order. The stream ends when this node gives the inbox up (`look`). */
 const texts = Effect.fnUntraced(function*(reader: Reader) {
   const { blocking, maxSizeLeft, stream } = reader
   const read = StreamEntries.reading<ReadonlyArray<string> | undefined>(

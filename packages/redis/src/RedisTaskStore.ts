@@ -161,7 +161,7 @@ export const make = (options: Options = {}): Effect.Effect<TaskStoreService, nev
 
 const taskOf = ({ prefix }: Self, taskId: string): string => `${prefix}task:${taskId}`
 
-/** The keys of the lists of an owner: the tasks in their order, the tasks by the time at which each expires, and their sizes. */
+/** Returns the keys of the lists of an owner: the tasks in their order, the tasks by the time at which each expires, and their sizes. */
 const listsOf = ({ prefix }: Self, owner: string | null) => {
   const tasks = `${prefix}{tasks:${ownerOf(owner)}}`
   return { tasks, until: `${tasks}:until`, sizes: `${tasks}:sizes` }
@@ -200,7 +200,7 @@ const delist = (self: Self, { owner, taskId }: StoredTask) => {
 const get = (self: Self, owner: string | null, taskId: string) =>
   Effect.map(read(self, owner, [taskId]), ([task]) => task!)
 
-/** The task of each id; `None` for an id whose task is missing or belongs to another owner. */
+/** Returns the task of each id; `None` for an id whose task is missing or belongs to another owner. */
 const read = (self: Self, owner: string | null, ids: ReadonlyArray<string>) =>
   Effect.forEach(ids, (id) => {
     const key = taskOf(self, id)
@@ -271,7 +271,7 @@ const changes = (self: Self, owner: string | null, taskId: string): Stream.Strea
     )
   })))
 
-/** The task as JSON. Fails when the task is too large. */
+/** Returns the task as JSON. Fails when the task is too large. */
 const sized = ({ maxTaskSize }: Self, task: StoredTask): Effect.Effect<string, TaskStoreError> => {
   const text = JSON.stringify(task)
   return text.length <= maxTaskSize || StoreText.isSmallEnd(task.status, text.length)
@@ -294,7 +294,7 @@ const full = (message: string): TaskStoreError => new TaskStoreError({ reason: "
 
 const large = (limit: number): TaskStoreError => full(StoreText.ownerSize(limit))
 
-/** The stored text of an owner. A task without an owner has another text than a task of the owner "null". */
+/** Returns the stored text of an owner. A task without an owner has another text than a task of the owner "null". */
 const ownerOf = (owner: string | null): string => owner === null ? "-" : `=${owner}`
 
 const texts = (reply: Reply): ReadonlyArray<string> => Array.isArray(reply) ? reply : []

@@ -44,8 +44,8 @@ export interface Options extends SqlConnection.Options {
 }
 
 /**
- * Whether a text is an address of PostgreSQL. The host may be missing before the path: then a setting of the address names it, for example
- * the folder of a socket.
+ * Returns whether a text is an address of PostgreSQL. The host may be missing before the path: then a setting of the address names it, for
+ * example the folder of a socket.
  */
 const isAddress = (url: string): boolean =>
   /^(postgres(ql)?|socket):/i.test(url) && [url, url.replace("@/", "@host/")].some((url) => URL.canParse(url))
@@ -59,7 +59,9 @@ const noAddress = new SqlStoreError({
 /** How long a client may take to close its connections. Afterwards the connections are destroyed. */
 const CLOSE = Duration.millis(500)
 
-/** A client of the driver. `silence` is how long a statement may have no answer, in milliseconds, if this is longer than `timeout`. */
+/**
+ * Makes a client of the driver. `silence` is how long a statement may have no answer, in milliseconds, if this is longer than `timeout`.
+ */
 const clientOf = (
   { maxConnections = 10, timeout = "5 seconds", url }: Options,
   silence: number
@@ -91,9 +93,9 @@ const clientOf = (
   )
 
 /**
- * A client that connects to PostgreSQL. PostgreSQL ends statements that take longer than `timeout`, and the client closes a connection that
- * has been silent for longer. So `SqlMigrations.run` with this client fails when one of its statements takes longer than `timeout` or waits
- * longer for a lock. Give the client a longer `timeout` for this.
+ * Provides a client that connects to PostgreSQL. PostgreSQL ends statements that take longer than `timeout`, and the client closes a
+ * connection that has been silent for longer. So `SqlMigrations.run` with this client fails when one of its statements takes longer than
+ * `timeout` or waits longer for a lock. Give the client a longer `timeout` for this.
  *
  * @category utils
  */
@@ -147,7 +149,7 @@ const withSettings = (address: string, limit: number): string => {
   return `${base}?${[own, ...settings].join("&")}`
 }
 
-/** The error when there is no connection. The message has the host, and neither user nor password. */
+/** Returns the error when there is no connection. The message has the host, and neither user nor password. */
 const unreachable = (address: string, { cause, message }: SqlError): SqlStoreError => {
   const place = URL.canParse(address) ? new URL(address).host : ""
   const why = cause instanceof Error && cause.message !== "" ? cause.message : message ?? "it does not answer"

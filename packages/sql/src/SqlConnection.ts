@@ -39,7 +39,7 @@ import type { SqlStoreError } from "./SqlStoreError.js"
 export interface SqlConnectionService {
   /** The client, without transformations of names. Use the client only inside `run`, `transaction` and `upkeep`. */
   readonly sql: SqlClient
-  /** The name of a table, with the prefix before it. */
+  /** Returns the name of a table, with the prefix before it. */
   readonly table: (name: string) => Identifier
   /**
    * Runs statements. `what` completes the message "The database did not ..." of an error. When another process has locked the SQLite file,
@@ -71,8 +71,9 @@ export interface SqlConnectionService {
   /** Wakes the readers of a channel on every node. Call this after the transaction has ended. */
   readonly notify: (channel: string) => Effect.Effect<void>
   /**
-   * A stream that tells a reader of a channel when to read. It gives an element at once, an element soon after each wake-up, and an element
-   * whenever the time `every` has passed without a wake-up. Wake-ups may be lost. Several wake-ups since the last element give one element.
+   * Returns a stream that tells a reader of a channel when to read. It gives an element at once, an element soon after each wake-up, and an
+   * element whenever the time `every` has passed without a wake-up. Wake-ups may be lost. Several wake-ups since the last element give one
+   * element.
    */
   readonly wakes: (channel: string, every: Duration.DurationInput) => Stream.Stream<void>
 }

@@ -21,7 +21,7 @@ export interface Options {
 }
 
 /**
- * The store of one owner. `owner` names a user, or a service whose processes log in as the service.
+ * Makes the store of one owner. `owner` names a user, or a service whose processes log in as the service.
  *
  * @category constructors
  */

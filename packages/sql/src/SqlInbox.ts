@@ -123,7 +123,7 @@ interface Text {
   readonly text: string
 }
 
-/** The texts that were sent to a node, in the order in which they were stored. */
+/** Returns the texts that were sent to a node, in the order in which they were stored. */
 const received = (self: Self, node: string): Stream.Stream<string> => {
   // The number of the last text that was read. It keeps a text that could not be removed from coming twice.
   let last = "0"
@@ -183,8 +183,8 @@ const unavailable = <A, R>(effect: Effect.Effect<A, SqlStoreError, R>): Effect.E
   )
 
 /**
- * The stored form of a text. PostgreSQL cannot store the character NUL, so a text with NUL is stored as a JSON string. A text that begins
- * with a quotation mark is stored as a JSON string as well, so that `decode` can tell the two forms apart.
+ * Returns the stored form of a text. PostgreSQL cannot store the character NUL, so a text with NUL is stored as a JSON string. A text that
+ * begins with a quotation mark is stored as a JSON string as well, so that `decode` can tell the two forms apart.
  */
 const encode = (text: string): string => text.startsWith("\"") || text.includes("\0") ? JSON.stringify(text) : text
 

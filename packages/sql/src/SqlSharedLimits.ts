@@ -64,7 +64,7 @@ export const make: Effect.Effect<SharedLimitsService, never, SqlConnection | Sco
 /** @category layers */
 export const layer: Layer.Layer<SharedLimits, never, SqlConnection> = Layer.scoped(SharedLimits, make)
 
-/** The digest of a key. The key is written as JSON, which keeps lone surrogates that UTF-8 would replace. */
+/** Returns the digest of a key. The key is written as JSON, which keeps lone surrogates that UTF-8 would replace. */
 const digest = (key: string): Effect.Effect<string> =>
   Effect.map(
     Effect.promise(() => crypto.subtle.digest("SHA-256", new TextEncoder().encode(JSON.stringify(key)))),

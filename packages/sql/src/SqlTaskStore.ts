@@ -186,7 +186,7 @@ const changes = (self: Self, owner: string | null, taskId: string): Stream.Strea
     Stream.changesWith((one, other) => one.version === other.version)
   )
 
-/** The task as JSON. Fails when the task is too large. */
+/** Returns the task as JSON. Fails when the task is too large. */
 const sized = ({ maxTaskSize }: Self, task: StoredTask): Effect.Effect<string, TaskStoreError> => {
   const text = JSON.stringify(task)
   return text.length <= maxTaskSize || StoreText.isSmallEnd(task.status, text.length)
@@ -200,7 +200,7 @@ const toTasks = ({ report, tasks }: Self, rows: ReadonlyArray<Row>) =>
     (tasks) => tasks.filter((task) => task !== undefined)
   )
 
-/** The characters of all tasks of an owner, without the task `id`. */
+/** Returns the characters of all tasks of an owner, without the task `id`. */
 const sizeOf = ({ sql, tasks }: Self, owner: string, id: string, at: Fragment) =>
   sql`(SELECT coalesce(sum(size), 0) FROM ${tasks} WHERE owner = ${owner} AND id <> ${id} AND expires > ${at})`
 
@@ -223,8 +223,8 @@ export const layerWith = (options?: Options): Layer.Layer<TaskStore, never, SqlC
 export const layer: Layer.Layer<TaskStore, never, SqlConnection> = layerWith()
 
 /**
- * The stored form of an id or an owner, as JSON. So a task without an owner differs from a task of the owner "null", and the text has no
- * NUL, which PostgreSQL cannot store.
+ * Returns the stored form of an id or an owner, as JSON. So a task without an owner differs from a task of the owner "null", and the text
+ * has no NUL, which PostgreSQL cannot store.
  */
 const keyOf = (text: string | null): string => JSON.stringify(text)
 

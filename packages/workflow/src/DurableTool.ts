@@ -20,9 +20,9 @@ import type { DurableTask } from "./DurableTask.js"
 import * as Tasks from "./runtime/Tasks.js"
 
 /**
- * A tool whose calls are durable tasks. The body is a generator: it yields the steps of its task, one at a time, and nothing else. Another
- * effect does not compile there. The body runs again from its beginning whenever it goes on. So what it decides between steps must follow
- * from its arguments and from the results of its steps.
+ * Serves a tool whose calls are durable tasks. The body is a generator: it yields the steps of its task, one at a time, and nothing else.
+ * Another effect does not compile there. The body runs again from its beginning whenever it goes on. So what it decides between steps must
+ * follow from its arguments and from the results of its steps.
  *
  * The definition needs `task: "required"`, and the server needs `TasksServer.layer`. The engine finds a task by a digest of its id, and
  * stores the id, the arguments and the results of the steps. In the middle of a rolling update, a node may not know the tool of a task:

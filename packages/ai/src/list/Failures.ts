@@ -13,7 +13,7 @@ import * as Effect from "effect/Effect"
 import { quoted } from "../text/ModelText.js"
 import * as ToolOutput from "../ToolOutput.js"
 
-/** The sentence about an error; `undefined` for a failure that the tool declares. */
+/** Returns the sentence about an error; `undefined` for a failure that the tool declares. */
 export const text = (
   tool: string,
   error: unknown,

@@ -60,7 +60,7 @@ const prepare = (schema: JsonObject) => {
   return {
     unknownOf: ArgumentNames.make(schema),
     /**
-     * The corrected arguments; `undefined` when the schema already accepts the arguments, when they cannot be checked, or when no
+     * Returns the corrected arguments; `undefined` when the schema already accepts the arguments, when they cannot be checked, or when no
      * correction is accepted.
      */
     mend: (args: JsonObject): ArgumentRepair.Mended | undefined => {

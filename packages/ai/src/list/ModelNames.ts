@@ -11,7 +11,7 @@ export interface Named {
   readonly wanted: string
 }
 
-/** The names, by key. A tool that has a name in `before` keeps this name; the other tools get their names in order. */
+/** Returns the names, by key. A tool that has a name in `before` keeps this name; the other tools get their names in order. */
 export const assign = (
   tools: ReadonlyArray<Named>,
   before: ReadonlyMap<string, string> = new Map()

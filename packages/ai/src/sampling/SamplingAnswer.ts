@@ -116,8 +116,8 @@ const modelOf = (parts: ReadonlyArray<Response.Part<any>>): string | undefined =
 }
 
 /**
- * The error for the server when a model has not answered. It has only a general sentence, because the cause may contain addresses and text
- * of other conversations. The caller logs the cause.
+ * Returns the error for the server when a model has not answered. It has only a general sentence, because the cause may contain addresses
+ * and text of other conversations. The caller logs the cause.
  */
 export const failure = (error: AiError): InternalError => new InternalError({ message: sentence(error) })
 

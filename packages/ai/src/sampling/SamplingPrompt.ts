@@ -46,7 +46,7 @@ export const names = (tools: ReadonlyArray<Tools.Tool> = [], dialect: ModelSchem
   }
 }
 
-/** The tools of a request as a toolkit. `Left` is a sentence about a tool that the model cannot use. */
+/** Returns the tools of a request as a toolkit. `Left` is a sentence about a tool that the model cannot use. */
 export const toolkit = (
   tools: ReadonlyArray<Tools.Tool>,
   { forModel }: Names,
@@ -102,7 +102,7 @@ const userParts = (block: SamplingContent): ReadonlyArray<Prompt.TextPart | Prom
     ? [media(block)]
     : []
 
-/** An image or audio as a file, or a text that says why the model does not get the file. */
+/** Returns an image or audio as a file, or a text that says why the model does not get the file. */
 const media = ({ data, mimeType, type }: Extract<SamplingContent, { readonly type: "image" | "audio" }>) => {
   const read = ModelMedia.make(data, mimeType)
   return Either.match(read.data, {
@@ -111,7 +111,7 @@ const media = ({ data, mimeType, type }: Extract<SamplingContent, { readonly typ
   })
 }
 
-/** A file with its data as bytes, because some providers take a text for the id of a file. */
+/** Returns a file with its data as bytes, because some providers take a text for the id of a file. */
 const file = ({ data, mimeType }: { readonly data: string; readonly mimeType: string }): Prompt.FilePart =>
   Prompt.filePart({ mediaType: mimeType, data: Either.getOrElse(Encoding.decodeBase64(data), () => data) })
 

@@ -319,7 +319,7 @@ export const rules: Readonly<Record<Dialect, Rules>> = {
   }
 }
 
-/** The rules for a schema. In the dialect `json-schema`, a schema of an earlier draft keeps the keywords of this draft. */
+/** Returns the rules for a schema. In the dialect `json-schema`, a schema of an earlier draft keeps the keywords of this draft. */
 export const rulesOf = (dialect: Dialect, { $schema }: JsonObject): Rules =>
   dialect === "json-schema" && typeof $schema === "string" && /draft-0|2019-09/.test($schema)
     ? { ...rules[dialect], keywords: earlier }

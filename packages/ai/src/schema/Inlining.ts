@@ -30,10 +30,10 @@ export interface Budget {
 
 export const budget = (schemas = 1): Budget => ({ own: Math.ceil(MAX_TOTAL / schemas), left: MAX_TOTAL })
 
-/** The most parts of a schema that a budget allows. */
+/** Returns the most parts of a schema that a budget allows. */
 export const allowed = ({ left, own }: Budget): number => Math.min(MAX_PARTS, own + left)
 
-/** The schema without references and `allOf`; `undefined` when the result would have more parts than the budget allows. */
+/** Returns the schema without references and `allOf`; `undefined` when the result would have more parts than the budget allows. */
 export const inline = (root: JsonObject, total: Budget = budget()): JsonObject | undefined => {
   const max = allowed(total)
   let count = 0
@@ -91,8 +91,8 @@ export const inline = (root: JsonObject, total: Budget = budget()): JsonObject |
 }
 
 /**
- * Whether a model that knows references can read the schema unchanged. Each reference must lead to a definition of the root and not in a
- * circle, and the schema must have only keywords of draft 2020-12.
+ * Returns whether a model that knows references can read the schema unchanged. Each reference must lead to a definition of the root and not
+ * in a circle, and the schema must have only keywords of draft 2020-12.
  */
 export const isSelfContained = (root: JsonObject): boolean => {
   const ok = (u: unknown): boolean => {
@@ -122,7 +122,7 @@ export const isSelfContained = (root: JsonObject): boolean => {
 
 const DEFINITION = /^#\/(\$defs|definitions)\/[\w.-]+$/
 
-/** A schema with its type and description only. */
+/** Returns a schema with its type and description only. */
 const outline = (schema: JsonObject): JsonObject => ({
   ...(schema.type === undefined ? undefined : { type: schema.type }),
   ...(typeof schema.description === "string" ? { description: schema.description } : undefined)

@@ -9,8 +9,8 @@ import * as Values from "./Values.js"
 export const schemas = (u: unknown): ReadonlyArray<JsonObject> => Array.isArray(u) ? u.filter(isObject) : []
 
 /**
- * The schemas of the properties, by name. The schema `true`, and a value that is not a schema, become `{}`. A property with the schema
- * `false` is left out.
+ * Returns the schemas of the properties, by name. The schema `true`, and a value that is not a schema, become `{}`. A property with the
+ * schema `false` is left out.
  */
 export const properties = ({ properties }: JsonObject): ReadonlyMap<string, JsonObject> =>
   new Map(
@@ -25,8 +25,8 @@ export const properties = ({ properties }: JsonObject): ReadonlyMap<string, Json
 export const types = ({ type }: JsonObject): ReadonlyArray<string> => typeof type === "string" ? [type] : strings(type)
 
 /**
- * One schema for values that conform to all schemas. It has the properties and requirements of each schema; every other keyword comes
- * from the first schema that has the keyword.
+ * Returns one schema for values that conform to all schemas. It has the properties and requirements of each schema; every other keyword
+ * comes from the first schema that has the keyword.
  */
 export const merge = (all: ReadonlyArray<JsonObject>): JsonObject => {
   const named = new Map<string, Array<JsonObject>>()
@@ -51,7 +51,7 @@ export const merge = (all: ReadonlyArray<JsonObject>): JsonObject => {
   }
 }
 
-/** The schema, with a description that also has the given keywords of `from` in words. */
+/** Returns the schema, with a description that also has the given keywords of `from` in words. */
 export const inWords = (schema: JsonObject, from: JsonObject, keywords: ReadonlyArray<string>): JsonObject => {
   const lost = keywords
     .filter((keyword) => from[keyword] !== undefined)
@@ -62,7 +62,7 @@ export const inWords = (schema: JsonObject, from: JsonObject, keywords: Readonly
   return { ...schema, description: `${before}(${lost.join(", ")})` }
 }
 
-/** The schema in draft 2020-12: it converts a list in `items` and `exclusiveMinimum: true`, which belong to earlier drafts. */
+/** Returns the schema in draft 2020-12: it converts a list in `items` and `exclusiveMinimum: true`, which belong to earlier drafts. */
 export const renewed = (schema: JsonObject): JsonObject =>
   exclusive(exclusive(tuple(schema), "minimum", "exclusiveMinimum"), "maximum", "exclusiveMaximum")
 

@@ -9,7 +9,7 @@ import type { JsonObject } from "@effect-mcp/core/protocol/Json"
 import * as Keywords from "./Keywords.js"
 import * as SchemaParts from "./SchemaParts.js"
 
-/** The value without these nulls. `schema` is the original schema, without references. */
+/** Returns the value without these nulls. `schema` is the original schema, without references. */
 export const remove = (value: unknown, schema: JsonObject, known: Known = new Map()): unknown => {
   if (Array.isArray(value)) {
     const { items } = schema
@@ -38,8 +38,8 @@ interface Property {
 }
 
 /**
- * The properties of a schema and of its alternatives. When several schemas describe a property, the first one is used for the values inside
- * the property.
+ * Returns the properties of a schema and of its alternatives. When several schemas describe a property, the first one is used for the
+ * values inside the property.
  */
 const membersOf = (schema: JsonObject): ReadonlyMap<string, Property> => {
   const members = new Map<string, Property>()

@@ -15,7 +15,7 @@ const conditions = ["allOf", "anyOf", "oneOf", "not", "enum", "const", "if", "th
 
 export const hasConditions = (root: JsonObject): boolean => conditions.some((key) => key in root)
 
-/** The root with `type: "object"`, otherwise unchanged. */
+/** Returns the root with `type: "object"`, otherwise unchanged. */
 export const typed = (root: JsonObject): JsonObject => root.type === "object" ? root : { ...root, type: "object" }
 
 export const make = (root: JsonObject): JsonObject => {
@@ -41,7 +41,7 @@ export const make = (root: JsonObject): JsonObject => {
 
 const MAX_WORDS = 1_000
 
-/** The properties of all schemas. A property that the schemas describe differently gets all descriptions. */
+/** Returns the properties of all schemas. A property that the schemas describe differently gets all descriptions. */
 const propertiesOf = (all: ReadonlyArray<JsonObject>): ReadonlyMap<string, JsonObject> => {
   const named = new Map<string, Map<string, JsonObject>>()
   for (const schema of all) {
@@ -53,14 +53,14 @@ const propertiesOf = (all: ReadonlyArray<JsonObject>): ReadonlyMap<string, JsonO
   return new Map([...named].map(([name, different]) => [name, oneOf([...different.values()])]))
 }
 
-/** The properties that the root requires, and the properties that every alternative requires. */
+/** Returns the properties that the root requires, and the properties that every alternative requires. */
 const requiredOf = (root: JsonObject, alternatives: ReadonlyArray<JsonObject>): ReadonlyArray<string> => {
   const [first, ...others] = alternatives.map((one) => new Set(SchemaParts.strings(one.required)))
   const common = [...(first ?? [])].filter((name) => others.every((names) => names.has(name)))
   return [...new Set([...SchemaParts.strings(root.required), ...common])]
 }
 
-/** One schema for a property that alternatives describe differently, often by the constant that tells the alternatives apart. */
+/** Returns one schema for a property that alternatives describe differently, often by the constant that tells the alternatives apart. */
 const oneOf = (different: ReadonlyArray<JsonObject>): JsonObject => {
   const [first = {}, ...others] = different
   if (others.length === 0) return first

@@ -38,7 +38,7 @@ const PART = new RegExp(String.raw`\\B|${ESCAPE}|${CLASS}|\(\?:|\((?!\?)|${REPET
 
 const MEMBER = new RegExp(String.raw`${ESCAPE}|[^\\]`, "gsuy")
 
-/** Whether Python accepts a class. Python refuses a range that begins or ends with a class, such as `[\w-.]`. */
+/** Returns whether Python accepts a class. Python refuses a range that begins or ends with a class, such as `[\w-.]`. */
 const isClass = (text: string): boolean => {
   const members = Array.from(text.slice(1, -1).replace(/^\^/, "").matchAll(MEMBER), ([member]) => member)
   let at = 0

@@ -9,19 +9,19 @@ import * as Predicate from "effect/Predicate"
 
 export const isObject = (u: unknown): u is JsonObject => Predicate.isRecord(u)
 
-/** The texts in a list; an empty list when the value is not a list. */
+/** Returns the texts in a list; an empty list when the value is not a list. */
 export const strings = (u: unknown): ReadonlyArray<string> => Array.isArray(u) ? u.filter(Predicate.isString) : []
 
-/** An object from entries whose keys a peer has chosen. The key `__proto__` becomes an ordinary member. */
+/** Returns an object from entries whose keys a peer has chosen. The key `__proto__` becomes an ordinary member. */
 export const fromEntries = (entries: Iterable<readonly [string, unknown]>): JsonObject => Object.fromEntries(entries)
 
-/** The object without the members of these names. */
+/** Returns the object without the members of these names. */
 export const omit = (object: JsonObject, ...keys: ReadonlyArray<string>): JsonObject =>
   fromEntries(Object.entries(object).filter(([key]) => !keys.includes(key)))
 
 /**
- * The object in `root` that a reference such as `#/$defs/pet` names by its JSON pointer; `undefined` for a reference to another document,
- * and when there is no object at the pointer.
+ * Returns the object in `root` that a reference such as `#/$defs/pet` names by its JSON pointer; `undefined` for a reference to another
+ * document, and when there is no object at the pointer.
  */
 export const target = (root: JsonObject, reference: unknown): JsonObject | undefined => {
   if (typeof reference !== "string" || !/^#(\/|$)/.test(reference)) return undefined

@@ -65,7 +65,7 @@ export const mapSchemas = (
   }
 }
 
-/** Whether values of this kind have schemas inside. */
+/** Returns whether values of this kind have schemas inside. */
 export const hasSchemas = (kind: Dialects.Kind): boolean => kind.includes("schema")
 
 /**
@@ -79,11 +79,11 @@ export const schema = (value: unknown): Dialects.Schema | undefined => {
   return name === undefined ? undefined : { type: name }
 }
 
-/** Whether a value that breaks the rules contains any information. */
+/** Returns whether a value that breaks the rules contains any information. */
 export const says = (value: unknown): boolean =>
   value !== null && value !== "" && (typeof value !== "object" || Object.keys(value).length > 0)
 
-/** Whether lists and objects in a value are nested in at most `levels` levels. */
+/** Returns whether lists and objects in a value are nested in at most `levels` levels. */
 export const isWithin = (levels: number, value: unknown): boolean =>
   typeof value !== "object" || value === null ||
   (levels > 0 && Object.values(value).every((one) => isWithin(levels - 1, one)))
@@ -122,7 +122,7 @@ const named = (value: unknown, each: (one: unknown, name: string) => unknown): u
 
 const filled = <A>(list: ReadonlyArray<A>): ReadonlyArray<A> | undefined => list.length === 0 ? undefined : list
 
-/** The list without values that are equal to an earlier value. */
+/** Returns the list without values that are equal to an earlier value. */
 const unique = <A>(list: ReadonlyArray<A>): ReadonlyArray<A> => {
   const seen = new Set<string>()
   return list.filter((one) => {
@@ -131,7 +131,7 @@ const unique = <A>(list: ReadonlyArray<A>): ReadonlyArray<A> => {
   })
 }
 
-/** The same value, with the members of objects in the order of their names. */
+/** Returns the same value, with the members of objects in the order of their names. */
 const ordered = (value: unknown): unknown =>
   Array.isArray(value)
     ? value.map(ordered)

@@ -35,7 +35,7 @@ const names: Readonly<Record<string, string>> = {
 
 const MAX_TYPE = 200
 
-/** A media type in lower case, without parameters, under the name that the APIs of models know. */
+/** Returns a media type in lower case, without parameters, under the name that the APIs of models know. */
 export const typeOf = (mimeType: string): string => {
   const [type] = mimeType.slice(0, MAX_TYPE).split(/[;,]/, 1)
   const plain = type!.trim().toLowerCase()
@@ -72,7 +72,7 @@ const ofDataUri = (uri: string, mimeType: string): Media => {
 const unescaped = (text: string): string =>
   text.includes("%") ? text.replace(/%(2B|2F|3D)/gi, (code) => String.fromCharCode(parseInt(code.slice(1), 16))) : text
 
-/** The base64 in its standard form, with padding. `Left` is the reason why a text is not base64. */
+/** Returns the base64 in its standard form, with padding. `Left` is the reason why a text is not base64. */
 const base64 = (given: string): Either.Either<string, string> => {
   const trimmed = given.trim()
   const text = /[\t\r\n_-]/.test(trimmed)

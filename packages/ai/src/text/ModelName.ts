@@ -7,7 +7,7 @@ import * as Hash from "effect/Hash"
 
 const MAX_LENGTH = 64
 
-/** A legal name, which begins with a letter or "_". A shortened name ends with a hash, so that two long names stay different. */
+/** Returns a legal name, which begins with a letter or "_". A shortened name ends with a hash, so that two long names stay different. */
 export const legal = (name: string): string => {
   const safe = name.replace(/[^A-Za-z0-9_-]/gu, "_").replace(/^(?![A-Za-z_])/, "_").replace(/^__proto__$/, "_proto_")
   if (safe.length <= MAX_LENGTH) return safe

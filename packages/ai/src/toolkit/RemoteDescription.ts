@@ -11,13 +11,13 @@ import * as Schema from "effect/Schema"
 
 const AnyObject = Schema.Struct({}, Schema.Record({ key: Schema.String, value: Schema.Unknown }))
 
-/** The schema of any object, described by a JSON Schema. */
+/** Returns the schema of any object, described by a JSON Schema. */
 export const parameters = (inputSchema: JsonObject): typeof AnyObject =>
   AnyObject.annotations({ jsonSchema: inputSchema }) as typeof AnyObject
 
 /**
- * The schema, described by a JSON Schema. In the strict form a model writes null for an argument that it leaves out; `restore` removes
- * these nulls.
+ * Returns the schema, described by a JSON Schema. In the strict form a model writes null for an argument that it leaves out; `restore`
+ * removes these nulls.
  */
 export const described = (
   schema: Schema.Schema<any, any>,
@@ -31,7 +31,7 @@ export const described = (
 
 type Described = Pick<Tools.Tool, "annotations" | "title">
 
-/** The title and the hints of a tool. For hints that the server does not give, `@effect/ai` has the same defaults as MCP. */
+/** Returns the title and the hints of a tool. For hints that the server does not give, `@effect/ai` has the same defaults as MCP. */
 export const annotations = ({ annotations, title }: Described): Context.Context<never> => {
   let context = Context.empty() as Context.Context<any>
   const name = title ?? annotations?.title

@@ -19,7 +19,7 @@ import { ofConnect, refused } from "../CommandFailure.js"
 import { layer as outputLayer, Output } from "../CommandOutput.js"
 import * as Target from "../Target.js"
 
-/** A server of this process that passes everything on to the server of the connector. Fails when the connection fails. */
+/** Makes a server of this process that passes everything on to the server of the connector. Fails when the connection fails. */
 export const proxied = <R>(connector: Connector<R>) =>
   McpServer.layer(CommandClient.info, Proxy.layerConnected(connector)).pipe(
     Layer.catchAll((error) => Layer.fail(ofConnect(connector.name, error)))

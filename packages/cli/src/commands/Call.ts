@@ -154,12 +154,12 @@ const named = <A extends { readonly name: string }>(
       ))
   })
 
-/** The tool of this name. Fails with `usage` when the server does not list the tool. */
+/** Returns the tool of this name. Fails with `usage` when the server does not list the tool. */
 export const findTool = (client: ClientSessionService, name: string | undefined) => named("tool", name, client.tools)
 
 /**
- * The arguments that the words give. At a terminal, the user is asked for required arguments that are missing; the time of the command
- * stands still meanwhile. Fails with `usage` when a required argument is missing.
+ * Returns the arguments that the words give. At a terminal, the user is asked for required arguments that are missing; the time of the
+ * command stands still meanwhile. Fails with `usage` when a required argument is missing.
  */
 export const argumentsOf = (
   schema: JsonObject,

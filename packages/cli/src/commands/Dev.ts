@@ -22,7 +22,9 @@ import { overStdio } from "./Bridge.js"
 
 const IGNORED = /(^|[/\\])(node_modules|\.[^./\\][^/\\]*)([/\\]|$)/
 
-/** The folder of the first file among the arguments: `dist` for `node dist/main.js`. A whole project has too many files to watch. */
+/**
+ * Returns the folder of the first file among the arguments: `dist` for `node dist/main.js`. A whole project has too many files to watch.
+ */
 const folderOf = (args: ReadonlyArray<string>): string => {
   const file = args.find((arg) => statSync(arg, { throwIfNoEntry: false })?.isFile() === true)
   return file === undefined ? "." : dirname(file)

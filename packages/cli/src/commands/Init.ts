@@ -29,7 +29,9 @@ const titles = {
 const folder = ["../templates", "../../templates"].map((path) => fileURLToPath(new URL(path, import.meta.url)))
   .find((path) => existsSync(path)) ?? "templates"
 
-/** The name of a file in the project. The template has another name where npm would change the file or leave it out of the package. */
+/**
+ * Returns the name of a file in the project. The template has another name where npm would change the file or leave it out of the package.
+ */
 const nameOf = (path: string): string => path.replace(/(^|\/)_/g, "$1.").replace(/\.tmpl$/, "")
 
 const entries = (template: (typeof templates)[number], name: string, at: string): string => {

@@ -20,7 +20,7 @@ import * as Suggestion from "../Suggestion.js"
 const all = <A>(has: unknown, entries: Stream.Stream<A, ClientError>): Effect.Effect<ReadonlyArray<A>, ClientError> =>
   has === undefined ? Effect.succeed([]) : StreamArrays.collect(entries)
 
-/** Everything that the server lists. */
+/** Returns everything that the server lists. */
 export const inventory = (client: ClientSessionService) => {
   const { prompts, resources, tools } = client.serverCapabilities
   return Effect.all({
@@ -31,7 +31,7 @@ export const inventory = (client: ClientSessionService) => {
   })
 }
 
-/** The parameters of a tool as a signature: `city: string, days?: integer`. */
+/** Returns the parameters of a tool as a signature: `city: string, days?: integer`. */
 const signature = (schema: JsonObject): string => {
   const required = Array.isArray(schema["required"]) ? schema["required"] : []
   return Object.entries(propertiesOf(schema)).map(([name, property]) =>

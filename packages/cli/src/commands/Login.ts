@@ -30,7 +30,7 @@ type Given = Pick<Target.Given, "config" | "trust" | "privateHosts" | "allowOthe
   readonly words: ReadonlyArray<string>
 }
 
-/** The URL of the server. Fails with `usage` for a server that is launched. */
+/** Returns the URL of the server. Fails with `usage` for a server that is launched. */
 const urlOf = ({ words, ...given }: Given, after: ReadonlyArray<string>) =>
   Effect.gen(function*() {
     const { entry } = yield* Target.entryOf(words, after, given)

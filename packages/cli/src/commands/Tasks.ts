@@ -82,7 +82,7 @@ const list = (after: ReadonlyArray<string>) =>
     Command.withDescription("Lists the tasks of a server of 2025-11-25")
   )
 
-/** The command, and the parts of its help: one for each command below it. */
+/** Returns the command, and the parts of its help: one for each command below it. */
 export const commands = (after: ReadonlyArray<string>) => {
   const first = start(after)
   const all = list(after)

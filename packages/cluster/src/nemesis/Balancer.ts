@@ -17,7 +17,7 @@ export interface Balancer {
   readonly send: (request: Http.Request) => Effect.Effect<IncomingMessage, HttpFault, Scope.Scope>
 }
 
-/** A balancer for the nodes at these ports. It probes the nodes until the scope closes. */
+/** Makes a balancer for the nodes at these ports. It probes the nodes until the scope closes. */
 export const make = (ports: ReadonlyArray<number>): Effect.Effect<Balancer, never, Scope.Scope> =>
   Effect.gen(function*() {
     const alive = new Set(ports)

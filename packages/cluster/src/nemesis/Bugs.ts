@@ -16,7 +16,7 @@ import * as Stream from "effect/Stream"
 import { connect, type Socket } from "node:net"
 import { createInterface } from "node:readline"
 
-/** A store that ignores epochs: it takes the writes of former owners. */
+/** Makes a store that ignores epochs: it takes the writes of former owners. */
 export const withoutFencing = <E, R>(store: Layer.Layer<EventStore, E, R>): Layer.Layer<EventStore, E, R> =>
   Layer.effect(
     EventStore,
@@ -31,8 +31,8 @@ export const withoutFencing = <E, R>(store: Layer.Layer<EventStore, E, R>): Laye
   ).pipe(Layer.provide(store))
 
 /**
- * The messages of a channel. A broken connection is opened again after 200 ms, and the messages of that time are lost. In the answer of
- * Redis, each message is the fourth line after the line "message".
+ * Returns the messages of a channel. A broken connection is opened again after 200 ms, and the messages of that time are lost. In the
+ * answer of Redis, each message is the fourth line after the line "message".
  */
 const subscribed = (url: string, channel: string) =>
   Effect.gen(function*() {

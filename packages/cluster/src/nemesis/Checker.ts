@@ -35,7 +35,7 @@ const isLost = ({ outcome }: Canary): boolean => outcome?.type !== "result"
  */
 const LOST_BY_FAULT = 0.3
 
-/** The share of canaries without an answer. */
+/** Returns the share of canaries without an answer. */
 export const canaryErrors = (history: History): number => {
   const canaries = only(history, "Canary")
   return canaries.length === 0 ? 1 : canaries.filter(isLost).length / canaries.length

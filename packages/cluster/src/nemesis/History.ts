@@ -216,7 +216,7 @@ export type Entry =
 
 export type History = ReadonlyArray<Entry>
 
-/** The entries of one kind, in the order of their time. */
+/** Returns the entries of one kind, in the order of their time. */
 export const only = <Tag extends Entry["_tag"]>(history: History, tag: Tag): Array<Extract<Entry, { _tag: Tag }>> =>
   history.filter((entry): entry is Extract<Entry, { _tag: Tag }> => entry._tag === tag).sort((a, b) => a.at - b.at)
 
@@ -231,5 +231,5 @@ export const groupBy = <A>(all: ReadonlyArray<A>, key: (one: A) => string): Map<
   return groups
 }
 
-/** The present time on the clock that all processes share. Node's `performance` would add the time of day at the start of each. */
+/** Returns the present time on the clock that all processes share. Node's `performance` would add the time of day at the start of each. */
 export const now = (): Time => Number(process.hrtime.bigint()) / 1e6

@@ -59,7 +59,9 @@ export const send = (
     })
   })
 
-/** The texts of a body. (The async iterator of the response would end only with the connection, also when nobody reads any more.) */
+/**
+ * Returns the texts of a body. (The async iterator of the response would end only with the connection, also when nobody reads any more.)
+ */
 const texts = (response: IncomingMessage): Stream.Stream<string, HttpFault> =>
   Stream.asyncPush<string, HttpFault>((emit) =>
     Effect.sync(() => {
@@ -75,7 +77,7 @@ export const text = (response: IncomingMessage): Effect.Effect<string, HttpFault
 export const isEventStream = (response: IncomingMessage): boolean =>
   response.headers["content-type"]?.startsWith("text/event-stream") === true
 
-/** The events of an event stream, comments left out. */
+/** Returns the events of an event stream, comments left out. */
 export const events = (response: IncomingMessage): Stream.Stream<Event, HttpFault> => {
   let rest = ""
   return Stream.mapConcat(texts(response), (chunk) => {

@@ -24,16 +24,16 @@ export const request = (id: number | undefined, method: string, params: object):
 export const isResponse = ({ error, id, method, result }: Message): boolean =>
   method === undefined && id !== undefined && (result !== undefined || error !== undefined)
 
-/** The client for which a text of the server was made: the names of a client's calls begin with the name of the client. */
+/** Returns the client for which a text of the server was made: the names of a client's calls begin with the name of the client. */
 export const madeFor = (text: string): string | undefined => /"(?:[^"]* )?(c\d+)\/\d+\\?"/.exec(text)?.[1]
 
-/** The entry for a message outside of the streams that its client can resume. */
+/** Returns the entry for a message outside of the streams that its client can resume. */
 export const seen = (client: string, data: string): Seen => ({
   ...{ _tag: "Seen", at: now(), client, data },
   madeFor: madeFor(data)
 })
 
-/** How a response ends a call. */
+/** Returns how a response ends a call. */
 export const outcomeOf = ({ error, result }: Message): Outcome => {
   if (error !== undefined) return { type: "error", code: error.code, message: error.message }
   const [content] = (result?.content ?? []) as ReadonlyArray<{ readonly text?: string }>

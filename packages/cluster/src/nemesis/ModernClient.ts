@@ -17,7 +17,7 @@ const TASKS = "io.modelcontextprotocol/tasks"
 
 const PAUSE = "100 millis"
 
-/** A request of 2026-07-28. */
+/** Makes a request of 2026-07-28. */
 export const requestOf = (
   client: string,
   id: number,

@@ -18,9 +18,9 @@ import * as StoreProxy from "./StoreProxy.js"
 export interface NemesisNode extends Restartable.Restartable {
   readonly port: number
   readonly proxy: StoreProxy.StoreProxy
-  /** The name of the process that was started last. */
+  /** Returns the name of the process that was started last. */
   readonly name: () => string
-  /** What all processes of the node have written down. */
+  /** Returns what all processes of the node have written down. */
   readonly entries: () => ReadonlyArray<Entry>
 }
 
@@ -33,7 +33,7 @@ export interface Options {
 
 const program = fileURLToPath(new URL("node.js", import.meta.url))
 
-/** The same URL, at another port. */
+/** Returns the same URL, at another port. */
 const at = (url: string, port: number): string => {
   const own = new URL(url)
   own.port = `${port}`

@@ -16,7 +16,7 @@ import * as Option from "effect/Option"
 import { now, type Time, type Written } from "./History.js"
 import type { Write } from "./Journal.js"
 
-/** The result of an effect, when the effect began, and whether it has logged anything. */
+/** Returns the result of an effect, when the effect began, and whether it has logged anything. */
 const watched = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.suspend(() => {
     const begin = now()

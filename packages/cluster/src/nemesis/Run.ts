@@ -25,5 +25,5 @@ export const boards: ReadonlyArray<string> = Array.from({ length: BOARDS }, (_, 
 
 let changes = 0
 
-/** The board that changes next: not one that has changed a short time ago. */
+/** Returns the board that changes next: not one that has changed a short time ago. */
 export const nextBoard = (): string => boards[changes++ % BOARDS]!

@@ -4,7 +4,7 @@
  */
 
 export interface Seeded {
-  /** A number from 0 to 1, 1 excluded. */
+  /** Returns a number from 0 to 1, 1 excluded. */
   readonly next: () => number
   readonly between: (from: number, to: number) => number
   readonly one: <A>(all: ReadonlyArray<A>) => A

@@ -44,7 +44,9 @@ const READY = Duration.seconds(60)
 
 const SETPRIV = "/usr/bin/setpriv"
 
-/** The command line with `setpriv`, where the machine has it: then Linux sends the signal when this program ends, for any reason. */
+/**
+ * Returns the command line with `setpriv`, where the machine has it: then Linux sends the signal when this program ends, for any reason.
+ */
 const endsWithParent = (signal: NodeJS.Signals, command: string, args: ReadonlyArray<string>) =>
   existsSync(SETPRIV)
     ? [SETPRIV, ["--pdeathsig", signal.slice("SIG".length), "--", command, ...args]] as const

@@ -10,7 +10,7 @@ import { createServer } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 
-/** A new folder, which is removed when the scope closes, also when this program ends first. */
+/** Makes a new folder, which is removed when the scope closes, also when this program ends first. */
 export const folder = (name: string): Effect.Effect<string, never, Scope.Scope> =>
   Effect.map(
     Effect.acquireRelease(

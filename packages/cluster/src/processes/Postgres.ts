@@ -40,7 +40,7 @@ export const install: Effect.Effect<string, Child.ProcessError> = Effect.catchAl
 
 const isRoot = process.getuid?.() === 0
 
-/** A command as the user that PostgreSQL runs as. */
+/** Returns a command as the user that PostgreSQL runs as. */
 const asUser = (...command: ReadonlyArray<string>): readonly [string, Array<string>] =>
   isRoot
     ? ["setpriv", ["--reuid=postgres", "--regid=postgres", "--init-groups", "--", ...command]]

@@ -46,7 +46,7 @@ export const byJob = (all: ReadonlyArray<Ran>): ReadonlyMap<string, ReadonlyArra
   return jobs
 }
 
-/** The steps that were under way at the process of a fault, and the next entry of the same job at another process. */
+/** Returns the steps that were under way at the process of a fault, and the next entry of the same job at another process. */
 const underWay = (fault: Fault, jobs: ReadonlyMap<string, ReadonlyArray<Ran>>) =>
   [...jobs.values()].flatMap((ran) => {
     const before = ran.filter(({ at }) => at <= fault.at)
@@ -67,7 +67,7 @@ export const resumed = (faults: ReadonlyArray<Fault>, kind: Kind, jobs: Readonly
       )
   })
 
-/** One sentence for each step that began after a later step had begun, or after the end of its task. */
+/** Returns one sentence for each step that began after a later step had begun, or after the end of its task. */
 export const repeated = (
   jobs: ReadonlyMap<string, ReadonlyArray<Ran>>,
   seen: ReadonlyArray<Seen>
@@ -83,7 +83,7 @@ export const repeated = (
   })
 }
 
-/** The longest time for which each task stood still, and whether a process that had the task was stopped meanwhile. */
+/** Returns the longest time for which each task stood still, and whether a process that had the task was stopped meanwhile. */
 export const gaps = (
   seen: ReadonlyArray<Seen>,
   jobs: ReadonlyMap<string, ReadonlyArray<Ran>>,
@@ -108,7 +108,9 @@ export const gaps = (
     return all.reduce((most, gap) => gap.took > most.took ? gap : most)
   })
 
-/** One sentence for each task that ended in a wrong way: with a wrong result, without a cancellation, or twice in different ways. */
+/**
+ * Returns one sentence for each task that ended in a wrong way: with a wrong result, without a cancellation, or twice in different ways.
+ */
 export const ends = (seen: ReadonlyArray<Seen>): ReadonlyArray<string> =>
   seen.flatMap(({ cancelled, isSame, plan, result, status }) => {
     const { structuredContent } = (result ?? {}) as { readonly structuredContent?: { readonly pages?: unknown } }

@@ -21,7 +21,7 @@ import * as Schema from "effect/Schema"
 export const MEDIA_TYPE = "text/html;profile=mcp-app"
 
 /**
- * Whether a media type is the media type of views. Case, spaces and quotes do not matter.
+ * Returns whether a media type is the media type of views. Case, spaces and quotes do not matter.
  *
  * @category guards
  */
@@ -71,7 +71,7 @@ const ORIGIN = /^(?:https?|wss?):\/\/(\*\.(?=[\w-]+\.))?(?:[a-z\d_.-]{1,253}|\[[
 
 const MAX_ORIGIN = 300
 
-/** The URL of a source without its wildcard; `undefined` when the text is not a source. */
+/** Returns the URL of a source without its wildcard; `undefined` when the text is not a source. */
 const urlOf = (source: string): URL | undefined => {
   if (source.length > MAX_ORIGIN || !ORIGIN.test(source)) return undefined
   const host = source.replace("*.", "")
@@ -79,8 +79,8 @@ const urlOf = (source: string): URL | undefined => {
 }
 
 /**
- * Whether a source is encrypted (https or wss), and its host is neither the user's machine nor in a private network. Other sources are left
- * out, unless the option `allowPrivateOrigins` allows them.
+ * Returns whether a source is encrypted (https or wss), and its host is neither the user's machine nor in a private network. Other sources
+ * are left out, unless the option `allowPrivateOrigins` allows them.
  *
  * @category guards
  */
@@ -183,7 +183,7 @@ export const extension = Extension.declare(
 const FLAT_KEY = "ui/resourceUri"
 
 /**
- * The URI of the view of a tool as the server has sent it. It may be any value; `undefined` when the tool names no view.
+ * Returns the URI of the view of a tool as the server has sent it. It may be any value; `undefined` when the tool names no view.
  *
  * @category utils
  */
@@ -195,7 +195,7 @@ export const declaredView = ({ _meta }: Pick<Tool, "_meta">): unknown => {
 const isVisibility = Schema.is(Schema.Literal("model", "app"))
 
 /**
- * The `_meta.ui` of a tool. A member that is not valid counts as absent.
+ * Returns the `_meta.ui` of a tool. A member that is not valid counts as absent.
  *
  * @category constructors
  */
@@ -211,14 +211,14 @@ export const ofTool = (tool: Pick<Tool, "_meta">): ToolUi & { readonly visibilit
 }
 
 /**
- * Whether a model may get a tool. A host MUST NOT give other tools to a model.
+ * Returns whether a model may get a tool. A host MUST NOT give other tools to a model.
  *
  * @category guards
  */
 export const isForModel = (tool: Pick<Tool, "_meta">): boolean => ofTool(tool).visibility.includes("model")
 
 /**
- * Whether views of the same server may call the tool. A host MUST refuse calls of views to other tools.
+ * Returns whether views of the same server may call the tool. A host MUST refuse calls of views to other tools.
  *
  * @category guards
  */
@@ -285,8 +285,8 @@ export interface ViewOptions {
 }
 
 /**
- * The valid parts of the `_meta.ui` of a view. `leftOut` has the first ten parts that are not valid, with the reasons. Origins that are
- * not public are left out, unless `allowPrivateOrigins` is true.
+ * Returns the valid parts of the `_meta.ui` of a view. `leftOut` has the first ten parts that are not valid, with the reasons. Origins that
+ * are not public are left out, unless `allowPrivateOrigins` is true.
  *
  * @category constructors
  */

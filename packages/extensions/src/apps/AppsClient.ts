@@ -113,7 +113,7 @@ export const read = (
 const lengthOf = (content: ResourceContents): number =>
   "text" in content ? content.text.length : Math.floor(content.blob.length * 3 / 4)
 
-/** The metadata in the list of resources, which need not contain all views. */
+/** Returns the metadata in the list of resources, which need not contain all views. */
 const listed = (session: ClientSessionService, uri: string): Effect.Effect<unknown, ClientError> =>
   session.resources.pipe(
     Stream.filter((resource) => resource.uri === uri),
@@ -144,8 +144,8 @@ export const callTool = (
 const isSource = Schema.is(Apps.Source)
 
 /**
- * The header `Content-Security-Policy` for the document of a view. It allows only the origins in the metadata. Texts that are not origins
- * are left out.
+ * Returns the header `Content-Security-Policy` for the document of a view. It allows only the origins in the metadata. Texts that are not
+ * origins are left out.
  *
  * @category utils
  */
@@ -170,7 +170,7 @@ export const contentSecurityPolicy = ({ csp }: Pick<View, "csp">): string => {
 }
 
 /**
- * The attribute `allow` of the frame of a view, with the permissions that the metadata names.
+ * Returns the attribute `allow` of the frame of a view, with the permissions that the metadata names.
  *
  * @category utils
  */

@@ -64,8 +64,8 @@ export interface Options<E = never, R = never> {
 }
 
 /**
- * A tool with a view that shows its results. `handler` is a handler as for `McpServer.tool`. A result should always have text that a model
- * can read, even if the client shows views.
+ * Serves a tool with a view that shows its results. `handler` is a handler as for `McpServer.tool`. A result should always have text that a
+ * model can read, even if the client shows views.
  *
  * @example
  * ```ts

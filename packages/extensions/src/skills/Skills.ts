@@ -124,8 +124,8 @@ export const DIRECTORY = "inode/directory"
 export const limits = { files: 512, bytes: 16 * 1024 * 1024 } as const
 
 /**
- * Whether a name follows the rules of Agent Skills: at most 64 lowercase letters, digits and single hyphens, with a letter or
- * a digit at both ends.
+ * Returns whether a name follows the rules of Agent Skills: at most 64 lowercase letters, digits and single hyphens, with a letter or a
+ * digit at both ends.
  *
  * @see https://agentskills.io/specification#name-field
  * @category guards

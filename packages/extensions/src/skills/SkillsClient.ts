@@ -117,9 +117,9 @@ export interface SkillsService {
 }
 
 /**
- * An id of the content of a skill. With this id an application can remember that the user has approved exactly this content: the id changes
- * when a file is added, removed or changed. Store the id together with the name that the application gives to the server. `None` for a
- * skill with generated content, because such content cannot be approved in advance.
+ * Returns an id of the content of a skill. With this id an application can remember that the user has approved exactly this content: the id
+ * changes when a file is added, removed or changed. Store the id together with the name that the application gives to the server. `None`
+ * for a skill with generated content, because such content cannot be approved in advance.
  *
  * @category utils
  */

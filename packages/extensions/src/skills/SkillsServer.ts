@@ -93,7 +93,7 @@ const build = <R>(
   )
 }
 
-/** The skills that can be served. For each other skill a warning is logged. */
+/** Returns the skills that can be served. For each other skill a warning is logged. */
 const servable = (
   found: ReadonlyArray<Either.Either<Skill, SkillError>>
 ): Effect.Effect<ReadonlyArray<Skill>> =>
@@ -265,8 +265,9 @@ const generated = <R>(
 })
 
 /**
- * A stream with an element after changes in a directory, for the option `reload` of `layer`. `debounce` is how long nothing must change
- * before the element comes; the default is 200 milliseconds. When the directory cannot be watched, a warning is logged and the stream ends.
+ * Makes a stream with an element after changes in a directory, for the option `reload` of `layer`. `debounce` is how long nothing must
+ * change before the element comes; the default is 200 milliseconds. When the directory cannot be watched, a warning is logged and the
+ * stream ends.
  *
  * @category utils
  */
@@ -296,7 +297,7 @@ export interface LayerOptions<out R = never> {
 }
 
 /**
- * The feature that serves skills. A server may have several such features with different skills. `Feature.visible` and
+ * Makes the feature that serves skills. A server may have several such features with different skills. `Feature.visible` and
  * `FeatureMiddleware.around` work for skills as they do for resources.
  *
  * The layer fails when the skills cannot be read, and dies when another feature has a resource of the same URI.

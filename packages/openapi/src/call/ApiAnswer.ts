@@ -55,7 +55,7 @@ export const read = (
 
 export const failure = (text: string): ToolResult.ToolResult => ToolResult.asError(ToolResult.text(text))
 
-/** The error result for an answer that does not conform to the document. It contains the text of the answer for the model. */
+/** Returns the error result for an answer that does not conform to the document. It contains the text of the answer for the model. */
 export const unexpected = (problem: string, text: string): ToolResult.ToolResult =>
   failure(`The answer of the API does not have the form that its document describes: ${problem}\n\n${text}`)
 
@@ -119,8 +119,8 @@ const reasons: Readonly<Record<number, string>> = {
 }
 
 /**
- * The details for the model when the status is not a success: the `message` of the error if the body does not contain it, then the text of
- * the body. HTML pages are left out.
+ * Returns the details for the model when the status is not a success: the `message` of the error if the body does not contain it, then the
+ * text of the body. HTML pages are left out.
  */
 const detailOf = (mediaType: string, bytes: Uint8Array, message: string | undefined): string => {
   const { detail, words } = textOf(mediaType, bytes)

@@ -13,7 +13,7 @@ import * as ForeignJson from "../document/ForeignJson.js"
 import type { Body, Operation, Parameter } from "../document/Operations.js"
 import * as Parameters from "./Parameters.js"
 
-/** The request of a call. `Left` is a sentence for the model that says what is wrong with the arguments. */
+/** Makes the request of a call. `Left` is a sentence for the model that says what is wrong with the arguments. */
 export const make = (
   operation: Operation,
   base: URL,
@@ -56,7 +56,7 @@ export const make = (
       : HttpClientRequest.setBody(request, yield* bodyOf(body, value, operation.inputSchema ?? {}))
   })
 
-/** The same request to another URL, for a redirect within the origin. */
+/** Returns the same request to another URL, for a redirect within the origin. */
 export const moved = (request: HttpClientRequest.HttpClientRequest, to: URL): HttpClientRequest.HttpClientRequest =>
   HttpClientRequest.setUrl(request, to.href)
 

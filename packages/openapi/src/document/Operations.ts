@@ -83,7 +83,7 @@ export interface Broken {
   readonly error: OpenApiError
 }
 
-/** The operations of a document in order; `Left` for a path or an operation that cannot be read. */
+/** Returns the operations of a document in order; `Left` for a path or an operation that cannot be read. */
 export const find = (document: Document.Document): ReadonlyArray<Either.Either<OperationObject, Broken>> => {
   const paths = Document.member({ value: document.root, pointer: "" }, "paths")
   if (paths === undefined) return Document.refuse("", "has no \"paths\"")
@@ -193,8 +193,8 @@ const read = (
 }
 
 /**
- * The schema of the body as an argument. For bytes and text the schema of the document is not used, because it does not describe how a
- * model writes these values.
+ * Returns the schema of the body as an argument. For bytes and text the schema of the document is not used, because it does not describe
+ * how a model writes these values.
  */
 const bodySchema = ({ kind, mediaType, schema }: ReturnType<typeof bodyOf>, schemas: Schemas.Schemas): JsonObject => {
   switch (kind) {
@@ -222,8 +222,8 @@ const annotations = (method: Method): ToolAnnotations =>
     : { readOnlyHint: false, ...(method === "put" || method === "delete" ? { idempotentHint: true } : undefined) }
 
 /**
- * The parameters of the operation, and the parameters of its path that the operation does not replace. Headers that belong to HTTP itself
- * are left out.
+ * Returns the parameters of the operation, and the parameters of its path that the operation does not replace. Headers that belong to HTTP
+ * itself are left out.
  */
 const parametersOf = (
   document: Document.Document,
@@ -281,8 +281,8 @@ const details = (at: Document.Part) => {
 }
 
 /**
- * A free name for an argument, of letters, digits and "_". When the name is taken, the location of the parameter becomes its prefix; when
- * that is taken, the name gets a number.
+ * Returns a free name for an argument, of letters, digits and "_". When the name is taken, the location of the parameter becomes its
+ * prefix; when that is taken, the name gets a number.
  */
 const freeName = (name: string, place: string, taken: Set<string>): string => {
   const safe = name.replace(/[^A-Za-z0-9]+/g, "_").replace(/^_+|_+$/g, "").slice(0, 56) || place
@@ -352,8 +352,8 @@ const outputOf = (document: Document.Document, at: Document.Part, schemas: Schem
 }
 
 /**
- * The schema, with `type: "object"` at its root when its values are objects. Clients of revision 2025-11-25 or earlier accept only such
- * output schemas.
+ * Returns the schema, with `type: "object"` at its root when its values are objects. Clients of revision 2025-11-25 or earlier accept only
+ * such output schemas.
  */
 const rooted = (schema: JsonObject, $defs: unknown): JsonObject => {
   const found = ForeignJson.target({ $defs }, schema.$ref)

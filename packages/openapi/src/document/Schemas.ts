@@ -161,10 +161,10 @@ export const make = ({ direction, document, made, names, taken }: Store): Schema
   return { convert: convertAll, definitions }
 }
 
-/** How many characters a schema has as JSON. */
+/** Returns how many characters a schema has as JSON. */
 export const lengthOf = (schema: JsonObject): number => JSON.stringify(schema).length
 
-/** The schema, without read-only properties in requests and write-only properties in responses. */
+/** Returns the schema, without read-only properties in requests and write-only properties in responses. */
 const visible = (
   document: Document.Document,
   pointer: string,
@@ -189,8 +189,8 @@ const visible = (
 }
 
 /**
- * The schema, without a pattern that cannot be matched in linear time (a pattern of another language, or with a lookaround), and without an
- * empty enumeration. Both would make the tool unusable. The API still checks the values.
+ * Returns the schema, without a pattern that cannot be matched in linear time (a pattern of another language, or with a lookaround), and
+ * without an empty enumeration. Both would make the tool unusable. The API still checks the values.
  */
 const usable = (schema: JsonObject): JsonObject => {
   const { pattern } = schema
@@ -206,13 +206,13 @@ const isLinear = (pattern: string): boolean =>
     Either.try(() => RawTool.make("pattern", { inputSchema: { type: "object", properties: { _: { pattern } } } }))
   )
 
-/** The schema, with bytes as base64, because JSON has no bytes. */
+/** Returns the schema, with bytes as base64, because JSON has no bytes. */
 const withBase64 = (schema: JsonObject): JsonObject =>
   schema.format === "binary" || schema.format === "byte"
     ? { ...ForeignJson.omit(schema, "format"), contentEncoding: "base64" }
     : schema
 
-/** The schema, with exclusive bounds as numbers. In OpenAPI 3.0 `exclusiveMinimum` is a boolean that belongs to `minimum`. */
+/** Returns the schema, with exclusive bounds as numbers. In OpenAPI 3.0 `exclusiveMinimum` is a boolean that belongs to `minimum`. */
 const withBounds = (schema: JsonObject): JsonObject => {
   const bound = (limit: "minimum" | "maximum", exclusive: "exclusiveMinimum" | "exclusiveMaximum") =>
     schema[exclusive] === true && typeof schema[limit] === "number"

@@ -173,7 +173,7 @@ const inLink = (
   )
 }
 
-/** A call at an upstream of revision 2026-07-28, which sends its questions in a result. */
+/** Runs a call at an upstream of revision 2026-07-28, which sends its questions in a result. */
 const modern = (self: Self, link: Link, request: Request): Effect.Effect<JsonObject, McpError | NotSent> => {
   const { method, params, round, session } = request
   const { state, task } = stateOf(round)
@@ -221,7 +221,7 @@ const inRounds = Effect.fnUntraced(function*(
   }
 })
 
-/** A later request of a call. The upstream has already seen the call, so the call must not start again. */
+/** Sends a later request of a call. The upstream has already seen the call, so the call must not start again. */
 const begun = (
   { name }: Self,
   method: string,
@@ -229,7 +229,7 @@ const begun = (
 ): Effect.Effect<JsonObject, McpError> =>
   Effect.catchTag(sending, "NotSent", ({ error }) => UpstreamError.fail(name, method, error))
 
-/** The questions of the upstream in a result of the type "input_required", and its state. */
+/** Returns the questions of the upstream in a result of the type "input_required", and its state. */
 const asked = (
   self: Self,
   method: string,
@@ -285,7 +285,7 @@ const ofTask = (
   return Effect.map(Effect.catchAll(waiting, (error) => UpstreamError.fail(self.name, method, error)), withoutStamp)
 }
 
-/** A call at an upstream of revision 2025-11-25 or earlier, which asks while the call runs. */
+/** Runs a call at an upstream of revision 2025-11-25 or earlier, which asks while the call runs. */
 const legacy = (
   self: Self,
   link: Link,
@@ -366,7 +366,7 @@ const send = (
 }
 
 /**
- * The capabilities that a request declares to the upstream. The proxy declares the extension for tasks itself. Another extension is
+ * Returns the capabilities that a request declares to the upstream. The proxy declares the extension for tasks itself. Another extension is
  * declared only if the client declares it: in the requests that the extension adds, or in every request if the extension adds no requests.
  */
 const declared = (self: Self, session: ServerSessionService, method: string): ClientCapabilities => {
@@ -394,15 +394,15 @@ const reportTo =
   (session: () => ServerSessionService) => ({ message, progress, total }: Progress): Effect.Effect<void> =>
     Effect.suspend(() => session().progress(progress, { total, message }))
 
-/** Whether an extension has only settings and metadata, which a proxy passes on. */
+/** Returns whether an extension has only settings and metadata, which a proxy passes on. */
 const addsNothing = ({ notifications, requests, results }: Extension.Extension.Any): boolean =>
   [notifications, requests, results].every((parts) => Object.keys(parts).length === 0)
 
 const isLegacy = (version: string): boolean => version < "2026-07-28"
 
 /**
- * The state that the proxy has given to the client with its last questions. `call` is the id of a call in `WaitingCalls`, `state` is the
- * state of the upstream, `task` is the id of a task at the upstream.
+ * Returns the state that the proxy has given to the client with its last questions. `call` is the id of a call in `WaitingCalls`, `state`
+ * is the state of the upstream, `task` is the id of a task at the upstream.
  */
 const stateOf = (
   round: PassedRound | undefined
@@ -415,9 +415,9 @@ const retry = (inputResponses: JsonObject | undefined, requestState: string | un
 })
 
 /**
- * The `_meta` of a message, without the members that belong to one connection. The upstream continues the trace of the proxy, which may
- * differ from the trace of the client (`newTrace` of `ServerTelemetry`). When the proxy has no span, the upstream continues the trace of
- * the client.
+ * Returns the `_meta` of a message, without the members that belong to one connection. The upstream continues the trace of the proxy, which
+ * may differ from the trace of the client (`newTrace` of `ServerTelemetry`). When the proxy has no span, the upstream continues the trace
+ * of the client.
  */
 const passedMeta = (meta: JsonObject): Effect.Effect<JsonObject> =>
   Effect.map(Effect.serviceOption(Tracer.ParentSpan), (span) => {
@@ -438,13 +438,13 @@ const own = [
   HOPS
 ]
 
-/** The result without the id of the task at the upstream. */
+/** Returns the result without the id of the task at the upstream. */
 const withoutTask = ({ _meta, ...result }: JsonObject): JsonObject => {
   const { [keys.relatedTask]: _, ...meta } = (_meta ?? {}) as JsonObject
   return Object.keys(meta).length === 0 ? result : { ...result, _meta: meta }
 }
 
-/** The result without its type and without the name of the upstream, because the server of the proxy writes both itself. */
+/** Returns the result without its type and without the name of the upstream, because the server of the proxy writes both itself. */
 const withoutStamp = ({ _meta, resultType: _, ...result }: JsonObject): JsonObject => {
   const { [keys.serverInfo]: __, ...meta } = (_meta ?? {}) as JsonObject
   return Object.keys(meta).length === 0 ? result : { ...result, _meta: meta }

@@ -19,7 +19,9 @@ export interface Change {
   readonly key: string
 }
 
-/** The changes from `before` to `after`: first the new and changed entries in the order of `after`, then the entries that are gone. */
+/**
+ * Returns the changes from `before` to `after`: first the new and changed entries in the order of `after`, then the entries that are gone.
+ */
 export const changes = (before: Entries, after: Entries): ReadonlyArray<Change> => {
   const found: Array<Change> = []
   for (const [key, { settings, text }] of after) {

@@ -82,7 +82,7 @@ type Entry<Kind extends ProxyEntry["kind"]> = Extract<ProxyEntry, { readonly kin
 export interface Listed {
   /** Whether the upstream lists an entry to the client of a request. */
   readonly isVisible: (entry: ProxyEntry) => Effect.Effect<boolean, never, ServerSession>
-  /** The caching hints of the list that a method reads. */
+  /** Returns the caching hints of the list that a method reads. */
   readonly listHints: (method: string) => Hints | undefined
 }
 
@@ -133,7 +133,7 @@ const register = (self: Self, { entry, own }: Naming.Named): Effect.Effect<void,
   }
 }
 
-/** Why calls of a tool of the upstream are refused; `undefined` when the calls are not refused. */
+/** Returns why calls of a tool of the upstream are refused; `undefined` when the calls are not refused. */
 export const refusalOf = (
   { fingerprints, name, state }: Pick<Options, "fingerprints" | "name"> & { readonly state: State },
   tool: string
@@ -242,10 +242,10 @@ const unlistedTools = (self: Self) =>
     call: (args, tool) => callTool(self, tool, args)
   }, yields)
 
-/** The check that hides an entry from a client when the upstream does not list it in the session of this client. */
+/** Returns the check that hides an entry from a client when the upstream does not list it in the session of this client. */
 const seenBy = ({ isEach, isVisible }: Self, entry: ProxyEntry) => isEach() ? [visible(isVisible(entry))] : undefined
 
-/** A check for visibility. The server runs the check with the services of the request. */
+/** Makes a check for visibility. The server runs the check with the services of the request. */
 const visible = (check: Effect.Effect<boolean, never, ServerSession | RequestContext>) => ({
   _tag: "Visibility" as const,
   check: () => check as Effect.Effect<boolean>
@@ -316,15 +316,15 @@ const checks: Readonly<Record<CheckedMethod, (value: unknown) => boolean>> = {
 }
 
 /**
- * The result that is passed on; `undefined` when the value is not a valid result of the method. Content of a kind that this library does
- * not know is passed on unchanged, because the client may know it.
+ * Returns the result that is passed on; `undefined` when the value is not a valid result of the method. Content of a kind that this library
+ * does not know is passed on unchanged, because the client may know it.
  */
 const validResult = (method: CheckedMethod, result: JsonObject): JsonObject | undefined => {
   const conforms = checks[method]
   return conforms(result) || conforms(readable(method, result)) ? MethodHandler.unchecked(result) : undefined
 }
 
-/** The result with an empty text in place of each content of an unknown kind. */
+/** Returns the result with an empty text in place of each content of an unknown kind. */
 const readable = (method: CheckedMethod, result: JsonObject): unknown => {
   if (method === "tools/call") {
     // Clients accept a result with structured content and without `content`, so the proxy accepts it, too.
@@ -347,8 +347,8 @@ const known = (content: unknown): unknown =>
     : content
 
 /**
- * The check for the visibility of a tool, in a proxy with these extensions; `undefined` for a tool that every client may get. A client that
- * has not declared MCP Apps does not get tools that are only for views, because this client could give them to its model.
+ * Returns the check for the visibility of a tool, in a proxy with these extensions; `undefined` for a tool that every client may get. A
+ * client that has not declared MCP Apps does not get tools that are only for views, because this client could give them to its model.
  */
 const visibilityOf = (
   tool: Tool,

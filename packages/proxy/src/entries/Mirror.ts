@@ -29,7 +29,7 @@ import * as Uris from "./Uris.js"
 
 export interface Options extends EntryRegistration.Options, Naming.Options {
   readonly maxEntries: number
-  /** The owner of the session of a client, as it was passed to `setOwn`. Waits until the lists of the owner are set. */
+  /** Returns the owner of the session of a client, as it was passed to `setOwn`. Waits until the lists of the owner are set. */
   readonly ownerOf: (session: ServerSessionService) => Effect.Effect<object | undefined>
   /** Whether the upstream has resources, listed or not. */
   readonly hasResources: () => boolean
@@ -47,7 +47,7 @@ export interface Mirror {
     lists: UpstreamLists | undefined,
     reported: ReadonlyArray<Registry.Kind>
   ) => Effect.Effect<void>
-  /** The URI that clients know for a URI of the upstream. */
+  /** Returns the URI that clients know for a URI of the upstream. */
   readonly toOwn: (uri: string) => string
   /** Registers the entries again, after the application has accepted a changed tool. */
   readonly renew: Effect.Effect<void>
@@ -138,7 +138,7 @@ const put = (
 const revisionOf = ({ registry }: Self, kind: Registry.Kind): number =>
   kind === "resources" ? registry.resources.revision + registry.templates.revision : registry[kind].revision
 
-/** Whether the upstream lists an entry to the client of a request. */
+/** Returns whether the upstream lists an entry to the client of a request. */
 const isVisible = (
   { ownerOf, sources }: Self,
   { kind, name }: ProxyEntry
@@ -184,7 +184,7 @@ const remove = ({ registered }: Self, key: string): Effect.Effect<void> =>
     return ScopeEnd.close(scope, Exit.void)
   })
 
-/** Everything that has to be registered: the entries, and the handlers for what the upstream serves but does not list. */
+/** Returns everything that has to be registered: the entries, and the handlers for what the upstream serves but does not list. */
 const wantedOf = (self: Self, entries: ReadonlyArray<Naming.Named>): ReadonlyMap<string, Wanted> => {
   const { register, unlistedResources, unlistedTools } = self.registration
   const startsTasks = self.startsTasks() !== undefined
@@ -203,7 +203,7 @@ const wantedOf = (self: Self, entries: ReadonlyArray<Naming.Named>): ReadonlyMap
 
 const kinds = ["tool", "prompt", "resource", "template"] as const
 
-/** The names and texts that the upstream lists, for a report. */
+/** Returns the names and texts that the upstream lists, for a report. */
 const listings = (server: string, entries: ReadonlyArray<Naming.Named>): ReadonlyArray<ListReport.Listing> =>
   kinds.map((kind) => ({
     subject: `the entries of the kind ${kind} of the upstream`,
@@ -239,7 +239,7 @@ const reportFailed = (self: Self, failed: ReadonlyArray<Naming.Failed>): Effect.
 /** The owner of the lists for clients without their own session. */
 const everyone = {}
 
-/** The entries of all lists. Of several entries with the same name, the first is used. */
+/** Returns the entries of all lists. Of several entries with the same name, the first is used. */
 const union = (all: ReadonlyArray<ServerLists>): ServerLists => ({
   tools: joined(all.map(({ tools }) => tools), ({ name }) => name),
   prompts: joined(all.map(({ prompts }) => prompts), ({ name }) => name),
@@ -260,7 +260,7 @@ const joined = <A>(lists: ReadonlyArray<ReadonlyArray<A>>, keyOf: (one: A) => st
 
 const texts = new WeakMap<object, string>()
 
-/** The JSON text of an entry, which is computed only once for each entry. */
+/** Returns the JSON text of an entry, which is computed only once for each entry. */
 const textOf = (listed: object): string => {
   let text = texts.get(listed)
   if (text === undefined) texts.set(listed, text = JSON.stringify(listed))

@@ -26,7 +26,7 @@ export interface Failed {
   readonly error: unknown
 }
 
-/** The entries that clients get, at most `max`. `left` is how many further entries there are. */
+/** Returns the entries that clients get, at most `max`. `left` is how many further entries there are. */
 export const named = (
   lists: ServerLists,
   options: Options,

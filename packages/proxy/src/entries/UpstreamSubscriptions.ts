@@ -29,9 +29,9 @@ interface Resource {
 
 export interface Options {
   readonly name: string
-  /** The link that only this client has; `undefined` for a client that uses the shared link. */
+  /** Returns the link that only this client has; `undefined` for a client that uses the shared link. */
   readonly own: (session: ServerSessionService) => Effect.Effect<Link | undefined, McpError>
-  /** The open session of a client with its own link. */
+  /** Returns the open session of a client with its own link. */
   readonly ownNow: (session: ServerSessionService) => ClientSessionService | undefined
   /** The link that all other clients share. */
   readonly shared: Effect.Effect<Link, McpError>

@@ -17,11 +17,11 @@ export interface Renamed {
 }
 
 export interface Uris {
-  /** The URI that clients know for a URI of the upstream. */
+  /** Returns the URI that clients know for a URI of the upstream. */
   readonly toOwn: (uri: string) => string
   /** Gives a function that converts the URIs of a template that clients read to URIs of the upstream. */
   readonly toUpstream: (template: Renamed) => (uri: string) => string
-  /** The result of the upstream, in which the URIs of the upstream are replaced by the URIs that clients know. */
+  /** Returns the result of the upstream, in which the URIs of the upstream are replaced by the URIs that clients know. */
   readonly inResult: (result: JsonObject) => JsonObject
 }
 

@@ -36,7 +36,7 @@ import * as UpstreamQuestions from "./UpstreamQuestions.js"
 
 /** A call of a client that waits for the upstream. */
 export interface Running {
-  /** The session of the client's request. A client that answers a question sends a new request, which has a new session. */
+  /** Returns the session of the client's request. A client that answers a question sends a new request, which has a new session. */
   readonly session: () => ServerSessionService
   readonly ask: UpstreamQuestions.Ask
 }
@@ -84,7 +84,7 @@ export interface Options {
   readonly calls: readonly [OwnCalls, ...ReadonlyArray<OwnCalls>]
   /** Whether clients share the link. */
   readonly isShared: boolean
-  /** The session of the client that owns the link, for messages that belong to no call; `undefined` when clients share the link. */
+  /** Returns the session of the client that owns the link, for messages that belong to no call; `undefined` when clients share the link. */
   readonly standalone: () => ServerSessionService | undefined
 }
 
@@ -132,7 +132,7 @@ export const open = Effect.fnUntraced(function*(options: Options): Effect.fn.Ret
   }
 })
 
-/** The client that gets a notification of the upstream; `undefined` when it cannot be determined. */
+/** Returns the client that gets a notification of the upstream; `undefined` when it cannot be determined. */
 const notified = (
   options: Options,
   running: Self["running"],

@@ -44,17 +44,17 @@ export interface Options {
 export interface Links {
   /** Logs a warning, the first time only, that each request of an anonymous client opens a link. */
   readonly warnOfAnonymous: Effect.Effect<void>
-  /** The link of the client of a request. The link stays open at least until the scope closes. */
+  /** Returns the link of the client of a request. The link stays open at least until the scope closes. */
   readonly of: (session: ServerSessionService) => Effect.Effect<Link, McpError, Scope.Scope>
   /**
    * Remembers the session of a client that has completed the handshake. Through this session the client is reached outside of its requests.
    */
   readonly begin: (session: ServerSessionService) => void
-  /** The open link of a client; `undefined` when none is open. */
+  /** Returns the open link of a client; `undefined` when none is open. */
   readonly existing: (session: ServerSessionService) => Link | undefined
-  /** The open link of a client whose lists were read; `undefined` otherwise. */
+  /** Returns the open link of a client whose lists were read; `undefined` otherwise. */
   readonly listedNow: (session: ServerSessionService) => Link | undefined
-  /** The link of a client with a session. Opens the link, and waits until its lists were read. */
+  /** Returns the link of a client with a session. Opens the link, and waits until its lists were read. */
   readonly listed: (session: ServerSessionService) => Effect.Effect<Link, McpError>
 }
 
@@ -207,7 +207,7 @@ const endWithSession = ({ all, ending, left, run }: Self, key: Key): Effect.Effe
     )
   })
 
-/** A link for one request of an anonymous client. */
+/** Opens a link for one request of an anonymous client. */
 const ofUnknown = Effect.fnUntraced(function*(self: Self, session: ServerSessionService) {
   const { anonymous } = self
   yield* self.warnOfAnonymous

@@ -25,7 +25,7 @@ export class HintsRead {
   }
 }
 
-/** The strictest hints for one list among all sessions with an upstream; `undefined` when no session has hints for the list. */
+/** Returns the strictest hints for one list among all sessions with an upstream; `undefined` when no session has hints for the list. */
 export const least = (all: Iterable<ListedHints>, method: string): CacheHints.Hints | undefined => {
   const found = [...all].flatMap((hints) => hints.get(method) ?? [])
   return found.length === 0 ? undefined : CacheHints.least(found)

@@ -43,7 +43,7 @@ export interface Follower {
 export interface ListingLink {
   /** The open link. Waits while the link is being opened. */
   readonly link: Effect.Effect<Link, McpError>
-  /** The session of the open link; `undefined` while no link is open. */
+  /** Returns the session of the open link; `undefined` while no link is open. */
   readonly session: () => ClientSessionService | undefined
   /** Waits until the upstream has listed its entries for the first time. Fails when the first attempt to connect fails. */
   readonly started: Effect.Effect<void, ConnectError>

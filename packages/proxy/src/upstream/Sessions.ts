@@ -31,13 +31,13 @@ export interface Sessions {
   readonly isEach: (shared: ClientSessionService) => boolean
   /** Like `isEach`, for the present shared session. While the upstream is not connected, gives the last result. */
   readonly isEachNow: () => boolean
-  /** The link for a request of a client. The link stays open at least until the scope closes. */
+  /** Returns the link for a request of a client. The link stays open at least until the scope closes. */
   readonly linkOf: (session: ServerSessionService) => Effect.Effect<Link, McpError, Scope.Scope>
-  /** The link that only this client has; `undefined` for a client that uses the shared link. */
+  /** Returns the link that only this client has; `undefined` for a client that uses the shared link. */
   readonly ownLinkOf: (session: ServerSessionService) => Effect.Effect<Link | undefined, McpError>
   /**
-   * The client's own link, whose lists the client sees; `undefined` for a client that sees the entries of all sessions. Waits until the
-   * lists of this link were read, at most for `connectTimeout`.
+   * Returns the client's own link, whose lists the client sees; `undefined` for a client that sees the entries of all sessions. Waits until
+   * the lists of this link were read, at most for `connectTimeout`.
    */
   readonly ownerOf: (session: ServerSessionService) => Effect.Effect<Link | undefined>
 }

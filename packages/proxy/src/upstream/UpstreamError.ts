@@ -55,7 +55,7 @@ const sentences = {
   TransportError: (method: string) => `sent no valid answer to "${method}", or no answer. ${MAY_HAVE}`
 } as const
 
-/** The error for a client. `does` completes a sentence whose subject is the upstream. */
+/** Makes the error for a client. `does` completes a sentence whose subject is the upstream. */
 export const of = (upstream: string, does: string): InternalError =>
   new InternalError({ message: `The upstream "${upstream}" ${does}` })
 

@@ -61,7 +61,7 @@ const requirementOf = (kind: ServerQuestion<unknown>["kind"], params: JsonObject
   }
 }
 
-/** The questions of a result or of a task; `undefined` when the value is not valid. */
+/** Returns the questions of a result or of a task; `undefined` when the value is not valid. */
 export const of = (requests: unknown): Questions | undefined => {
   if (requests === undefined) return {}
   const isObject = (value: unknown): value is JsonObject => typeof value === "object" && value !== null
@@ -78,7 +78,7 @@ export const all: ClientCapabilities = {
   roots: { listChanged: true }
 }
 
-/** The capabilities that the proxy declares to the upstream for a client that has declared `declared`. */
+/** Returns the capabilities that the proxy declares to the upstream for a client that has declared `declared`. */
 export const passed = (declared: ClientCapabilities): ClientCapabilities => ({
   ...(declares(declared, "sampling")
     ? {

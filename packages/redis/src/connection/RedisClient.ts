@@ -197,7 +197,7 @@ export class Client {
   }
 }
 
-/** The name of a command in lower case, by which the driver finds the commands that change the state of the connection. */
+/** Returns the name of a command in lower case, by which the driver finds the commands that change the state of the connection. */
 const lower = (name: string): string => name.toLowerCase()
 
 const sizeOf = (args: Arguments): number => {
@@ -208,7 +208,7 @@ const sizeOf = (args: Arguments): number => {
 
 const digests = new WeakMap<Script, string>()
 
-/** The SHA-1 digest by which Redis knows a script. */
+/** Returns the SHA-1 digest by which Redis knows a script. */
 const digestOf = (script: Script): string => {
   let digest = digests.get(script)
   if (digest === undefined) digests.set(script, digest = createHash("sha1").update(script.lua).digest("hex"))
@@ -256,7 +256,7 @@ const handled = (driver: Redis): void => {
   }
 }
 
-/** The address of Redis, without user and password. */
+/** Returns the address of Redis, without user and password. */
 const location = (driver: Redis | Cluster): string => {
   if (driver instanceof Cluster) return "any address of the cluster"
   const { host, path, port } = driver.options
@@ -293,8 +293,8 @@ const open = (urls: ReadonlyArray<string>, options: DriverOptions): Redis | Clus
 }
 
 /**
- * The connection for channels. In a cluster every node gets all messages, so after a lost connection the next connection goes to another
- * node.
+ * Opens the connection for channels. In a cluster every node gets all messages, so after a lost connection the next connection goes to
+ * another node.
  */
 const openSubscriber = (
   urls: ReadonlyArray<string>,
@@ -347,5 +347,5 @@ const REFUSALS =
 const UNSENT =
   /^(Stream isn't writeable|Failed to refresh slots cache|None of startup nodes is available|Too many Cluster redirections)/
 
-/** Whether it is certain that a command has changed nothing, because Redis has refused the command or never got it. */
+/** Returns whether it is certain that a command has changed nothing, because Redis has refused the command or never got it. */
 const isRefusal = ({ message, name }: Error): boolean => (name === "ReplyError" ? REFUSALS : UNSENT).test(message)

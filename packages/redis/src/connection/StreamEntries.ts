@@ -18,7 +18,7 @@ export interface Entry {
 /** How many entries one read gives at most. */
 const COUNT = 256
 
-/** The entries in a reply to `XRANGE`, or in the part of a reply to `XREAD` that is about one stream. */
+/** Returns the entries in a reply to `XRANGE`, or in the part of a reply to `XREAD` that is about one stream. */
 export const ofReply = (reply: Reply): ReadonlyArray<Entry> =>
   (Array.isArray(reply) ? reply as ReadonlyArray<readonly [string, ReadonlyArray<string>]> : []).map(([id, list]) => {
     const fields: Record<string, string> = {}
@@ -26,7 +26,7 @@ export const ofReply = (reply: Reply): ReadonlyArray<Entry> =>
     return { id, fields }
   })
 
-/** The id of the last entry of a stream; "0-0" when the stream is empty or missing. */
+/** Returns the id of the last entry of a stream; "0-0" when the stream is empty or missing. */
 export const lastId = (
   command: RedisConnectionService["command"],
   stream: string
@@ -66,7 +66,7 @@ export const end = (run: RedisConnectionService["run"], stream: string): Effect.
     return { last, process }
   })
 
-/** Whether the entry with the id `one` was stored before the entry with the id `other`, in the same stream. */
+/** Returns whether the entry with the id `one` was stored before the entry with the id `other`, in the same stream. */
 export const isBefore = (one: string, other: string): boolean => {
   const [time, number] = one.split("-").map(Number)
   const [otherTime, otherNumber] = other.split("-").map(Number)

@@ -38,7 +38,7 @@ export const open = (sql: SqlClient): Effect.Effect<void, SqlError> =>
 /** How many calls of one `Run` may wait for the database. */
 const MAX_WAITING = 10_000
 
-/** A `Run` with a time limit of `limit` milliseconds, and at most `maxWaiting` waiting calls. */
+/** Makes a `Run` with a time limit of `limit` milliseconds, and at most `maxWaiting` waiting calls. */
 export const make = (limit: number, maxWaiting = MAX_WAITING): Run => {
   const again = Schedule.spaced("20 millis").pipe(Schedule.upTo(limit), Schedule.whileInput(isUndone))
   let waiting = 0
@@ -104,16 +104,16 @@ const UNDONE = new Set(["40P01", "40001"])
 /** The code of PostgreSQL for a write on a read-only connection. */
 export const READ_ONLY = "25006"
 
-/** Whether statements have failed because another connection had locked the SQLite file. */
+/** Returns whether statements have failed because another connection had locked the SQLite file. */
 export const hasMetLock = (cause: Cause.Cause<unknown>): boolean =>
   Option.exists(find(cause), ({ cause }) => isLocked(codeOf(cause)))
 
 const isLocked = (code: string | undefined): boolean => code?.startsWith("SQLITE_BUSY") === true
 
 /**
- * Whether it is certain that nothing has changed. A statement for which PostgreSQL or SQLite reports an error is undone as a whole. The
- * exceptions are a lost connection (08), an ended process (57P01, 57P02, 57P05), an unknown outcome (40003) and errors of the system (58,
- * SQLITE_IOERR). When no connection could be made, no statement was sent.
+ * Returns whether it is certain that nothing has changed. A statement for which PostgreSQL or SQLite reports an error is undone as a whole.
+ * The exceptions are a lost connection (08), an ended process (57P01, 57P02, 57P05), an unknown outcome (40003) and errors of the system
+ * (58, SQLITE_IOERR). When no connection could be made, no statement was sent.
  */
 const isRefusal = (code: string | undefined, { message }: SqlError): boolean =>
   message?.includes("acquire connection") === true ||

@@ -16,7 +16,9 @@ interface Row {
   readonly epoch: number | string | null
 }
 
-/** The greatest epoch of each session among the operations of one batch. Within a batch, too, a later epoch ends an earlier epoch. */
+/**
+ * Returns the greatest epoch of each session among the operations of one batch. Within a batch, too, a later epoch ends an earlier epoch.
+ */
 export const ofItems = (items: ReadonlyArray<{ readonly key: StreamKey }>): Epochs => {
   const epochs = new Map<string, number>()
   for (const { key: { epoch, session } } of items) {
@@ -28,13 +30,13 @@ export const ofItems = (items: ReadonlyArray<{ readonly key: StreamKey }>): Epoc
 export const ofRows = (rows: ReadonlyArray<Row>): Epochs =>
   new Map(rows.flatMap(({ epoch, session }) => epoch === null ? [] : [[session, Number(epoch)]]))
 
-/** Whether an epoch of a session is over. An operation without an epoch is never refused. */
+/** Returns whether an epoch of a session is over. An operation without an epoch is never refused. */
 export const isOver = ({ epoch, session }: Pick<StreamKey, "epoch" | "session">, epochs: Epochs): boolean =>
   epoch !== undefined && epoch < (epochs.get(session) ?? 0)
 
 /**
- * A statement that gives the greatest epoch of each session: among the given epochs `own`, in the directory, and among the stored events.
- * In PostgreSQL no node can claim one of these sessions before the transaction ends.
+ * Makes a statement that gives the greatest epoch of each session: among the given epochs `own`, in the directory, and among the stored
+ * events. In PostgreSQL no node can claim one of these sessions before the transaction ends.
  */
 export const make = ({ sql, table }: SqlConnectionService) => {
   const [streams, sessions] = [table("streams"), table("sessions")]

@@ -16,7 +16,7 @@ export const READ = 256
 /** How long a reader waits for a wake-up before it reads without one. */
 export const LOOK = Duration.seconds(1)
 
-/** A stream of the elements of all new rows. `read` must give up to `READ` rows that follow the rows of its last call. */
+/** Returns a stream of the elements of all new rows. `read` must give up to `READ` rows that follow the rows of its last call. */
 export const rows = <Row, A>(
   { wakes }: SqlConnectionService,
   channel: string,

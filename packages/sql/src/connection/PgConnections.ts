@@ -45,9 +45,9 @@ export interface PgClient extends SqlClient {
 export const isPgClient = (sql: SqlClient): sql is PgClient => "~@effect/sql-pg/PgClient" in sql
 
 /**
- * The notifications of a channel; `channel` must be a constant of this package. The stream fails when the connection is lost. The driver's
- * own `listen` is not used, because at some moments no code handles an error of its connection: when PostgreSQL ends the connection at such
- * a moment, the process ends. It also keeps a dead connection.
+ * Returns the notifications of a channel; `channel` must be a constant of this package. The stream fails when the connection is lost. The
+ * driver's own `listen` is not used, because at some moments no code handles an error of its connection: when PostgreSQL ends the
+ * connection at such a moment, the process ends. It also keeps a dead connection.
  */
 export const listen = (sql: PgClient, channel: string): Stream.Stream<string, SqlError> =>
   // When the pool has only one connection, statements need it, so the driver's own `listen` is used.
@@ -56,7 +56,7 @@ export const listen = (sql: PgClient, channel: string): Stream.Stream<string, Sq
 /** How many connections of a pool must stay free of data: one that listens, and one for leases. */
 export const SPARE = 2
 
-/** How many connections of a pool are for data; `undefined` when the client is not a `PgClient`. */
+/** Returns how many connections of a pool are for data; `undefined` when the client is not a `PgClient`. */
 export const forData = (sql: SqlClient): number | undefined =>
   isPgClient(sql) ? Math.max(1, (sql.config.maxConnections ?? 10) - SPARE) : undefined
 

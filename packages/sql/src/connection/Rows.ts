@@ -7,7 +7,7 @@ import type { Fragment } from "@effect/sql/Statement"
 import * as Attempt from "./Attempt.js"
 import { wellFormed } from "./Transactions.js"
 
-/** The table "items", for use after FROM. The names and types of `columns` become SQL, so they must be constants of the program. */
+/** Makes the table "items", for use after FROM. The names and types of `columns` become SQL, so they must be constants of the program. */
 export const make = <Column extends string>(
   sql: SqlClient,
   columns: Readonly<Record<Column, "text" | "bigint">>,

@@ -14,7 +14,7 @@ import * as Epochs from "./Epochs.js"
 import * as Sweep from "./Sweep.js"
 
 export interface StreamRows {
-  /** The requests that an unfinished stream answers; `undefined` when the stream is missing or has finished. */
+  /** Returns the requests that an unfinished stream answers; `undefined` when the stream is missing or has finished. */
   readonly unfinished: (key: StreamKey) => Effect.Effect<string | undefined, SqlStoreError>
   /** The events after a position; `None` when the stream is missing, or when events after the position were dropped or not stored. */
   readonly after: (

@@ -27,7 +27,7 @@ export type Item =
     | { readonly _tag: "Finish" | "Await" }
   )
 
-/** How many characters an operation stores. */
+/** Returns how many characters an operation stores. */
 export const sizeOf = (item: Item): number =>
   item._tag === "Append" ? item.event.data.length : item._tag === "Open" ? item.requests.length : 0
 
@@ -97,7 +97,7 @@ interface Self extends SqlConnectionService, Limits {
   readonly epochsOf: ReturnType<typeof Epochs.make>
 }
 
-/** A function that writes a batch. It gives one result for each operation: `false` when the epoch of the operation is over. */
+/** Makes a function that writes a batch. It gives one result for each operation: `false` when the epoch of the operation is over. */
 export const make = (connection: SqlConnectionService, limits: Limits) => {
   const { sql, table } = connection
   const isPg = Attempt.isPg(sql)

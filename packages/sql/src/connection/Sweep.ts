@@ -39,7 +39,7 @@ export const portions = (
   return Effect.asVoid(Effect.forkScoped(Effect.repeat(sweep, Schedule.spaced("1 minute"))))
 }
 
-/** The end of a SELECT, after LIMIT. It skips rows that another transaction has locked; the next sweep deletes these rows. */
+/** Returns the end of a SELECT, after LIMIT. It skips rows that another transaction has locked; the next sweep deletes these rows. */
 export const unlocked = (sql: SqlClient, table?: Identifier): Fragment =>
   Attempt.isPg(sql) ? sql`FOR UPDATE ${table === undefined ? sql`` : sql`OF ${table}`} SKIP LOCKED` : sql``
 

@@ -154,10 +154,15 @@ const statementsToEnd = (connection: Connection, limit: number): Connection => (
   executeUnprepared: (...statement) => toItsEnd(connection.executeUnprepared(...statement), limit)
 })
 
-/** The text without lone surrogates, which UTF-8 cannot encode. The driver of libSQL ends the process for a text with lone surrogates. */
+/**
+ * Returns the text without lone surrogates, which UTF-8 cannot encode. The driver of libSQL ends the process for a text with lone
+ * surrogates.
+ */
 export const wellFormed = (text: string): string => text.replace(/\p{Surrogate}/gu, "\ufffd")
 
-/** The connection to a libSQL file, in the form of a connection of a transaction. So the driver does not use its own lock for it. */
+/**
+ * Returns the connection to a libSQL file, in the form of a connection of a transaction. So the driver does not use its own lock for it.
+ */
 const withoutLock = (sdk: Libsql["sdk"]): Connection => {
   const run = (sql: string, args: ReadonlyArray<unknown>) =>
     Effect.tryPromise({

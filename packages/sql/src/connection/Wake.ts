@@ -118,7 +118,7 @@ const notifyingNodes = (
     }
     const listening = Stream.runForEach(PgConnections.listen(sql, CHANNEL), (payload) =>
       Effect.sync(() => receive(payload)))
-    /** Whether a notification to this node itself arrives within the time `within`. */
+    /** Returns whether a notification to this node itself arrives within the time `within`. */
     const hearsItself = (within: Duration.Duration) =>
       Effect.zipRight(
         Effect.ignore(send([""])),

@@ -101,7 +101,7 @@ const checkPrefix = (prefix: string): Effect.Effect<void, SqlStoreError> =>
     })
   )
 
-/** A function that gives the version of the tables of a service: how many changes were made. */
+/** Makes a function that gives the version of the tables of a service: how many changes were made. */
 const versionsOf = (sql: SqlClient, prefix: string) =>
   Effect.map(
     sql<{ readonly service: string; readonly version: number }>`

@@ -12,7 +12,7 @@ import * as Effect from "effect/Effect"
 interface Tables {
   /** The client, without transformations of names. */
   readonly sql: SqlClient
-  /** The name of a table or of an index, with the prefix before it. */
+  /** Returns the name of a table or of an index, with the prefix before it. */
   readonly table: (name: string) => Identifier
 }
 

@@ -52,7 +52,7 @@ export const untilStored = <A, R>(effect: Effect.Effect<A, TaskStoreError, R>): 
     while: ({ reason }) => reason === "Refused" || reason === "Unavailable"
   }))
 
-/** The deferred value that is done when the client has answered the question with this key. */
+/** Returns the deferred value that is done when the client has answered the question with this key. */
 export const answerOf = (key: string): DurableDeferred.DurableDeferred<typeof Schema.Void> =>
   DurableDeferred.make(`answer/${key}`)
 
@@ -153,8 +153,8 @@ const put = (
   )
 
 /**
- * The answer of the client, as soon as the store has it. `null` after the time `STORING`: the node that announced the answer may have ended
- * before it stored the answer.
+ * Returns the answer of the client, as soon as the store has it. `null` after the time `STORING`: the node that announced the answer may
+ * have ended before it stored the answer.
  */
 const taken = (
   tasks: DetachedTask.DetachedTasks,

@@ -87,7 +87,7 @@ export const stores = <A, E, R>(
     }))
   }))
 
-/** The engine, which also stores when the time to live of each task ends, gives back messages, and removes rows. */
+/** Provides the engine, which also stores when the time to live of each task ends, gives back messages, and removes rows. */
 export const layer = (
   prefix: string
 ): Layer.Layer<WorkflowEngine, never, WorkflowEngine | Sharding.Sharding | SqlClient> =>

@@ -20,7 +20,7 @@ export const McpTask = Workflow.make({
   idempotencyKey: ({ reference }) => reference.taskId
 })
 
-/** The id of the execution of a task: a digest of the task's id. */
+/** Returns the id of the execution of a task: a digest of the task's id. */
 export const executionOf = (taskId: string): Effect.Effect<string> =>
   McpTask.executionId({
     reference: { taskId, owner: null, revision: "2026-07-28", capabilities: {} },

@@ -22,7 +22,7 @@ const untilThere = <A, E extends { readonly _tag: string }, R>(
 ): Effect.Effect<A, E, R> =>
   Effect.retry(effect, { while: ({ _tag }) => _tag === "PersistenceError", schedule: Schedule.spaced("500 millis") })
 
-/** Whether a reply, stored or not yet stored, says that a body or a step has stopped before its end. */
+/** Returns whether a reply, stored or not yet stored, says that a body or a step has stopped before its end. */
 const isSuspension = (reply: object): boolean => "exit" in reply && isSuspended(reply.exit)
 
 const isSuspended = Schema.is(

@@ -40,8 +40,8 @@ interface Server {
 }
 
 /**
- * The open servers of an engine, the newest first. All servers register the same function with this list, because an engine may still call
- * the function of a server that has closed.
+ * Returns the open servers of an engine, the newest first. All servers register the same function with this list, because an engine may
+ * still call the function of a server that has closed.
  */
 const serversOf = (engine: WorkflowEngine["Type"]): Array<Server> => {
   const known = serversByEngine.get(engine) ?? []
@@ -145,8 +145,8 @@ const run = (servers: ReadonlyArray<Server>) =>
   })
 
 /**
- * The tool of this name, and the server that has the tool. Where no server of this process has the tool, the workflow waits: a newer
- * version of the program may have it. `undefined` where the task has ended, or is gone.
+ * Returns the tool of this name, and the server that has the tool. Where no server of this process has the tool, the workflow waits: a
+ * newer version of the program may have it. `undefined` where the task has ended, or is gone.
  */
 const known = Effect.fnUntraced(function*(
   servers: ReadonlyArray<Server>,

@@ -21,7 +21,7 @@ const EARLY = 5000
 const ends = (history: History): ReadonlyMap<string, Time> =>
   new Map(only(history, "Deaf").map(({ at, listener }) => [listener, at]))
 
-/** The changes that must reach a listener, with the listener and the time. */
+/** Returns the changes that must reach a listener, with the listener and the time. */
 export const expected = (history: History) => {
   const deaf = ends(history)
   const end = Math.max(0, ...history.map(({ at }) => at))

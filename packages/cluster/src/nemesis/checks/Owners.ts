@@ -16,7 +16,7 @@ const shared = (session: string, claims: ReadonlyArray<Claimed>): Array<Violatio
     }]
   )
 
-/** The writes that began after a later epoch of their session had begun. */
+/** Returns the writes that began after a later epoch of their session had begun. */
 export const stale = (history: History): Array<Written> => {
   const claims = groupBy(only(history, "Claimed"), ({ session }) => session)
   return [...groupBy(only(history, "Written"), ({ session }) => session)].flatMap(([session, writes]) => {
@@ -51,14 +51,14 @@ export const takeovers = (history: History): Array<{ at: Time; session: string; 
   )
 }
 
-/** Whether an outcome is the result of a node that has claimed the session after this time. */
+/** Returns whether an outcome is the result of a node that has claimed the session after this time. */
 const isAnswerOf = (
   outcome: { readonly type: string; readonly node?: string },
   claims: ReadonlyArray<Claimed>,
   after: Time
 ): boolean => outcome.type === "result" && claims.some(({ at, node }) => at > after && node === outcome.node)
 
-/** The node that has given the latest answer of the most sessions. */
+/** Returns the node that has given the latest answer of the most sessions. */
 export const busiest = (history: History): string | undefined => {
   const last = new Map(
     only(history, "Ended").flatMap(({ outcome, session }) =>

@@ -10,7 +10,7 @@ const USUAL = 24
 /** The highest slowness: no machine makes a limit more than three times as high. */
 const SLOWEST = 3
 
-/** How many times as long as usual the canaries between two times took: from 1 to 3. */
+/** Returns how many times as long as usual the canaries between two times took: from 1 to 3. */
 export const slowness = (history: History, from: Time, to: Time): number => {
   const answered = only(history, "Canary").filter(({ at, outcome }) =>
     at > from && at <= to && outcome?.type === "result"

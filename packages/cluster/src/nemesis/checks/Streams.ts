@@ -42,8 +42,8 @@ const lost = (
 }
 
 /**
- * The events that a client has received and that the store has refused each time. One refusal is not enough: when the store has an event
- * and its answer was lost, a node may write the event again.
+ * Returns the events that a client has received and that the store has refused each time. One refusal is not enough: when the store has an
+ * event and its answer was lost, a node may write the event again.
  */
 const refused = (
   name: string,
@@ -89,7 +89,7 @@ const repeated = (received: ReadonlyArray<Received>): Array<Violation> => {
   )
 }
 
-/** The stored events of a standalone stream from which the client has received nothing: `lost` checks only streams with events. */
+/** Returns the stored events of a standalone stream from which the client has received nothing: `lost` checks only streams with events. */
 const unread = (name: string, written: ReadonlyArray<Written>): Array<Violation> => {
   const stored = written.filter(({ answer }) => answer === "stored")
   return stored.length === 0 ? [] : [{

@@ -22,7 +22,7 @@ export interface Limits {
 const refuser = (uri: string) => (problem: string, reason: "Entry" | "TooLarge" = "Entry") =>
   new SkillRefused({ reason, uri, problem })
 
-/** Why an entry is refused; `undefined` when the entry follows all rules. */
+/** Returns why an entry is refused; `undefined` when the entry follows all rules. */
 export const refusal = ({ frontmatter, resources, uri }: Skills.Skill, limits: Limits): SkillRefused | undefined => {
   const refuse = refuser(uri)
   const root = SkillUri.root(uri)
@@ -81,7 +81,7 @@ export interface FileContent {
   readonly mimeType: string | undefined
 }
 
-/** The bytes of a file in the answer to `resources/read`. A content of more than `max` bytes is refused before it is decoded. */
+/** Returns the bytes of a file in the answer to `resources/read`. A content of more than `max` bytes is refused before it is decoded. */
 export const content = (
   uri: string,
   { contents }: Resources.ReadResourceResult,

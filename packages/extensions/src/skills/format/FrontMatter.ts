@@ -21,14 +21,14 @@ export interface FrontMatter {
   readonly fields: Frontmatter
   /** The text below the front matter. */
   readonly body: string
-  /** The line of a field in the file, counted from 1. */
+  /** Returns the line of a field in the file, counted from 1. */
   readonly lineOf: (field: string) => number
 }
 
 /** The most characters of front matter that are parsed. */
 export const MAX_LENGTH = 16_384
 
-/** The front matter at the beginning of a text. Fails when it has no `name` or no `description`. */
+/** Returns the front matter at the beginning of a text. Fails when it has no `name` or no `description`. */
 export const read = (text: string, maxLength: number = MAX_LENGTH): Effect.Effect<FrontMatter, Malformed> => {
   const found = split(text, maxLength)
   return found instanceof Malformed
@@ -98,7 +98,10 @@ const parse = (yaml: typeof Yaml, { body, source }: Parts): Effect.Effect<FrontM
     return Effect.succeed({ fields: value as Frontmatter, body, lineOf })
   })
 
-/** The YAML, with quotes around each text that has a colon before a space or at its end. Indented lines below a field continue its text. */
+/**
+ * Returns the YAML, with quotes around each text that has a colon before a space or at its end. Indented lines below a field continue its
+ * text.
+ */
 const withQuotes = (source: string): string =>
   source.split(/\n(?![ \t])/).map((line) => {
     const [, field, text] = unquoted.exec(line) ?? []
@@ -149,7 +152,7 @@ const isJson = (value: unknown, depth: number): boolean => {
     Object.keys(value).every((key) => key !== "__proto__" && isJson(value[key], depth - 1))
 }
 
-/** Whether two JSON values are equal. The order of members does not matter. */
+/** Returns whether two JSON values are equal. The order of members does not matter. */
 export const isEqual = (one: unknown, other: unknown): boolean =>
   Predicate.isRecord(one) && Predicate.isRecord(other)
     ? Object.keys(one).length === Object.keys(other).length &&

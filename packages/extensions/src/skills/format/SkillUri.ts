@@ -8,18 +8,18 @@ import * as Either from "effect/Either"
 import * as Encoding from "effect/Encoding"
 import { FILE } from "../Skills.js"
 
-/** The URI of a path below `skill://`; `undefined` when the path has an unsafe name. */
+/** Returns the URI of a path below `skill://`; `undefined` when the path has an unsafe name. */
 export const fromPath = (path: string): string | undefined => {
   const names = path.split("/")
   return names.every(isSafe) ? `skill://${names.map(encode).join("/")}` : undefined
 }
 
-/** Whether a name in a path has no special meaning. */
+/** Returns whether a name in a path has no special meaning. */
 const isSafe = (name: string): boolean =>
   name !== "" && name.length <= LONGEST_NAME && !UNSAFE.test(name) && !DEVICE.test(name) &&
   (!name.startsWith(".") || isHarmless(name))
 
-/** Whether a name that begins with a dot is safe, because no program trusts a file of this name. */
+/** Returns whether a name that begins with a dot is safe, because no program trusts a file of this name. */
 export const isHarmless = (name: string): boolean => HARMLESS.has(name.toLowerCase())
 
 /** Most file systems limit a name to 255 bytes. */
@@ -51,23 +51,23 @@ const HARMLESS: ReadonlySet<string> = new Set([
   ...[".python-version", ".node-version", ".nvmrc"]
 ])
 
-/** A form of a path that is equal for two names which are the same file on some systems. */
+/** Returns a form of a path that is equal for two names which are the same file on some systems. */
 export const folded = (path: string): string => path.normalize("NFKC").toLowerCase()
 
 // Encodes all characters except those that RFC 3986 allows both in a host name and in a path.
 const encode = (name: string): string =>
   encodeURIComponent(name).replace(/[!'()*]/g, (one) => `%${one.charCodeAt(0).toString(16).toUpperCase()}`)
 
-/** The URI of the directory of a skill, by the URI of its `SKILL.md`; `undefined` when the URI does not name a `SKILL.md`. */
+/** Returns the URI of the directory of a skill, by the URI of its `SKILL.md`; `undefined` when the URI does not name a `SKILL.md`. */
 export const root = (uri: string): string | undefined => {
   const directory = uri.endsWith(`/${FILE}`) ? uri.slice(0, -FILE.length - 1) : undefined
   return directory !== undefined && namesOf(directory) !== undefined ? directory : undefined
 }
 
-/** The last name in a path or a URI. */
+/** Returns the last name in a path or a URI. */
 export const nameOf = (directory: string): string => directory.slice(directory.lastIndexOf("/") + 1)
 
-/** The directories that contain a path or a URI of a skill, the innermost first. */
+/** Returns the directories that contain a path or a URI of a skill, the innermost first. */
 export const directories = (path: string): ReadonlyArray<string> => {
   const found: Array<string> = []
   const scheme = path.indexOf("://")
@@ -78,7 +78,7 @@ export const directories = (path: string): ReadonlyArray<string> => {
   return found
 }
 
-/** The decoded path of a file below a directory; `undefined` when the URI of the file is not below the directory. */
+/** Returns the decoded path of a file below a directory; `undefined` when the URI of the file is not below the directory. */
 export const within = (directory: string, uri: string): string | undefined =>
   uri.startsWith(`${directory}/`) ? decoded(uri.slice(directory.length + 1))?.join("/") : undefined
 

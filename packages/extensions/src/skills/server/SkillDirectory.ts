@@ -81,7 +81,8 @@ export const find = (
 
 const sourceOf = (fs: FileSystem.FileSystem, own: string, label: string, maxBytes: number): Source => {
   /**
-   * The bytes of the file; `undefined` when the file has become a link or has more than `max` bytes. This reads at most `max` + 1 bytes.
+   * Returns the bytes of the file; `undefined` when the file has become a link or has more than `max` bytes. This reads at most `max` + 1
+   * bytes.
    */
   const bytes = (max: number): Effect.Effect<Uint8Array | undefined, PlatformError> =>
     Effect.gen(function*() {

@@ -49,8 +49,9 @@ interface Self<R> {
 }
 
 /**
- * The skills among the files `sources`, whose keys are paths. `Left` is the reason why a skill cannot be served. A path in `directories`
- * without files is an empty directory of its skill. Fails when there are too many skills, or when a `SKILL.md` is not in a directory.
+ * Returns the skills among the files `sources`, whose keys are paths. `Left` is the reason why a skill cannot be served. A path in
+ * `directories` without files is an empty directory of its skill. Fails when there are too many skills, or when a `SKILL.md` is not in a
+ * directory.
  */
 export const build = <R = never>(
   sources: ReadonlyMap<string, Source<R>>,
@@ -81,11 +82,11 @@ export const build = <R = never>(
 const rootsOf = (paths: ReadonlyArray<string>): ReadonlySet<string> =>
   new Set(paths.flatMap((path) => path.endsWith(`/${Skills.FILE}`) ? SkillUri.directories(path).slice(0, 1) : []))
 
-/** The directory of the skill to which a path belongs; `undefined` when it belongs to no skill. */
+/** Returns the directory of the skill to which a path belongs; `undefined` when it belongs to no skill. */
 const rootOf = <R>({ roots }: Self<R>, path: string): string | undefined =>
   SkillUri.directories(path).find((directory) => roots.has(directory))
 
-/** The paths of the files of each skill, by the directory of the skill. */
+/** Returns the paths of the files of each skill, by the directory of the skill. */
 const filesOf = <R>(self: Self<R>, paths: ReadonlyArray<string>): ReadonlyMap<string, ReadonlyArray<string>> => {
   const files = new Map(Array.from(self.roots, (root) => [root, [] as Array<string>]))
   for (const path of paths) files.get(rootOf(self, path) ?? "")?.push(path)

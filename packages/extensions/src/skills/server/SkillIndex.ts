@@ -21,7 +21,7 @@ export interface FileResource extends RegisteredResource {
 export const isFile = (resource: RegisteredResource | undefined): resource is FileResource =>
   resource !== undefined && "skill" in resource
 
-/** Whether a resource is the `SKILL.md` of a skill, whose URI is the URI of the skill. */
+/** Returns whether a resource is the `SKILL.md` of a skill, whose URI is the URI of the skill. */
 export const isSkill = (resource: RegisteredResource | undefined): resource is FileResource =>
   isFile(resource) && resource.skill.uri === resource.advertised.uri
 
@@ -91,7 +91,7 @@ const entryOf = ({ frontmatter, uri }: Skill<any>, files: ReadonlyArray<FileReso
   }
 }
 
-/** The children of all directories that contain these files, including the directories above the skills. */
+/** Returns the children of all directories that contain these files, including the directories above the skills. */
 export const directoriesOf = (files: ReadonlyArray<readonly [string, FileResource]>): Directories => {
   const directories = new Map<string, Map<string, Resources.Resource>>()
   const add = (directory: string, child: Resources.Resource): void => {
