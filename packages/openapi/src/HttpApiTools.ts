@@ -90,7 +90,11 @@ const missingIn = (
     .find((endpoint) => !known.has(endpoint))
 }
 
-/** @category models */
+/**
+ * The options of `layer`.
+ *
+ * @category models
+ */
 export interface Options<Group extends string = string, R = never>
   extends Omit<OpenApi.Options<R>, "baseUrl" | "origins" | "tags">
 {

@@ -71,7 +71,11 @@ export interface Parameter {
   readonly isRequired: boolean
 }
 
-/** @category models */
+/**
+ * The options of `make` and `layer`.
+ *
+ * @category models
+ */
 export interface Options<R = never> {
   /**
    * The absolute http or https URL of the API. Default: the first of the `servers` of the operation, of its path or of the document, with
@@ -140,7 +144,11 @@ export interface OperationTool<R = never> {
   readonly call: (args: JsonObject) => Effect.Effect<unknown, never, HttpClient.HttpClient | R>
 }
 
-/** @category models */
+/**
+ * The tools of a document, and the operations that were skipped.
+ *
+ * @category models
+ */
 export interface OpenApi<R = never> {
   readonly tools: ReadonlyArray<OperationTool<R>>
   readonly skipped: ReadonlyArray<Skipped>

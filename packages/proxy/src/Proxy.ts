@@ -45,7 +45,11 @@ import * as Sessions from "./upstream/Sessions.js"
 import * as UpstreamError from "./upstream/UpstreamError.js"
 import * as UpstreamQuestions from "./upstream/UpstreamQuestions.js"
 
-/** @category models */
+/**
+ * The options of `layer` and `layerConnected`.
+ *
+ * @category models
+ */
 export interface Options {
   /** The name of the upstream in logs and in the errors that clients get. Default: the name of the connector, without a query. */
   readonly name?: string | undefined

@@ -14,7 +14,11 @@ import * as StreamEntries from "./connection/StreamEntries.js"
 import type { Script } from "./RedisCommand.js"
 import { RedisConnection } from "./RedisConnection.js"
 
-/** @category models */
+/**
+ * The options of `make` and `layerWith`.
+ *
+ * @category models
+ */
 export interface Options {
   /** How many changes Redis stores at least. A node that is further behind gets the change `Unknown`. Default: 10,000. */
   readonly maxChanges?: number | undefined

@@ -70,7 +70,11 @@ export class RedisConnection
   extends Context.Tag("@effect-mcp/redis/RedisConnection")<RedisConnection, RedisConnectionService>()
 {}
 
-/** @category models */
+/**
+ * The options of `make` and `layerWith`.
+ *
+ * @category models
+ */
 export interface Options {
   /**
    * The address of Redis: `redis://user:password@host:6379/0`, or `rediss://` with TLS. Several addresses are nodes of one cluster.

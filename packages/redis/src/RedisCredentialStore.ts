@@ -11,7 +11,11 @@ import * as Layer from "effect/Layer"
 import type { Script } from "./RedisCommand.js"
 import { RedisConnection } from "./RedisConnection.js"
 
-/** @category models */
+/**
+ * The options of `make` and `layer`.
+ *
+ * @category models
+ */
 export interface Options {
   /**
    * How many records one owner may have. An owner has about three records for each server at which the owner is logged in. Default: 1,000.

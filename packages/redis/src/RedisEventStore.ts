@@ -18,7 +18,11 @@ import type { Script } from "./RedisCommand.js"
 import { RedisConnection, type RedisConnectionService } from "./RedisConnection.js"
 import type { RedisError } from "./RedisError.js"
 
-/** @category models */
+/**
+ * The options of `make` and `layerWith`.
+ *
+ * @category models
+ */
 export interface Options {
   /** How many events of one stream are stored. When there are more, the oldest events are dropped. Default: 1,000. */
   readonly maxEvents?: number | undefined

@@ -19,7 +19,11 @@ import type { Script } from "./RedisCommand.js"
 import { RedisConnection, type RedisConnectionService } from "./RedisConnection.js"
 import type { RedisError } from "./RedisError.js"
 
-/** @category models */
+/**
+ * The options of `make` and `layerWith`.
+ *
+ * @category models
+ */
 export interface Options {
   /**
    * How many bytes may wait in one inbox. A text is refused only when the inbox already has more, so the last text may exceed the limit.

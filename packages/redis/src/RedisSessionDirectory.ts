@@ -25,7 +25,11 @@ import type { Script } from "./RedisCommand.js"
 import { RedisConnection, type RedisConnectionService } from "./RedisConnection.js"
 import type { RedisError } from "./RedisError.js"
 
-/** @category models */
+/**
+ * The options of `make` and `layerWith`.
+ *
+ * @category models
+ */
 export interface Options {
   /**
    * How long a node keeps its sessions when it does not renew its lease. Then the node ends its sessions, and other nodes may take them

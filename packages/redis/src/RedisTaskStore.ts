@@ -28,7 +28,11 @@ import type { Reply, Script } from "./RedisCommand.js"
 import { RedisConnection, type RedisConnectionService } from "./RedisConnection.js"
 import type { RedisError } from "./RedisError.js"
 
-/** @category models */
+/**
+ * The options of `make` and `layerWith`.
+ *
+ * @category models
+ */
 export interface Options {
   /** How many tasks one owner may have, including ended tasks that are still stored. Default: 1,000. */
   readonly maxTasks?: number | undefined

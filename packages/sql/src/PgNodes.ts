@@ -28,7 +28,11 @@ import * as SqlMigrations from "./SqlMigrations.js"
 import * as SqlNodes from "./SqlNodes.js"
 import { SqlStoreError } from "./SqlStoreError.js"
 
-/** @category models */
+/**
+ * The options of `client` and `layer`.
+ *
+ * @category models
+ */
 export interface Options extends SqlConnection.Options {
   /**
    * The address of PostgreSQL: `postgres://user:password@host:5432/database`, with `?sslmode=verify-full` for TLS. One connection listens

@@ -14,7 +14,11 @@ import * as Layer from "effect/Layer"
 import * as Follow from "./connection/Follow.js"
 import { SqlConnection, type SqlConnectionService } from "./SqlConnection.js"
 
-/** @category models */
+/**
+ * The options of `make` and `layerWith`.
+ *
+ * @category models
+ */
 export interface Options {
   /** How many changes are stored. A node that is further behind gets the change `Unknown`. Default: 10,000. */
   readonly maxChanges?: number | undefined

@@ -83,7 +83,11 @@ export class SqlConnection
   extends Context.Tag("@effect-mcp/sql/SqlConnection")<SqlConnection, SqlConnectionService>()
 {}
 
-/** @category models */
+/**
+ * The options of `make` and `layerWith`.
+ *
+ * @category models
+ */
 export interface Options extends SqlMigrations.Options {
   /**
    * Whether the layer creates and updates the tables. With `false`, run `SqlMigrations.run` of the same version of this package before: the

@@ -12,7 +12,11 @@ import * as Layer from "effect/Layer"
 import * as Attempt from "./connection/Attempt.js"
 import { SqlConnection, type SqlConnectionService } from "./SqlConnection.js"
 
-/** @category models */
+/**
+ * The options of `make` and `layer`.
+ *
+ * @category models
+ */
 export interface Options {
   /**
    * How many records one owner may have. An owner has about three records for each server at which the owner is logged in. Default: 1,000.

@@ -20,7 +20,11 @@ import * as StreamRows from "./connection/StreamRows.js"
 import * as StreamWrites from "./connection/StreamWrites.js"
 import { SqlConnection } from "./SqlConnection.js"
 
-/** @category models */
+/**
+ * The options of `make` and `layerWith`.
+ *
+ * @category models
+ */
 export interface Options {
   /** How many events of one stream are stored. When there are more, the oldest events are dropped. Default: 1,000. */
   readonly maxEvents?: number | undefined

@@ -13,7 +13,11 @@ import * as Migrate from "./schema/Migrate.js"
 import { services } from "./schema/Schema.js"
 import type { SqlStoreError } from "./SqlStoreError.js"
 
-/** @category models */
+/**
+ * The options of `run`.
+ *
+ * @category models
+ */
 export interface Options {
   /**
    * The text at the beginning of the names of all tables. Servers that share one database need different prefixes. A prefix has up to 30

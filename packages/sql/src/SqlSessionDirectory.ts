@@ -30,7 +30,11 @@ import * as Sweep from "./connection/Sweep.js"
 import { SqlConnection, type SqlConnectionService } from "./SqlConnection.js"
 import type { SqlStoreError } from "./SqlStoreError.js"
 
-/** @category models */
+/**
+ * The options of `make` and `layerWith`.
+ *
+ * @category models
+ */
 export interface Options {
   /**
    * How long a node keeps its sessions when it does not renew its lease. Then the node ends its sessions, and other nodes may take them

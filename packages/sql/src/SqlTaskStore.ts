@@ -26,7 +26,11 @@ import * as Sweep from "./connection/Sweep.js"
 import { SqlConnection, type SqlConnectionService } from "./SqlConnection.js"
 import type { SqlStoreError } from "./SqlStoreError.js"
 
-/** @category models */
+/**
+ * The options of `make` and `layerWith`.
+ *
+ * @category models
+ */
 export interface Options {
   /** How many tasks one owner may have, including ended tasks that are still stored. Default: 1,000. */
   readonly maxTasks?: number | undefined

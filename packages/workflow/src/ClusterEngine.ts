@@ -27,7 +27,11 @@ import * as Option from "effect/Option"
 import * as ClusterRows from "./runtime/ClusterRows.js"
 import * as PatientStorage from "./runtime/PatientStorage.js"
 
-/** @category models */
+/**
+ * The options of `layerWith`.
+ *
+ * @category models
+ */
 export interface Options {
   /** What the names of the tables begin with. It must be equal at all processes. Default: `mcp_workflow`. */
   readonly prefix?: string | undefined

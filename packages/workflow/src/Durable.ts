@@ -10,7 +10,11 @@ import type { WorkflowEngine, WorkflowInstance } from "@effect/workflow/Workflow
 import * as Effect from "effect/Effect"
 import type * as Either from "effect/Either"
 
-/** @category models */
+/**
+ * A step of the body of a durable tool.
+ *
+ * @category models
+ */
 export class Durable<out A, out E = never, out R = never> {
   constructor(
     /** The name of the step, which is unique in its body. */

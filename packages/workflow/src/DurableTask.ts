@@ -11,7 +11,11 @@ import type * as Effect from "effect/Effect"
 import type * as Schema from "effect/Schema"
 import type { Durable } from "./Durable.js"
 
-/** @category models */
+/**
+ * The options of `DurableTask.step`.
+ *
+ * @category models
+ */
 export interface StepOptions<A, E, R> {
   /** How the engine stores the result of the step. Default: the step has no result. */
   readonly success?: Schema.Schema<A, any> | undefined
@@ -24,7 +28,11 @@ export interface StepOptions<A, E, R> {
   readonly run: Effect.Effect<NoInfer<A>, NoInfer<E>, R>
 }
 
-/** @category models */
+/**
+ * The functions that the body of a durable tool may call, and the id of its task.
+ *
+ * @category models
+ */
 export interface DurableTask {
   /**
    * The id of the task. Do not log the id: on a server without users, anyone who knows the id can read the task, answer its questions and

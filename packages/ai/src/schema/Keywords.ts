@@ -1,6 +1,7 @@
 /**
  * Reads keywords of JSON Schemas (properties, types, lists of schemas), merges several schemas into one, and describes keywords in words.
- * `Inlining`, `ObjectRoot`, `Walk` and `Nulls` use this module and `SchemaParts`. A peer has written the schemas, so no function throws.
+ * `Inlining`, `ObjectRoot`, `Walk` and `Nulls` use this module and `SchemaParts`. The schemas come from servers and may be invalid, so the
+ * functions never throw.
  */
 import type { JsonObject } from "@effect-mcp/core/protocol/Json"
 import { fromEntries, isObject, omit, strings } from "./SchemaParts.js"
@@ -51,7 +52,7 @@ export const merge = (all: ReadonlyArray<JsonObject>): JsonObject => {
   }
 }
 
-/** Returns the schema, with a description that also has the given keywords of `from` in words. */
+/** Returns the schema with a longer description, which says in words what the given keywords of `from` require. */
 export const inWords = (schema: JsonObject, from: JsonObject, keywords: ReadonlyArray<string>): JsonObject => {
   const lost = keywords
     .filter((keyword) => from[keyword] !== undefined)
@@ -62,7 +63,7 @@ export const inWords = (schema: JsonObject, from: JsonObject, keywords: Readonly
   return { ...schema, description: `${before}(${lost.join(", ")})` }
 }
 
-/** Returns the schema in draft 2020-12: it converts a list in `items` and `exclusiveMinimum: true`, which belong to earlier drafts. */
+/** Converts a schema of an earlier draft to draft 2020-12: a list in `items`, and `exclusiveMinimum: true`. */
 export const renewed = (schema: JsonObject): JsonObject =>
   exclusive(exclusive(tuple(schema), "minimum", "exclusiveMinimum"), "maximum", "exclusiveMaximum")
 

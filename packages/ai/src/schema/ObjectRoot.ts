@@ -1,8 +1,8 @@
 /**
- * Makes the root of a schema an object with properties. `Conversion` and `Walk` call this module for the schemas that a model gets. It is
- * needed because the APIs of models refuse a whole tool list if one schema has alternatives, a reference or other conditions at its root.
- * The root gets the properties of all alternatives, and its description says which properties belong together. The server still checks the
- * arguments with the original schema.
+ * Makes the root of a schema an object with properties. The APIs of models refuse a whole tool list if one schema has alternatives, a
+ * reference or other conditions at its root. `Conversion` and `Walk` call this module for the schemas that a model gets. The root gets the
+ * properties of all alternatives, and its description says which properties belong together. The server still checks the arguments with the
+ * original schema.
  *
  * When the root of the input has conditions, the input must have no references and no `allOf`; `Inlining` has replaced these.
  */
@@ -41,7 +41,7 @@ export const make = (root: JsonObject): JsonObject => {
 
 const MAX_WORDS = 1_000
 
-/** Returns the properties of all schemas. A property that the schemas describe differently gets all descriptions. */
+/** Returns the properties of all schemas. A property that several schemas describe differently gets all of these descriptions. */
 const propertiesOf = (all: ReadonlyArray<JsonObject>): ReadonlyMap<string, JsonObject> => {
   const named = new Map<string, Map<string, JsonObject>>()
   for (const schema of all) {
@@ -60,7 +60,10 @@ const requiredOf = (root: JsonObject, alternatives: ReadonlyArray<JsonObject>): 
   return [...new Set([...SchemaParts.strings(root.required), ...common])]
 }
 
-/** Returns one schema for a property that alternatives describe differently, often by the constant that tells the alternatives apart. */
+/**
+ * Returns one schema for a property that alternatives describe differently. Often this is the property whose constant distinguishes the
+ * alternatives.
+ */
 const oneOf = (different: ReadonlyArray<JsonObject>): JsonObject => {
   const [first = {}, ...others] = different
   if (others.length === 0) return first

@@ -1,7 +1,7 @@
 /**
- * Reads the value of one keyword by the rules of a dialect, for `Walk`, `Inlining` and `Keywords`. It gives `undefined` when the value
+ * Reads the value of one keyword by the rules of a dialect, for `Walk`, `Inlining` and `Keywords`. The result is `undefined` when the value
  * breaks the rules. A value whose meaning is clear is corrected: a number that is written as text, a type in upper case, a list with some
- * valid members. Schemas inside a value are not read; use `mapSchemas` for these.
+ * valid members. `mapSchemas` reads the schemas inside a value.
  */
 import * as Predicate from "effect/Predicate"
 import type * as Dialects from "./Dialects.js"
@@ -39,7 +39,7 @@ const readers: Readonly<Record<Dialects.Kind, (value: unknown, language: Pattern
 }
 
 /**
- * Replaces each schema inside a value by the result of `f`. Gives `undefined` for a value that cannot contain schemas of this kind. For a
+ * Replaces each schema inside a value by the result of `f`. Returns `undefined` for a value that cannot contain schemas of this kind. For a
  * map of schemas, `f` also gets the name of each schema.
  */
 export const mapSchemas = (
@@ -65,12 +65,12 @@ export const mapSchemas = (
   }
 }
 
-/** Returns whether values of this kind have schemas inside. */
+/** Returns whether values of this kind contain schemas. */
 export const hasSchemas = (kind: Dialects.Kind): boolean => kind.includes("schema")
 
 /**
- * Reads a schema; `undefined` when the value is not one. Some servers write the name of a type instead of a schema, or an empty list
- * instead of an empty object.
+ * Reads a schema. Returns `undefined` when the value is not a schema. The function accepts mistakes of some servers: the name of a type
+ * instead of a schema, and an empty list instead of an empty object.
  */
 export const schema = (value: unknown): Dialects.Schema | undefined => {
   if (isObject(value) || typeof value === "boolean") return value

@@ -14,7 +14,7 @@ export interface ToolIndex {
 
 const indexes = new WeakMap<ReadonlyArray<ModelTool>, ToolIndex>()
 
-/** Returns the index of these tools. It is built once for each array. */
+/** Returns the index of these tools. The index is built once for each array. */
 export const of = (tools: ReadonlyArray<ModelTool>): ToolIndex => {
   let index = indexes.get(tools)
   if (index === undefined) indexes.set(tools, index = make(tools))

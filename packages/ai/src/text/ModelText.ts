@@ -1,6 +1,6 @@
 /**
- * Text for a model, of limited length and without lone surrogates (half characters). A server can send a lone surrogate, and cutting a text
- * can leave one; the APIs of models refuse a whole request that contains one.
+ * Makes text for a model, of limited length and without lone surrogates (half characters). A server can send a lone surrogate, and cutting
+ * a text can leave a lone surrogate. The APIs of models refuse a whole request that contains a lone surrogate.
  *
  * `ToolList`, `ToolOutput`, `Conversion` and `SamplingPrompt` use these functions for lists, outputs, schemas and prompts. `ModelName`
  * makes the names of tools.
@@ -11,7 +11,7 @@ const MAX_NAME = 100
 /** Returns the text with "\uFFFD" in place of each lone surrogate. */
 export const wellFormed = (text: string): string => text.replace(/\p{Cs}/gu, "\uFFFD")
 
-/** Returns the same JSON value without lone surrogates in names of members and in texts. */
+/** Returns the JSON value without lone surrogates in its names of members and in its texts. */
 export const wellFormedJson = <A>(value: A): A => {
   const text = JSON.stringify(value)
   // JSON escapes only lone surrogates, and writes whole characters unchanged.
@@ -24,5 +24,5 @@ export const wellFormedJson = <A>(value: A): A => {
 export const shortened = (text: string, limit: number): string =>
   wellFormed(text.length <= limit ? text : `${text.slice(0, limit - 1)}…`)
 
-/** Returns a name for use in a sentence: in quotes, and cut to 100 characters. */
+/** Writes a name for use in a sentence: in quotes, and cut to 100 characters. */
 export const quoted = (name: string): string => JSON.stringify(shortened(name, MAX_NAME))

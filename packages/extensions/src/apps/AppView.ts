@@ -11,7 +11,11 @@ import * as Either from "effect/Either"
 import * as Schema from "effect/Schema"
 import * as Apps from "./Apps.js"
 
-/** @category models */
+/**
+ * The declaration of a view, as `make` returns it.
+ *
+ * @category models
+ */
 export interface AppView<Name extends string> extends Resource.Resource<Name> {
   readonly uri: Apps.ViewUri
 }

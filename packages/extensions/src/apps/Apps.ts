@@ -17,7 +17,11 @@ import * as Predicate from "effect/Predicate"
 import * as Record from "effect/Record"
 import * as Schema from "effect/Schema"
 
-/** @category constants */
+/**
+ * The media type of views.
+ *
+ * @category constants
+ */
 export const MEDIA_TYPE = "text/html;profile=mcp-app"
 
 /**
@@ -33,7 +37,11 @@ export const isMediaType = (text: string): boolean => {
 /** @category models */
 export type ViewUri = `ui://${string}`
 
-/** @category guards */
+/**
+ * Returns whether a value is the URI of a view.
+ *
+ * @category guards
+ */
 export const isViewUri = (u: unknown): u is ViewUri => typeof u === "string" && /^ui:\/\/\P{Cc}+$/u.test(u)
 
 /** @category schemas */
@@ -275,7 +283,11 @@ const readers = { all: viewReader(true), public: viewReader(false) }
 
 const MAX_LEFT_OUT = 10
 
-/** @category models */
+/**
+ * The options of `ofView`.
+ *
+ * @category models
+ */
 export interface ViewOptions {
   /**
    * Whether a view may reach the user's machine, private networks and origins without encryption, such as `http://localhost:3000`. Use this

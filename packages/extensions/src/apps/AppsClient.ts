@@ -56,7 +56,11 @@ export interface View extends Apps.ViewUi {
   readonly leftOut: ReadonlyArray<string>
 }
 
-/** @category models */
+/**
+ * The options of `view` and `read`.
+ *
+ * @category models
+ */
 export interface ViewOptions extends CallOptions, Apps.ViewOptions {
   /** The most characters of a document; reading a longer document fails. Default: 8 Mi. */
   readonly maxLength?: number | undefined

@@ -49,7 +49,11 @@ const maySupport = Effect.zipWith(
     isSupported || (Version.isLegacy(version) && requestedVersion === undefined)
 )
 
-/** @category models */
+/**
+ * The options of `tool`.
+ *
+ * @category models
+ */
 export interface Options<E = never, R = never> {
   /** The view that shows the results of the tool. */
   readonly view: AppView.AppView.Any

@@ -10,7 +10,11 @@ import * as Data from "effect/Data"
 import type * as Effect from "effect/Effect"
 import type { Frontmatter } from "./Skills.js"
 
-/** @category models */
+/**
+ * A file of a skill.
+ *
+ * @category models
+ */
 export interface SkillFile<out R = never> {
   readonly uri: string
   readonly mimeType: string

@@ -30,7 +30,11 @@ export type Reason =
   | "FrontMatter"
   | "Directory"
 
-/** @category errors */
+/**
+ * The client has refused a skill or a file of a skill.
+ *
+ * @category errors
+ */
 export class SkillRefused extends Data.TaggedError("SkillRefused")<{
   readonly reason: Reason
   /** The URI of the skill or the file, as the server or the application wrote it. */

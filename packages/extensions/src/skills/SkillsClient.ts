@@ -37,7 +37,11 @@ import * as Skills from "./Skills.js"
  */
 export const extension: typeof Skills.extension = Skills.extension
 
-/** @category models */
+/**
+ * The options of `make`.
+ *
+ * @category models
+ */
 export interface Options {
   /** How many files a skill may have. Default: 512, which every client must accept. */
   readonly maxFiles?: number | undefined
@@ -65,7 +69,11 @@ export interface SkillFile {
   readonly size: number
 }
 
-/** @category models */
+/**
+ * The content of a file of a skill.
+ *
+ * @category models
+ */
 export interface SkillContent {
   readonly uri: string
   /** The media type that the server has sent; `undefined` when it sent none. */
@@ -94,7 +102,11 @@ export interface LoadedSkill {
   readonly read: (path: string, options?: CallOptions) => Effect.Effect<SkillContent, ClientError | SkillRefused>
 }
 
-/** @category models */
+/**
+ * The functions that list, load and read the skills of one server.
+ *
+ * @category models
+ */
 export interface SkillsService {
   /**
    * The skills that the server lists, page after page. A server may have more skills than it lists. Entries that break a rule of the

@@ -53,7 +53,11 @@ export interface Limits {
   readonly maxSkills?: number | undefined
 }
 
-/** @category models */
+/**
+ * The options of `fromFiles`.
+ *
+ * @category models
+ */
 export interface FilesOptions extends Limits {
   /**
    * The beginning of the paths in all URIs. With the prefix `acme/billing`, the skill `refunds` has the URI
@@ -62,7 +66,11 @@ export interface FilesOptions extends Limits {
   readonly prefix?: string | undefined
 }
 
-/** @category models */
+/**
+ * The options of `fromDirectory`.
+ *
+ * @category models
+ */
 export interface DirectoryOptions extends FilesOptions {
   /**
    * Whether harmless files such as `.gitignore` are served. Other files whose names begin with a dot are never served, because programs
@@ -173,7 +181,11 @@ export type Content = string | Uint8Array | Effect.Effect<string | Uint8Array, F
 
 type ContextOf<C> = C extends Effect.Effect<any, any, infer R> ? R : never
 
-/** @category models */
+/**
+ * The options of `make`.
+ *
+ * @category models
+ */
 export interface Options<
   Instructions extends Content = Content,
   Files extends Readonly<Record<string, Content>> = Readonly<Record<string, Content>>
@@ -282,7 +294,11 @@ export const watch = (
     )
   )
 
-/** @category models */
+/**
+ * The options of `layer`.
+ *
+ * @category models
+ */
 export interface LayerOptions<out R = never> {
   /** How long clients of revision 2026-07-28 or later may cache entries and files. Default: the option `cache` of the server. */
   readonly cache?: CacheHints.CacheOptions | undefined
