@@ -1,8 +1,8 @@
 /**
  * Makes the tool list of a model from the tools of MCP servers. Names are unique and accepted by every model API, descriptions have a
  * limited length, and schemas are in the dialect of the model. `call` takes the arguments that the model has written, and gives the output
- * that the model reads. A list has the tools of one session (`ClientSession`) or of a group of sessions (`ClientGroup`). `make` reads the
- * tools of the servers once. `follow` reads the tools again after each change.
+ * that the model reads. A list has the tools of one session (`ClientSession`) or of a group of sessions (`ClientSessionGroup`). `make`
+ * reads the tools of the servers once. `follow` reads the tools again after each change.
  *
  * This module is for programs that call the API of a model themselves. `ClientToolkit` makes a toolkit of `@effect/ai`.
  *

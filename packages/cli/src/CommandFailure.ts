@@ -1,6 +1,6 @@
 /**
- * Why a command ends without a result, with the exit code of the process, which `Cli` gives: `usage` for words that make no sense,
- * `connect` when the server cannot be reached, `timeout` when it does not answer in time, and `refused` for every other failure.
+ * The failure of a command. Its kind decides the exit code of the process (`Cli`): `usage` for words that the program does not understand,
+ * `connect` when the server cannot be reached, `timeout` when the server does not answer in time, and `refused` for every other failure.
  */
 import { AuthorizationError } from "@effect-mcp/auth/AuthorizationError"
 import type { ClientError, ConnectError } from "@effect-mcp/core/ClientError"
@@ -25,10 +25,10 @@ const kindOf = (error: ConnectError): keyof typeof codes =>
     ? "connect"
     : "refused"
 
-/** Returns the failure of a call. */
+/** Converts the error of a call to the failure of the command. */
 export const ofCall = (error: ClientError): Failure => new Failure({ kind: kindOf(error), message: sentence(error) })
 
-/** Returns the failure to connect to the server of this name: of the kind `timeout` or `connect`. */
+/** Converts an error of the connection to the failure of the command, with the name of the server. Its kind is `timeout` or `connect`. */
 export const ofConnect = (name: string, error: ConnectError): Failure => {
   const kind = kindOf(error)
   return new Failure({
@@ -55,7 +55,7 @@ const sentence = (error: ConnectError): string => {
 
 const TOKEN = "Give a token with --header \"Authorization: Bearer …\""
 
-/** Advice of the library for the author of a program, and the advice that the user of a command gets in its place. */
+/** Advice of the library for the author of a program, each with the advice that the user of a command gets instead. */
 const FLAGS: ReadonlyArray<readonly [RegExp, string]> = [
   [/name it with the option `versions`/, "name it with --revision"],
   [/name its host in the option `privateHosts`/, "name its host with --private-host"],
@@ -75,13 +75,16 @@ const FLAGS: ReadonlyArray<readonly [RegExp, string]> = [
   [/; add the feature that declares it.*/, ""],
   [/: `HttpResponseError\.body` has the answer/, ""],
   [/, or pass another `port`/, ""],
-  // The command line has no such option.
+  // Removes advice about an option that the command line does not have.
   [/[;:,.] [^;:,.]*\b[Tt]he option `[^.;]*/, ""]
 ]
 
-/** The library's own sentences are shorter. A longer text comes from a server, and is not searched for options. */
+/**
+ * The most characters of a text in which options are replaced. The library's own sentences are shorter, so a longer text comes from a
+ * server.
+ */
 const MAX_LENGTH = 4000
 
-/** Returns a sentence of the library, with options of the command line in place of options of the library. */
+/** Replaces options of the library in a sentence by options of the command line. */
 export const inFlags = (text: string): string =>
   text.length > MAX_LENGTH ? text : FLAGS.reduce((so, [pattern, words]) => so.replace(pattern, words), text)

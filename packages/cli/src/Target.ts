@@ -1,7 +1,7 @@
 /**
- * The server of a command, for `CommandClient`, `Bridge` and `Login`: a command line after `--`, a URL, or a name in a file of servers
- * (`Configured`). A server with a URL may ask for a login: then the browser opens, and the tokens are stored in the user's folder for the
- * next command.
+ * Finds the server of a command, for `CommandClient`, `Bridge` and `Login`. The user names the server by a command line after `--`, by a
+ * URL, or by a name in a file of servers (`Configured`). A server with a URL may require a login. Then this module opens the browser, and
+ * stores the tokens in the user's folder for the next command.
  */
 import * as Options from "@effect/cli/Options"
 import type * as FileSystem from "@effect/platform/FileSystem"
@@ -97,7 +97,7 @@ export interface Given extends Configured.Given {
 
 export interface Target {
   readonly connector: Connector<HttpClient | Authorization.Authorization>
-  /** The words that do not name the server. */
+  /** The words of the command line that do not name the server. */
   readonly rest: ReadonlyArray<string>
 }
 
@@ -106,7 +106,7 @@ const browsers: Partial<Record<NodeJS.Platform, readonly [string, ...Array<strin
   win32: ["rundll32.exe", "url.dll,FileProtocolHandler"]
 }
 
-/** Prints the address of a login page, for a user whose browser is on another machine, and opens the page. Never fails. */
+/** Opens a login page in the browser. Also prints the address, for a user whose browser is on another machine. Never fails. */
 const open = (url: URL): Effect.Effect<void> =>
   Effect.zipRight(
     print(process.stderr, `Log in at ${url.href}`),
@@ -153,7 +153,7 @@ const isUrl = (word: string): boolean => /^https?:\/\//i.test(word)
 
 /**
  * Returns the server that the words and the command line after `--` name, in the form of an entry of a file of servers. Fails with `usage`
- * when no server is named, and as `Configured.find` fails when the first word is a name.
+ * when the user names no server. When the first word is a name, fails as `Configured.find` does.
  */
 export const entryOf = (
   words: ReadonlyArray<string>,
@@ -163,7 +163,7 @@ export const entryOf = (
   {
     readonly name: string
     readonly entry: ServersConfig.Program | ServersConfig.Address
-    /** The words that do not name the server. */
+    /** The words of the command line that do not name the server. */
     readonly rest: ReadonlyArray<string>
   },
   Failure | QuitException,

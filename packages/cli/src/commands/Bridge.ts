@@ -1,7 +1,7 @@
 /**
- * `bridge`: serves a server over another transport. Without `--port`, a host launches the command, which serves a server with a URL over
- * standard input and output, and logs in there. With `--port`, the command serves any server over HTTP, for example a server of a pipe.
- * `Cli` runs the command; `Dev` serves a host over standard input and output by `overStdio`.
+ * The command `bridge`, which serves a server over another transport. Without `--port`, a host launches the command. The command then
+ * serves a server that has a URL over standard input and output, and logs in at this server. With `--port`, the command serves any server
+ * over HTTP, for example a server over stdio. `Cli` runs the command; `Dev` uses `overStdio`.
  */
 import * as Args from "@effect/cli/Args"
 import * as Command from "@effect/cli/Command"
@@ -19,7 +19,7 @@ import { ofConnect, refused } from "../CommandFailure.js"
 import { layer as outputLayer, Output } from "../CommandOutput.js"
 import * as Target from "../Target.js"
 
-/** Makes a server of this process that passes everything on to the server of the connector. Fails when the connection fails. */
+/** Makes a server in this process that passes everything on to the server of the connector. Fails when the connection fails. */
 export const proxied = <R>(connector: Connector<R>) =>
   McpServer.layer(CommandClient.info, Proxy.layerConnected(connector)).pipe(
     Layer.catchAll((error) => Layer.fail(ofConnect(connector.name, error)))

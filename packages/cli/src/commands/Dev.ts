@@ -1,6 +1,7 @@
 /**
- * `dev`: runs the user's server behind a connection of the host that stays open (`Bridge`). When a file changes, the server is launched
- * anew, and the host hears that the lists have changed. `Cli` runs the command.
+ * The command `dev`, which runs the user's server while it is being developed. When a file of the server changes, the command launches the
+ * server again. The connection of the host stays open (`Bridge`), and the host gets a notification that the lists have changed. `Cli` runs
+ * the command.
  */
 import * as Command from "@effect/cli/Command"
 import * as Options from "@effect/cli/Options"
@@ -23,7 +24,8 @@ import { overStdio } from "./Bridge.js"
 const IGNORED = /(^|[/\\])(node_modules|\.[^./\\][^/\\]*)([/\\]|$)/
 
 /**
- * Returns the folder of the first file among the arguments: `dist` for `node dist/main.js`. A whole project has too many files to watch.
+ * Returns the folder of the first file among the arguments: `dist` for `node dist/main.js`. The command watches only this folder, because a
+ * whole project has too many files.
  */
 const folderOf = (args: ReadonlyArray<string>): string => {
   const file = args.find((arg) => statSync(arg, { throwIfNoEntry: false })?.isFile() === true)
@@ -62,7 +64,7 @@ export const command = (after: ReadonlyArray<string>) =>
         ),
         Effect.forkScoped
       )
-      // The count of changes at the last launch.
+      // The number of changes at the last launch.
       let launched = 0
       const changed = Stream.runHead(Stream.filter(changes.changes, (count) => count > launched))
       const inner = StdioClient.connector({ command: program, args })
@@ -75,7 +77,7 @@ export const command = (after: ReadonlyArray<string>) =>
           return { ...transport, incoming: Stream.interruptWhen(transport.incoming, changed) }
         })
       )
-      // A server that has ended by itself would end again: only a change helps.
+      // A server that has ended by itself would end again, so it is launched again only after a change.
       const reconnect = Schedule.modifyDelayEffect(Schedule.forever, () =>
         Effect.flatMap(changes, (count) =>
           count > launched

@@ -1,6 +1,6 @@
 /**
- * `inspect`: what a server is and what it has, as tables; with a name, everything about one entry, with its schemas. Every page of every
- * list is read. `Cli` runs the command.
+ * The command `inspect`, which prints a description of a server and tables of its tools, prompts and resources. With a name it prints
+ * everything about one entry, including its schemas. The command reads every page of every list. `Cli` runs the command.
  */
 import * as Args from "@effect/cli/Args"
 import * as Command from "@effect/cli/Command"

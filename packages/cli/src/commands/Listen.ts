@@ -1,6 +1,7 @@
 /**
- * `listen`: prints what a server sends by itself, line by line: changes of lists, log messages, updates of the resources that are named,
- * and ends of elicitations. The command goes on until it is interrupted or the server ends the session. `Cli` runs the command.
+ * The command `listen`, which prints what a server sends without a request: changes of lists, log messages, updates of the resources that
+ * the user names, and ends of elicitations. Each of these is one line. The command runs until it is interrupted or the server ends the
+ * session. `Cli` runs the command.
  */
 import * as Args from "@effect/cli/Args"
 import * as Command from "@effect/cli/Command"
