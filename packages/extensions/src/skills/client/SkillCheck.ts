@@ -1,7 +1,7 @@
 /**
- * The checks of a client before it uses a skill. `refusal` checks that the entry of a skill follows the rules of the extension. `content`
- * checks that the answer to `resources/read` contains only the requested file. `SkillsClient` calls these functions, and compares digests
- * itself.
+ * The checks of a client before the client uses a skill. `refusal` checks that the entry of a skill follows the rules of the extension.
+ * `content` checks that the answer to `resources/read` contains only the requested file. `SkillsClient` calls these functions, and compares
+ * digests itself.
  *
  * @see https://modelcontextprotocol.io/seps/2640-skills-extension#skill-entries
  */
@@ -98,7 +98,7 @@ export const content = (
     }
     const tooLong = new SkillRefused({ reason: "Size", uri, problem: `the file has more than ${max} bytes` })
     if ("text" in content) {
-      // A character has at least one byte.
+      // A character has at least one byte, so the file is too large.
       if (content.text.length > max) return tooLong
       const bytes = new TextEncoder().encode(content.text)
       return bytes.length > max ? tooLong : Effect.succeed({ bytes, mimeType: content.mimeType })
