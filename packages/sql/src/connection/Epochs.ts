@@ -1,6 +1,7 @@
 /**
- * The present epoch of each session: the greatest epoch in the directory and among the stored events. `StreamWrites` and `StreamRows` use
- * the epochs to refuse what a node writes in an epoch that is over.
+ * Finds the present epoch of each session. The epoch of a session is a number that increases each time a node claims the session. The
+ * present epoch is the greatest epoch in the directory and among the stored events. A node may still write in an earlier epoch, which is
+ * over. `StreamWrites` and `StreamRows` use this module to refuse such writes.
  */
 import type { Statement } from "@effect/sql/Statement"
 import type { StreamKey } from "@effect-mcp/core/EventStore"
@@ -17,7 +18,7 @@ interface Row {
 }
 
 /**
- * Returns the greatest epoch of each session among the operations of one batch. Within a batch, too, a later epoch ends an earlier epoch.
+ * Returns the greatest epoch of each session among the operations of one batch. A later epoch also ends an earlier epoch within a batch.
  */
 export const ofItems = (items: ReadonlyArray<{ readonly key: StreamKey }>): Epochs => {
   const epochs = new Map<string, number>()
@@ -35,8 +36,8 @@ export const isOver = ({ epoch, session }: Pick<StreamKey, "epoch" | "session">,
   epoch !== undefined && epoch < (epochs.get(session) ?? 0)
 
 /**
- * Makes a statement that gives the greatest epoch of each session: among the given epochs `own`, in the directory, and among the stored
- * events. In PostgreSQL no node can claim one of these sessions before the transaction ends.
+ * Makes a function that returns a statement. The statement gives the greatest epoch of each session: among the given epochs `own`, in the
+ * directory, and among the stored events. In PostgreSQL no node can claim one of these sessions before the transaction ends.
  */
 export const make = ({ sql, table }: SqlConnectionService) => {
   const [streams, sessions] = [table("streams"), table("sessions")]

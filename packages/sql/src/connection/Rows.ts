@@ -1,6 +1,6 @@
 /**
- * Passes many rows to an SQL statement as one parameter of JSON; in the statement they are the table `items`. So the text of the statement
- * is the same for any number of rows, and a driver prepares the statement only once. `StreamWrites` and `Epochs` use this.
+ * Passes many rows to an SQL statement as one JSON parameter. In the statement the rows are the table `items`. So the text of the statement
+ * is the same for any number of rows, and a driver prepares the statement only once. `StreamWrites` and `Epochs` use this module.
  */
 import type { SqlClient } from "@effect/sql/SqlClient"
 import type { Fragment } from "@effect/sql/Statement"
@@ -15,7 +15,7 @@ export const make = <Column extends string>(
 ): Fragment => {
   const all = Object.entries<string>(columns)
   const text = JSON.stringify(rows)
-  // JSON escapes lone surrogates, which no database can store, so they are replaced.
+  // JSON escapes lone surrogates. No database can store them, so they are replaced.
   const json = text.includes("\\ud")
     ? JSON.stringify(rows, (_, value: unknown) => typeof value === "string" ? wellFormed(value) : value)
     : text
