@@ -29,7 +29,7 @@ export const options = {
     Options.withSchema(
       Schema.Int.pipe(Schema.positive({ message: () => "--timeout is a number of seconds, 1 or more" }))
     ),
-    Options.withDescription("How many seconds the command waits for its server, in all"),
+    Options.withDescription("How many seconds the command waits for its server, in total"),
     Options.withDefault(60)
   ),
   roots: Options.directory("root", { exists: "yes" }).pipe(

@@ -64,13 +64,13 @@ const FLAGS: ReadonlyArray<readonly [RegExp, string]> = [
     "--allow-others allows it"
   ],
   [/(If that server is right, r|R)egister the client (there|by hand) and give it as `preRegistered`.*/, TOKEN],
-  [/give what follows the first space in `args`/, "write each word of the command line as a word of its own"],
+  [/give what follows the first space in `args`/, "write each word of the command line as a separate word"],
   [
     / If [^.]* in the option `exceptions`.*/,
-    " A program can make an exception for this authorization server, the command line cannot"
+    " A program can make an exception for this authorization server; the command line cannot"
   ],
   [/call `login` of `Authorization`.*/, "log in with `effect-mcp login`"],
-  [/name the scopes in the option `scopes`.*/, "log in anew with `effect-mcp logout` and `effect-mcp login`"],
+  [/name the scopes in the option `scopes`.*/, "log in again with `effect-mcp logout` and `effect-mcp login`"],
   [/; or name the tenant yourself, by `Providers\.entra`/, ""],
   [/; add the feature that declares it.*/, ""],
   [/: `HttpResponseError\.body` has the answer/, ""],

@@ -83,7 +83,7 @@ export const find = (name: string, { config, trust }: Given): Effect.Effect<
         (word) => `No server is called "${fit(line(word), MAX_NAME)}"`,
         name,
         [...ServersConfig.merge(files.map(({ entries }) => entries)).keys()],
-        () => `${listed(files)}. A URL begins with http:// or https://, a command line stands after --`
+        () => `${listed(files)}. A URL begins with http:// or https://, a command line comes after --`
       )
     }
     const entry = found.entries.get(name)

@@ -280,13 +280,13 @@ const ofUrl = (to: URL, port: number, watcher: Watcher) =>
   )
 
 export const port = Target.port.pipe(
-  Options.withDescription("The port to which the host connects in place of a URL, 0 for any free one"),
+  Options.withDescription("The port to which the host connects in place of a URL, 0 for any free port"),
   Options.withDefault(0)
 )
 
 /** The word that names a server with a URL, for `trace` and `record`. */
 export const url = Args.text({ name: "url" }).pipe(
-  Args.withDescription("The URL of the server, unless its command line stands after --"),
+  Args.withDescription("The URL of the server, unless its command line comes after --"),
   Args.atMost(1)
 )
 

@@ -16,8 +16,8 @@ const WHY: Readonly<Record<string, string>> = {
   ENOTDIR: "a part of the path is a file",
   EEXIST: "there is a file of this name",
   EISDIR: "it is a folder",
-  EACCES: "you may not write there",
-  EPERM: "you may not write there",
+  EACCES: "you are not allowed to write there",
+  EPERM: "you are not allowed to write there",
   EROFS: "nothing can be written there",
   ENOSPC: "no space is left there"
 }

@@ -54,21 +54,21 @@ export const options = {
     Options.optional
   ),
   trust: Options.boolean("trust").pipe(
-    Options.withDescription("Uses a server of a file of this folder without asking")
+    Options.withDescription("Uses a server from a file of this folder without asking")
   ),
   headers: pairs("header", ":", "A header of every HTTP request, such as \"Authorization: Bearer …\""),
   env: pairs("env", "=", "A variable of the server's environment: NAME=value"),
   cwd: Options.directory("cwd", { exists: "yes" }).pipe(
-    Options.withDescription("Where the server runs"),
+    Options.withDescription("The folder in which the server runs"),
     Options.optional
   ),
   versions: Options.choice("revision", Version.all).pipe(
-    Options.withDescription("A revision of the protocol that may be spoken; all by default"),
+    Options.withDescription("A revision of the protocol that the client may use; all by default"),
     Options.repeated
   ),
   quiet: Options.boolean("quiet").pipe(
     Options.withAlias("q"),
-    Options.withDescription("Without the server's standard error")
+    Options.withDescription("Does not print the server's standard error")
   ),
   noLogin: Options.boolean("no-login").pipe(
     Options.withDescription("Fails when a server asks for a login; without this option the browser opens")

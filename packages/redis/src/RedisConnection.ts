@@ -111,7 +111,7 @@ const OTHER = /^(?!rediss?:)[a-z][a-z0-9+.-]*:\/\//i
 /** The message does not contain the address, because the address may have a password. */
 const noAddress = new RedisError({
   message:
-    "The option `url` is not the address of a Redis: write it as redis://user:password@host:6379, or rediss:// for TLS"
+    "The option `url` is not the address of a Redis server: write it as redis://user:password@host:6379, or rediss:// for TLS"
 })
 
 /**

@@ -56,7 +56,7 @@ const isAddress = (url: string): boolean =>
 
 /** The message does not contain the address, because the address may have a password. */
 const noAddress = new SqlStoreError({
-  message: "The option `url` is not the address of a PostgreSQL: write it as " +
+  message: "The option `url` is not the address of a PostgreSQL server: write it as " +
     "postgres://user:password@host:5432/database, with a password that `encodeURIComponent` has encoded"
 })
 

@@ -144,7 +144,7 @@ const ofStatus = (status: number): string =>
   status === 429
     ? "The model of this client has too many requests at the moment; try again later"
     : status === 401 || status === 402 || status === 403
-    ? "This client may not use its model at the moment"
+    ? "This client is not allowed to use its model at the moment"
     : status === 408 || status === 504
     ? "The model of this client did not answer in time; try again later"
     : status === 413

@@ -77,4 +77,4 @@ const TOO_LARGE =
   `has arguments whose schema is too large: more than ${MAX_TEXT} characters, or ${Inlining.MAX_PARTS} parts`
 
 const TOO_MUCH =
-  `has arguments whose schema is too large beside the schemas of other tools: more than ${Inlining.MAX_TOTAL} parts together`
+  `has arguments whose schema is too large together with the schemas of other tools: more than ${Inlining.MAX_TOTAL} parts together`

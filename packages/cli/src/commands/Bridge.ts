@@ -40,15 +40,15 @@ export const command = (after: ReadonlyArray<string>) =>
   Command.make("bridge", {
     ...Target.options,
     port: Target.port.pipe(
-      Options.withDescription("Serves HTTP at this port, 0 for any free one"),
+      Options.withDescription("Serves HTTP at this port, 0 for any free port"),
       Options.optional
     ),
     host: Options.text("host").pipe(
-      Options.withDescription("The address to listen at"),
+      Options.withDescription("The address at which the command listens"),
       Options.withDefault("127.0.0.1")
     ),
     words: Args.text({ name: "server" }).pipe(
-      Args.withDescription("The server, unless it stands after --"),
+      Args.withDescription("The server, unless its command line comes after --"),
       Args.atMost(1)
     )
   }, ({ host, port, words, ...given }) =>
@@ -58,6 +58,6 @@ export const command = (after: ReadonlyArray<string>) =>
       yield* Effect.provide(serve, proxied(connector))
     }).pipe(Effect.provide(Target.live(given)), Effect.provide(outputLayer(false)))).pipe(
       Command.withDescription(
-        "Serves a server of a URL over standard input and output, or with --port any server over HTTP"
+        "Serves a server with a URL over standard input and output; with --port serves any server over HTTP"
       )
     )

@@ -30,12 +30,12 @@ import * as TerminalQuestions from "../TerminalQuestions.js"
 
 const words = (name: string, more?: string) =>
   Args.text({ name }).pipe(
-    Args.withDescription(`The server, unless it stands after --${more === undefined ? "" : `; ${more}`}`),
+    Args.withDescription(`The server, unless its command line comes after --${more === undefined ? "" : `; ${more}`}`),
     Args.repeated
   )
 
 const out = Options.directory("out").pipe(
-  Options.withDescription("A folder for the bytes of images, audio and blobs; it is made where it is missing"),
+  Options.withDescription("A folder for the bytes of images, audio and blobs; the command makes it if it is missing"),
   Options.optional
 )
 

@@ -36,7 +36,7 @@ export const command = (after: ReadonlyArray<string>) =>
   Command.make("dev", {
     watch: Options.directory("watch", { exists: "yes" }).pipe(
       Options.withDescription(
-        "A folder whose changes launch the server anew; by default the folder of the first file in the command line"
+        "A folder to watch for changes of the server; by default the folder of the first file in the command line"
       ),
       Options.repeated
     )
@@ -55,12 +55,12 @@ export const command = (after: ReadonlyArray<string>) =>
         Stream.debounce("200 millis"),
         Stream.runForEach(({ path }) =>
           Effect.zipRight(
-            note(`${path} has changed: the server is launched anew`),
+            note(`${path} has changed: the server is launched again`),
             SubscriptionRef.update(changes, (count) => count + 1)
           )
         ),
         Effect.catchAll((error) =>
-          note(`The files cannot be watched, so that no change launches the server anew: ${error.message}`)
+          note(`The files cannot be watched, so the server is not launched again after a change: ${error.message}`)
         ),
         Effect.forkScoped
       )
@@ -92,5 +92,5 @@ export const command = (after: ReadonlyArray<string>) =>
       )
       yield* Effect.provide(overStdio, server)
     }).pipe(Effect.scoped, Effect.provide(outputLayer(false)))).pipe(
-      Command.withDescription("Launches a server anew when its files change, while the host stays connected")
+      Command.withDescription("Launches a server again when its files change, while the host stays connected")
     )

@@ -85,7 +85,7 @@ export const command = (after: ReadonlyArray<string>) =>
   Command.make("inspect", {
     ...CommandClient.options,
     words: Args.text({ name: "server and entry" }).pipe(
-      Args.withDescription("The server, unless it stands after --, and the name or URI of one entry"),
+      Args.withDescription("The server, unless its command line comes after --, and the name or URI of one entry"),
       Args.between(0, 2)
     )
   }, ({ words, ...given }) =>
@@ -114,4 +114,4 @@ export const command = (after: ReadonlyArray<string>) =>
           )
         }
         yield* Effect.forEach(found, (one) => output.result(one, json(jsonText(one, 2))), { discard: true })
-      }))).pipe(Command.withDescription("Shows what a server is and what it has"))
+      }))).pipe(Command.withDescription("Shows a server and its tools, prompts and resources"))

@@ -16,7 +16,7 @@ export const command = (after: ReadonlyArray<string>) =>
   Command.make("listen", {
     ...CommandClient.options,
     words: Args.text({ name: "server and uris" }).pipe(
-      Args.withDescription("The server, unless it stands after --; the URIs of resources whose updates are wanted"),
+      Args.withDescription("The server, unless its command line comes after --; the URIs of resources to follow"),
       Args.repeated
     )
   }, ({ words, ...given }) =>
@@ -40,4 +40,4 @@ export const command = (after: ReadonlyArray<string>) =>
         yield* client.ended
         yield* output.note("The server has ended the session")
       })
-    }, { isEndless: true })).pipe(Command.withDescription("Prints what a server sends by itself"))
+    }, { isEndless: true })).pipe(Command.withDescription("Prints what a server sends without a request"))

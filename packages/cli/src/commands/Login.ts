@@ -73,7 +73,7 @@ const logout = (after: ReadonlyArray<string>) =>
       if (!wasLoggedIn) return yield* refused(`There is no login at ${url}`)
       yield* result(url, `Logged out of ${url}`)
     }).pipe(Effect.provide(outputLayer(false)))).pipe(
-      Command.withDescription("Ends the login at a server, and forgets it")
+      Command.withDescription("Ends the login at a server, and deletes the stored login")
     )
 
 export const commands = (after: ReadonlyArray<string>) => [login(after), logout(after)] as const

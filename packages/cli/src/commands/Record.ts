@@ -39,7 +39,7 @@ const watcher = (transcript: Transcript.Transcript): PassThrough.Watcher => {
       if (isFull) return
       size += text.length
       isFull = size > MAX_SIZE || transcript.entries.length === Transcript.LIMIT
-      if (isFull) return note("The recording is full: what follows is not recorded")
+      if (isFull) return note("The recording is full: later messages are not recorded")
       transcript.add({ from: direction === "sent" ? "client" : "server", message })
     }
   }

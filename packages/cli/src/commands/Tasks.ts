@@ -27,7 +27,7 @@ const show = (output: OutputService) => (task: Task) =>
 
 const words = (name: string, more?: string) =>
   Args.text({ name }).pipe(
-    Args.withDescription(`The server, unless it stands after --${more === undefined ? "" : `; ${more}`}`),
+    Args.withDescription(`The server, unless its command line comes after --${more === undefined ? "" : `; ${more}`}`),
     Args.repeated
   )
 
@@ -80,7 +80,7 @@ const list = (after: ReadonlyArray<string>) =>
         ({ client, output }) => Stream.runForEach(client.tasks.list(), show(output))
       )
   ).pipe(
-    Command.withDescription("Lists the tasks of a server of 2025-11-25")
+    Command.withDescription("Lists the tasks of a server of revision 2025-11-25")
   )
 
 /** Returns the command, and one part of its help for each command below it. */

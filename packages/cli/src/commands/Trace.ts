@@ -73,7 +73,7 @@ const toFile = (path: string) =>
 
 export const command = (after: ReadonlyArray<string>) =>
   Command.make("trace", {
-    json: Options.boolean("json").pipe(Options.withDescription("Prints each message as one line of JSON, whole")),
+    json: Options.boolean("json").pipe(Options.withDescription("Prints each whole message as one line of JSON")),
     output: Options.file("output").pipe(Options.withDescription("A file for the messages"), Options.optional),
     port: PassThrough.port,
     words: PassThrough.url

@@ -162,7 +162,7 @@ const pass = (self: Self, call: Call, round: PassedRound): Effect.Effect<JsonObj
     )
   if (!keep(self, call)) {
     return refuse(
-      UpstreamError.of(self.name, `has ${self.max} calls already that wait for answers of clients; try again later`)
+      UpstreamError.of(self.name, `already has ${self.max} calls that wait for answers of clients; try again later`)
     )
   }
   const questions = Object.fromEntries([...call.asked].map(([key, { question }]) => [key, question]))

@@ -191,7 +191,7 @@ const areOfOneClient = (calls: ReadonlyArray<Running>): boolean => {
 
 const unknown = (method: string, found: CallOfMessage.Found<Running>): string =>
   `The proxy cannot tell which call "${method}" is for: ` + (found._tag !== "Several"
-    ? "no call runs that it belongs to"
+    ? "it belongs to no running call"
     : `${found.calls.length} calls run, and the upstream does not say which of them asks; call one after another`)
 
 /** Passes notifications about completed elicitations to clients, and logs diagnostics of the session, until the scope closes. */

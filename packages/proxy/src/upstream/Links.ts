@@ -226,5 +226,5 @@ const ofUnknown = Effect.fnUntraced(function*(self: Self, session: ServerSession
 
 const refuseTooMany = Effect.fnUntraced(function*({ all, anonymous, max, name }: Self) {
   if (all.size() + (yield* Ref.get(anonymous)) < max) return
-  return yield* UpstreamError.of(name, `serves ${max} clients already; try again later`)
+  return yield* UpstreamError.of(name, `already serves ${max} clients; try again later`)
 })

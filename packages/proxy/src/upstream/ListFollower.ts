@@ -50,7 +50,7 @@ export const make = (
       raceFirst(session.awaitSubscription, Effect.sleep(SUBSCRIPTION_WAIT)),
       Effect.matchEffect(refresh, {
         onFailure: (error) =>
-          Effect.as(Effect.logWarning(`The upstream "${name}" could not list what it has: ${error.message}`), false),
+          Effect.as(Effect.logWarning(`The upstream "${name}" could not list its entries: ${error.message}`), false),
         onSuccess: ({ isComplete }) => Effect.succeed(isComplete)
       })
     )

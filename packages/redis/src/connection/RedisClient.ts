@@ -129,7 +129,7 @@ export class Client {
   private tooMany(name: string): RedisError {
     return new RedisError({
       isRefused: true,
-      message: `Redis has not got ${name}: too many commands wait for its answers`,
+      message: `Redis did not get ${name}: too many commands wait for its answers`,
       cause:
         `${this.waiting} commands with ${this.size} characters: wait until Redis answers, or give \`maxWaiting\` or ` +
         "`maxWaitingSize` a higher value"

@@ -123,9 +123,9 @@ const toStoreError = (what: string, error: SqlError): SqlStoreError => {
   const { cause, message } = error
   const code = codeOf(cause)
   const because = isLocked(code)
-    ? "another process has locked the SQLite file. One process at a time may use it"
+    ? "another process has locked the SQLite file. Only one process at a time may use it"
     : code === READ_ONLY
-    ? "it takes no writes. The address must lead to the primary, without `default_transaction_read_only`"
+    ? "it refuses writes. The address must lead to the primary, without `default_transaction_read_only`"
     // PostgreSQL repeats the refused value in messages with these codes, so the message is not used.
     : code?.startsWith("22") === true
     ? "it refused a value"

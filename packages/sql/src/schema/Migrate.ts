@@ -112,7 +112,7 @@ const versionsOf = (sql: SqlClient, prefix: string) =>
 
 const newer = (prefix: string, service: string, done: number, known: number): SqlStoreError =>
   new SqlStoreError({
-    message: `The tables "${prefix}" of ${service} have version ${done}, and this program knows version ` +
+    message: `The tables "${prefix}" of ${service} have version ${done}, and this program supports version ` +
       `${known}: use the newer version of @effect-mcp/sql that has changed them`
   })
 

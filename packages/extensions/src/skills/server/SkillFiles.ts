@@ -122,7 +122,7 @@ const tooMuch = (root: string, problem: string, option: string): SkillError =>
   new SkillError({
     file: root,
     problem:
-      `${problem}: clients need not accept such a skill, so make it smaller, or raise the limit with the option ${option}`
+      `${problem}: clients may refuse such a skill, so make it smaller, or raise the limit with the option ${option}`
   })
 
 /** Reads a file of a skill. Fails when the skill has too many bytes. */
