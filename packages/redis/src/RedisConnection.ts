@@ -162,7 +162,7 @@ const evicting = (infos: ReadonlyArray<string>): ReadonlySet<string> =>
   }))
 
 const mayEvict = (policy: string): string =>
-  `Redis has \`maxmemory-policy ${policy}\`: when its memory is full, it drops sessions, events, tasks and keys without a word. Set ` +
+  `Redis has \`maxmemory-policy ${policy}\`: when its memory is full, it drops sessions, events, tasks and keys without an error. Set ` +
   "`maxmemory-policy noeviction`, which refuses writes then"
 
 /**
