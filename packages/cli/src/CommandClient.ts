@@ -19,7 +19,7 @@ import { layer as outputLayer, Output, type OutputService } from "./CommandOutpu
 import * as ServerTime from "./ServerTime.js"
 import * as Target from "./Target.js"
 
-/** The name and the version that this program tells servers and hosts. */
+/** The name and the version of this program, as servers and hosts get them. */
 export const info = { name: "effect-mcp", version: "0.1.0" } as const
 
 export const options = {

@@ -88,8 +88,8 @@ const SUM = `
 
 /**
  * Adds a task to the lists of its owner. KEYS: the tasks of an owner in their order, the tasks by the time of Redis at which each expires,
- * the sizes of the tasks. ARGV: the task, the milliseconds that it lives, the limit of tasks, how many expired tasks one call removes at
- * most, the size of the task, the limit of all sizes. The keys expire together with the last task.
+ * the sizes of the tasks. ARGV: the task, the milliseconds after which it expires, the limit of tasks, how many expired tasks one call
+ * removes at most, the size of the task, the limit of all sizes. The keys expire together with the last task.
  */
 const enlisting: Script = {
   keys: 3,
@@ -200,7 +200,7 @@ const create = Effect.fnUntraced(function*(self: Self, task: StoredTask) {
   yield* Effect.onError(stored, () => Effect.ignore(delist(self, task)))
 })
 
-/** Removes a task from the lists of its owner. When this fails, the task stays in the lists until it would have expired. */
+/** Removes a task from the lists of its owner. When this fails, the task stays in the lists until its time of expiry. */
 const delist = (self: Self, { owner, taskId }: StoredTask) => {
   const { sizes, tasks, until } = listsOf(self, owner)
   return Effect.all([

@@ -4,7 +4,7 @@
  * clients. While the upstream cannot be reached, the server does not list the entries, and a client that calls an entry gets an error with
  * the name of the upstream.
  *
- * The lists may differ from session to session. The entries of all sessions are registered; a client with its own session sees only the
+ * The lists may differ from session to session. The entries of all sessions are registered; a client with its own session gets only the
  * entries of this session. `Naming` chooses and names the entries, `EntryChanges` compares them with the registered entries, and
  * `EntryRegistration` registers each entry.
  */

@@ -5,8 +5,7 @@
  * - A message on the stream of a request, as over HTTP, belongs to the call that has sent this request.
  * - When no call has this task or this request, the message may belong to any call that runs as a task. The reason is that a call may not
  *   yet have the id of its task, and that other requests read its task.
- * - A message that names neither a task nor a request may belong to any running call. If only one call runs, the message belongs to this
- *   call.
+ * - A message without a task and without a request may belong to any running call. If only one call runs, the message belongs to this call.
  */
 import type { RequestId } from "@effect-mcp/core/Message"
 import type { JsonObject } from "@effect-mcp/core/protocol/Json"

@@ -50,7 +50,7 @@ export class Subscriptions {
       this.listeners.delete(channel)
       if (this.client.driver.status !== "ready") return Effect.void
       const unsubscribed = Effect.ignore(this.client.command("UNSUBSCRIBE", channel))
-      // A new listener may have been added meanwhile, so the channel is subscribed to again if needed.
+      // A new listener may have been added in the meantime, so this effect subscribes to the channel again if needed.
       return Effect.zipRight(unsubscribed, Effect.ignore(this.subscribed([channel])))
     })
   }

@@ -112,7 +112,7 @@ const withQuotes = (source: string): string =>
     return `${field}: ${JSON.stringify(lines.map((one) => one.trim()).join(" "))}${"\n".repeat(lines.length - 1)}`
   }).join("\n")
 
-/** A field whose value is neither in quotes nor a collection, a block, an alias, a tag or a comment. */
+/** Matches a field with an unquoted text. The value is not in quotes, and is not a collection, a block, an alias, a tag or a comment. */
 const unquoted = /^([\w-]+):[ \t]+([^\s"'[\]{}|>&*!%@`#,?-][^]*)$/
 
 const parsed = (
