@@ -108,8 +108,8 @@ export interface Options<Group extends string = string, R = never>
  *
  * When an endpoint fails with an error that its schemas declare, the call gives a result with `isError`. The text of this result has the
  * `message` that the error class defines, and the error as the API encodes it. A defect of a handler becomes a defect of the call. The
- * middleware of the API runs for each call. The middleware can get the user of the call in two ways: with `Effect.serviceOption` of the
- * service that the MCP server has for its user, or from a header that the option `request` sets.
+ * middleware of the API runs for each call. The middleware can get the user of the call in two ways. It can use `Effect.serviceOption` of
+ * the service that the MCP server has for its user. Or it can read a header that the option `request` sets.
  *
  * @example
  * ```ts

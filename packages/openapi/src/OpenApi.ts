@@ -124,8 +124,9 @@ export interface Options<R = never> {
   /**
    * Whether a tool has an output schema when the document has a JSON schema for every successful answer. An answer that does not conform to
    * the schema becomes an error result with the answer as text. So use `false` for an API that deviates from its document. In three cases a
-   * tool has no output schema in spite of `true`: the schema would have more than 262,144 characters, the schema refers to something
-   * outside the document, or the output schemas of the document would have more than 8,388,608 characters together. Default: true.
+   * tool has no output schema in spite of `true`. First, the schema would have more than 262,144 characters. Second, the schema refers to
+   * something outside the document. Third, the output schemas of the document would have more than 8,388,608 characters together. Default:
+   * true.
    */
   readonly outputs?: boolean | undefined
   /** How long the API may take to answer. Default: 30 seconds. */

@@ -1,7 +1,7 @@
 /**
- * Makes images and audio for a model from the various forms that servers send: base64 with line breaks or in the alphabet for URLs, a data
- * URI, the URL of a file, a media type with parameters or with an old name. The APIs of models refuse a whole request if one image is not
- * valid base64.
+ * Makes images and audio for a model from the various forms that servers send. A server may send base64 with line breaks or in the alphabet
+ * for URLs, a data URI, or the URL of a file. The media type may have parameters or an old name. The APIs of models refuse a whole request
+ * if one image is not valid base64.
  *
  * `ModelText` makes texts; `ToolOutput` counts the characters and decides which media types the model reads.
  */

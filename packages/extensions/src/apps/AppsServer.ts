@@ -61,8 +61,8 @@ export interface Options<E = never, R = never> {
   readonly html?: string | Effect.Effect<string | Uint8Array, E, R> & Feature.Declared<E> | undefined
   /**
    * Who may call the tool: the model, the views of the server, or both. A tool with `["app"]` is visible only to clients that show views,
-   * because other clients could give the tool to their model. There is an exception: an HTTP endpoint without sessions does not know
-   * whether a client of revision 2025-11-25 or earlier shows views, so such a tool is always visible to these clients. Default: the model
+   * because other clients could give the tool to their model. There is an exception. An HTTP endpoint without sessions does not know
+   * whether a client of revision 2025-11-25 or earlier shows views. So such a tool is always visible to these clients. Default: the model
    * and the views of the server.
    */
   readonly visibility?: ReadonlyArray<Apps.Visibility> | undefined

@@ -1,6 +1,6 @@
 /**
- * Writes the values of parameters as text, in the styles of OpenAPI. Values in a path, a query or a cookie are percent-encoded, so that a
- * "/" in a path parameter does not begin a segment, and an "&" in a query parameter does not begin a parameter. `Request` joins the texts.
+ * Writes the values of parameters as text, in the styles of OpenAPI. Values in a path, a query or a cookie are percent-encoded. So a "/" in
+ * a path parameter does not begin a segment, and an "&" in a query parameter does not begin a parameter. `Request` joins the texts.
  *
  * @see https://spec.openapis.org/oas/v3.1.1.html#style-values
  */

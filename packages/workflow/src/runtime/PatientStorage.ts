@@ -1,6 +1,6 @@
 /**
- * Wraps the message storage of `@effect/cluster`, for `ClusterEngine`, so that tasks survive a database that is unreachable for a while,
- * and processes that hang and then continue. This module corrects two problems of `@effect/cluster` 0.60:
+ * Wraps the message storage of `@effect/cluster`, for `ClusterEngine`. With this module, tasks survive when the database is unreachable for
+ * a while, and when processes hang and then continue. This module corrects two problems of `@effect/cluster` 0.60:
  *
  * - **The storage gives up after a second.** When it has not stored the end of a step, the step never ends. When it has not stored the next
  *   step, the body ends as failed. This module tries again until the database can be reached.
