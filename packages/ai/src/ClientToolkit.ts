@@ -2,8 +2,8 @@
  * Makes a toolkit of `@effect/ai` from the tools of MCP servers, so that a language model calls these tools like the application's own
  * tools. The tools come from a tool list, which is known only at run time, or from a definition, which has typed parameters and results.
  *
- * The model gets a failure as a result (`failureMode: "return"`), so that the model can react and the conversation goes on. `ToolList` is
- * for programs that call the API of a model themselves.
+ * The model gets a failure of a tool as a result (`failureMode: "return"`), so that the model can react and the conversation goes on.
+ * `ToolList` is for programs that call the API of a model themselves.
  *
  * @since 0.1.0
  */
@@ -28,8 +28,8 @@ import type * as ToolList from "./ToolList.js"
 import * as ToolOutput from "./ToolOutput.js"
 
 /**
- * A tool failed, or could not be called. Every tool of these toolkits can fail with this error, and with the failures that its
- * definition declares. The model reads the message.
+ * A tool has failed, or could not be called. Every tool of the toolkits of this module can fail with this error, and with the failures that
+ * its definition declares. The model reads the message.
  *
  * @category errors
  */
@@ -49,7 +49,7 @@ export interface ParametersSchema<A> extends Schema.Schema<A, any> {
 }
 
 /**
- * A tool that a server lists. The server checks the arguments. The success is the structured content, or the text.
+ * A tool that a server lists. The server checks the arguments. The success is the structured content of the result, or its text.
  *
  * @category models
  */
@@ -69,17 +69,22 @@ export interface RemoteTool extends
  */
 export interface RemoteTools extends Record<string, RemoteTool> {}
 
-/** @category models */
+/**
+ * The options of `fromList` and `layer`.
+ *
+ * @category models
+ */
 export interface Options {
   /** Gives the options for calls of the tool with this name, such as the timeout and the handler of progress. Default: no options. */
   readonly call?: ((name: string) => CallToolOptions) | undefined
 }
 
 /**
- * The toolkit of a tool list, with its handlers. For a list that follows its servers, make a new toolkit for each generation of the model:
- * `Effect.flatMap(following.current, ClientToolkit.fromList)`.
+ * Makes the toolkit of a tool list, with its handlers. For a list that follows its servers, make a new toolkit for each generation of the
+ * model: `Effect.flatMap(following.current, ClientToolkit.fromList)`.
  *
- * Results of `@effect/ai` are JSON values, so images of a result are only named in a text. `ToolList` gives the images.
+ * In `@effect/ai` the result of a tool is a JSON value. So a text in the result says that there is an image, but the image is missing. With
+ * `ToolList`, the model gets the image.
  *
  * @category constructors
  */
@@ -113,7 +118,8 @@ const remoteTool = ({ description, inputSchema, name, tool }: ToolList.ModelTool
 const fail = (tool: string, message: string) => Effect.fail(new ToolFailure({ tool, message }))
 
 /**
- * The success that the model gets from a tool of a definition: the declared success, or the text of a tool that declares no success.
+ * The success that the model gets from a tool of a definition. This is the success that the tool declares. For a tool that declares none,
+ * it is the text of the result.
  *
  * @category models
  */
@@ -142,7 +148,11 @@ export type TypedTools<D extends Definition.Definition.Any> = {
   readonly [T in Definition.Definition.Tools<D> as T["name"]]: TypedTool<T>
 }
 
-/** @category models */
+/**
+ * The options of `make` and `of`.
+ *
+ * @category models
+ */
 export interface DefinitionOptions extends Options {
   /**
    * The subset of JSON Schema that the model accepts. Default: `json-schema`. The OpenAI provider of `@effect/ai` needs
@@ -152,9 +162,9 @@ export interface DefinitionOptions extends Options {
 }
 
 /**
- * The tools of a definition as a toolkit without handlers; `layer` and `of` have the handlers. Throws when models do not accept the name of
- * a tool (they accept at most 64 letters, digits, "_" and "-"), when the dialect cannot describe the arguments of a tool, or when a tool is
- * only for views (`AppView.meta`).
+ * Makes a toolkit of the tools of a definition, without handlers. `layer` provides the handlers. Throws when the dialect cannot describe
+ * the arguments of a tool, or when a tool is only for views of MCP Apps (`AppView.meta`). Also throws when models do not accept the name of
+ * a tool. Models accept names of at most 64 letters, digits, "_" and "-".
  *
  * @category constructors
  */
@@ -206,7 +216,7 @@ const typedTool = (
 }
 
 /**
- * The handlers of `make(definition)`, which call the server of the client in the context.
+ * Provides the handlers of the toolkit `make(definition)`. The handlers call the server of the `Client` in the context.
  *
  * @category layers
  */
@@ -219,7 +229,7 @@ export const layer = <D extends Definition.Definition.Any>(
   )
 
 /**
- * The tools of a definition as a toolkit whose handlers call the server of the client in the context.
+ * Makes a toolkit of the tools of a definition, with handlers. The handlers call the server of the `Client` in the context.
  *
  * @example
  * ```ts

@@ -1,7 +1,7 @@
 /**
  * A feature of a client that answers the sampling requests of servers with a `LanguageModel` of `@effect/ai`. Messages may have text,
- * images, audio, uses of tools and results of tools. With `choosing`, the preferences of the server decide which model answers. A person
- * may approve each request and review each answer.
+ * images, audio, uses of tools and results of tools. With `choosing`, the preferences in a server's request decide which model answers. A
+ * person may approve each request and review each answer.
  *
  * `SamplingPrompt` converts requests; `SamplingAnswer` converts answers and describes failures of the provider.
  *
@@ -26,9 +26,10 @@ import * as SamplingAnswer from "./sampling/SamplingAnswer.js"
 import * as SamplingPrompt from "./sampling/SamplingPrompt.js"
 
 /**
- * A function that configures one generation by the server's parameters, for example with `OpenAiLanguageModel.withConfigOverride`. It is
- * needed because requests of `@effect/ai` have no members for `maxTokens`, `temperature`, `stopSequences` and `metadata`. In any case the
- * client cuts text after a stop sequence and beyond `maxTokens`.
+ * A function that configures one generation by the parameters of the server's request, for example with
+ * `OpenAiLanguageModel.withConfigOverride`. Without this function the model does not get `maxTokens`, `temperature`, `stopSequences` and
+ * `metadata`, because requests of `@effect/ai` have no members for these parameters. In any case the client cuts text after a stop sequence
+ * and beyond `maxTokens`.
  *
  * @category models
  */
@@ -36,19 +37,24 @@ export type Configure = (
   params: CreateMessageParams
 ) => <A, E, R>(generation: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
 
-/** @category models */
+/**
+ * The options of `layer` and `choosing`.
+ *
+ * @category models
+ */
 export interface Options<R = never> {
   /**
-   * Shows a request to a person. With `true` the request is sent to the model, with `false` it is rejected, and other parameters replace
-   * its parameters. The specification says that there SHOULD always be a person who can deny a request. Default: every request is sent to
-   * the model.
+   * Shows a request to a person, and gives the decision. With `true` the client sends the request to the model. With `false` the client
+   * rejects the request. With other parameters the client sends these parameters to the model. The specification says that there SHOULD
+   * always be a person who can deny a request. Default: every request is sent to the model.
    */
   readonly approve?:
     | ((params: CreateMessageParams) => Effect.Effect<boolean | CreateMessageParams, McpError, R>)
     | undefined
   /**
-   * Shows an answer to a person before the server gets it. With `true` the server gets the answer, with `false` the request is rejected,
-   * and another answer replaces the answer. Default: the server gets every answer.
+   * Shows an answer of the model to a person before the server gets the answer, and gives the decision. With `true` the server gets the
+   * answer. With `false` the client rejects the request. With another answer the server gets this other answer. Default: the server gets
+   * every answer.
    */
   readonly review?:
     | ((
@@ -63,7 +69,7 @@ export interface Options<R = never> {
    * system prompt. The specification deprecates `includeContext`. Default: no text, and the client does not declare `sampling.context`.
    */
   readonly context?: ((from: "thisServer" | "allServers") => Effect.Effect<string, McpError, R>) | undefined
-  /** The most tokens of one answer, even if a server requests more. Default: 10,000. */
+  /** The most tokens of one answer of the model, even if a server requests more. Default: 10,000. */
   readonly maxTokens?: number | undefined
   /** How many generations run at the same time for one client. Further requests wait. Default: 4. */
   readonly concurrency?: number | undefined
@@ -77,9 +83,11 @@ export interface Options<R = never> {
  * @category models
  */
 export interface Candidate<E = never, R = never> {
-  /** The name of the model. Hints of the server are compared with it. The server gets this name unless the provider reports a name. */
+  /**
+   * The name of the model, which is compared with the hints of the server. The server gets this name unless the provider reports a name.
+   */
   readonly name: string
-  /** Other names that are compared with hints, such as families, or similar models of other providers. Default: none. */
+  /** Other names that are compared with the hints, such as the family of the model, or similar models of other providers. Default: none. */
   readonly aliases?: ReadonlyArray<string> | undefined
   /** The layer of the model. It is built once, together with the client. */
   readonly model: Layer.Layer<LanguageModel.LanguageModel, E, R>
@@ -95,7 +103,7 @@ export interface Candidate<E = never, R = never> {
 type Needed<R> = ClientFeatures.ClientFeatures | Exclude<R, FeatureContext | Scope.Scope>
 
 /**
- * Answers requests with the `LanguageModel` in the context.
+ * Answers the sampling requests of servers with the `LanguageModel` in the context.
  *
  * @example
  * ```ts
@@ -127,9 +135,9 @@ export const layer = <R = never>(
   )
 
 /**
- * Answers each request with the model that fits the server's preferences best. The first hint that matches a model decides: only the models
- * that it matches are candidates. Among the candidates, the model with the best ratings for the server's priorities answers; among equal
- * models, the first one.
+ * Answers each request with the model that fits the server's preferences best. The first hint that matches any model decides: only the
+ * models that match this hint are candidates. Among the candidates, the model with the best ratings for the server's priorities answers.
+ * When ratings are equal, the first of these models answers.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/client/sampling#model-preferences
  * @category utils
@@ -220,7 +228,7 @@ const choose = (models: readonly [Built, ...Array<Built>], preferences: ModelPre
 const matches = ({ aliases = [], name }: Built, hint: string): boolean =>
   [name, ...aliases].some((one) => one.toLowerCase().includes(hint.toLowerCase()))
 
-/** The first model with the highest rating. */
+/** Returns the first model with the highest rating. */
 const best = (models: readonly [Built, ...Array<Built>], preferences: ModelPreferences): Built =>
   models.reduce((chosen, model) => rating(model, preferences) > rating(chosen, preferences) ? model : chosen, models[0])
 

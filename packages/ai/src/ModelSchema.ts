@@ -1,8 +1,8 @@
 /**
  * Converts the JSON Schema of a tool's arguments to the dialect of a model. The API of a model accepts only a subset of JSON Schema, and
- * most APIs refuse a whole tool list if one schema is outside of this subset. Mistakes of a server are corrected or left out
- * (`schema/Conversion`). A converted schema may be less precise; descriptions then describe the lost keywords in words. This does no harm,
- * because the server of the tool checks the arguments with the original schema.
+ * most APIs refuse a whole tool list if one schema is outside of this subset. `schema/Conversion` corrects mistakes in the schema of a
+ * server, or leaves them out. A converted schema may be less precise than the original schema. Its descriptions then say in words what the
+ * lost keywords require. The server of the tool still checks the arguments with the original schema.
  *
  * @since 0.1.0
  */
@@ -16,7 +16,7 @@ import * as ObjectRoot from "./schema/ObjectRoot.js"
 /**
  * Which subset of JSON Schema a model accepts:
  *
- * - `json-schema`: the schema as the server has written it, if it is valid;
+ * - `json-schema`: the schema as the server has written it, if the schema is valid;
  * - `openai`: functions of OpenAI and of compatible APIs;
  * - `openai-strict`: functions with `strict: true`; a schema without a strict form is converted as for `openai`;
  * - `anthropic`: the `input_schema` of a tool;
@@ -33,12 +33,16 @@ export type Dialect = "json-schema" | "openai" | "openai-strict" | "anthropic" |
  */
 export interface ModelSchema {
   readonly schema: JsonObject
-  /** Whether the schema has the strict form. In this form a model writes null for an argument that it leaves out; see `withoutNulls`. */
+  /**
+   * Whether the schema has the strict form of OpenAI. In this form a model writes null for an argument that it leaves out; `withoutNulls`
+   * removes these nulls.
+   */
   readonly isStrict: boolean
 }
 
 /**
- * Converts a schema. `Left` is the reason why the dialect cannot describe the schema. It completes a sentence whose subject is the tool.
+ * Converts a schema. `Left` is the reason why the dialect cannot describe the schema. The reason completes a sentence whose subject is the
+ * tool.
  *
  * @category constructors
  */
@@ -46,8 +50,8 @@ export const make = (inputSchema: JsonObject, dialect: Dialect): Either.Either<M
   Either.map(Conversion.make(inputSchema, dialect), ({ isStrict, schema }) => ({ schema, isStrict }))
 
 /**
- * The arguments for the server, from arguments that a model has written for the strict form of a schema. It removes the nulls that stand
- * for arguments that the model left out. `inputSchema` is the original schema.
+ * Makes the arguments for the server from the arguments that a model has written for the strict form of a schema. The function removes each
+ * null that stands for an argument that the model left out. `inputSchema` is the original schema.
  *
  * @category utils
  */

@@ -1,6 +1,6 @@
 /**
  * Serves a toolkit of `@effect/ai`, so that MCP clients can call the tools that the application has for its own model. The handlers come
- * from the layer of the toolkit. A failure that a tool declares becomes a result with `isError`, which the client's model reads.
+ * from the layer of the toolkit. A failure that a tool declares becomes a result with `isError`. The client's model reads this result.
  *
  * @since 0.1.0
  */
@@ -27,8 +27,8 @@ type SchemaServices<T> = T extends AiTool.Tool<any, infer Config, any> ?
   : never
 
 /**
- * `unknown` for a toolkit whose schemas require no services. For any other toolkit the type is a sentence, which the compiler shows as the
- * error. The server decodes and encodes outside of the application's layers, so it has no services for schemas.
+ * Is `unknown` for a toolkit whose schemas require no services. For any other toolkit the type is a sentence, which the compiler shows as
+ * the error. The server decodes and encodes outside of the application's layers, so the schemas of a toolkit cannot get services.
  *
  * @category models
  */
@@ -47,8 +47,8 @@ export type Requirements<Tools extends Record<string, AiTool.Any>> = Exclude<
 >
 
 /**
- * The tools of a toolkit as features of a server. The layer requires the handlers of the toolkit, which `toolkit.toLayer` provides. A tool
- * with `ServerSession` or `RequestContext` among its `dependencies` gets these services of the request.
+ * Registers the tools of a toolkit as features of a server. The layer requires the handlers of the toolkit, which `toolkit.toLayer`
+ * provides. A tool with `ServerSession` or `RequestContext` among its `dependencies` gets these services of the request.
  *
  * Tools that the provider of a model runs itself are left out. Like the layer of `McpServer.tool`, the layer dies when the server already
  * has a tool of the same name. This function throws when a schema cannot be written as a JSON Schema.
@@ -107,7 +107,10 @@ const definitionOf = (tool: AiTool.Any): Tool.Tool<string, any, any, any, never>
   }) as Tool.Tool<string, any, any, any, never>
 }
 
-/** The hints that the tool has; `undefined` when it has none. For other hints, `@effect/ai` and MCP have the same defaults. */
+/**
+ * Returns the hints that the tool sets; `undefined` when the tool sets no hint. For the other hints, `@effect/ai` and MCP have the same
+ * defaults.
+ */
 const hints = (annotations: Context.Context<never>): ToolAnnotations | undefined => {
   const entries = RemoteDescription.hints
     .filter(([tag]) => has(annotations, tag))

@@ -1,7 +1,8 @@
 /**
  * Makes the tool list of a model from the tools of MCP servers. Names are unique and accepted by every model API, descriptions have a
  * limited length, and schemas are in the dialect of the model. `call` takes the arguments that the model has written, and gives the output
- * that the model reads. A list has the tools of one session or of a group. It is read once (`make`) or again after each change (`follow`).
+ * that the model reads. A list has the tools of one session (`ClientSession`) or of a group of sessions (`ClientSessionGroup`). `make`
+ * reads the tools of the servers once. `follow` reads the tools again after each change.
  *
  * This module is for programs that call the API of a model themselves. `ClientToolkit` makes a toolkit of `@effect/ai`.
  *
@@ -42,7 +43,7 @@ import * as ModelText from "./text/ModelText.js"
 import * as ToolOutput from "./ToolOutput.js"
 
 /**
- * A tool as a model sees it.
+ * A tool in the form that a model gets.
  *
  * @category models
  */
@@ -55,15 +56,19 @@ export interface ModelTool {
   /** Whether `inputSchema` has the strict form of OpenAI. */
   readonly isStrict: boolean
   /**
-   * The name of the server that has the tool: its name in the group; for a session, the option `server` or the name that the server gives
-   * itself.
+   * The name of the server that has the tool. In a list of a group this is the name of the server in the group. In a list of a session this
+   * is the option `server`, or the name that the server gives itself.
    */
   readonly server: string
   /** The tool exactly as the server lists it. The other members do not contain invisible characters. */
   readonly tool: Tools.Tool
 }
 
-/** @category models */
+/**
+ * The tools that a model gets, and a function that calls them.
+ *
+ * @category models
+ */
 export interface ToolList {
   readonly tools: ReadonlyArray<ModelTool>
   /** The tools that the model does not get, each with the reason. */
@@ -79,38 +84,43 @@ export interface ToolList {
   readonly call: (name: string, args: unknown, options?: CallToolOptions) => Effect.Effect<ToolOutput.ToolOutput>
 }
 
-/** @category models */
+/**
+ * The options of `make` and `follow`.
+ *
+ * @category models
+ */
 export interface Options extends ToolOutput.Options {
   /** The subset of JSON Schema that the model accepts. With `json-schema`, valid schemas are not changed. Default: `json-schema`. */
   readonly dialect?: ModelSchema.Dialect | undefined
   /**
-   * Gives the name of a tool for the model. When the result is `undefined`, the tool is left out. Characters that models do not accept are
-   * replaced, and a name that another tool already has gets a number. When the function throws, the tool is skipped and a warning is
-   * logged. Default: the name in the session or the group.
+   * Gives the name of a tool for the model. When the function returns `undefined`, the list does not have the tool. Characters that models
+   * do not accept are replaced, and a name that another tool already has gets a number. When the function throws, the tool is skipped and a
+   * warning is logged. Default: the name in the session or the group.
    */
   readonly name?: ((name: string, server: string, tool: Tools.Tool) => string | undefined) | undefined
   /** A definition whose tools alone are in the list. Default: the list has all tools that the servers list. */
   readonly definition?: Definition.Definition.Any | undefined
   /**
-   * Whether tools without a strict form are skipped, in the dialect `openai-strict`. Use `true` with the OpenAI provider of `@effect/ai`,
-   * which declares every tool strict unless its configuration has `strict: false`. Default: false.
+   * Whether the list skips tools without a strict form. This option is for the dialect `openai-strict`. Use `true` with the OpenAI provider
+   * of `@effect/ai`, which declares every tool strict unless its configuration has `strict: false`. Default: false.
    */
   readonly onlyStrict?: boolean | undefined
   /**
    * Whether `call` corrects arguments that the schema of the tool does not accept, if their meaning is clear. A text with JSON becomes an
-   * array or an object, a text becomes a number or a boolean, and null in an optional member is left out. Arguments are not corrected when
-   * two branches of a union would accept the result. The corrections are logged. Default: true.
+   * array or an object. A text becomes a number or a boolean. Null in an optional member is left out. `call` does not correct arguments
+   * when two branches of a union would accept the result. `call` logs its corrections. Default: true.
    */
   readonly mendArguments?: boolean | undefined
   /**
-   * What `call` does with arguments that the schema of a tool neither names nor allows. `report` logs their names, each with the most
-   * similar name that the tool has. `refuse` logs them and refuses the call, and the model reads the names. `accept` does nothing. Default:
-   * `report`.
+   * What `call` does with arguments that the schema of a tool does not name and does not allow. `report` logs their names, each with the
+   * most similar name that the tool has. `refuse` logs them and refuses the call, and the model reads the names. `accept` does nothing.
+   * Default: `report`.
    */
   readonly unknownArguments?: "accept" | "report" | "refuse" | undefined
   /**
-   * Detects tools that have changed. A tool that the fingerprints refuse is skipped, and a call of this tool gives an output that says why.
-   * For a group with its own fingerprints this option is not needed. Default: none.
+   * Detects tools that have changed since the user agreed to them. The list skips a tool that the fingerprints refuse, and a call of this
+   * tool gives an output that says why. A group with its own fingerprints does not need this option. Default: the list does not detect
+   * changes.
    */
   readonly fingerprints?: ToolFingerprints | undefined
   /**
@@ -128,7 +138,7 @@ export interface Options extends ToolOutput.Options {
 }
 
 /**
- * Makes a list of the tools that the server, or all servers of a group, list now.
+ * Makes a list of the tools that the server of a session, or all servers of a group, list now.
  *
  * @category constructors
  */
@@ -157,8 +167,8 @@ export interface Following {
 }
 
 /**
- * Reads the tools, and reads them again whenever a server notifies a change, until the scope closes. A tool that stays listed keeps its
- * name. When a later read fails, the list does not change, and the error is logged.
+ * Makes a list that follows its servers until the scope closes. The function reads the tools now, and again whenever a server notifies a
+ * change. A tool that stays listed keeps its name. When a later read fails, the function logs the error, and the list does not change.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/server/tools#list-changed-notification
  * @category utils
@@ -200,7 +210,7 @@ export const follow = (
     }
   })
 
-/** The data of the last built list: the tools that its servers list, and the names of the tools for the model. */
+/** The data of the list that was built last: the tools that the servers list, and the names of the tools for the model. */
 interface Last {
   readonly listed: ReadonlyArray<Listed>
   readonly names: ReadonlyMap<string, string>
@@ -232,8 +242,8 @@ const warnOfLimit = Effect.fnUntraced(function*({ over }: Building, count: numbe
 })
 
 /**
- * Builds the list. Logs only one warning for all tools for which the option `name` has thrown, because a server decides how many tools it
- * has.
+ * Builds the list. Logs one warning for all tools together when the option `name` has thrown for them, because a server decides how many
+ * tools it has.
  */
 const build = Effect.fnUntraced(function*(
   building: Building,
@@ -273,7 +283,7 @@ type Refusal = (listed: Pick<Listed, "refusal" | "server" | "tool">) => string |
 
 const keyOf = (server: string, name: string): string => `${server}\n${name}`
 
-/** The fingerprints of the tools of each server. */
+/** Passes the tools of each server to the option `fingerprints`, and returns the fingerprint of each tool. */
 const seen = Effect.fnUntraced(function*(listed: ReadonlyArray<Listed>, { fingerprints }: Options) {
   const found = new Map<string, string>()
   if (fingerprints === undefined) return found
@@ -333,7 +343,7 @@ const unsafeBuild = (
   const limit = `is over the limit of ${maxTools} tools`
   for (const one of eligible) {
     const { clean, server, tool } = one
-    // MUST NOT be in the list of the model (io.modelcontextprotocol/ui).
+    // A tool that is only for views MUST NOT be in the list of the model, by the extension `io.modelcontextprotocol/ui`.
     const schema = !Apps.isForModel(tool)
       ? Either.left("is for the views of the server only")
       : chosen.length < maxTools
@@ -413,8 +423,8 @@ const unnamed = (fault: unknown): string =>
   }`
 
 /**
- * The arguments that a model has written, as an object; `undefined` when they are not an object. Absent arguments and an empty text become
- * an empty object.
+ * Returns the arguments that a model has written, as an object; `undefined` when they are not an object. Absent arguments and an empty text
+ * become an empty object.
  */
 const objectOf = (args: unknown): JsonObject | undefined => {
   if (args === undefined || args === null || args === "") return {}
@@ -425,7 +435,7 @@ const objectOf = (args: unknown): JsonObject | undefined => {
 }
 
 /**
- * The tools in the form of the member `tools` of OpenAI's chat completions.
+ * Returns the tools in the form of the member `tools` of OpenAI's chat completions.
  *
  * @category utils
  */
@@ -436,7 +446,7 @@ export const openai = ({ tools }: ToolList): ReadonlyArray<JsonObject> =>
   }))
 
 /**
- * The tools in the form of the member `tools` of OpenAI's responses.
+ * Returns the tools in the form of the member `tools` of OpenAI's responses.
  *
  * @category utils
  */
@@ -450,7 +460,7 @@ export const openaiResponses = ({ tools }: ToolList): ReadonlyArray<JsonObject> 
   }))
 
 /**
- * The tools in the form of the member `tools` of Anthropic's messages.
+ * Returns the tools in the form of the member `tools` of Anthropic's messages.
  *
  * @category utils
  */
@@ -458,7 +468,7 @@ export const anthropic = ({ tools }: ToolList): ReadonlyArray<JsonObject> =>
   tools.map(({ description, inputSchema, name }) => ({ name, ...described(description), input_schema: inputSchema }))
 
 /**
- * The tools in the form of the member `tools` of Gemini. A tool without arguments has no `parameters`.
+ * Returns the tools in the form of the member `tools` of Gemini. A tool without arguments has no `parameters`.
  *
  * @category utils
  */
@@ -478,7 +488,7 @@ interface Listed {
   readonly name: string
   readonly server: string
   readonly tool: Tools.Tool
-  /** Why the group refuses calls of the tool; `undefined` when it does not. */
+  /** Why the group refuses calls of the tool; `undefined` when the group accepts calls. */
   readonly refusal: string | undefined
 }
 
@@ -495,9 +505,13 @@ interface Source {
     args: JsonObject,
     options?: CallToolOptions
   ) => Effect.Effect<Tools.CallToolResult, ClientError | ToolRefused | UnknownEntry>
-  /** Whether the source is a group. A group has already reported problems of names and texts, and reading its list sends no request. */
+  /**
+   * Whether the source is a group. A group has already reported problems of names and texts. Reading the list of a group sends no request.
+   */
   readonly isGroup: boolean
-  /** Begins to listen for changes. Gives a function that runs `refresh` after each change. One refresh may serve several changes. */
+  /**
+   * Begins to listen for changes. Gives a function that runs `refresh` after each change. One run of `refresh` may follow several changes.
+   */
   readonly follow: Effect.Effect<
     (refresh: Effect.Effect<ServerLists.Listing, ClientError>) => Effect.Effect<void>,
     never,
@@ -512,7 +526,7 @@ const ofGroup = ({ callTool, changes, entries }: ClientSessionGroupService): Sou
   list: Effect.map(entries, ({ tools }) => ({ listed: listedOf(tools), pages: 0 })),
   isGroup: true,
   call: callTool,
-  // The first value has the entries that are already listed, so it is dropped. Reading the list of a group sends no request.
+  // The first value has the entries that are already in the list, so this value is dropped. Reading the list of a group sends no request.
   follow: Effect.map(
     ServerLists.changes({ listChanges: Stream.as(Stream.drop(changes, 1), "tools" as const) }),
     (change) => (refresh) => Effect.forever(Effect.zipRight(change, Effect.ignore(refresh)))

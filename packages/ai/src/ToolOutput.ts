@@ -1,7 +1,7 @@
 /**
- * The output of a call that a model reads: text, images and audio, of limited size. Links and embedded resources are named in a text.
- * Structured content becomes JSON text when the tool has sent no other content, or only blank text. A call that has failed becomes a
- * sentence.
+ * Makes the output of a call that a model reads: text, images and audio, of limited size. A text names the links and the embedded
+ * resources. Structured content becomes JSON text when the tool has sent no other content, or only blank text. For a call that has failed
+ * without a result, the output is a sentence.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/server/tools#tool-result
  * @since 0.1.0
@@ -23,20 +23,30 @@ export type Part =
   | { readonly type: "image"; readonly data: string; readonly mimeType: string }
   | { readonly type: "audio"; readonly data: string; readonly mimeType: string }
 
-/** @category models */
+/**
+ * The output of a call, in parts that a model can read.
+ *
+ * @category models
+ */
 export interface ToolOutput {
   /** Whether the tool failed, or could not be called. */
   readonly isError: boolean
   readonly parts: ReadonlyArray<Part>
-  /** The text of all parts, in which images and audio are named. */
+  /** The text of all parts. A short text stands for each image and each audio. */
   readonly text: string
-  /** The structured content, for programs; `undefined` when there is none. The model reads `parts`. */
+  /** The structured content, for programs; `undefined` when the result has none. The model reads `parts`, not this member. */
   readonly structured: unknown
 }
 
-/** @category models */
+/**
+ * The limits of an output: the options of `make`.
+ *
+ * @category models
+ */
 export interface Options {
-  /** The most characters of text. The rest is left out, and the text says how many characters are missing. Default: 100,000. */
+  /**
+   * The most characters of text in one output. The rest is left out, and the text says how many characters are missing. Default: 100,000.
+   */
   readonly maxText?: number | undefined
   /**
    * The most characters of base64 in all images and audio of one output. Further images and audio are replaced by a text. Default:
@@ -55,11 +65,11 @@ const IMAGES = ["image/png", "image/jpeg", "image/gif", "image/webp"]
 /** How many images and audio files an output has at most. The APIs of models refuse a request with more. */
 const MAX_MEDIA = 100
 
-/** How many characters each part of a result counts in addition to its text. So the number of parts is limited, too. */
+/** Each part of a result counts as this many characters in addition to its text. So the number of parts is limited, too. */
 const COST_OF_PART = 16
 
 /**
- * The output of a call. Content that is only for the user, by its annotations, is left out.
+ * Makes the output of a call from its result. Content that is only for the user, as its annotations say, is left out.
  *
  * @category constructors
  */
@@ -114,7 +124,7 @@ export const make = (result: CallToolResult, options: Options = {}): ToolOutput 
 }
 
 /**
- * The output of a call without a result. It has the message for the model.
+ * Makes the output of a call without a result. The output has the message for the model.
  *
  * @category utils
  */
@@ -160,8 +170,8 @@ const shown = (mimeType: string): string => mimeType.slice(0, 100)
 const json = (value: unknown): string => JSON.stringify(value) ?? "null"
 
 /**
- * The output as one JSON value, for APIs that encode the value as JSON again. When the text is the JSON of an object or a list, which is
- * usual for structured content, this gives the parsed value; otherwise the text.
+ * Returns the output as one JSON value, for APIs that encode the value as JSON again. When the text is the JSON of an object or a list,
+ * which is usual for structured content, the function returns the parsed value. Otherwise it returns the text.
  *
  * @category utils
  */
@@ -171,7 +181,8 @@ export const value = ({ text }: ToolOutput): unknown =>
     : text
 
 /**
- * The content of a `tool_result` of Anthropic's messages. For a failed call the API accepts only text, so each image is named in a text.
+ * Returns the content of a `tool_result` of Anthropic's messages. For a failed call the API accepts only text, so a text stands for each
+ * image.
  *
  * @category utils
  */
@@ -187,14 +198,14 @@ export const anthropic = (
 })
 
 /**
- * The `content` of a `tool` message of OpenAI's chat completions, which is text.
+ * Returns the `content` of a `tool` message of OpenAI's chat completions, which is text.
  *
  * @category utils
  */
 export const openai = ({ isError, text }: ToolOutput): string => isError ? `Error: ${text}` : text
 
 /**
- * The `response` of a `functionResponse` of Gemini.
+ * Returns the `response` of a `functionResponse` of Gemini.
  *
  * @category utils
  */

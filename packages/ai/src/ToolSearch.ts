@@ -1,6 +1,6 @@
 /**
  * Gives a model a search tool instead of a long list of tools. The model searches in its own words, gets the tools that fit, and calls a
- * tool by the tool's own name. So a host can ask its user about each tool, as without a search.
+ * tool by the tool's own name. So a host can still ask its user about each tool.
  *
  * This module is for hosts with hundreds or thousands of tools, in a `ToolList` of a session or of a group. It supports the features of
  * providers for tools that are loaded later: Anthropic's tool references and OpenAI's tool search in the application. With other providers,
@@ -20,7 +20,11 @@ import * as ToolIndex from "./search/ToolIndex.js"
 import type * as ToolList from "./ToolList.js"
 import * as ToolOutput from "./ToolOutput.js"
 
-/** @category models */
+/**
+ * The options of `make`.
+ *
+ * @category models
+ */
 export interface Options {
   /** The name of the search tool. When a server has a tool of this name, that tool is left out. Default: `search_tools`. */
   readonly name?: string | undefined
@@ -32,7 +36,8 @@ export interface Options {
   /** How many tools one search gives at most. Default: 5. */
   readonly limit?: number | undefined
   /**
-   * How many tools a conversation may find. When this number is reached, a search only gives tools that were found before. Default: 128.
+   * How many tools one conversation may find. When this number is reached, a search gives only tools that the conversation has already
+   * found. Default: 128.
    */
   readonly maxFound?: number | undefined
   /** The dialect of the schema of the search tool. Use the same dialect as for the list. Default: `json-schema`. */
@@ -45,11 +50,11 @@ export interface Options {
  * @category models
  */
 export interface ToolSearch {
-  /** The search tool, as the model sees it. */
+  /** The search tool, in the form that the model gets. */
   readonly tool: ToolList.ModelTool
   /**
-   * Runs a search. Gives the tools that fit the words of the model, the best first, and remembers them as found. `args` are the arguments
-   * that the model has written for the search tool.
+   * Runs a search. Gives the tools that fit the words of the model, the best first, and adds these tools to `found`. `args` are the
+   * arguments that the model has written for the search tool.
    */
   readonly find: (args: unknown) => Effect.Effect<ReadonlyArray<ToolList.ModelTool>>
   /**
@@ -77,7 +82,8 @@ const inputSchema = {
 } as const
 
 /**
- * Makes the search of one conversation, among the tools of a list or of a list that follows its servers.
+ * Makes the search of one conversation. `source` is a list from `ToolList.make`, or the result of `ToolList.follow`, whose list follows its
+ * servers.
  *
  * @example
  * ```ts
@@ -133,7 +139,7 @@ const searchTool = (
   return { name, description, inputSchema: schema, isStrict, server: "host", tool: { name, description, inputSchema } }
 }
 
-/** The words that a model has written for the search tool. Some models write only the text instead of an object. */
+/** Returns the words that a model has written for the search tool. Some models write only the text instead of an object. */
 const queryOf = (args: unknown): string => {
   const value = typeof args === "string"
     ? Either.getOrElse(Either.try((): unknown => JSON.parse(args)), () => args)
@@ -159,7 +165,7 @@ const listOf = (
   }
 }
 
-/** The output of a search for a model whose provider has no support for tools that are loaded later. */
+/** Returns the output of a search for a model whose provider has no support for tools that are loaded later. */
 const outputOf = (found: ReadonlyArray<ToolList.ModelTool>): ToolOutput.ToolOutput =>
   ToolOutput.make({
     content: [{
@@ -173,8 +179,8 @@ const outputOf = (found: ReadonlyArray<ToolList.ModelTool>): ToolOutput.ToolOutp
   })
 
 /**
- * The member `tools` of Anthropic's messages: the search tool and the found tools. The found tools have `defer_loading`, so that they do
- * not change the beginning of the prompt. The model reads such a tool at the place where `anthropicResult` refers to it.
+ * Returns the member `tools` of Anthropic's messages: the search tool and the found tools. The found tools have `defer_loading`, so that
+ * they do not change the beginning of the prompt. The model reads such a tool at the place where `anthropicResult` refers to it.
  *
  * @see https://platform.claude.com/docs/en/agents-and-tools/tool-use/tool-search-tool
  * @category utils
@@ -191,7 +197,7 @@ export const anthropic = ({ found, tool }: ToolSearch): Effect.Effect<ReadonlyAr
   ])
 
 /**
- * The content of a `tool_result` of Anthropic's messages for a use of the search tool: references to the found tools.
+ * Returns the content of a `tool_result` of Anthropic's messages for a use of the search tool: references to the found tools.
  *
  * @see https://platform.claude.com/docs/en/agents-and-tools/tool-use/tool-search-tool
  * @category utils
@@ -204,7 +210,7 @@ export const anthropicResult = (
     : { is_error: false, content: found.map(({ name }) => ({ type: "tool_reference", tool_name: name })) }
 
 /**
- * The member `tools` of OpenAI's responses: a tool search that the application runs. The calls of the search are items of the type
+ * Returns the member `tools` of OpenAI's responses: a tool search that the application runs. The calls of the search are items of the type
  * `tool_search_call`.
  *
  * @see https://developers.openai.com/api/docs/guides/tools-tool-search
@@ -215,7 +221,7 @@ export const openaiResponses = ({ tool }: ToolSearch): ReadonlyArray<JsonObject>
 ]
 
 /**
- * The item that answers a `tool_search_call` of OpenAI's responses with the found tools.
+ * Returns the item that answers a `tool_search_call` of OpenAI's responses with the found tools.
  *
  * @see https://developers.openai.com/api/docs/guides/tools-tool-search
  * @category utils

@@ -315,7 +315,7 @@ describe("Sampling by a language model", () => {
         }, { disableValidation: true })
       const failures: ReadonlyArray<readonly [AiError.AiError, RegExp]> = [
         [status(429), /too many requests at the moment/],
-        [status(401), /may not use its model/],
+        [status(401), /is not allowed to use its model/],
         [status(400), /does not accept these messages/],
         [status(503), /provider of this client's model has a fault/],
         [

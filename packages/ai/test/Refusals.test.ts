@@ -89,7 +89,7 @@ describe("What a server can cost", () => {
       assert.include(skipped[0]?.reason, "too large: more than")
       assert.include(
         skipped.at(-1)?.reason,
-        "too large beside the schemas of other tools: more than 100000 parts together"
+        "too large together with the schemas of other tools: more than 100000 parts together"
       )
     }))
 

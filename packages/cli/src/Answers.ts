@@ -1,7 +1,7 @@
 /**
- * What a server may ask of the user of a command, for `CommandClient`: input for a form, a page to open, and the answer of a model, which
- * the user writes. Without a terminal the client declares neither elicitation nor sampling. The module also shows the server's log
- * messages, and tells the server the folders of `--root`.
+ * Makes the client features with which a command answers its server, for `CommandClient`. The server may ask the user to fill in a form, to
+ * open a page, and to write the answer of a model. Without a terminal nobody can answer, so the client does not declare elicitation and
+ * sampling. The module also shows the server's log messages, and gives the server the folders of `--root` as roots.
  */
 import * as Prompt from "@effect/cli/Prompt"
 import type * as FileSystem from "@effect/platform/FileSystem"
@@ -22,7 +22,7 @@ import * as TerminalQuestions from "./TerminalQuestions.js"
 
 const declined = { action: "decline" } as const
 
-/** Ctrl+C in a question ends the command, as it does elsewhere. An answer that does not fit the schema becomes `otherwise`. */
+/** Handles the failure of a question. After Ctrl+C the command ends. An answer that does not fit the schema becomes `otherwise`. */
 const or = <B>(otherwise: B) => <A, R>(answer: Effect.Effect<A, QuitException | Failure, R>) =>
   Effect.catchAll(answer, (error) =>
     error._tag === "QuitException"
@@ -74,7 +74,7 @@ const atTerminal = (output: OutputService, { stop }: ServerTime) => {
   )
 }
 
-/** The features of a command's client. `roots` are the paths of the folders that the server may use. */
+/** Makes the client features of a command. `roots` are the paths of the folders that the server may use. */
 export const layer = (
   output: OutputService,
   time: ServerTime,

@@ -1,7 +1,7 @@
 /**
- * Reads arguments from words of a command line, for `Call`, `Inspect` and `TerminalQuestions`. The value of `city=Oslo` is read as the
- * schema of `city` says, and the value of `days:=3` as JSON. A word `{…}` is a JSON object with arguments, and `-` reads such an object
- * from standard input. The server checks whether the values fit the schema.
+ * Reads the arguments of a tool or prompt from the words of a command line, for `Call`, `Inspect` and `TerminalQuestions`. The schema of
+ * `city` decides how the value of `city=Oslo` is read. The value of `days:=3` is JSON. A word `{…}` is a JSON object with arguments, and
+ * `-` reads a JSON object from standard input. The server checks whether the values fit the schema.
  */
 import * as NodeStream from "@effect/platform-node/NodeStream"
 import type { JsonObject } from "@effect-mcp/core/protocol/Json"
@@ -29,7 +29,7 @@ const standardInput: Effect.Effect<string, Failure> = NodeStream.fromReadable(
   () => refused("Standard input cannot be read")
 ).pipe(Stream.decodeText(), Stream.mkString)
 
-/** The schemas of an object's properties, by name. */
+/** Returns the schemas of an object's properties, by name. */
 export const propertiesOf = (schema: JsonObject): Readonly<Record<string, JsonObject>> => {
   const { properties } = schema
   return Predicate.isRecord(properties)
@@ -42,11 +42,11 @@ export const propertiesOf = (schema: JsonObject): Readonly<Record<string, JsonOb
     : {}
 }
 
-/** The types that a schema allows, as far as its `type` says. */
+/** Returns the types that a schema allows, as far as its `type` says. */
 export const typesOf = ({ type }: JsonObject): ReadonlyArray<string> =>
   (Array.isArray(type) ? type : [type]).filter(Predicate.isString)
 
-/** What to write for a type of JSON Schema. */
+/** What the user should write for each type of JSON Schema. */
 const WORDS: Readonly<Record<string, string>> = {
   array: "a JSON array",
   boolean: "true or false",
@@ -57,8 +57,9 @@ const WORDS: Readonly<Record<string, string>> = {
 }
 
 /**
- * Reads a text as the schema says. A schema with the type `string` takes the text as it is, and another type takes JSON. Without a type, a
- * text that is JSON is read as JSON, and any other text stays as it is. Fails with `usage` when the text must be JSON and is not.
+ * Reads a text by its schema. With the type `string` the value is the text itself, and with another type the text must be JSON. Without a
+ * type, a text that is JSON is read as JSON, and any other text is the value itself. Fails with `usage` when a text that must be JSON is
+ * not JSON.
  */
 export const valueOf = (name: string, text: string, schema: JsonObject): Effect.Effect<unknown, Failure> => {
   const types = typesOf(schema)
@@ -71,8 +72,8 @@ export const valueOf = (name: string, text: string, schema: JsonObject): Effect.
 }
 
 /**
- * Whether the schema may allow arguments that its `properties` do not name. Without `additionalProperties` the answer is no, so that the
- * user hears of a name with a mistake.
+ * Returns whether the schema may allow arguments that its `properties` do not name. Without `additionalProperties` the answer is no, so
+ * that the user gets an error for a misspelled name.
  */
 const isOpen = (schema: JsonObject): boolean => {
   const { additionalProperties = false, properties } = schema
@@ -95,7 +96,7 @@ const known = (name: string, schema: JsonObject): Effect.Effect<void, Failure> =
     )
 }
 
-/** The arguments of one word. */
+/** Returns the arguments that one word gives. */
 const ofWord = (word: string, schema: JsonObject): Effect.Effect<JsonObject, Failure> => {
   if (word === "-") return Effect.flatMap(standardInput, (text) => object(text, "Standard input"))
   if (word.startsWith("{")) return object(word, "The argument")
@@ -115,8 +116,8 @@ const ofWord = (word: string, schema: JsonObject): Effect.Effect<JsonObject, Fai
 }
 
 /**
- * The arguments that the words give; of two values for the same name, the last one counts. Fails with `usage` when `name=text` or
- * `name:=JSON` names an argument that the schema does not have. The names in a JSON object are not checked.
+ * Returns the arguments that the words give. When two words give the same argument, the last word counts. Fails with `usage` when
+ * `name=text` or `name:=JSON` names an argument that the schema does not have. The names in a JSON object are not checked.
  */
 export const toObject = (words: ReadonlyArray<string>, schema: JsonObject): Effect.Effect<JsonObject, Failure> =>
   Effect.map(

@@ -1,6 +1,6 @@
 /**
- * The command line: the tree of commands (the modules of the folder `commands`), what a user reads when a command fails, and the exit
- * code. Words after `--` are the command line of a server, not options of this program.
+ * Runs the command line. This module has the tree of commands, which are the modules of the folder `commands`. It prints why a command has
+ * failed, and decides the exit code. Words after `--` are the command line of a server, not options of this program.
  */
 import * as Command from "@effect/cli/Command"
 import * as ValidationError from "@effect/cli/ValidationError"
@@ -111,13 +111,13 @@ const codeOf = (cause: Cause.Cause<Failure | { readonly _tag: string }>): Effect
     : Effect.as(print(process.stderr, String(failure)), codes.refused)
 }
 
-/** `CommandOutput` writes the questions of `@effect/cli`, and escapes what could steer the terminal. */
+/** Writes the questions of `@effect/cli` through `CommandOutput`, which escapes characters that could control the terminal. */
 const ownQuestions = Layer.effect(
   Terminal.Terminal,
   Effect.map(Terminal.Terminal, (terminal): Terminal.Terminal => ({ ...terminal, display: question }))
 )
 
-/** `@effect/cli` prints its errors with colors and blank lines: this function removes both. */
+/** Removes the colors and the blank lines from the errors that `@effect/cli` prints. */
 const plainErrors = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   Effect.consoleWith((console) =>
     Effect.withConsole(effect, {
@@ -126,7 +126,7 @@ const plainErrors = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, 
     })
   )
 
-/** Runs one command line, the words after the name of the program, and returns the exit code. */
+/** Runs one command line and returns the exit code. `words` are the words after the name of the program. */
 export const run = (words: ReadonlyArray<string>): Effect.Effect<number> => {
   const at = words.indexOf("--")
   const [own, after] = at < 0 ? [words, []] : [words.slice(0, at), words.slice(at + 1)]

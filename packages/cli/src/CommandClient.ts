@@ -1,7 +1,7 @@
 /**
- * The client of one command: connects to the command's server, with answers from the terminal, and fails with a sentence that a person can
- * act on. The commands that send requests of their own (`Call`, `Inspect`, `Listen`, `Tasks`) use this client and its options; `Bridge`,
- * `Dev` and `Cli` use `info` only. `Target` finds the server, `Answers` asks the user.
+ * Connects a command to its server, with a client whose answers come from the terminal. When this fails, the error is a sentence that tells
+ * the user what to do. The commands `Call`, `Inspect`, `Listen` and `Tasks` use this client and its options; `Bridge`, `Dev` and `Cli` use
+ * only `info`. `Target` finds the server, `Answers` asks the user.
  */
 import * as Options from "@effect/cli/Options"
 import type { QuitException } from "@effect/platform/Terminal"
@@ -19,7 +19,7 @@ import { layer as outputLayer, Output, type OutputService } from "./CommandOutpu
 import * as ServerTime from "./ServerTime.js"
 import * as Target from "./Target.js"
 
-/** The name and the version that this program tells servers and hosts. */
+/** The name and the version of this program, as servers and hosts get them. */
 export const info = { name: "effect-mcp", version: "0.1.0" } as const
 
 export const options = {
@@ -29,7 +29,7 @@ export const options = {
     Options.withSchema(
       Schema.Int.pipe(Schema.positive({ message: () => "--timeout is a number of seconds, 1 or more" }))
     ),
-    Options.withDescription("How many seconds the command waits for its server, in all"),
+    Options.withDescription("How many seconds the command waits for its server, in total"),
     Options.withDefault(60)
   ),
   roots: Options.directory("root", { exists: "yes" }).pipe(
@@ -52,18 +52,21 @@ export interface Given extends Target.Given {
 export interface Context {
   readonly client: ClientSessionService
   readonly output: OutputService
-  /** The words that do not name the server. */
+  /** The words of the command line that do not name the server. */
   readonly words: ReadonlyArray<string>
   readonly time: ServerTime.ServerTime
 }
 
-/** How many seconds the client waits for the answer to `server/discover`. Then it tries the legacy handshake. */
+/**
+ * How many seconds the client waits for the answer to `server/discover`. Then the client tries the handshake of revision 2025-11-25 or
+ * earlier.
+ */
 const PROBE = 5
 
 /**
- * Runs a command's work with a client of its server. Failures of calls become failures of the command. The time of `--timeout` limits
- * the connection and the work together. With `isEndless`, for work that goes on until the user or the server ends it, the time limits the
- * connection and each request.
+ * Runs the work of a command with a client of its server. Failures of calls become failures of the command. The time of `--timeout` limits
+ * the connection and the work together. `isEndless` is for work that goes on until the user or the server ends the work. With `isEndless`
+ * the time limits the connection and each request.
  */
 export const use = <A, E extends CommandFailure.Failure | ClientError | QuitException, R>(
   given: Given,
@@ -81,7 +84,8 @@ export const use = <A, E extends CommandFailure.Failure | ClientError | QuitExce
       Client.make(connector, {
         clientInfo: info,
         timeout: given.timeout * 1000,
-        // Only a part of the time: the legacy handshake, maybe with a second launch of the server, needs the rest.
+        // The probe gets only a part of the time. The handshake of earlier revisions needs the rest, and may launch the server a second
+        // time.
         ...(given.versions.length > 0 && given.versions.every(Version.isModern)
           ? undefined
           : { timeouts: { "server/discover": Math.min(PROBE, given.timeout / 3) * 1000 } }),

@@ -1,6 +1,7 @@
 /**
- * Why a command ends without a result, with the exit code of the process, which `Cli` gives: `usage` for words that make no sense,
- * `connect` when the server cannot be reached, `timeout` when it does not answer in time, and `refused` for every other failure.
+ * The failure of a command. Its kind decides the exit code of the process (`Cli`). The kind is `usage` for words that the program does not
+ * understand, `connect` when the server cannot be reached, and `timeout` when the server does not answer in time. Every other failure has
+ * the kind `refused`.
  */
 import { AuthorizationError } from "@effect-mcp/auth/AuthorizationError"
 import type { ClientError, ConnectError } from "@effect-mcp/core/ClientError"
@@ -25,10 +26,10 @@ const kindOf = (error: ConnectError): keyof typeof codes =>
     ? "connect"
     : "refused"
 
-/** The failure of a call. */
+/** Converts the error of a call to the failure of the command. */
 export const ofCall = (error: ClientError): Failure => new Failure({ kind: kindOf(error), message: sentence(error) })
 
-/** The failure to connect to the server of this name: of the kind `timeout` or `connect`. */
+/** Converts an error of the connection to the failure of the command, with the name of the server. Its kind is `timeout` or `connect`. */
 export const ofConnect = (name: string, error: ConnectError): Failure => {
   const kind = kindOf(error)
   return new Failure({
@@ -37,7 +38,7 @@ export const ofConnect = (name: string, error: ConnectError): Failure => {
   })
 }
 
-/** What happened, with advice for the user of a command. */
+/** Says what happened, with advice for the user of a command. */
 const sentence = (error: ConnectError): string => {
   if (error._tag === "NotNegotiated" && error.declaredBy === "server" && error.capability !== undefined) {
     return `The server has no ${error.capability.replace(/^.*\//, "").replace(".", " ")}`
@@ -55,7 +56,7 @@ const sentence = (error: ConnectError): string => {
 
 const TOKEN = "Give a token with --header \"Authorization: Bearer …\""
 
-/** Advice of the library for the author of a program, and the advice that the user of a command gets in its place. */
+/** Advice of the library for the author of a program, each with the advice that the user of a command gets instead. */
 const FLAGS: ReadonlyArray<readonly [RegExp, string]> = [
   [/name it with the option `versions`/, "name it with --revision"],
   [/name its host in the option `privateHosts`/, "name its host with --private-host"],
@@ -64,24 +65,27 @@ const FLAGS: ReadonlyArray<readonly [RegExp, string]> = [
     "--allow-others allows it"
   ],
   [/(If that server is right, r|R)egister the client (there|by hand) and give it as `preRegistered`.*/, TOKEN],
-  [/give what follows the first space in `args`/, "write each word of the command line as a word of its own"],
+  [/give what follows the first space in `args`/, "write each word of the command line as a separate word"],
   [
     / If [^.]* in the option `exceptions`.*/,
-    " A program can make an exception for this authorization server, the command line cannot"
+    " A program can make an exception for this authorization server; the command line cannot"
   ],
   [/call `login` of `Authorization`.*/, "log in with `effect-mcp login`"],
-  [/name the scopes in the option `scopes`.*/, "log in anew with `effect-mcp logout` and `effect-mcp login`"],
+  [/name the scopes in the option `scopes`.*/, "log in again with `effect-mcp logout` and `effect-mcp login`"],
   [/; or name the tenant yourself, by `Providers\.entra`/, ""],
   [/; add the feature that declares it.*/, ""],
   [/: `HttpResponseError\.body` has the answer/, ""],
   [/, or pass another `port`/, ""],
-  // The command line has no such option.
+  // Removes advice about an option that the command line does not have.
   [/[;:,.] [^;:,.]*\b[Tt]he option `[^.;]*/, ""]
 ]
 
-/** The library's own sentences are shorter. A longer text comes from a server, and is not searched for options. */
+/**
+ * The most characters of a text in which options are replaced. The library's own sentences are shorter, so a longer text comes from a
+ * server.
+ */
 const MAX_LENGTH = 4000
 
-/** A sentence of the library, with options of the command line in place of options of the library. */
+/** Replaces options of the library in a sentence by options of the command line. */
 export const inFlags = (text: string): string =>
   text.length > MAX_LENGTH ? text : FLAGS.reduce((so, [pattern, words]) => so.replace(pattern, words), text)

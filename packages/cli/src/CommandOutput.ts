@@ -1,9 +1,10 @@
 /**
- * What a command prints: results to standard output, as text for a person or as one line of JSON for a program; everything
- * else (progress, log messages, advice) to standard error. Colors follow `NO_COLOR`, `FORCE_COLOR` and the terminal.
+ * Prints the output of a command. Results go to standard output, as text for a person or as one line of JSON for a program. Progress, log
+ * messages and advice go to standard error. The variables `NO_COLOR` and `FORCE_COLOR` and the terminal decide whether there are colors.
  *
- * The texts come from servers, files and users. So this module escapes each text that it writes, and the commands name colors (`paint`)
- * instead of writing the sequences of colors. What others write (the stderr of a launched program, a logger) passes `guard`.
+ * The texts come from servers, files and users. So this module escapes each text that it writes. The commands name colors (`paint`) instead
+ * of writing the escape sequences of colors. `guard` escapes what others write to the standard streams, such as the stderr of a launched
+ * program, or a logger.
  */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -15,7 +16,7 @@ import { ESC, escaped, except, fit, jsonLine, line, Passage, RESET } from "./Esc
 
 const CODES = { bold: 1, dim: 2, red: 31, green: 32, yellow: 33, cyan: 36 } as const
 
-/** How a text stands out. */
+/** The color or weight of a text. */
 type Style = keyof typeof CODES
 
 /** A text to be shown, with the colors of its parts. */
@@ -39,14 +40,14 @@ export interface OutputService {
   readonly json: boolean
   /** Whether a person can answer questions: standard input and output are a terminal, and results are not JSON. */
   readonly interactive: boolean
-  /** The width of a line, in columns; `Infinity` where standard output is not a terminal. */
+  /** The width of a line, in columns; `Infinity` when standard output is not a terminal. */
   readonly width: number
   /** Prints a result to standard output: the value as one line of JSON, or the text for a person. */
   readonly result: (value: unknown, text: Styled) => Effect.Effect<void>
   /** Prints a line for a person to standard error. */
   readonly note: (text: Styled) => Effect.Effect<void>
   /**
-   * Writes the status line to standard error, in place of the status line before; without a text, clears the line. Does nothing where
+   * Writes the status line to standard error, and replaces the previous status line. Without a text, clears the line. Does nothing when
    * standard error is not a terminal.
    */
   readonly status: (text?: string) => Effect.Effect<void>
@@ -54,7 +55,7 @@ export interface OutputService {
 
 export class Output extends Context.Tag("@effect-mcp/cli/Output")<Output, OutputService>() {}
 
-/** The text as it is written to a terminal or a file: escaped, and with colors where `isColored` is true. */
+/** Returns the text for a terminal or a file: escaped, and with colors if `isColored` is true. */
 export const render = (text: Styled, isColored: boolean): string => {
   if (Predicate.isString(text)) return escaped(text)
   if ("json" in text) return isColored ? colored(escaped(text.json)) : escaped(text.json)
@@ -76,30 +77,38 @@ const colored = (json: string): string =>
 
 type Stream = NodeJS.WriteStream
 
-/** Writes a text that this module has escaped. Does not call `stream.write`: after `guard`, that function would escape the text again. */
+/**
+ * Writes a text that this module has escaped. Does not call `stream.write`, because after `guard` this function would escape the text
+ * again.
+ */
 const writeNow = (stream: Stream, text: string, done?: () => void): void =>
   void Writable.prototype.write.call(stream, text, "utf8", done)
 
 const write = (stream: Stream, text: string): Effect.Effect<void> =>
   Effect.async((resume) => writeNow(stream, text, () => resume(Effect.void)))
 
-/** Writes a line, and does not wait. */
+/** Writes a line, and does not wait until the stream has taken the line. */
 export const say = (stream: Stream, text: Styled): void => writeNow(stream, `${render(text, isColored(stream))}\n`)
 
-/** Writes a line, and waits until the stream has taken it. */
+/** Writes a line, and waits until the stream has taken the line. */
 export const print = (stream: Stream, text: Styled): Effect.Effect<void> =>
   write(stream, `${render(text, isColored(stream))}\n`)
 
-/** Whether a stream gets colors. */
+/** Returns whether a text for this stream gets colors. */
 const isColored = ({ isTTY }: Pick<Stream, "isTTY">): boolean => {
   const { FORCE_COLOR: force = "0", NO_COLOR: no = "", TERM } = process.env
   return force !== "0" || (isTTY === true && no === "" && TERM !== "dumb")
 }
 
-/** The sequences with which `@effect/cli` moves the cursor in a question, erases and colors the question; and its bell. */
+/**
+ * The sequences with which `@effect/cli` moves the cursor in a question, erases the question and colors it, and the bell of `@effect/cli`.
+ */
 const QUESTION = new RegExp(`(${ESC}\\[(?:\\?25[hl]|\\d*[A-DGKsu]|[\\d;]*m)|^\\u0007$)`)
 
-/** Writes a step of a question of `@effect/cli`. The texts in the question must be escaped before: sequences of a question pass. */
+/**
+ * Writes a step of a question of `@effect/cli`. The sequences of a question are not escaped, so the caller must escape the texts in the
+ * question before.
+ */
 export const question = (step: string): Effect.Effect<void> =>
   write(
     process.stdout,
@@ -107,9 +116,9 @@ export const question = (step: string): Effect.Effect<void> =>
   )
 
 /**
- * From now on, what others write to the standard streams cannot steer the terminal. The colors of a launched program pass to standard
- * error, unless the user does not want colors. Where standard output is not a terminal, a host or a program reads it, and it is not
- * changed.
+ * Escapes from now on what others write to the standard streams, so that it cannot control the terminal. On standard error the colors of a
+ * launched program stay, if the user wants colors. Standard output that is not a terminal is not changed, because a host or a program reads
+ * it.
  */
 export const guard = (): void => {
   const { stderr, stdout } = process

@@ -1,7 +1,7 @@
 /**
- * Finds the server of a name, for `Target`. With `--config` the name must be in that file. Without `--config` the user's own files of all
- * hosts are searched first, and then the files of the current folder, whose entries need the user's consent (`Trust`). The first file that
- * has the name decides, also when its entry is disabled or cannot be read.
+ * Finds the server with a name in files of servers, for `Target`. With `--config` the name must be in this file. Without `--config` this
+ * module first searches the user's own files of all hosts, and then the files of the current folder. An entry of the current folder needs
+ * the user's consent (`Trust`). The first file that has the name decides, even if its entry is disabled or cannot be read.
  */
 import type * as FileSystem from "@effect/platform/FileSystem"
 import type * as Path from "@effect/platform/Path"
@@ -41,7 +41,7 @@ const sources = (
 const MAX_NAMES = 20
 const MAX_NAME = 40
 
-/** A sentence with the names in the files. A name that cannot be used is marked. */
+/** Returns a sentence that lists the names in the files, and marks a name that cannot be used. */
 const listed = (files: ReadonlyArray<ConfiguredServers.Configuration>): string => {
   const entries = [...ServersConfig.merge(files.map(({ entries }) => entries))]
   if (entries.length === 0) return "No file with servers was found"
@@ -53,9 +53,9 @@ const listed = (files: ReadonlyArray<ConfiguredServers.Configuration>): string =
 }
 
 /**
- * The server of a name, with its variables filled in. Fails when no file has the name, when the entry is disabled or cannot be read, and
- * when the user does not agree to an entry of the current folder. A file that cannot be read is noted; an entry of the current folder is
- * not used then, if the file is one of the user's.
+ * Returns the server with this name, with its variables filled in. Fails when no file has the name, when the entry is disabled or cannot be
+ * read, and when the user does not agree to an entry of the current folder. Prints the error of a file that cannot be read. When one of the
+ * user's own files cannot be read, the function fails instead of using an entry of the current folder.
  */
 export const find = (name: string, { config, trust }: Given): Effect.Effect<
   ServersConfig.Program | ServersConfig.Address,
@@ -83,7 +83,7 @@ export const find = (name: string, { config, trust }: Given): Effect.Effect<
         (word) => `No server is called "${fit(line(word), MAX_NAME)}"`,
         name,
         [...ServersConfig.merge(files.map(({ entries }) => entries)).keys()],
-        () => `${listed(files)}. A URL begins with http:// or https://, a command line stands after --`
+        () => `${listed(files)}. A URL begins with http:// or https://, a command line comes after --`
       )
     }
     const entry = found.entries.get(name)

@@ -1,6 +1,6 @@
 /**
- * Content of results as text for a terminal, for `Call` and `Inspect`. A text stays as it is; an image, audio, a blob or a link becomes one
- * line that says what it is. (`Call` writes the bytes of images, audio and blobs to files with `--out`.)
+ * Shows the content of results as text in a terminal, for `Call` and `Inspect`. A text stays unchanged. An image, audio, a blob or a link
+ * becomes one line that describes it. With `--out`, `Call` writes the bytes of images, audio and blobs to files.
  */
 import type { ContentBlock, ResourceContents } from "@effect-mcp/core/protocol/Content"
 import { lines, paint, type Styled } from "./CommandOutput.js"
@@ -29,7 +29,7 @@ export const ofBlock = (block: ContentBlock): string => {
 
 const MAX_FIRST = 40
 
-/** Rows in two columns: a name, and the first line of its text, cut to `width` columns of the terminal. */
+/** Makes a table of two columns: a name, and the first line of a text. Each row is cut to `width` columns of the terminal. */
 export const table = (rows: ReadonlyArray<readonly [string, string]>, width: number): Styled => {
   const shown = rows.map(([name, text]) => [line(name), line(escaped(text).trimStart().replace(/\n[^]*/, ""))] as const)
   const first = Math.max(0, ...shown.map(([name]) => widthOf(name, MAX_FIRST)))

@@ -1,14 +1,14 @@
 /**
- * The pages of `--help`, which `Cli` prints; `OwnWords` reads the names of options from the same parts. A page says what a command does,
- * and lists its words, its options and the commands below it, one line each and without colors, so that a page can be read in a pipe and
- * searched. Descriptions stand beside the options in the modules of the commands.
+ * Makes the pages of `--help`; `Cli` prints them. A page says what a command does, and lists its arguments, its options and the commands
+ * below it. A page has one line for each of these and no colors, so that other programs can read and search it. The descriptions are in the
+ * modules of the commands. `OwnWords` reads the names of options with this module.
  */
 import * as CliConfig from "@effect/cli/CliConfig"
 import * as Command from "@effect/cli/Command"
 import * as HelpDoc from "@effect/cli/HelpDoc"
 import { stripVTControlCharacters } from "node:util"
 
-/** A command with its page, and the commands below it. */
+/** A command with its help, and the commands below it. */
 export interface Part {
   readonly name: string
   readonly help: HelpDoc.HelpDoc
@@ -26,7 +26,7 @@ export const part = <Name extends string, R, E, A>(
 
 const textOf = (doc: HelpDoc.HelpDoc): string => stripVTControlCharacters(HelpDoc.toAnsiText(doc)).trim()
 
-/** Sentences that `@effect/cli` adds to every option of a type, and that the form of the option says already. */
+/** Sentences that `@effect/cli` adds to every option of a type. The form of the option already says the same. */
 const OBVIOUS =
   /^(A user-defined piece|An existing|A file|A directory|A true or false|An integer|One of the following|This (setting|option|argument)) ?/
 
@@ -50,7 +50,7 @@ const rowsOf = (doc: HelpDoc.HelpDoc, hidden = BUILT_IN): ReadonlyArray<readonly
 
 const isOption = ([name]: readonly [string, string]): boolean => name.startsWith("-")
 
-/** The names of a command's options, and for each name whether a value follows. */
+/** Returns the names of a command's options, each with `true` if a value follows the name. */
 export const optionsOf = ({ help }: Part): ReadonlyMap<string, boolean> =>
   new Map(
     rowsOf(help, /^$/).filter(isOption).flatMap(([text]) => {
@@ -59,7 +59,7 @@ export const optionsOf = ({ help }: Part): ReadonlyMap<string, boolean> =>
     })
   )
 
-/** Whether a command has words of the form name=value. */
+/** Returns whether a command takes words of the form `name=value`. */
 export const hasArguments = ({ help }: Part): boolean =>
   rowsOf(help).some(([name]) => name.startsWith("<") && name.includes("arguments"))
 
@@ -76,7 +76,7 @@ const about = ({ help }: Part): string => {
   return paragraph === undefined ? "" : textOf(paragraph)
 }
 
-/** The page of the command that the words name, or of the program when the words begin with no command. */
+/** Returns the page of the command that the words name. When the words do not begin with a command, returns the page of the program. */
 export const page = (root: Part, words: ReadonlyArray<string>): string => {
   const path = [root]
   for (const word of words) {

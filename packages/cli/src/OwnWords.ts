@@ -1,12 +1,12 @@
 /**
- * Checks the commands and the options among the words of a command line. `Cli` does so before `@effect/cli` reads the words, because the
- * errors of `@effect/cli` do not suggest the word that the user may have meant.
+ * Checks the names of commands and options among the words of a command line. `Cli` calls this module before `@effect/cli` reads the words,
+ * because the errors of `@effect/cli` do not suggest the word that the user may have meant.
  */
 import { type Failure, usage } from "./CommandFailure.js"
 import * as Help from "./Help.js"
 import * as Suggestion from "./Suggestion.js"
 
-/** The first mistake in the commands and the options among the words; `undefined` where there is none. */
+/** Returns the failure for the first misspelled command or option among the words; `undefined` when there is none. */
 export const mistake = (root: Help.Part, words: ReadonlyArray<string>): Failure | undefined => {
   let part = root
   let at = 0

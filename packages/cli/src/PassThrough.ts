@@ -1,8 +1,8 @@
 /**
- * Stands between a host and a server, and passes every message on as it is: a host launches this program in place of a server of a pipe, or
- * connects to this program in place of a URL. A `Watcher` sees what passes: the watcher of `Trace` prints messages, and the watcher of
- * `Record` keeps them. Requests to a URL use the HTTP client of the other commands, and so the proxies of the environment. A page of
- * another machine cannot use the port: the Host or the Origin of its requests is refused.
+ * Passes every message between a host and a server on unchanged, and gives each message to a `Watcher`. The watcher of `Trace` prints
+ * messages, and the watcher of `Record` records them. A host launches this program in place of a server over stdio, or connects to this
+ * program in place of the server's URL. Requests to a URL use the HTTP client of the other commands, which also uses the proxies of the
+ * environment. This program refuses requests of web pages from other machines, by their Host or Origin.
  */
 import * as Args from "@effect/cli/Args"
 import * as Options from "@effect/cli/Options"
@@ -32,25 +32,28 @@ export type Direction = "sent" | "received"
 
 export interface Watcher {
   /**
-   * Gets each JSON value that passes, which should be a message, and the text that has the value. `message` is `undefined` for a text that
-   * is not JSON.
+   * Gets each JSON value that is passed on, and the text that contains the value. The value should be a message. `message` is `undefined`
+   * for a text that is not JSON.
    */
   readonly see: (direction: Direction, message: unknown, text: string) => void
-  /** Gets a sentence on everything else that happens. */
+  /** Gets a sentence about everything else that happens, such as the end of the server. */
   readonly say: (text: string) => void
 }
 
-/** The watcher does not see a line or an event with more characters, or a body with more bytes: it passes, and is not kept. */
+/**
+ * The longest message that the watcher gets: in characters for a line or an event, in bytes for a body. A longer message is passed on, but
+ * the watcher does not get it.
+ */
 export const MAX_LINE = 16 * 1024 * 1024
 
-/** Gives the watcher each message of a text that passes. */
+/** Gives the watcher each message of a text that is passed on. */
 const shown = ({ see }: Watcher, direction: Direction) => (text: string): void => {
   if (text.trim() === "") return
   const value = Option.getOrUndefined(Option.liftThrowable(() => JSON.parse(text) as unknown)())
   for (const message of Array.isArray(value) ? value : [value]) see(direction, message, text)
 }
 
-/** Passes bytes on, and gives each of their lines to `see`; for a line that is too long, an empty text. */
+/** Passes bytes on, and gives each of their lines to `see`. For a line that is too long, `see` gets an empty text. */
 const lines = (see: (line: string) => void): Transform => {
   let parts: Array<string> = []
   let size = 0
@@ -86,7 +89,7 @@ const closed = (stream: Readable): Effect.Effect<void> =>
   Effect.async((resume) => stream.closed ? resume(Effect.void) : void stream.once("close", () => resume(Effect.void)))
 
 /**
- * Waits until a stream has closed, or until its reader has taken everything and nothing has come for a second. Then destroys the stream.
+ * Waits until a stream has closed, or until its reader has taken everything and no data has come for a second. Then destroys the stream.
  */
 const drained = (stream: Readable): Effect.Effect<void> => {
   let size = 0
@@ -140,7 +143,7 @@ const ofPipe = (program: string, args: ReadonlyArray<string>, watcher: Watcher) 
     return Effect.zipRight(kill("SIGTERM"), kill("SIGKILL"))
   })
 
-/** Passes an event stream on, and gives the data of each event, which is a message, to `see`. */
+/** Passes an event stream on, and gives the data of each event to `see`. The data of an event is a message. */
 const events = (see: (text: string) => void): Transform => {
   let data: Array<string> = []
   let size = 0
@@ -173,12 +176,12 @@ const whole = (see: (text: string) => void): Transform => {
   })
 }
 
-/** The port is on the loopback interface: only programs and pages of this machine may use it. */
+/** Refuses requests that do not come from programs and pages of this machine. The port is on the loopback interface. */
 const guard = Guard.make()
 
 const headersOf = ({ headers }: Http.IncomingMessage) => ({ host: headers.host, origin: headers.origin })
 
-/** Headers of the connection between two programs, which are not passed on. undici refuses requests with some of them. */
+/** Headers that belong to one connection and are therefore not passed on. `undici` refuses requests with some of these headers. */
 const HOP = new Set(["connection", "expect", "host", "keep-alive", "te", "trailer", "transfer-encoding", "upgrade"])
 
 const passed = (headers: Http.IncomingHttpHeaders, without: ReadonlyArray<string> = []): Record<string, string> =>
@@ -197,7 +200,7 @@ const forward = (to: URL, watcher: Watcher, run: Run): Http.RequestListener => (
     say(`${request.method} was refused: ${refusal.message}`)
     return void response.writeHead(403).end()
   }
-  // Servers of 2024-11-05 have a second path.
+  // Servers of revision 2024-11-05 have a second path.
   const [path = "/", base] = [request.url, "http://127.0.0.1"] as const
   if (!URL.canParse(path, base)) return void response.writeHead(400).end()
   const url = new URL(to)
@@ -208,7 +211,7 @@ const forward = (to: URL, watcher: Watcher, run: Run): Http.RequestListener => (
   const { "content-length": length = "0", "transfer-encoding": encoding } = request.headers
   const outgoing = HttpClientRequest.make(request.method as HttpMethod)(url.href, {
     headers: passed(request.headers, ["accept-encoding"]),
-    // Not by `pipeline`, which would close the connection to the host where the server cannot be reached.
+    // `pipeline` is not used here, because it would close the connection to the host when the server cannot be reached.
     ...(encoding !== undefined || length !== "0"
       ? { body: HttpBody.raw(request.pipe(whole(shown(watcher, "sent")))) }
       : undefined)
@@ -223,11 +226,11 @@ const forward = (to: URL, watcher: Watcher, run: Run): Http.RequestListener => (
           }),
         onSuccess: (answer) => answerWith(answer, request, response, watcher)
       }),
-      // A span would add headers to the request.
+      // Tracing is off, because a span would add headers to the request.
       Effect.withTracerEnabled(false)
     )
   )
-  // The host has gone: the request to the server ends.
+  // When the host closes its connection, the request to the server ends.
   response.once("close", () => fiber.unsafeInterruptAsFork(fiber.id()))
 }
 
@@ -250,7 +253,7 @@ const answerWith = (
       response.flushHeaders()
       const isStream = /^text\/event-stream/i.test(answer.headers["content-type"] ?? "")
       if (status >= 300) watcher.say(`${request.method} was answered with ${status}`)
-      // When the answer of the server breaks off, the answer to the host breaks off, too.
+      // When the answer of the server ends too early, the answer to the host ends too early as well.
       pipeline(body, (isStream ? events : whole)(shown(watcher, "received")), response, (error) => {
         if (error) watcher.say(`The answer to ${request.method} was cut: ${reasonOf(error)}`)
         resume(Effect.void)
@@ -277,19 +280,19 @@ const ofUrl = (to: URL, port: number, watcher: Watcher) =>
   )
 
 export const port = Target.port.pipe(
-  Options.withDescription("The port to which the host connects in place of a URL, 0 for any free one"),
+  Options.withDescription("The port to which the host connects in place of a URL, 0 for any free port"),
   Options.withDefault(0)
 )
 
 /** The word that names a server with a URL, for `trace` and `record`. */
 export const url = Args.text({ name: "url" }).pipe(
-  Args.withDescription("The URL of the server, unless its command line stands after --"),
+  Args.withDescription("The URL of the server, unless its command line comes after --"),
   Args.atMost(1)
 )
 
 /**
- * Passes messages on, until a launched server ends or the command is interrupted. `after` is the command line after `--`. Fails when the
- * server cannot be launched or ends with another code than 0, when the port cannot be used, and when no server is named.
+ * Passes messages on until a launched server ends or the command is interrupted. `after` is the command line after `--`. Fails when the
+ * server cannot be launched or ends with another exit code than 0, when the port cannot be used, and when the user names no server.
  */
 export const run = (
   after: ReadonlyArray<string>,

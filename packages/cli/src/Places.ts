@@ -1,6 +1,6 @@
 /**
- * The files and folders that a user names for what a command writes (`Call`, `Trace`, `Record`, `Init`). A command opens or checks the
- * place before its work begins, and fails with a sentence when it cannot write there.
+ * Opens and checks the files and folders to which a command writes, for `Call`, `Trace`, `Record` and `Init`. The user names these files
+ * and folders. A command calls this module before its work begins, and fails with a sentence when it cannot write there.
  */
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Effect from "effect/Effect"
@@ -16,8 +16,8 @@ const WHY: Readonly<Record<string, string>> = {
   ENOTDIR: "a part of the path is a file",
   EEXIST: "there is a file of this name",
   EISDIR: "it is a folder",
-  EACCES: "you may not write there",
-  EPERM: "you may not write there",
+  EACCES: "you are not allowed to write there",
+  EPERM: "you are not allowed to write there",
   EROFS: "nothing can be written there",
   ENOSPC: "no space is left there"
 }
@@ -36,7 +36,7 @@ export const written = <A, R>(
   effect: Effect.Effect<A, Error, R>
 ): Effect.Effect<A, Failure, R> => Effect.mapError(effect, failed(path))
 
-/** Makes the folder and the folders above it, where they are missing. Fails when nothing can be written to the folder. */
+/** Makes the folder and the folders above it, if they are missing. Fails when the command cannot write to the folder. */
 export const folder = (path: string): Effect.Effect<void, Failure, FileSystem.FileSystem> =>
   Effect.flatMap(FileSystem.FileSystem, (files) =>
     written(
@@ -53,8 +53,8 @@ export const writable = (path: string): Effect.Effect<void, Failure, FileSystem.
     ))
 
 /**
- * Opens a file to write to, until the scope closes. Fails when the file cannot be opened. When a write fails later, the command goes on,
- * and says so once on standard error.
+ * Opens a file for writing, until the scope closes. Fails when the file cannot be opened. When a write fails later, the command continues,
+ * and prints this once on standard error.
  */
 export const file = (path: string, flags: "a" | "w"): Effect.Effect<WriteStream, Failure, Scope.Scope> =>
   Effect.acquireRelease(

@@ -1,6 +1,6 @@
 /**
- * How long a command waits for its server, for `CommandClient`: the seconds of `--timeout`, from the beginning of the connection to the
- * result. The time stands still while a person logs in or answers a question (`Target`, `Answers`, `Call`).
+ * Limits how long a command waits for its server, for `CommandClient`. The limit is the seconds of `--timeout`, from the beginning of the
+ * connection to the result. The time in which a person logs in or answers a question does not count (`Target`, `Answers`, `Call`).
  */
 import * as Race from "@effect-mcp/core/unstable/kit/Race"
 import * as Clock from "effect/Clock"
@@ -10,9 +10,9 @@ import * as SubscriptionRef from "effect/SubscriptionRef"
 import { Failure } from "./CommandFailure.js"
 
 export interface ServerTime {
-  /** Interrupts the effect and fails with `timeout` when the time has passed before the effect has ended. */
+  /** Runs the effect. When the time is over before the effect has ended, interrupts the effect and fails with `timeout`. */
   readonly limit: (server: string) => <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E | Failure, R>
-  /** The time stands still while this effect runs. */
+  /** Runs an effect whose time does not count. */
   readonly stop: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
 }
 

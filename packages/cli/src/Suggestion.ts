@@ -1,10 +1,10 @@
 /**
- * Suggests the name that a user may have meant with a word that names nothing: a command or an option (`OwnWords`), a server
+ * Suggests the name that a user may have meant with a misspelled word. The name may be a command or an option (`OwnWords`), a server
  * (`Configured`), a tool, a prompt or a resource (`Call`, `Inspect`), or an argument (`ArgumentWords`).
  */
 import { type Failure, usage } from "./CommandFailure.js"
 
-/** The number of letters to add, to leave out or to replace between two words. */
+/** Returns how many letters must be added, left out or replaced to change one word into the other word. */
 const distance = (a: string, b: string): number => {
   let row = Array.from({ length: b.length + 1 }, (_, index) => index)
   for (const [i, letter] of [...a].entries()) {
@@ -29,8 +29,8 @@ const closest = (word: string, names: ReadonlyArray<string>): string | undefined
     .sort((a, b) => a.letters - b.letters)[0]?.name
 
 /**
- * The failure for a word that is not among the names. It suggests the closest name, or, when no name is close, says what `otherwise` makes
- * of the first names.
+ * Makes the failure for a word that is not among the names. Its message suggests the closest name. When no name is close, the message has
+ * the text that `otherwise` makes from the first names.
  */
 export const unknown = (
   problem: (word: string) => string,

@@ -1,7 +1,7 @@
 /**
- * The server of a command, for `CommandClient`, `Bridge` and `Login`: a command line after `--`, a URL, or a name in a file of servers
- * (`Configured`). A server with a URL may ask for a login: then the browser opens, and the tokens are stored in the user's folder for the
- * next command.
+ * Finds the server of a command, for `CommandClient`, `Bridge` and `Login`. The user names the server by a command line after `--`, by a
+ * URL, or by a name in a file of servers (`Configured`). A server with a URL may require a login. Then this module opens the browser, and
+ * stores the tokens in the user's folder for the next command.
  */
 import * as Options from "@effect/cli/Options"
 import type * as FileSystem from "@effect/platform/FileSystem"
@@ -54,21 +54,21 @@ export const options = {
     Options.optional
   ),
   trust: Options.boolean("trust").pipe(
-    Options.withDescription("Uses a server of a file of this folder without asking")
+    Options.withDescription("Uses a server from a file of this folder without asking")
   ),
   headers: pairs("header", ":", "A header of every HTTP request, such as \"Authorization: Bearer …\""),
   env: pairs("env", "=", "A variable of the server's environment: NAME=value"),
   cwd: Options.directory("cwd", { exists: "yes" }).pipe(
-    Options.withDescription("Where the server runs"),
+    Options.withDescription("The folder in which the server runs"),
     Options.optional
   ),
   versions: Options.choice("revision", Version.all).pipe(
-    Options.withDescription("A revision of the protocol that may be spoken; all by default"),
+    Options.withDescription("A revision of the protocol that the client may use; all by default"),
     Options.repeated
   ),
   quiet: Options.boolean("quiet").pipe(
     Options.withAlias("q"),
-    Options.withDescription("Without the server's standard error")
+    Options.withDescription("Does not print the server's standard error")
   ),
   noLogin: Options.boolean("no-login").pipe(
     Options.withDescription("Fails when a server asks for a login; without this option the browser opens")
@@ -97,7 +97,7 @@ export interface Given extends Configured.Given {
 
 export interface Target {
   readonly connector: Connector<HttpClient | Authorization.Authorization>
-  /** The words that do not name the server. */
+  /** The words of the command line that do not name the server. */
   readonly rest: ReadonlyArray<string>
 }
 
@@ -106,7 +106,7 @@ const browsers: Partial<Record<NodeJS.Platform, readonly [string, ...Array<strin
   win32: ["rundll32.exe", "url.dll,FileProtocolHandler"]
 }
 
-/** Prints the address of a login page, for a user whose browser is on another machine, and opens the page. Never fails. */
+/** Opens a login page in the browser. Also prints the address, for a user whose browser is on another machine. Never fails. */
 const open = (url: URL): Effect.Effect<void> =>
   Effect.zipRight(
     print(process.stderr, `Log in at ${url.href}`),
@@ -134,7 +134,10 @@ const timed = (during: During): Layer.Layer<Browser, never, Browser> =>
     }))
   )
 
-/** What a connection needs: the HTTP client, and the logins of this user. `during` wraps the effect that waits for the user's login. */
+/**
+ * Provides what a connection needs: the HTTP client, and the logins of this user. `during` wraps the effect that waits for the user's
+ * login.
+ */
 export const live = (
   { allowOthers, privateHosts }: Pick<Given, "allowOthers" | "privateHosts">,
   during: During = (effect) => effect
@@ -149,8 +152,8 @@ export const live = (
 const isUrl = (word: string): boolean => /^https?:\/\//i.test(word)
 
 /**
- * The server that the words and the command line after `--` name, in the form of an entry of a file of servers. Fails with `usage` when no
- * server is named, and as `Configured.find` fails when the first word is a name.
+ * Returns the server that the words and the command line after `--` name, in the form of an entry of a file of servers. Fails with `usage`
+ * when the user names no server. When the first word is a name, fails as `Configured.find` does.
  */
 export const entryOf = (
   words: ReadonlyArray<string>,
@@ -160,7 +163,7 @@ export const entryOf = (
   {
     readonly name: string
     readonly entry: ServersConfig.Program | ServersConfig.Address
-    /** The words that do not name the server. */
+    /** The words of the command line that do not name the server. */
     readonly rest: ReadonlyArray<string>
   },
   Failure | QuitException,
@@ -179,7 +182,7 @@ export const entryOf = (
     : Effect.map(Configured.find(name, given), (entry) => ({ name, entry, rest }))
 }
 
-/** The server that the words and the command line after `--` name. */
+/** Returns the server that the words and the command line after `--` name. */
 export const find = (words: ReadonlyArray<string>, command: ReadonlyArray<string>, given: Given) =>
   Effect.map(
     entryOf(words, command, given),

@@ -1,7 +1,7 @@
 /**
- * Questions to the user at the terminal, made from JSON Schemas: for missing arguments of a tool (`Call`), and for the forms that a
- * server sends (`Answers`). Choices become a list, and a required boolean becomes a toggle. Every other value is typed: a string as it is,
- * the rest as JSON.
+ * Asks the user at the terminal for the values of a JSON Schema: the missing arguments of a tool (`Call`), or the values of a form that a
+ * server sends (`Answers`). Choices become a list, and a required boolean becomes a toggle. The user types every other value: a string
+ * without quotes, any other value as JSON.
  */
 import * as Prompt from "@effect/cli/Prompt"
 import type { JsonObject } from "@effect-mcp/core/protocol/Json"
@@ -17,8 +17,8 @@ interface Choice {
 }
 
 /**
- * A text for a question of `@effect/cli`, which writes the text as it is, and counts its characters to know how many lines to erase. So the
- * text is escaped, and cut to `room` characters, at least 8.
+ * Returns a text for a question of `@effect/cli`, escaped and cut to `room` characters, at least 8. This is needed because `@effect/cli`
+ * writes the text unchanged, and counts its characters to know how many lines it must erase.
  */
 const asked = (text: string, room: number): string => fit(line(text), Math.max(8, room), ({ length }) => length)
 
@@ -40,7 +40,7 @@ const choicesOf = (schema: JsonObject): ReadonlyArray<Choice> => {
     : []
 }
 
-/** How many columns of a line a question keeps for its own characters and for a short answer. */
+/** How many columns of a line a question needs for its own characters and for a short answer. */
 const OWN = 16
 
 interface Question {
@@ -50,9 +50,9 @@ interface Question {
   readonly width: number
   /** The whole text of the question. */
   readonly about: string
-  /** The text as the question shows it: on one line, and cut. */
+  /** The text that the question shows: on one line, and cut. */
   readonly message: string
-  /** The default, and below it the default as the question shows it. */
+  /** The default value. The next member is the default as the question shows it. */
   readonly initial: string
   readonly shown: string
 }
@@ -95,7 +95,10 @@ const prompt = ({ initial, message, name, required, schema, shown, width }: Ques
   )
 }
 
-/** Asks for each property that has no value in `given`: for required properties only, or for all properties. Returns all values. */
+/**
+ * Asks for each property that has no value in `given`: either for required properties only, or for all properties. Returns all values,
+ * including the values of `given`.
+ */
 export const complete = (
   schema: JsonObject,
   given: JsonObject,

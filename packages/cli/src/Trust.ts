@@ -1,7 +1,8 @@
 /**
- * Asks the user before an entry from a file of the current folder runs, for `Configured`: anybody who can write to the folder may have
- * written the entry. The user sees the whole entry, without the values of variables, and is asked once for each content. `--trust` takes
- * the place of the answer in a script. Without a terminal and without `--trust`, only an entry runs to which the user has agreed before.
+ * Asks the user before this program uses an entry from a file of the current folder, for `Configured`. Anybody who can write to the folder
+ * may have written the entry. The user sees the whole entry, without the values of its variables. The question comes once for each content
+ * of an entry. In a script, `--trust` gives the user's agreement. Without a terminal and without `--trust`, this program uses only entries
+ * to which the user has already agreed.
  */
 import * as Prompt from "@effect/cli/Prompt"
 import * as FileSystem from "@effect/platform/FileSystem"
@@ -14,15 +15,15 @@ import { refused } from "./CommandFailure.js"
 import { Output, paint, type Styled } from "./CommandOutput.js"
 import { fit, jsonText, line } from "./Escape.js"
 
-/** The most characters of an entry that the user is asked about: nobody reads what scrolls away. */
+/** The most characters of an entry that the user is asked about. Nobody reads a text that is longer than the screen. */
 const MAX_SHOWN = 5000
 
 const PLAIN = /^[\w@%+=:,./-]+$/
 
-/** A word as it stands in a command line. */
+/** Returns a word as the user would write it in a command line, with quotes if necessary. */
 const word = (text: string): string => PLAIN.test(text) ? text : jsonText(text, 0)
 
-/** The variables that a program gets from the `envFile` of its entry. */
+/** Returns the variables that a program gets from the `envFile` of its entry. */
 const ofEnvFile = (
   { server }: ServersConfig.ServerEntry,
   filled: ServersConfig.Program | ServersConfig.Address
@@ -35,7 +36,7 @@ const ofEnvFile = (
       )
     )
 
-/** Everything that an entry does, one line each. */
+/** Returns everything that an entry does, one line each. */
 const described = (
   name: string,
   file: string,
@@ -66,7 +67,7 @@ const described = (
   ]
 }
 
-/** The path of the empty file that stands for the user's agreement to an entry with this content. */
+/** Returns the path of an empty file. When this file exists, the user has agreed to an entry with this content. */
 const mark = (
   name: string,
   file: string,

@@ -1,14 +1,14 @@
 #!/usr/bin/env node
 /**
- * The program `effect-mcp`: runs the words of its command line, which `Cli` reads. Ctrl+C interrupts the command, which closes its
- * connections; the exit code says how the command ended.
+ * The program `effect-mcp`. `Cli` reads the words of the command line and runs a command. Ctrl+C interrupts the command, and the command
+ * then closes its connections. The exit code says how the command ended.
  */
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as Exit from "effect/Exit"
 import { run } from "./Cli.js"
 import { guard, say } from "./CommandOutput.js"
 
-// In `effect-mcp inspect … | head` the reader ends before the command, which must still close its connections.
+// In `effect-mcp inspect … | head` the reader ends before the command. The command must still close its connections.
 process.stdout.on("error", () => {})
 process.stderr.on("error", () => {})
 guard()

@@ -1,7 +1,7 @@
 /**
- * Makes tools from the endpoints of an `HttpApi` of `@effect/platform`. A call of a tool runs the API in the fiber of the call, with the
- * router, the middleware and the schemas of the API, and without a connection. So the API decodes, checks and answers a call in the same
- * way as an HTTP request. `OpenApi` makes the tools, from the OpenAPI document that the platform generates for the API.
+ * Makes tools from the endpoints of an `HttpApi` of `@effect/platform`. A call of a tool runs the API in the fiber of the call, without a
+ * network connection. The router, the middleware and the schemas of the API all run. So the API decodes, checks and answers a call in the
+ * same way as an HTTP request. `OpenApi` makes the tools from the OpenAPI document that the platform generates for the API.
  *
  * @see https://github.com/Effect-TS/effect/tree/main/packages/platform#http-api
  * @since 0.1.0
@@ -34,7 +34,7 @@ import * as OpenApi from "./OpenApi.js"
 import type { OpenApiError } from "./OpenApiError.js"
 
 /**
- * The service that `layer` requires: an implemented API. The layer `implemented` provides it.
+ * The service that `layer` requires: an API together with its implementation. The layer `implemented` provides this service.
  *
  * @category models
  */
@@ -44,8 +44,8 @@ export class Implemented extends Context.Tag("@effect-mcp/openapi/HttpApiTools/I
 }>() {}
 
 /**
- * Provides the API that `HttpApiBuilder.api` implements. Provide this layer to the server, together with the layers of the API. If it were
- * provided to the feature instead, the groups of the API would be built a second time.
+ * Provides the API that `HttpApiBuilder.api` implements. Provide this layer to the server, together with the layers of the API. If you
+ * provide this layer to the feature instead, the groups of the API are built a second time.
  *
  * @category layers
  */
@@ -79,7 +79,7 @@ export const implemented: Layer.Layer<Implemented, never, HttpApi.Api | HttpRout
     })
   ).pipe(Layer.provide([HttpApiBuilder.Router.Live, HttpApiBuilder.Middleware.layer]))
 
-/** The first endpoint of the API that has no route; `undefined` when every endpoint has a route. */
+/** Returns the method and the path of the first endpoint of the API that has no route; `undefined` when every endpoint has a route. */
 const missingIn = (
   routes: ReadonlyArray<HttpRouter.Route<unknown, unknown>>,
   { groups }: HttpApi.HttpApi<string, HttpApiGroup.HttpApiGroup.AnyWithProps>
@@ -90,7 +90,11 @@ const missingIn = (
     .find((endpoint) => !known.has(endpoint))
 }
 
-/** @category models */
+/**
+ * The options of `layer`.
+ *
+ * @category models
+ */
 export interface Options<Group extends string = string, R = never>
   extends Omit<OpenApi.Options<R>, "baseUrl" | "origins" | "tags">
 {
@@ -99,13 +103,13 @@ export interface Options<Group extends string = string, R = never>
 }
 
 /**
- * The endpoints of an API as tools of a server. The same handlers may also serve the API over HTTP (`HttpApiBuilder.serve`). An endpoint
- * that the OpenAPI document of the API leaves out does not become a tool.
+ * Serves the endpoints of an API as tools of a server. The same handlers may also serve the API over HTTP (`HttpApiBuilder.serve`). An
+ * endpoint that is not in the OpenAPI document of the API does not become a tool.
  *
- * When an endpoint fails with an error of its schemas, the call gives a result with `isError`. Its text has the `message` that the error
- * class defines, and the error as the API encodes it. A defect of a handler becomes a defect of the call. The middleware of the API runs
- * for each call. It can get the user of the call with `Effect.serviceOption` of the service that the MCP server has for its user, or from a
- * header that the option `request` sets.
+ * When an endpoint fails with an error that its schemas declare, the call gives a result with `isError`. The text of this result has the
+ * `message` that the error class defines, and the error as the API encodes it. A defect of a handler becomes a defect of the call. The
+ * middleware of the API runs for each call. The middleware can get the user of the call in two ways. It can use `Effect.serviceOption` of
+ * the service that the MCP server has for its user. Or it can read a header that the option `request` sets.
  *
  * @example
  * ```ts
@@ -172,10 +176,10 @@ const REFUSED =
   "The API answered the call of a tool with 401: its middleware found no user. Give the MCP server an `authenticator`, and " +
   "let the middleware take the user that `Effect.serviceOption` finds, or set a header by the option `request` of HttpApiTools.layer"
 
-/** A base URL is needed, but no request leaves the process. */
+/** The base URL of the requests. Every request has a base URL, but no request leaves the process. */
 const ORIGIN = "http://localhost"
 
-/** An API with only these groups. Only its OpenAPI document is used. */
+/** Makes an API with only these groups. This module uses only the OpenAPI document of the result. */
 const only = <Id extends string, Groups extends HttpApiGroup.HttpApiGroup.Any>(
   { annotations, groups, identifier }: HttpApi.HttpApi<Id, Groups, any, any>,
   names: ReadonlyArray<string>
@@ -185,7 +189,7 @@ const only = <Id extends string, Groups extends HttpApiGroup.HttpApiGroup.Any>(
     HttpApi.make(identifier).annotateContext(annotations)
   )
 
-/** A client that runs the API in the fiber of the request. */
+/** Makes a client that runs the API in the fiber of the request. */
 const clientOf = (
   app: HttpApp.Default<unknown>,
   warnOfRefusal: Effect.Effect<void>
@@ -202,7 +206,7 @@ const clientOf = (
     })
   )
 
-/** Turns errors into responses. By its type an app of the platform has no errors, but it fails for a request without a route. */
+/** Turns errors into responses. By its type an app of the platform has no errors, but an app fails for a request without a route. */
 const respond = (app: HttpApp.Default<unknown>): HttpApp.Default =>
   Effect.catchAll(
     app,

@@ -1,10 +1,10 @@
 /**
  * Makes tools from the operations of an OpenAPI document (3.0, 3.1 or 3.2). The handlers of the tools call the HTTP API. Schemas and
- * descriptions come from the document; hints come from the HTTP methods. No argument of a call can change the server or the operation of a
- * request.
+ * descriptions come from the document; hints come from the HTTP methods. The arguments of a call cannot change the server or the operation
+ * of a request.
  *
- * The application parses the JSON or YAML of the document, and bundles a document of several files into one value. `Operations` reads the
- * operations, `Request` makes the requests, `ApiAnswer` reads the answers.
+ * Your program parses the JSON or YAML of the document. When the document has several files, your program bundles them into one value.
+ * `Operations` reads the operations, `Request` makes the requests, `ApiAnswer` reads the answers.
  *
  * @see https://spec.openapis.org/oas/v3.1.1.html
  * @since 0.1.0
@@ -71,11 +71,15 @@ export interface Parameter {
   readonly isRequired: boolean
 }
 
-/** @category models */
+/**
+ * The options of `make` and `layer`.
+ *
+ * @category models
+ */
 export interface Options<R = never> {
   /**
    * The absolute http or https URL of the API. Default: the first of the `servers` of the operation, of its path or of the document, with
-   * the default values of its variables.
+   * the default values of the server's variables.
    */
   readonly baseUrl?: string | undefined
   /**
@@ -85,39 +89,44 @@ export interface Options<R = never> {
    */
   readonly origins?: ReadonlyArray<string> | undefined
   /**
-   * Gives the name of the tool of an operation. When the result is `undefined`, the operation is left out. Characters that models do not
-   * accept are replaced, and a name that another tool already has gets a number. Default: the `operationId`, or without one the method and
-   * the path.
+   * Gives the name of the tool of an operation. When the function returns `undefined`, the operation does not become a tool. Characters
+   * that models do not accept are replaced, and a name that another tool already has gets a number. Default: the `operationId`. For an
+   * operation without `operationId` the default is the method and the path.
    */
   readonly name?: ((operation: Operation) => string | undefined) | undefined
-  /** An operation becomes a tool only if it has one of these tags. Default: no operation is left out. */
+  /**
+   * Tags of operations. An operation becomes a tool only if it has one of these tags. Default: operations with any tag or without a tag
+   * become tools.
+   */
   readonly tags?: ReadonlyArray<string> | undefined
-  /** Gives the description, the title and the hints of a tool, in place of those from the document. Default: those from the document. */
+  /** Gives the description, the title and the hints of a tool. Default: the description, the title and the hints from the document. */
   readonly describe?: ((operation: Operation) => Tool.Description) | undefined
   /**
-   * Decides about each parameter and about the body. When the function gives an effect, the tool has no such argument, and each call uses
-   * the value of the effect. This value is the JSON value of the parameter, before it is written as text; with the value `undefined` the
-   * request does not have the parameter. When the function gives `undefined` instead of an effect, the parameter is an argument that the
-   * model gives. The effect may use `ServerSession` and `RequestContext`, for example to give the tenant of the user. When the effect
-   * fails, the call fails as for the option `request`. Default: all parameters are arguments.
+   * Decides for each parameter, and for the body, who gives the value. When the function returns an effect, the tool does not have an
+   * argument for the parameter, and each call uses the value of the effect. This value is the JSON value of the parameter, before the value
+   * is written as text. With the value `undefined` the request does not have the parameter. When the function returns `undefined` instead
+   * of an effect, the model gives the value as an argument. The effect may use `ServerSession` and `RequestContext`, for example to give
+   * the tenant of the user. When the effect fails, the call fails in the same way as for the option `request`. Default: the model gives all
+   * parameters.
    */
   readonly parameter?:
     | ((parameter: Parameter, operation: Operation) => Effect.Effect<unknown, Error, R> | undefined)
     | undefined
   /**
-   * Changes each request before it is sent, for example adds a token of the user: `(request) => Effect.succeed(bearerToken(request,
-   * token))`. The function may use `ServerSession` and `RequestContext`. When the function fails with an `McpError`, the model reads the
-   * message of the error. Any other error is logged, and the model reads that the request could not be sent. Default: requests are sent
-   * unchanged.
+   * Changes each request before it is sent. For example, this function adds a token of the user: `(request) =>
+   * Effect.succeed(bearerToken(request, token))`. The function may use `ServerSession` and `RequestContext`. When the function fails with
+   * an `McpError`, the model reads the message of the error. Any other error is logged, and the model reads that the request could not be
+   * sent. Default: requests are sent unchanged.
    */
   readonly request?:
     | ((request: HttpClientRequest, operation: Operation) => Effect.Effect<HttpClientRequest, Error, R>)
     | undefined
   /**
-   * Whether a tool advertises an output schema when the document has a JSON schema for every successful answer. An answer that does not
-   * conform to the schema becomes an error result with the answer as text, so use false for an API that deviates from its document. A tool
-   * advertises no output schema when the schema would have more than 262,144 characters, when it refers to something outside the document,
-   * or when the output schemas of the document would have more than 8,388,608 characters together. Default: true.
+   * Whether a tool has an output schema when the document has a JSON schema for every successful answer. An answer that does not conform to
+   * the schema becomes an error result with the answer as text. So use `false` for an API that deviates from its document. In three cases a
+   * tool has no output schema in spite of `true`. First, the schema would have more than 262,144 characters. Second, the schema refers to
+   * something outside the document. Third, the output schemas of the document would have more than 8,388,608 characters together. Default:
+   * true.
    */
   readonly outputs?: boolean | undefined
   /** How long the API may take to answer. Default: 30 seconds. */
@@ -136,11 +145,15 @@ export interface Options<R = never> {
 export interface OperationTool<R = never> {
   readonly operation: Operation
   readonly definition: Tool.Tool<string, JsonObject, JsonObject, unknown, never>
-  /** The handler of the tool, which calls the API. Each error becomes a result with `isError`. */
+  /** The handler of the tool, which calls the API. Each error becomes a result with `isError`, so the handler does not fail. */
   readonly call: (args: JsonObject) => Effect.Effect<unknown, never, HttpClient.HttpClient | R>
 }
 
-/** @category models */
+/**
+ * The tools of a document, and the operations that were skipped.
+ *
+ * @category models
+ */
 export interface OpenApi<R = never> {
   readonly tools: ReadonlyArray<OperationTool<R>>
   readonly skipped: ReadonlyArray<Skipped>
@@ -162,9 +175,9 @@ export interface Skipped {
 }
 
 /**
- * Reads a document. An operation with a part that cannot be read is skipped, for example a dangling reference, a reference to another
- * document, or a path without its parameter. Fails when the value is not an OpenAPI document of a supported version, or when there is
- * neither a server in the document nor the option `baseUrl`. The error has the JSON pointer of the part.
+ * Makes tools from a document. An operation with a part that cannot be read is skipped, for example an operation with a dangling reference,
+ * a reference to another document, or a path without its parameter. Fails when the value is not an OpenAPI document of a supported version.
+ * Also fails when the document has no server and the option `baseUrl` is missing. The error has the JSON pointer of the part.
  *
  * @category constructors
  */
@@ -174,7 +187,8 @@ export const make = <R = never>(
 ): Effect.Effect<OpenApi<R>, OpenApiError> => Effect.suspend(() => Document.attempt("", () => read(document, options)))
 
 /**
- * The operations of a document as features of a server. Operations that cannot become tools are left out, and a warning is logged for each.
+ * Serves the operations of a document as features of a server. Operations that cannot become tools are left out, and a warning is logged
+ * for each.
  *
  * @example
  * ```ts
@@ -256,12 +270,12 @@ const isLeftToModel =
     return value === undefined
   }
 
-/** The error of a part as a text that completes a sentence whose subject is the operation. */
+/** Converts the error of a part to a text that completes a sentence whose subject is the operation. */
 const unreadable = ({ pointer, problem }: OpenApiError): string =>
   `has a part that cannot be read: "${pointer}" ${problem}`
 
 /**
- * Gives a function that finds the base URL of an operation. The function throws when the option `baseUrl`, or the server of the document,
+ * Makes a function that finds the base URL of an operation. The function throws when the option `baseUrl`, or the server of the document,
  * cannot be used.
  */
 const bases = (document: Document.Document, given: string | undefined) => {
@@ -281,13 +295,16 @@ const foreign = (origin: string): string =>
   `has a server of another origin than the document, ${origin}: name the origin in the option \`origins\`, or give the option \`baseUrl\``
 
 /**
- * The most characters of the schemas of all tools of a document. Parts that several tools share count for each tool, because each schema is
- * compiled and listed by itself.
+ * The most characters of the schemas of all tools of a document. Parts that several tools share count for each of these tools, because the
+ * server compiles and lists each schema separately.
  */
 const MAX_INPUTS = 16 * 1024 * 1024
 const MAX_OUTPUTS = 8 * 1024 * 1024
 
-/** The operation, without the schemas that exceed the remaining room. Subtracts the lengths of the kept schemas from `room`. */
+/**
+ * Returns the operation without the schemas that are longer than the remaining room. `room` has the numbers of characters that are still
+ * allowed. The function subtracts the lengths of the kept schemas from `room`.
+ */
 const within = (room: { input: number; output: number }, one: Operations.Operation): Operations.Operation => {
   const fitting = (kind: "input" | "output", schema: JsonObject | undefined) => {
     if (schema === undefined) return undefined
@@ -312,7 +329,7 @@ const defaultName = ({ id, method, path }: Operation): string =>
 
 const MAX_NAME = 64
 
-/** A name that every known model API accepts. A shortened name ends with a hash, so that two long names stay different. */
+/** Makes a name that every known model API accepts. A shortened name ends with a hash, so that two long names stay different. */
 const legalName = (name: string): string => {
   const safe = name.replace(/[^A-Za-z0-9_-]/gu, "_").replace(/^(?![A-Za-z_])/, "_").replace(/^__proto__$/, "_proto_")
   if (safe.length <= MAX_NAME) return safe
@@ -320,7 +337,7 @@ const legalName = (name: string): string => {
   return safe.slice(0, MAX_NAME - end.length) + end
 }
 
-/** Gives a function that makes legal names. A name that another tool already has gets a number. */
+/** Makes a function that converts names as `legalName` does. A name that another tool already has gets a number. */
 const uniqueNames = (): (wanted: string) => string => {
   const taken = new Set<string>()
   // The last number of each name, so that a document that repeats one name many times causes no long search.
@@ -439,7 +456,7 @@ const valueOf = <R>({ argument, isRequired, value }: Taken<R>): Effect.Effect<re
 
 const MAX_REDIRECTS = 3
 
-/** Sends a request, and follows redirects to the same origin. */
+/** Sends a request, and follows up to `redirects` redirects to the same origin. */
 const execute = (
   client: HttpClient.HttpClient,
   request: HttpClientRequest,
@@ -460,7 +477,7 @@ const textOf = ({ content }: ToolResult.ToolResult): string => {
   return first?.type === "text" ? first.text : ""
 }
 
-// An error of the HTTP client has the whole request, including the credentials of the application and the arguments, and loggers write
+// An error of the HTTP client contains the whole request, including the credentials of the application and the arguments. Loggers write
 // every member of an error. So the log and the model get only the texts of the following functions.
 
 const failureForModel = (error: HttpClientError): string =>
@@ -477,7 +494,7 @@ const failureForLog = ({ _tag, cause, reason }: HttpClientError): string =>
 
 const MAX_CAUSES = 5
 
-/** The names of up to `left` nested causes, the outermost first. */
+/** Returns the names of up to `left` nested causes, the outermost first. */
 const causes = (cause: unknown, left: number): ReadonlyArray<string> => {
   if (left === 0 || !(cause instanceof Error)) return []
   // The message of an error with a code is about the connection and is shown. Other messages may quote secrets, such as an invalid header.

@@ -1,6 +1,6 @@
 /**
- * The error of an OpenAPI document that cannot be used, with the place in the document. `OpenApi.make` and `OpenApi.layer` fail with
- * this error. An operation that cannot become a tool causes no error: `OpenApi` skips the operation.
+ * The error of an OpenAPI document that cannot be used. It names the place in the document. `OpenApi.make` and `OpenApi.layer` fail with
+ * this error. For a single operation that cannot become a tool they do not fail: `OpenApi` skips this operation.
  *
  * @since 0.1.0
  */

@@ -1,5 +1,5 @@
 /**
- * The operations of an OpenAPI document as tools of an MCP server.
+ * Makes tools of an MCP server from the operations of an OpenAPI document.
  *
  * @since 0.1.0
  */

@@ -1,10 +1,12 @@
 /**
- * Serves the features of another MCP server, the upstream, as features of a server: tools, resources, prompts and completions. Progress,
- * log messages and questions to the client are passed on as well. The client and the upstream may use different protocol revisions.
+ * Serves the features of another MCP server as features of your server: tools, resources, prompts and completions. The other MCP server is
+ * called the upstream. The proxy also passes on progress, log messages, and questions of the upstream to the client (elicitation, sampling,
+ * roots). The client and the upstream may use different protocol revisions.
  *
- * A server may have its own features and several proxies. When names are equal, clients get the entry of the server itself; among proxies
- * they get the entry of the proxy that has listed the name first. When the upstream fails, only calls of its own entries fail.
- * `upstream/Sessions` has the sessions with the upstream, `entries/Mirror` has the entries, and `calls/Forward` sends the calls.
+ * A server may have its own features and several proxies. When two entries have the same name, clients get the entry of the server itself.
+ * Among proxies, clients get the entry of the proxy that has listed the name first. When an upstream fails, only calls of the entries of
+ * this upstream fail. `upstream/Sessions` chooses the session with the upstream, `entries/Mirror` registers the entries, and
+ * `calls/Forward` sends the calls.
  *
  * @since 0.1.0
  */
@@ -45,34 +47,41 @@ import * as Sessions from "./upstream/Sessions.js"
 import * as UpstreamError from "./upstream/UpstreamError.js"
 import * as UpstreamQuestions from "./upstream/UpstreamQuestions.js"
 
-/** @category models */
+/**
+ * The options of `layer` and `layerConnected`.
+ *
+ * @category models
+ */
 export interface Options {
   /** The name of the upstream in logs and in the errors that clients get. Default: the name of the connector, without a query. */
   readonly name?: string | undefined
-  /** A prefix for the names of tools and prompts that clients see. Default: none. */
+  /** A prefix for the names of tools and prompts, as clients get them. Default: no prefix. */
   readonly prefix?: string | undefined
   /**
-   * Gives the name of an entry that clients see, in place of `prefix` and the name of the upstream. For a resource this is the URI, for a
-   * template the URI template, which must keep its variables. When two entries get the same name, clients get the first entry. Default: the
-   * prefix and the name.
+   * Gives the name of an entry for clients. The option `prefix` is then not used. For a resource the name is the URI. For a template the
+   * name is the URI template, which must keep its variables. When two entries get the same name, clients get the first entry. Default:
+   * `prefix` and the name at the upstream.
    */
   readonly rename?: ((entry: ProxyEntry) => string) | undefined
   /**
-   * Whether clients get an entry. With this option or `rename`, clients can read only resources that are listed or match a template;
-   * without both options, every resource that the upstream serves. Default: every entry.
+   * Returns `true` for an entry that clients get. With this option or `rename`, clients can read only resources that are listed or that
+   * match a template. Without these two options, clients can read every resource that the upstream serves. Default: clients get every
+   * entry.
    */
   readonly filter?: ((entry: ProxyEntry) => boolean) | undefined
   /**
-   * Detects tools of the upstream that have changed. Clients do not see a tool that the fingerprints refuse, and a call of this tool gives
-   * a result that says why. In the fingerprints the upstream has the name in the option `name`. Default: none.
+   * Detects tools of the upstream that have changed. A tool that the fingerprints refuse is not in the lists of clients, and a call of this
+   * tool gives a result that says why. The name of the upstream in the fingerprints is the option `name`. Default: the proxy does not
+   * detect changes.
    */
   readonly fingerprints?: ToolFingerprints | undefined
   /**
-   * Whether each client has its own session with the upstream (`each`), or all clients share one session (`shared`). An upstream that keeps
-   * state for a session, or asks its client, needs `each`: in a shared session over a pipe, a question reaches a client only while no other
-   * client's call runs. Anonymous clients of revision 2026-07-28 over HTTP cannot be told apart. With `each` they share a session if the
-   * server listens only on loopback; otherwise each of their requests opens a session. Default: `each` for an upstream of revision
-   * 2025-11-25 or earlier, `shared` for an upstream of revision 2026-07-28, whose questions are part of the result of a call.
+   * Whether each client has its own session with the upstream (`each`), or all clients share one session (`shared`). Use `each` for an
+   * upstream that keeps state for a session, or that asks its client. In a shared session over stdio, a question of the upstream reaches a
+   * client only while no other client's call runs. The server cannot distinguish anonymous clients of revision 2026-07-28 over HTTP. With
+   * `each`, these clients share a session if the server listens only on loopback. Otherwise each of their requests opens a session.
+   * Default: `each` for an upstream of revision 2025-11-25 or earlier. For an upstream of revision 2026-07-28 the default is `shared`,
+   * because its questions are part of the result of a call.
    */
   readonly sessions?: "each" | "shared" | undefined
   /** How many clients may have their own session with the upstream. The calls of further clients fail. Default: 1,000. */
@@ -84,27 +93,28 @@ export interface Options {
   /** How many entries of the upstream clients get at most. Further entries are left out, and a warning is logged. Default: 10,000. */
   readonly maxEntries?: number | undefined
   /**
-   * How long an attempt to connect may take, and how long the server and its clients wait for the connection. Default: an attempt may take
-   * 3 minutes, and the server and its clients wait for 10 seconds.
+   * Two limits with one value: how long an attempt to connect may take, and how long the server and its clients wait for the connection.
+   * Default: an attempt may take 3 minutes, and the server and its clients wait for 10 seconds.
    */
   readonly connectTimeout?: Duration.DurationInput | undefined
   /**
-   * When the proxy connects again after the connection has ended or an attempt has failed. After a connection of at least 1 minute the
-   * schedule starts from its beginning. Default: after half a second, then after twice the time of the last wait, at most 30 seconds.
+   * The schedule of the attempts to connect again, after the connection has ended or an attempt has failed. After a connection of at least
+   * 1 minute the schedule starts from its beginning. Default: the first wait is about half a second, each further wait is about twice as
+   * long, and no wait is longer than 30 seconds.
    */
   readonly reconnect?: Schedule.Schedule<unknown, unknown> | undefined
   /**
-   * Calls at an upstream of revision 2025-11-25 or earlier may wait until clients of revision 2026-07-28 answer questions. `max` is how
-   * many calls may wait, `ttl` is how long a call waits. Default: 1,000 for 10 minutes.
+   * The limits for calls that wait until a client of revision 2026-07-28 answers a question. This happens only at an upstream of revision
+   * 2025-11-25 or earlier. `max` is how many calls may wait. `ttl` is how long a call may wait. Default: 1,000 calls, and 10 minutes.
    */
   readonly waiting?: {
     readonly max?: number | undefined
     readonly ttl?: Duration.DurationInput | undefined
   } | undefined
   /**
-   * The options of the client that calls the upstream. Its `timeout` is 5 minutes by default, and each progress notification restarts it;
-   * requests for lists have 1 minute. The proxy passes on the extensions in `extensions`: tasks, and the requests and notifications that
-   * clients send.
+   * The options of the client that calls the upstream. The default of `timeout` is 5 minutes, and each progress notification restarts this
+   * time. The default for `initialize` and for requests of lists is 1 minute. The proxy passes on the extensions in `extensions`: tasks,
+   * and the requests and notifications that clients send.
    */
   readonly client?:
     | Omit<Client.Options, "checkOutputs" | "features" | "onCacheHints" | "onNotification" | "prior">
@@ -112,8 +122,8 @@ export interface Options {
 }
 
 /**
- * The features of an upstream. The server starts when the upstream has listed its entries, or when it could not be reached within
- * `connectTimeout`. In the second case the proxy continues to connect, and the server notifies clients when the entries arrive.
+ * Serves the features of an upstream. The server starts when the upstream has listed its entries, or when the upstream could not be reached
+ * within `connectTimeout`. In the second case the proxy continues to connect, and the server notifies clients when the entries arrive.
  *
  * @example
  * ```ts
@@ -139,7 +149,8 @@ export const layer = <R = never>(
   ))
 
 /**
- * Like `layer`, but it waits until the upstream has listed its entries, and fails when the upstream cannot be reached at the start.
+ * Does the same as `layer`, but waits until the upstream has listed its entries, and fails when the upstream cannot be reached at the
+ * start.
  *
  * @category layers
  */
@@ -194,7 +205,7 @@ interface Upstream {
 /** The state that the entries and the calls of the proxy need. */
 interface Base extends Settings, Upstream {
   readonly registry: RegistryService
-  /** Runs an effect for which no client waits. */
+  /** Runs an effect in the background; no client waits for it. */
   readonly fork: (effect: Effect.Effect<void>) => void
 }
 
@@ -253,7 +264,7 @@ const upstreamOf = Effect.fnUntraced(function*(settings: Settings, onOpen: Links
     Effect.flatMap(Effect.scope, (scope) => EffectInternals.childOf(scope, "parallel")),
     (closing, exit) => Scope.close(closing, exit)
   )
-  // The listing link counts the calls of all clients, because any call may change what the upstream lists.
+  // The link that follows the lists counts the calls of all clients, because any call may change what the upstream lists.
   const calls = new OwnCalls()
   const listingLink = yield* ListingLink.make({
     name,
@@ -302,7 +313,7 @@ const open = (
     () => Effect.fail(new RequestTimeout({ method: "initialize", millis: Duration.toMillis(attempt) }))
   )
 
-/** Follows the lists and the updates in the session of one client. */
+/** Follows the lists and the updates of resources in the session of one client with the upstream. */
 const onOpen = Effect.fnUntraced(function*(
   self: Self,
   link: Link.Link,
@@ -327,8 +338,8 @@ const onOpen = Effect.fnUntraced(function*(
 })
 
 /**
- * Opens the session of a client with subscriptions again, after the first wait of the schedule. Such a client may only listen, so that no
- * request of the client would open the session.
+ * Opens the session of a client with subscriptions again, after the first wait of the schedule. This is needed because such a client may
+ * only listen: then no request of the client opens the session.
  */
 const openAgain = ({ reconnect, sessions, subscriptions }: Self, client: ServerSessionService): Effect.Effect<void> =>
   Effect.suspend(() => {
@@ -397,7 +408,10 @@ const mirrorOf = (
   })
 }
 
-/** Passes on the requests and notifications of extensions, except for tasks, which the server of the proxy handles. */
+/**
+ * Passes on the requests and notifications of extensions, except for the extension of tasks: the server of the proxy handles these
+ * requests.
+ */
 const passExtensions = ({ extensions, forward, registry, sessions }: Self) =>
   Layer.build(Layer.provide(
     Forward.extensionRequests(
@@ -435,7 +449,7 @@ const observe = (self: Self): Effect.Effect<void, never, Scope.Scope> => {
   })
 }
 
-/** Runs an effect on a separate fiber, when the upstream is connected. */
+/** Runs an effect with the shared link on a separate fiber. Does nothing when the upstream is not connected within `connectTimeout`. */
 const whenLinked = (
   { fork, listingLink }: Self,
   use: (shared: Link.Link) => Effect.Effect<void, unknown> | undefined
@@ -449,8 +463,8 @@ const MAX_INSTRUCTIONS = 65_536
 
 /**
  * Adds the capabilities and instructions of the upstream to the description of the server, until the scope closes. Before the upstream was
- * reached, the server offers all four kinds of entries, because a client keeps the capabilities of its handshake. The function that this
- * gives replaces the description by what a session with the upstream declares.
+ * reached, the server declares the capabilities for all kinds of entries, because a client keeps the capabilities of its handshake. The
+ * result is a function that gets a session with the upstream. After a call of this function the server declares what this session declares.
  */
 const describing = (
   registry: RegistryService,
@@ -473,7 +487,7 @@ const describing = (
       })
   })
 
-/** The connector, with its required services from the context of the layer. */
+/** Returns the connector with its required services, which come from the context of the layer. */
 const provided = <R>(connector: Connector<R>): Effect.Effect<Connector, never, Exclude<R, Scope.Scope>> =>
   Effect.map(Effect.context<Exclude<R, Scope.Scope>>(), (context) => ({
     ...connector,

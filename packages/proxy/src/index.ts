@@ -1,5 +1,5 @@
 /**
- * Passes an upstream MCP server on as features of your own server.
+ * Serves the features of another MCP server, the upstream, as features of your own server.
  *
  * @since 0.1.0
  */

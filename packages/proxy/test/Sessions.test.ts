@@ -284,7 +284,7 @@ describe("An upstream up to 2025-11-25", () => {
       assert.strictEqual(text(yield* first.callTool("count")), "1")
       const second = yield* Client.make(through, { versions: legacy })
       const error = yield* Effect.flip(second.callTool("count"))
-      assert.include(error.message, "serves 1 clients already")
+      assert.include(error.message, "already serves 1 clients")
     }))
 
   it.scopedLive("learns the roots of the client before the first call, and when they change", () =>
@@ -391,7 +391,7 @@ describe("A call of a client of 2026-07-28 at an upstream up to 2025-11-25", () 
       const call = rounds(session)
       assert.strictEqual((yield* call()).resultType, "input_required")
       const error = yield* Effect.flip(call())
-      assert.include(error.message, "has 1 calls already that wait for answers of clients")
+      assert.include(error.message, "already has 1 calls that wait for answers of clients")
     }))
 
   it.scoped("ends when its client does not answer in time", () =>

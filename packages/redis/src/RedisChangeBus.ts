@@ -1,7 +1,8 @@
 /**
- * `ChangeBus` in Redis, over a `RedisConnection`. All nodes append to one stream, and each node reads the stream with a separate
- * connection. The entries are numbered, so that a node knows when it has missed entries. After a restart of Redis a node cannot know this,
- * and assumes that it has missed entries. `ChangeMember` of core decodes the entries.
+ * Implements `ChangeBus` with Redis, over a `RedisConnection`. Through this bus the nodes of a server notify each other of changes. All
+ * nodes append to one Redis stream, and each node reads the stream with a separate connection. The entries are numbered, so that a node
+ * notices when it has missed entries. After a restart of Redis a node cannot notice this, and assumes that it has missed entries.
+ * `ChangeMember` of core decodes the entries.
  *
  * @since 0.1.0
  */
@@ -14,13 +15,23 @@ import * as StreamEntries from "./connection/StreamEntries.js"
 import type { Script } from "./RedisCommand.js"
 import { RedisConnection } from "./RedisConnection.js"
 
-/** @category models */
+/**
+ * The options of `make` and `layerWith`.
+ *
+ * @category models
+ */
 export interface Options {
-  /** How many changes Redis stores at least. A node that is further behind gets the change `Unknown`. Default: 10,000. */
+  /**
+   * How many changes Redis stores at least. A node that has not read more than this number of changes gets the change `Unknown` instead.
+   * Default: 10,000.
+   */
   readonly maxChanges?: number | undefined
 }
 
-/** KEYS: the stream, the counter. ARGV: the member, the change, how many changes to keep. */
+/**
+ * Adds a change to the stream. KEYS: the stream, the counter. ARGV: the id of the node that publishes, the change, how many changes to
+ * keep.
+ */
 const publish: Script = {
   keys: 2,
   types: ["stream", "string"],
@@ -58,8 +69,8 @@ export const make = (options: Options = {}): Effect.Effect<ChangeBusService, nev
           key: `${id} of ${stream}`
         })))
       }
-      // When Redis is another process, or its number or last entry is lower than before, changes may be lost. The node then goes on at the
-      // present end of the stream.
+      // When Redis is another process, or its number or last entry is lower than before, changes may be lost. Then the node continues at
+      // the present end of the stream.
       const looked = Effect.map(place, (now): ReadonlyArray<Change> => {
         if (now.process === process && now.number >= reader.number && !StreamEntries.isBefore(now.last, last)) return []
         ;({ last, number: reader.number, process } = now)

@@ -7,7 +7,7 @@
  */
 
 /**
- * A reply of Redis: a text, a number, `null` for nothing, or a list of replies.
+ * A reply of Redis: a text, a number, `null` for a missing value, or a list of replies.
  *
  * @category models
  */
@@ -28,6 +28,6 @@ export type KeyType = "hash" | "stream" | "string" | "zset"
 export interface Script {
   readonly lua: string
   readonly keys: number
-  /** The types of the keys, in the order of the keys. Default: the types are not checked. */
+  /** The types that the keys must have, in the order of the keys. Default: the types are not checked. */
   readonly types?: ReadonlyArray<KeyType> | undefined
 }

@@ -1,10 +1,10 @@
 /**
- * The connections of a node to Redis 7 or later, or to a Redis cluster, for the other modules of this package. A command that Redis does
- * not answer fails after the option `timeout`. The number of waiting commands is limited. A lost connection never ends the process.
+ * Connects a node to Redis 7 or later, or to a Redis cluster, for the other modules of this package. A command that Redis does not answer
+ * fails after the time in the option `timeout`. The number of waiting commands is limited. A lost connection never ends the process.
  *
- * `RedisClient` is one client, `ChannelListeners` listens to channels. This package gives each of its keys a fixed type. When a command
- * finds a key with the prefix and another type, no node has written it: the command removes the key, logs its name, and runs again. Keys
- * without the prefix are never removed.
+ * `RedisClient` is one client, `ChannelListeners` listens to channels. Each key of this package has a fixed type. When a command finds a
+ * key of another type that begins with the option `prefix`, no node has written this key. Then this module removes the key, logs the name
+ * of the key, and runs the command again. It never removes keys without the prefix.
  *
  * @since 0.1.0
  */
@@ -24,7 +24,8 @@ import type { KeyType, Reply, Script } from "./RedisCommand.js"
 import { RedisError } from "./RedisError.js"
 
 /**
- * The connection of a node. The commands and scripts fail with a `RedisError` when Redis does not answer in time or refuses them.
+ * The connections of a node. A command or script fails with a `RedisError` when Redis does not answer in time, or refuses the command or
+ * script.
  *
  * @category models
  */
@@ -33,7 +34,7 @@ export interface RedisConnectionService {
   readonly prefix: string
   /** Sends one command and gives the reply. */
   readonly command: (name: string, ...args: ReadonlyArray<string | number>) => Effect.Effect<Reply, RedisError>
-  /** Runs a command once for each list of arguments, all in one round trip. Fails when one of these runs has failed. */
+  /** Runs a command once for each list of arguments, in one round trip. Fails when one of these runs has failed. */
   readonly each: (
     name: string,
     all: ReadonlyArray<ReadonlyArray<string | number>>
@@ -41,14 +42,15 @@ export interface RedisConnectionService {
   /** Runs a script. The keys are the first arguments. In a cluster, all keys of one call must have the same hash tag. */
   readonly run: (script: Script, ...args: ReadonlyArray<string | number>) => Effect.Effect<Reply, RedisError>
   /**
-   * `command` and `run` on a separate connection, without the limits `maxWaiting` and `maxWaitingSize`. They are for leases and for other
-   * small commands that keep a node a member, so that these commands never wait behind data. A node also asks here whether another node
-   * lives, before it forwards a request to that node.
+   * The functions `command` and `run` on a separate connection, without the limits `maxWaiting` and `maxWaitingSize`. This connection is
+   * for small commands by which a node stays a member of its server, such as the renewal of a lease. (A lease is the right of a node to
+   * keep its sessions for a limited time.) These commands never wait until other commands have sent their data. With this connection a node
+   * also checks whether another node is alive, before it forwards a request to the other node.
    */
   readonly upkeep: Pick<RedisConnectionService, "command" | "run">
   /**
-   * Opens a separate connection for commands that block, and closes it with the scope. The function sends one command, and waits for its
-   * reply `wait` milliseconds longer than for other commands. `wait` is at most 2,000.
+   * Opens a separate connection for commands that block, and closes the connection with the scope. The result is a function that sends one
+   * command, and waits for its reply `wait` milliseconds longer than for other commands. `wait` is at most 2,000.
    */
   readonly blocking: Effect.Effect<
     (wait: number, name: string, ...args: ReadonlyArray<string | number>) => Effect.Effect<Reply, RedisError>,
@@ -57,7 +59,7 @@ export interface RedisConnectionService {
   >
   /**
    * Calls `listener` for each message of a channel, until the scope closes. Messages that are sent while the connection is lost do not
-   * arrive, so `listener` is also called when the connection listens again.
+   * arrive. So `listener` is also called when the connection listens again.
    */
   readonly subscribe: (
     channel: string,
@@ -70,7 +72,11 @@ export class RedisConnection
   extends Context.Tag("@effect-mcp/redis/RedisConnection")<RedisConnection, RedisConnectionService>()
 {}
 
-/** @category models */
+/**
+ * The options of `make` and `layerWith`.
+ *
+ * @category models
+ */
 export interface Options {
   /**
    * The address of Redis: `redis://user:password@host:6379/0`, or `rediss://` with TLS. Several addresses are nodes of one cluster.
@@ -78,39 +84,40 @@ export interface Options {
    */
   readonly url?: string | Redacted.Redacted | ReadonlyArray<string | Redacted.Redacted> | undefined
   /**
-   * The text at the beginning of the names of all keys. Servers that share one Redis need different prefixes. With the same prefix, one
-   * server would serve the sessions of the other server, and get its changes. Default: "mcp:".
+   * The text at the beginning of the names of all keys. Servers that share one Redis need different prefixes. With the same prefix, each
+   * server would serve the sessions of the other server, and get the changes of the other server. Default: "mcp:".
    */
   readonly prefix?: string | undefined
   /**
-   * How long a command waits for its reply, including the time without a connection. A connection on which commands were sent, and nothing
-   * arrives for this time, is replaced. Default: 2 seconds.
+   * How long a command waits for its reply, including the time without a connection. A connection is replaced when commands were sent on it
+   * and nothing arrives for this time. Default: 2 seconds.
    */
   readonly timeout?: Duration.DurationInput | undefined
   /**
-   * How many commands may wait for a reply or for a connection. Further commands are not sent, and fail at once with a `RedisError`. The
-   * limit holds for each of the four or five connections of a node, except for `upkeep`, which has no limit. Default: 10,000.
+   * How many commands may wait for a reply or for a connection. Further commands are not sent, and fail at once with a `RedisError`. Each
+   * of the four or five connections of a node has this limit, except for the connection `upkeep`, which has no limit. Default: 10,000.
    */
   readonly maxWaiting?: number | undefined
   /**
-   * How many characters the waiting commands may have. A command is refused only when the waiting commands already have more, so the last
-   * command may exceed the limit. Default: 64 Mi (67,108,864).
+   * How many characters the waiting commands may have together. A command is refused only when the waiting commands already have more than
+   * this number, so the last accepted command may exceed the limit. Default: 64 Mi (67,108,864) characters.
    */
   readonly maxWaitingSize?: number | undefined
 }
 
-/** Finds an address with another scheme. The driver would take such an address for the path of a socket. */
+/** Finds an address with another scheme than `redis` or `rediss`. The driver would use such an address as the path of a socket. */
 const OTHER = /^(?!rediss?:)[a-z][a-z0-9+.-]*:\/\//i
 
 /** The message does not contain the address, because the address may have a password. */
 const noAddress = new RedisError({
   message:
-    "The option `url` is not the address of a Redis: write it as redis://user:password@host:6379, or rediss:// for TLS"
+    "The option `url` is not the address of a Redis server: write it as redis://user:password@host:6379, or rediss:// for TLS"
 })
 
 /**
- * Connects to Redis, and disconnects when the scope closes. Fails when Redis cannot be reached within `timeout`. For the option `health` of
- * an HTTP server, the process is ready while Redis accepts writes. Logs a warning when Redis may drop keys because its memory is full.
+ * Connects to Redis, and disconnects when the scope closes. Fails when Redis cannot be reached within `timeout`. An HTTP server with the
+ * option `health` reports that the process is ready while Redis accepts writes. Logs a warning when the settings of Redis let it drop keys
+ * when its memory is full.
  *
  * @category constructors
  */
@@ -132,7 +139,7 @@ export const make = (options: Options = {}): Effect.Effect<RedisConnectionServic
     const written = upkeep.command("SET", `${prefix}ready`, "", "PX", 60_000)
     yield* Readiness.add("Redis", Effect.mapError(written, ({ report }) => report))
     for (const policy of evicting(yield* upkeep.memory)) yield* Effect.logWarning(mayEvict(policy))
-    // `beginSubscriber` cannot fail. A failure would be cached for ever.
+    // `beginSubscriber` cannot fail. (`Effect.cached` would cache a failure for ever.)
     const subscriber = yield* Effect.cached(
       Scope.extend(Effect.flatMap(RedisClient.beginSubscriber(urls, settings, client), ChannelListeners.make), scope)
     )
@@ -147,7 +154,7 @@ export const make = (options: Options = {}): Effect.Effect<RedisConnectionServic
     }
   })
 
-/** The policies of the servers that drop keys when their memory is full. */
+/** Returns the values of `maxmemory-policy` of those servers that drop keys when their memory is full. */
 const evicting = (infos: ReadonlyArray<string>): ReadonlySet<string> =>
   new Set(infos.flatMap((info) => {
     const policy = /^maxmemory_policy:(\S+)/m.exec(info)?.[1]
@@ -155,11 +162,11 @@ const evicting = (infos: ReadonlyArray<string>): ReadonlySet<string> =>
   }))
 
 const mayEvict = (policy: string): string =>
-  `Redis has \`maxmemory-policy ${policy}\`: when its memory is full, it drops sessions, events, tasks and keys without a word. Set ` +
+  `Redis has \`maxmemory-policy ${policy}\`: when its memory is full, it drops sessions, events, tasks and keys without an error. Set ` +
   "`maxmemory-policy noeviction`, which refuses writes then"
 
 /**
- * Removes the keys that begin with the prefix and do not have the expected type. ARGV: the prefix, the expected types of the keys. Gives
+ * Removes the keys that begin with the prefix and do not have the expected type. ARGV: the prefix, the expected types of the keys. Returns
  * the names of the removed keys.
  */
 const clear = (keys: number): Script => ({
@@ -176,7 +183,7 @@ const clear = (keys: number): Script => ({
     return gone`
 })
 
-/** For each command of this package that needs a key of one type: the type of the key that is its first argument. */
+/** The types of keys that commands of this package need, by the name of the command. The key is the first argument of the command. */
 const TYPES: ReadonlyMap<string, KeyType> = new Map([
   ["GET", "string"],
   ["HDEL", "hash"],
@@ -188,7 +195,7 @@ const TYPES: ReadonlyMap<string, KeyType> = new Map([
   ["ZREM", "zset"]
 ])
 
-/** The functions `command` and `run`, which remove a key of a wrong type and then run again. */
+/** Returns functions `command` and `run` that remove a key of a wrong type and then run again. */
 const mending = (client: RedisClient.Client, prefix: string): Pick<RedisConnectionService, "command" | "run"> => {
   const mended = (
     reply: Effect.Effect<Reply, RedisError>,
@@ -230,7 +237,7 @@ export const layerWith = (options?: Options): Layer.Layer<RedisConnection, Redis
 export const layer: Layer.Layer<RedisConnection, RedisError> = layerWith()
 
 /**
- * `layer`, with options from the configuration of the program.
+ * Does the same as `layer`, with options from the configuration (`Config`) of your program.
  *
  * @category layers
  */

@@ -1,7 +1,7 @@
 /**
- * `CredentialStore` of `@effect-mcp/auth` in Redis, over a `RedisConnection`. Several processes share the logins of a user or of a service,
- * and one process at a time renews a token. The credentials of one owner are one hash. Tokens, secrets and keys are stored in plain text:
- * anyone who can read this Redis can use them.
+ * Implements `CredentialStore` of `@effect-mcp/auth` with Redis, over a `RedisConnection`. Several processes share the logins of a user or
+ * of a service, and only one process at a time renews a token. Redis stores the credentials of one owner in one hash. Redis stores tokens,
+ * secrets and keys in plain text, so anyone who can read this Redis can use them.
  *
  * @since 0.1.0
  */
@@ -11,7 +11,11 @@ import * as Layer from "effect/Layer"
 import type { Script } from "./RedisCommand.js"
 import { RedisConnection } from "./RedisConnection.js"
 
-/** @category models */
+/**
+ * The options of `make` and `layer`.
+ *
+ * @category models
+ */
 export interface Options {
   /**
    * How many records one owner may have. An owner has about three records for each server at which the owner is logged in. Default: 1,000.
@@ -19,7 +23,7 @@ export interface Options {
   readonly maxRecords?: number | undefined
 }
 
-/** ARGV: the name of a record. */
+/** Reads a record. ARGV: the name of the record. */
 const read: Script = {
   keys: 1,
   types: ["hash"],
@@ -27,8 +31,8 @@ const read: Script = {
 }
 
 /**
- * ARGV: the limit of records, the name of a record, the name of the lock or "" without a lock, the token of the lock, the text. There is no
- * text when the record is to be removed.
+ * Writes or removes a record. ARGV: the limit of records, the name of the record, the name of the lock or "" without a lock, the token of
+ * the lock, the text. Without a text the script removes the record.
  */
 const write: Script = {
   keys: 1,
@@ -47,7 +51,7 @@ const write: Script = {
     return "Stored"`
 }
 
-/** ARGV: the name of a record, the text before ("" when there is none), the text after. */
+/** Replaces the text of a record. ARGV: the name of the record, the text before ("" when there is no record), the text after. */
 const swap: Script = {
   keys: 1,
   types: ["hash"],
@@ -58,7 +62,7 @@ const swap: Script = {
 }
 
 /**
- * The store of one owner. `owner` names a user, or a service whose processes log in as the service.
+ * Makes the store of one owner. `owner` is the name of a user, or the name of a service whose processes log in as the service.
  *
  * @category constructors
  */

@@ -1,6 +1,7 @@
 /**
- * `EventStore` in Redis, over a `RedisConnection`. Each event stream of a session is one Redis stream. A node stores nothing for a session
- * in an epoch that is over: another node has claimed the session in the directory, or has stored events of the session in a later epoch.
+ * Implements `EventStore` with Redis, over a `RedisConnection`. Each event stream of a session is one Redis stream. Each time a node claims
+ * a session in the directory, the session begins a new epoch with a higher number. An earlier epoch is then over, and Redis refuses the
+ * events that a node sends in an epoch that is over. An epoch is also over when a node has stored events of the session in a later epoch.
  * `EventDatabase` of core makes the `EventStore`, `StreamEntries` decodes the events.
  *
  * @since 0.1.0
@@ -18,7 +19,11 @@ import type { Script } from "./RedisCommand.js"
 import { RedisConnection, type RedisConnectionService } from "./RedisConnection.js"
 import type { RedisError } from "./RedisError.js"
 
-/** @category models */
+/**
+ * The options of `make` and `layerWith`.
+ *
+ * @category models
+ */
 export interface Options {
   /** How many events of one stream are stored. When there are more, the oldest events are dropped. Default: 1,000. */
   readonly maxEvents?: number | undefined
@@ -29,8 +34,8 @@ export interface Options {
 }
 
 /**
- * The beginning of each script that changes something. KEYS: the session, the epoch. ARGV: the epoch or "", the milliseconds to live. Ends
- * the script with 0 when the epoch is over.
+ * The beginning of each script that changes something. It ends the script with 0 when the epoch is over. KEYS: the session, the greatest
+ * epoch in which events were stored. ARGV: the epoch or "", the milliseconds to live.
  */
 const FENCE = `
     if ARGV[1] ~= "" then
@@ -75,8 +80,8 @@ const FINISH = `
     end`
 
 /**
- * More KEYS: events, about, streams. More ARGV: the stream, the retention, the position of the previous event or "", 1 if the stream
- * finishes, the greatest number of events, then the positions and data.
+ * Adds events to a stream. More KEYS: events, about, streams. More ARGV: the stream, the retention, the position of the previous event or
+ * "", 1 if the stream finishes, the greatest number of events, then the positions and data.
  */
 const appending: Script = {
   keys: 5,
@@ -100,7 +105,10 @@ const appending: Script = {
     return 1`
 }
 
-/** More KEYS: about, streams. More ARGV: the requests, the stream, the position of an earlier event that was not stored or "". */
+/**
+ * Begins a stream. More KEYS: about, streams. More ARGV: the requests, the stream, the position of an earlier event that was not stored or
+ * "".
+ */
 const opening: Script = {
   keys: 4,
   types: ["hash", "string", "hash", "zset"],
@@ -112,7 +120,10 @@ const opening: Script = {
     return 1`
 }
 
-/** More KEYS: events, about, streams. More ARGV: the stream, the retention, the position of the previous event or "". */
+/**
+ * Finishes a stream without a new event. More KEYS: events, about, streams. More ARGV: the stream, the retention, the position of the
+ * previous event or "".
+ */
 const finishing: Script = {
   keys: 5,
   types: ["hash", "string", "stream", "hash", "zset"],
@@ -123,7 +134,7 @@ const finishing: Script = {
     return 1`
 }
 
-/** More ARGV: the keys to remove. They have the same hash tag as the KEYS. */
+/** Removes keys of a session. More ARGV: the keys to remove. These keys have the same hash tag as the KEYS. */
 const forgetting: Script = {
   keys: 2,
   types: ["hash", "string"],
@@ -132,7 +143,7 @@ const forgetting: Script = {
     return 1`
 }
 
-/** How many keys one script removes. Redis does nothing else meanwhile, so the number is limited. */
+/** How many keys one script removes. During the script Redis does nothing else, so the number is limited. */
 const FORGOTTEN = 500
 
 /** For how many streams a node remembers the position of the last event. */
@@ -145,8 +156,8 @@ interface Self extends RedisConnectionService {
   /** Milliseconds. */
   readonly ttl: number
   /**
-   * The position of the last event of each unfinished stream that this node has sent to Redis, by the key of its events. `append` adds
-   * positions; `append`, `finish` and `forget` remove them.
+   * The position of the last event that this node has sent to Redis, for each unfinished stream, by the key of the stream's events.
+   * `append` adds positions; `append`, `finish` and `forget` remove them.
    */
   readonly sent: Map<string, number>
 }
@@ -177,7 +188,7 @@ const keysOf = ({ prefix }: Self, { session, stream }: StreamKey) => ({
   streams: RedisKeys.streams(prefix, session)
 })
 
-/** Runs a script that begins with `FENCE`. Gives `false` when the epoch is over. */
+/** Runs a script that begins with `FENCE`. Returns `false` when the epoch is over. */
 const fenced = (
   { prefix, run, ttl }: Self,
   script: Script,
@@ -233,8 +244,7 @@ const append = (
 }
 
 /**
- * Remembers the position of a stream. When there are more than `MAX_STREAMS`, the stream that has had no event for the longest time is
- * forgotten.
+ * Remembers the position of a stream. When there are more than `MAX_STREAMS` streams, forgets the stream whose last event is the oldest.
  */
 const remember = (sent: Self["sent"], events: string, position: number): void => {
   sent.delete(events)
@@ -246,10 +256,10 @@ const remember = (sent: Self["sent"], events: string, position: number): void =>
 const after = Effect.fnUntraced(function*(self: Self, key: StreamKey, position: number) {
   const { events } = keysOf(self, key)
   const isLost = hasLost(self, key, position, self.sent.get(events))
-  // This is checked before the read, so that no events are read in vain.
+  // The first check is before the read, so that no events are read in vain.
   if (yield* isLost) return Option.none()
   const reply = yield* self.command("XRANGE", events, position < 0 ? "-" : `(${position}-1`, "+")
-  // This is checked again, because events may have been dropped during the read.
+  // The second check is needed because events may have been dropped during the read.
   if (yield* isLost) return Option.none()
   return Option.some(
     // Nodes store only entries with data; other entries are ignored.
@@ -259,7 +269,10 @@ const after = Effect.fnUntraced(function*(self: Self, key: StreamKey, position: 
   )
 })
 
-/** Whether Redis has no such stream, or has lost events after `position`. `sent` is the last position that this node has sent to Redis. */
+/**
+ * Returns whether Redis does not have the stream, or has lost events after `position`. `sent` is the last position that this node has sent
+ * to Redis.
+ */
 const hasLost = (self: Self, key: StreamKey, position: number, sent: number | undefined) => {
   const { command } = self
   const { about, events } = keysOf(self, key)

@@ -1,6 +1,7 @@
 /**
- * `Inbox` in Redis, over a `RedisConnection`. Each node has one stream, and removes the entries that it has read. When a node has crashed,
- * its inbox is gone as soon as its lease has expired.
+ * Implements `Inbox` with Redis, over a `RedisConnection`. Through inboxes, the nodes of a server send requests and answers to each other.
+ * The inbox of a node is one Redis stream; the node removes the entries that it has read. A node must renew the lease of its inbox. After a
+ * node has crashed, its lease expires, and its inbox is closed.
  *
  * @since 0.1.0
  */
@@ -19,23 +20,27 @@ import type { Script } from "./RedisCommand.js"
 import { RedisConnection, type RedisConnectionService } from "./RedisConnection.js"
 import type { RedisError } from "./RedisError.js"
 
-/** @category models */
+/**
+ * The options of `make` and `layerWith`.
+ *
+ * @category models
+ */
 export interface Options {
   /**
-   * How many bytes may wait in one inbox. A text is refused only when the inbox already has more, so the last text may exceed the limit.
-   * Default: 64 Mi (67,108,864).
+   * How many bytes may wait in one inbox. A text is refused only when the inbox already has more than this number, so the last accepted
+   * text may exceed the limit. Default: 64 Mi (67,108,864) bytes.
    */
   readonly maxSize?: number | undefined
   /** How long the inbox of a node stays open when the node does not renew the lease. Default: 10 seconds. */
   readonly lease?: Duration.DurationInput | undefined
 }
 
-/** How many texts a node reads before it removes them together. To remove each text by itself would cost as much as to read it. */
+/** How many texts a node reads before it removes them together. Removing each text separately would cost as much as reading it. */
 const MAX_LEFT = 64
 
 /**
- * KEYS: the stream, the size of the waiting texts. ARGV: the text, the greatest size. The key of the size exists as long as the inbox is
- * open.
+ * Sends a text to an inbox. KEYS: the stream, the size of the waiting texts. ARGV: the text, the greatest size. The key of the size exists
+ * while the inbox is open.
  */
 const sending: Script = {
   keys: 2,
@@ -51,7 +56,7 @@ const sending: Script = {
     return "sent"`
 }
 
-/** KEYS: stream, size. ARGV: the id of the last entry that was read. Removes all entries up to this entry. */
+/** Removes all entries up to an entry. KEYS: the stream, the size. ARGV: the id of the last entry that was read. */
 const removing: Script = {
   keys: 2,
   types: ["stream", "string"],
@@ -76,15 +81,16 @@ interface Self extends RedisConnectionService {
   readonly report: (key: string) => Effect.Effect<void>
 }
 
-/** The inbox of this node while it is read. */
+/** The inbox of this node, and how far the node has read the inbox. */
 interface Reader extends Self {
   readonly stream: string
   /** The key of the size of the waiting texts. */
   readonly size: string
-  /** The id of the last entry that was read. `take` sets it; `look` resets it when the stream has begun again. */
+  /** The id of the last entry that was read. `take` sets the id; `look` resets it when the stream has begun again. */
   last: string
   /**
-   * How many entries, and how many of their characters, were read since the last removal. `take` counts them, `removeRead` sets both to 0.
+   * How many entries were read since the last removal. The next member is the number of their characters. `take` increases both numbers,
+   * `removeRead` sets both to 0.
    */
   entriesLeft: number
   sizeLeft: number
@@ -140,13 +146,13 @@ const hold = (self: Self, node: string) => {
   return Lease.hold({
     length: lease,
     take: command("SET", size, 0, "PX", lease),
-    // A node that renews too late does not get its inbox back, because the texts that were sent since then are lost.
+    // A node that renews too late does not get its inbox back, because texts that were sent after the expiry are lost.
     renew: Effect.map(command("PEXPIRE", size, lease), (renewed) => renewed === 1),
     release: command("DEL", stream, size)
   })
 }
 
-/** The texts of the inbox, in their order. The stream ends when this node gives the inbox up (`look`). */
+/** Returns the texts of the inbox, in their order. The stream ends when this node deletes its inbox (`look`). */
 const texts = Effect.fnUntraced(function*(reader: Reader) {
   const { blocking, maxSizeLeft, stream } = reader
   const read = StreamEntries.reading<ReadonlyArray<string> | undefined>(
@@ -177,9 +183,9 @@ const take = (reader: Reader, entries: ReadonlyArray<StreamEntries.Entry>): Effe
 }
 
 /**
- * Checks the stream after a read without entries. When the stream has expired, new entries may have lower ids, so reading begins at 0-0.
- * When the stream has lost its last entries, this node cannot tell which texts it has read: it deletes the inbox, and the effect gives
- * `undefined`.
+ * Checks the stream after a read without entries. When the stream is gone, new entries may have lower ids, so reading begins at 0-0 again.
+ * When the stream has lost its last entries, this node does not know which texts it has read. Then the node deletes the inbox, and the
+ * effect gives `undefined`.
  */
 const look = (reader: Reader): Effect.Effect<ReadonlyArray<string> | undefined, RedisError> => {
   const { size, stream, upkeep: { command, run } } = reader

@@ -1,7 +1,7 @@
 /**
- * Provides all services that the nodes of a server share, in one Redis.
+ * Provides all services that the nodes of a server share, with one Redis. A node is one process of the server.
  *
- * To give the options of one service, use the module of this service, such as `RedisTaskStore`, in place of `services`.
+ * To set the options of one service, use the module of each service, such as `RedisTaskStore`, instead of `services`.
  *
  * @since 0.1.0
  */
@@ -48,7 +48,7 @@ export const services: Layer.Layer<Services, never, RedisConnection.RedisConnect
 )
 
 /**
- * `layer`, with options of the connection.
+ * Does the same as `layer`, with options of the connection.
  *
  * @category layers
  */
@@ -78,7 +78,7 @@ export const layerWith = (options?: RedisConnection.Options): Layer.Layer<Servic
 export const layer: Layer.Layer<Services, RedisError> = layerWith()
 
 /**
- * `layer`, with options from the configuration of the program.
+ * Does the same as `layer`, with options from the configuration (`Config`) of your program.
  *
  * @category layers
  */

@@ -1,7 +1,7 @@
 /**
- * `SessionDirectory` in Redis, over a `RedisConnection`. Each session is a hash. Each node has a key that expires with the lease of the
- * node. A node whose key has expired never uses its id again, so a session without a living node stays free until another node claims the
- * session.
+ * Implements `SessionDirectory` with Redis, over a `RedisConnection`. The directory says which node has which session. Each session is a
+ * hash. Each node has a key, its lease, which expires when the node does not renew it. A node whose lease has expired never uses its id
+ * again. So the sessions of this node are free until another node claims them. Each claim gives the session a higher number, its epoch.
  *
  * @since 0.1.0
  */
@@ -25,12 +25,16 @@ import type { Script } from "./RedisCommand.js"
 import { RedisConnection, type RedisConnectionService } from "./RedisConnection.js"
 import type { RedisError } from "./RedisError.js"
 
-/** @category models */
+/**
+ * The options of `make` and `layerWith`.
+ *
+ * @category models
+ */
 export interface Options {
   /**
-   * How long a node keeps its sessions when it does not renew its lease. Then the node ends its sessions, and other nodes may take them
-   * over. So the sessions of a crashed node are free after this time, and a node that cannot reach Redis, or whose event loop is blocked,
-   * loses its sessions after this time. Default: 3 seconds.
+   * How long a node keeps its sessions when it does not renew its lease. After this time the node ends its sessions, and other nodes may
+   * take the sessions over. So the sessions of a crashed node are free after this time. A node that cannot reach Redis, or whose event loop
+   * is blocked, loses its sessions after this time. Default: 3 seconds.
    */
   readonly lease?: Duration.DurationInput | undefined
   /**
@@ -42,10 +46,10 @@ export interface Options {
   readonly ttl?: Duration.DurationInput | undefined
 }
 
-/** How many sessions one command touches. This process and Redis do nothing else meanwhile. */
+/** How many sessions one command touches. During the command this process and Redis do nothing else. */
 const PORTION = 200
 
-/** KEYS: the session. ARGV: the epoch, the milliseconds to live, then the fields and values to set. */
+/** Sets fields of a session. KEYS: the session. ARGV: the epoch, the milliseconds to live, then the fields and values to set. */
 const changing: Script = {
   keys: 1,
   types: ["hash"],
@@ -57,8 +61,9 @@ const changing: Script = {
 }
 
 /**
- * KEYS: the session. ARGV: the epoch, the milliseconds to live, the node, the next epoch. Gives the facts at the moment of the claim,
- * because the previous node may have changed them since they were read. After the claim the previous node cannot change them.
+ * Claims a session for a node. KEYS: the session. ARGV: the epoch, the milliseconds to live, the node, the next epoch. Returns the facts of
+ * the session at the moment of the claim, because the previous node may have changed the facts after they were read. After the claim the
+ * previous node cannot change the facts.
  */
 const claiming: Script = {
   keys: 1,
@@ -70,7 +75,7 @@ const claiming: Script = {
     return redis.call("HGET", KEYS[1], "facts")`
 }
 
-/** KEYS: session. ARGV: node, facts, milliseconds to live. */
+/** Creates a session. KEYS: the session. ARGV: the node, the facts, the milliseconds to live. */
 const creating: Script = {
   keys: 1,
   types: ["hash"],
@@ -79,7 +84,7 @@ const creating: Script = {
     return redis.call("PEXPIRE", KEYS[1], ARGV[3])`
 }
 
-/** KEYS: session. ARGV: epoch. */
+/** Removes a session. KEYS: the session. ARGV: the epoch. */
 const removing: Script = {
   keys: 1,
   types: ["hash"],
@@ -127,7 +132,7 @@ const keyOf = ({ prefix }: Self, session: string): string => RedisKeys.session(p
 
 const leaseOf = ({ prefix }: Self, node: string): string => `${prefix}node:${node}`
 
-/** Holds the lease of a node until the scope closes. */
+/** Takes the lease of a node, and renews it until the scope closes. */
 const hold = (self: Self, node: string) => {
   const { lease, renewal, upkeep: { command } } = self
   const key = leaseOf(self, node)
@@ -140,7 +145,7 @@ const hold = (self: Self, node: string) => {
   })
 }
 
-// A key that does not expire is not a lease, and PTTL gives -1 for it.
+// `PTTL` gives -1 for a key that does not expire. Such a key is not a lease.
 const isAlive = (self: Self, node: string) =>
   Effect.map(self.upkeep.command("PTTL", leaseOf(self, node)), (left) => Number(left) >= 0)
 
@@ -169,7 +174,7 @@ const claim = Effect.fnUntraced(function*(self: Self, node: string, id: string, 
     : Option.none<SessionEntry>()
 })
 
-/** Sets fields of a session in this epoch. Gives `false` when the session has another epoch. */
+/** Sets fields of a session in this epoch. Returns `false` when the session has another epoch. */
 const change = (self: Self, id: string, epoch: number, ...fields: ReadonlyArray<string>) =>
   Effect.map(self.run(changing, keyOf(self, id), epoch, self.ttl, ...fields), (changed) => changed === 1)
 

@@ -1,6 +1,7 @@
 /**
- * `SharedLimits` in Redis, over a `RedisConnection`. For each rate, Redis keeps one time by its own clock: the time at which the whole
- * allowance of the rate is available again. For something that may happen once, Redis keeps a key that expires.
+ * Implements `SharedLimits` with Redis, over a `RedisConnection`, for servers whose nodes count together. For each limit of a rate, Redis
+ * stores one time by its own clock: the time at which the whole allowance is available again. For each key that may be used only once,
+ * Redis stores a key that expires.
  *
  * @since 0.1.0
  */
@@ -13,8 +14,8 @@ import { RedisConnection } from "./RedisConnection.js"
 import type { RedisError } from "./RedisError.js"
 
 /**
- * ARGV: the milliseconds that the taken units need to come back, the milliseconds of a whole burst. Gives how many milliseconds the caller
- * has to wait; 0 when the units were taken.
+ * Takes units of a rate. ARGV: the milliseconds after which the taken units are available again, the milliseconds of a whole burst. Returns
+ * how many milliseconds the caller must wait; 0 when the units were taken.
  */
 const take: Script = {
   keys: 1,

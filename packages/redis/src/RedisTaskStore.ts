@@ -1,10 +1,10 @@
 /**
- * `TaskStore` in Redis, over a `RedisConnection`. Each task is a hash, which Redis removes when the task expires. Each owner has three
- * keys: the tasks in their order, the tasks by the time at which they expire, and the sizes of the tasks. Tasks expire by the clock of
- * Redis, which all nodes share.
+ * Implements `TaskStore` with Redis, over a `RedisConnection`. Each task is a hash, which Redis removes when the task expires. Each owner
+ * of tasks has three keys: the tasks in their order, the tasks by the time at which they expire, and the sizes of the tasks. Tasks expire
+ * by the clock of Redis, which all nodes share.
  *
- * When a task changes, a message wakes the readers that wait for the task, and they read the task again. A reader that gets no message
- * reads the task every 5 seconds.
+ * When a task changes, Redis sends a message to the readers that wait for the task, and these readers read the task again. A reader that
+ * gets no message reads the task every 5 seconds.
  *
  * @since 0.1.0
  */
@@ -28,7 +28,11 @@ import type { Reply, Script } from "./RedisCommand.js"
 import { RedisConnection, type RedisConnectionService } from "./RedisConnection.js"
 import type { RedisError } from "./RedisError.js"
 
-/** @category models */
+/**
+ * The options of `make` and `layerWith`.
+ *
+ * @category models
+ */
 export interface Options {
   /** How many tasks one owner may have, including ended tasks that are still stored. Default: 1,000. */
   readonly maxTasks?: number | undefined
@@ -38,7 +42,7 @@ export interface Options {
   readonly maxOwnerSize?: number | undefined
 }
 
-/** KEYS: task. ARGV: owner, version, task, milliseconds to live. */
+/** Creates a task. KEYS: the task. ARGV: the owner, the version, the task as JSON, the milliseconds to live. */
 const creating: Script = {
   keys: 1,
   types: ["hash"],
@@ -49,7 +53,10 @@ const creating: Script = {
     return 1`
 }
 
-/** KEYS: task. ARGV: owner, the version before, version, task, channel. */
+/**
+ * Replaces a task, and wakes its readers. KEYS: the task. ARGV: the owner, the version before, the new version, the task as JSON, the
+ * channel.
+ */
 const replacing: Script = {
   keys: 1,
   types: ["hash"],
@@ -61,7 +68,10 @@ const replacing: Script = {
     return 1`
 }
 
-/** The characters of all tasks of an owner that have not expired, apart from one task. Begins with the time of Redis. */
+/**
+ * The beginning of a script. It reads the time of Redis, and defines a function that adds the characters of all tasks of an owner that have
+ * not expired, without one task.
+ */
 const SUM = `
     local time = redis.call("TIME")
     local now = time[1] * 1000 + math.floor(time[2] / 1000)
@@ -78,8 +88,8 @@ const SUM = `
 
 /**
  * Adds a task to the lists of its owner. KEYS: the tasks of an owner in their order, the tasks by the time of Redis at which each expires,
- * the sizes of the tasks. ARGV: the task, the milliseconds that it lives, the limit of tasks, how many expired tasks one call removes at
- * most, the size of the task, the limit of all sizes. The keys live as long as the last task.
+ * the sizes of the tasks. ARGV: the task, the milliseconds after which it expires, the limit of tasks, how many expired tasks one call
+ * removes at most, the size of the task, the limit of all sizes. The keys expire together with the last task.
  */
 const enlisting: Script = {
   keys: 3,
@@ -106,8 +116,8 @@ const enlisting: Script = {
 }
 
 /**
- * KEYS: the tasks of an owner by the time of Redis at which each expires, the sizes of the tasks. ARGV: task, its size, the limit of all
- * sizes.
+ * Changes the size of a task. KEYS: the tasks of an owner by the time of Redis at which each expires, the sizes of the tasks. ARGV: the
+ * task, its size, the limit of all sizes.
  */
 const resizing: Script = {
   keys: 2,
@@ -122,14 +132,14 @@ const resizing: Script = {
 }
 
 /**
- * How many expired tasks one script removes from a list. Redis does nothing else meanwhile, so the number is limited. Each creation of a
- * task removes up to this number.
+ * How many expired tasks one script removes from a list. During the script Redis does nothing else, so the number is limited. Each creation
+ * of a task removes up to this number of expired tasks.
  */
 const PORTION = 500
 
 const known = (taskId: string) => new TaskStoreError({ reason: "Unavailable", message: StoreText.taken(taskId) })
 
-/** How often a waiting reader reads its task when no message wakes it, in milliseconds. */
+/** How often a waiting reader reads its task without a message, in milliseconds. */
 const LOOK = 5000
 
 interface Self extends RedisConnectionService {
@@ -161,7 +171,10 @@ export const make = (options: Options = {}): Effect.Effect<TaskStoreService, nev
 
 const taskOf = ({ prefix }: Self, taskId: string): string => `${prefix}task:${taskId}`
 
-/** The keys of the lists of an owner: the tasks in their order, the tasks by the time at which each expires, and their sizes. */
+/**
+ * Returns the keys of the lists of an owner: the tasks in their order, the tasks by the time at which each expires, and the sizes of the
+ * tasks.
+ */
 const listsOf = ({ prefix }: Self, owner: string | null) => {
   const tasks = `${prefix}{tasks:${ownerOf(owner)}}`
   return { tasks, until: `${tasks}:until`, sizes: `${tasks}:sizes` }
@@ -170,7 +183,7 @@ const listsOf = ({ prefix }: Self, owner: string | null) => {
 const create = Effect.fnUntraced(function*(self: Self, task: StoredTask) {
   const { maxOwnerSize, maxTasks, run } = self
   const text = yield* sized(self, task)
-  // This node has set `createdAt` by its own clock, so the remaining time is computed by the same clock.
+  // This node has set `createdAt` by its own clock, so it computes the remaining time by the same clock.
   const left = Math.ceil(task.createdAt + task.ttl - (yield* Clock.currentTimeMillis))
   if (left <= 0) return
   const { sizes, tasks, until } = listsOf(self, task.owner)
@@ -187,7 +200,7 @@ const create = Effect.fnUntraced(function*(self: Self, task: StoredTask) {
   yield* Effect.onError(stored, () => Effect.ignore(delist(self, task)))
 })
 
-/** Removes a task from the lists of its owner. When this fails, the task stays in the lists until it would have expired. */
+/** Removes a task from the lists of its owner. When this fails, the task stays in the lists until its time of expiry. */
 const delist = (self: Self, { owner, taskId }: StoredTask) => {
   const { sizes, tasks, until } = listsOf(self, owner)
   return Effect.all([
@@ -200,7 +213,7 @@ const delist = (self: Self, { owner, taskId }: StoredTask) => {
 const get = (self: Self, owner: string | null, taskId: string) =>
   Effect.map(read(self, owner, [taskId]), ([task]) => task!)
 
-/** The task of each id; `None` for an id whose task is missing or belongs to another owner. */
+/** Returns the task for each id; `None` for an id whose task is missing or belongs to another owner. */
 const read = (self: Self, owner: string | null, ids: ReadonlyArray<string>) =>
   Effect.forEach(ids, (id) => {
     const key = taskOf(self, id)
@@ -238,7 +251,7 @@ const list = Effect.fnUntraced(function*(
     return yield* new TaskStoreError({ reason: "UnknownPage", message: StoreText.noPage(String(after)) })
   }
   const tasks: Array<StoredTask> = []
-  // One more task than the page has is read, to know whether there is another page.
+  // Reads one more task than the page has, to know whether there is another page.
   while (tasks.length <= limit) {
     const page = texts(
       yield* self.command("ZRANGEBYSCORE", key, `(${last}`, "+inf", "WITHSCORES", "LIMIT", 0, limit + 1)
@@ -260,7 +273,7 @@ const list = Effect.fnUntraced(function*(
 const changes = (self: Self, owner: string | null, taskId: string): Stream.Stream<StoredTask, TaskStoreError> =>
   Stream.unwrapScoped(failing(Effect.gen(function*() {
     const woken = yield* Queue.sliding<void>(1)
-    // The subscription begins before the first read, so that no change is missed between the two.
+    // The subscription begins before the first read, so that the reader misses no change between the two.
     yield* self.subscribe(`task:${taskId}`, () => void Queue.unsafeOffer(woken, undefined))
     const looks = Stream.repeatEffect(TimeLimit.call(Queue.take(woken), LOOK, () => Effect.void))
     return Stream.concat(Stream.void, looks).pipe(
@@ -271,7 +284,7 @@ const changes = (self: Self, owner: string | null, taskId: string): Stream.Strea
     )
   })))
 
-/** The task as JSON. Fails when the task is too large. */
+/** Returns the task as JSON. Fails when the task is too large. */
 const sized = ({ maxTaskSize }: Self, task: StoredTask): Effect.Effect<string, TaskStoreError> => {
   const text = JSON.stringify(task)
   return text.length <= maxTaskSize || StoreText.isSmallEnd(task.status, text.length)
@@ -294,7 +307,7 @@ const full = (message: string): TaskStoreError => new TaskStoreError({ reason: "
 
 const large = (limit: number): TaskStoreError => full(StoreText.ownerSize(limit))
 
-/** The stored text of an owner. A task without an owner has another text than a task of the owner "null". */
+/** Returns the stored text of an owner. The text for a task without an owner differs from the text for the owner "null". */
 const ownerOf = (owner: string | null): string => owner === null ? "-" : `=${owner}`
 
 const texts = (reply: Reply): ReadonlyArray<string> => Array.isArray(reply) ? reply : []

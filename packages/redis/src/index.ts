@@ -1,5 +1,5 @@
 /**
- * State of an MCP server that several nodes share, in Redis.
+ * Stores the state that several nodes of an MCP server share, in Redis.
  *
  * @since 0.1.0
  */

@@ -90,7 +90,7 @@ describe.concurrent.each(Object.entries(servers))(
               Array.from({ length: 150 }, (_, n) => n < sent),
               limit
             )
-            const refused = "Redis has not got SET: too many commands wait for its answers"
+            const refused = "Redis did not get SET: too many commands wait for its answers"
             assert.strictEqual(errors.at(-1)!.message, refused)
             assert.strictEqual((yield* Effect.flip(set)).message, refused)
             yield* Effect.retry(set, Schedule.spaced("20 millis"))

@@ -60,7 +60,7 @@ describe.concurrent("a connection to Redis", () => {
   it.scopedLive("refuses the address of something else at once, without its password", () =>
     Effect.gen(function*() {
       const error = yield* Effect.flip(RedisConnection.make({ url: "http://ada:secret@127.0.0.1:1" }))
-      assert.match(error.message, /`url` is not the address of a Redis: write it as redis:/)
+      assert.match(error.message, /`url` is not the address of a Redis server: write it as redis:/)
     }))
 
   it.effect("takes its options from the configuration of the program", () =>

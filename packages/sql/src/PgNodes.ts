@@ -1,9 +1,9 @@
 /**
- * Provides all services that the nodes of a server share, in one PostgreSQL 15 or later. The driver is `@effect/sql-pg`, which the
- * application installs.
+ * Provides all services that the nodes of a server share, with one PostgreSQL 15 or later. A node is one process of the server. The driver
+ * is `@effect/sql-pg`, which you install with your application.
  *
- * When the database does not answer, the process does not end: statements fail after the option `timeout`, and the node connects again by
- * itself. The node also connects again when its connections lead to a server that refuses writes, as after a failover.
+ * When the database does not answer, the process does not end. Statements fail after the time in the option `timeout`, and the node
+ * connects again by itself. The node also connects again when its connections lead to a server that refuses writes, as after a failover.
  *
  * @since 0.1.0
  */
@@ -28,38 +28,45 @@ import * as SqlMigrations from "./SqlMigrations.js"
 import * as SqlNodes from "./SqlNodes.js"
 import { SqlStoreError } from "./SqlStoreError.js"
 
-/** @category models */
+/**
+ * The options of `client` and `layer`.
+ *
+ * @category models
+ */
 export interface Options extends SqlConnection.Options {
   /**
    * The address of PostgreSQL: `postgres://user:password@host:5432/database`, with `?sslmode=verify-full` for TLS. One connection listens
-   * for notifications. So a pooler between node and database must keep sessions ("session pooling"), and must accept the settings
-   * `statement_timeout` and `idle_in_transaction_session_timeout`.
+   * for notifications. So a connection pooler between the node and the database must keep sessions ("session pooling"), and must accept the
+   * settings `statement_timeout` and `idle_in_transaction_session_timeout`.
    */
   readonly url: string | Redacted.Redacted
   /**
-   * How many connections for data a node opens at most. A node opens two more connections: one for leases, and one for notifications of
-   * other nodes. Default: 10.
+   * How many connections for data a node opens at most. A node opens two more connections: one to renew its leases, and one for
+   * notifications of other nodes. (A lease is the right of a node to keep its sessions for a limited time.) Default: 10.
    */
   readonly maxConnections?: number | undefined
 }
 
 /**
- * Whether a text is an address of PostgreSQL. The host may be missing before the path: then a setting of the address names it, for example
- * the folder of a socket.
+ * Returns whether a text is an address of PostgreSQL. The host may be missing before the path. Then a setting of the address names the
+ * host, for example the folder of a socket.
  */
 const isAddress = (url: string): boolean =>
   /^(postgres(ql)?|socket):/i.test(url) && [url, url.replace("@/", "@host/")].some((url) => URL.canParse(url))
 
 /** The message does not contain the address, because the address may have a password. */
 const noAddress = new SqlStoreError({
-  message: "The option `url` is not the address of a PostgreSQL: write it as " +
+  message: "The option `url` is not the address of a PostgreSQL server: write it as " +
     "postgres://user:password@host:5432/database, with a password that `encodeURIComponent` has encoded"
 })
 
 /** How long a client may take to close its connections. Afterwards the connections are destroyed. */
 const CLOSE = Duration.millis(500)
 
-/** A client of the driver. `silence` is how long a statement may have no answer, in milliseconds, if this is longer than `timeout`. */
+/**
+ * Makes a client of the driver. `silence` is a number of milliseconds. A statement may have no answer for this time, or for the time
+ * `timeout` if it is longer.
+ */
 const clientOf = (
   { maxConnections = 10, timeout = "5 seconds", url }: Options,
   silence: number
@@ -70,7 +77,7 @@ const clientOf = (
       const limit = Duration.toMillis(timeout)
       const address = typeof url === "string" ? url : Redacted.value(url)
       if (!isAddress(address)) return yield* noAddress
-      // The connection that listens may be silent for two beats, and an unused connection for `timeout`.
+      // The connection that listens may be silent for two times `BEAT`, and an unused connection may be silent for `timeout`.
       const sockets = yield* Sockets.make(Math.max(limit, silence, 2 * Duration.toMillis(Wake.BEAT)) + 500)
       const scope = yield* Scope.make()
       yield* Effect.addFinalizer((exit) => TimeLimit.end(Scope.close(scope, exit), CLOSE))
@@ -91,9 +98,9 @@ const clientOf = (
   )
 
 /**
- * A client that connects to PostgreSQL. PostgreSQL ends statements that take longer than `timeout`, and the client closes a connection that
- * has been silent for longer. So `SqlMigrations.run` with this client fails when one of its statements takes longer than `timeout` or waits
- * longer for a lock. Give the client a longer `timeout` for this.
+ * Provides a client that connects to PostgreSQL. PostgreSQL ends statements that take longer than `timeout`, and the client closes a
+ * connection that has been silent for longer. So `SqlMigrations.run` with this client fails when one of its statements takes longer than
+ * `timeout`, or waits longer for a lock. For `SqlMigrations.run`, give the client a longer `timeout`.
  *
  * @category utils
  */
@@ -122,13 +129,13 @@ export const client = (options: Options): Layer.Layer<SqlClient, SqlStoreError> 
 export const layer = (options: Options): Layer.Layer<SqlNodes.Services, SqlStoreError> => {
   const nodes = (options: Options) => Layer.provide(SqlNodes.layerWith(options), client(options))
   if (options.migrate === false) return nodes(options)
-  // A change of a table may take longer than other statements, so it runs with another client.
+  // A change of a table may take longer than other statements, so another client makes the changes.
   const migrated = Effect.provide(SqlMigrations.run(options), clientOf(options, Migrate.TIMEOUT))
   return Layer.unwrapEffect(Effect.as(migrated, nodes({ ...options, migrate: false })))
 }
 
 /**
- * `layer`, with options from the configuration of the program.
+ * Does the same as `layer`, with options from the configuration (`Config`) of your program.
  *
  * @category layers
  */
@@ -138,8 +145,8 @@ export const layerConfig = (
   Layer.unwrapEffect(Effect.map(Config.unwrap(options), layer))
 
 /**
- * Adds settings to the address. With them the database itself ends statements that take too long, and transactions of a node that has
- * stopped. Settings that are already in the address take precedence.
+ * Adds settings to the address. With these settings the database itself ends statements that take too long, and transactions of a node that
+ * has stopped. Settings that are already in the address take precedence.
  */
 const withSettings = (address: string, limit: number): string => {
   const [base, ...settings] = address.split("?")
@@ -147,7 +154,7 @@ const withSettings = (address: string, limit: number): string => {
   return `${base}?${[own, ...settings].join("&")}`
 }
 
-/** The error when there is no connection. The message has the host, and neither user nor password. */
+/** Makes the error when there is no connection. The message has the host, but not the user and the password. */
 const unreachable = (address: string, { cause, message }: SqlError): SqlStoreError => {
   const place = URL.canParse(address) ? new URL(address).host : ""
   const why = cause instanceof Error && cause.message !== "" ? cause.message : message ?? "it does not answer"

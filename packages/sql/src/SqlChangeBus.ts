@@ -1,9 +1,9 @@
 /**
- * `ChangeBus` in PostgreSQL, over a `SqlConnection`. Each of the last changes is a row. The rows are numbered without a gap, so that a node
- * knows when it has missed changes. `NOTIFY` only wakes the nodes. `Follow` then reads the rows, and `ChangeMember` of core decodes the
- * rows.
+ * Implements `ChangeBus` with PostgreSQL, over a `SqlConnection`. Through this bus the nodes of a server notify each other of changes. Each
+ * of the last changes is a row. The rows are numbered without a gap, so that a node notices when it has missed changes. `NOTIFY` only tells
+ * the nodes to read. `Follow` then reads the rows, and `ChangeMember` of core decodes the rows.
  *
- * With SQLite, which only one process uses, the bus is in memory.
+ * With SQLite only one process uses the database, so the bus is in memory.
  *
  * @since 0.1.0
  */
@@ -14,16 +14,23 @@ import * as Layer from "effect/Layer"
 import * as Follow from "./connection/Follow.js"
 import { SqlConnection, type SqlConnectionService } from "./SqlConnection.js"
 
-/** @category models */
+/**
+ * The options of `make` and `layerWith`.
+ *
+ * @category models
+ */
 export interface Options {
-  /** How many changes are stored. A node that is further behind gets the change `Unknown`. Default: 10,000. */
+  /**
+   * How many changes are stored. A node that has not read more than this number of changes gets the change `Unknown` instead. Default:
+   * 10,000.
+   */
   readonly maxChanges?: number | undefined
 }
 
 interface Row {
   /** The number of the last change of all nodes. */
   readonly latest: string
-  /** The number of this change. When there is no new change, the one row has `null` here and in the members below. */
+  /** The number of this change. When there is no new change, the only row has `null` here and in the members below. */
   readonly number: string | null
   readonly member: string
   readonly change: string
@@ -32,8 +39,8 @@ interface Row {
 const CHANNEL = "changes"
 
 /**
- * How many old changes one new change deletes at most, as after the option `maxChanges` has got a lower value. The deletion has two bounds,
- * so that PostgreSQL uses the index.
+ * How many old changes are deleted at most when a new change is stored. There may be many, for example after the option `maxChanges` has
+ * got a lower value. The deletion has a lower and an upper bound, so that PostgreSQL uses the index.
  */
 const SURPLUS = 100
 
@@ -74,7 +81,7 @@ const inPostgres = (connection: SqlConnectionService, { maxChanges = 10_000 }: O
     const toChanges = (rows: ReadonlyArray<Row>) =>
       Effect.suspend(() => {
         const [row] = rows
-        // There is no new row. When the last number differs from the number of the reader, changes are lost.
+        // There is no new row. When the number of the last change differs from the number of the reader, changes are lost.
         if (row?.number === null) {
           const isSame = Number(row.latest) === reader.number
           reader.number = Number(row.latest)

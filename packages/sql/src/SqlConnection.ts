@@ -1,10 +1,10 @@
 /**
- * The SQL database of a node, for the other modules of this package: PostgreSQL or SQLite, over any driver of `@effect/sql`. A statement
- * that the database does not answer fails after the option `timeout`.
+ * Connects a node to its SQL database, for the other modules of this package. The database is PostgreSQL or SQLite, over any driver of
+ * `@effect/sql`. A statement that the database does not answer fails after the time in the option `timeout`.
  *
- * The layer creates the tables (`SqlMigrations`). `Transactions` and `Attempt` run statements, `Wake` wakes readers. SQLite runs with a
- * write-ahead log and `synchronous=NORMAL`: stored data survive when the process is killed. When the machine loses power, the data of the
- * last moments may be lost, but the file stays intact.
+ * The layer creates the tables (`SqlMigrations`). `Transactions` and `Attempt` run statements. `Wake` tells readers when to read. SQLite
+ * runs with a write-ahead log and `synchronous=NORMAL`. So stored data survive when the process is killed. When the machine loses power,
+ * the data of the last moments may be lost, but the file stays intact.
  *
  * @since 0.1.0
  */
@@ -32,18 +32,18 @@ import * as SqlMigrations from "./SqlMigrations.js"
 import type { SqlStoreError } from "./SqlStoreError.js"
 
 /**
- * The database of a node. Its functions fail with a `SqlStoreError` when the database does not answer in time or refuses a statement.
+ * The database of a node. The functions fail with a `SqlStoreError` when the database does not answer in time or refuses a statement.
  *
  * @category models
  */
 export interface SqlConnectionService {
   /** The client, without transformations of names. Use the client only inside `run`, `transaction` and `upkeep`. */
   readonly sql: SqlClient
-  /** The name of a table, with the prefix before it. */
+  /** Returns the name of a table, with the prefix before it. */
   readonly table: (name: string) => Identifier
   /**
    * Runs statements. `what` completes the message "The database did not ..." of an error. When another process has locked the SQLite file,
-   * the statements are tried again until `timeout`.
+   * this function tries the statements again until `timeout`.
    */
   readonly run: <A, E, R>(
     what: string,
@@ -58,21 +58,23 @@ export interface SqlConnectionService {
     effect: Effect.Effect<A, E | SqlError, R>
   ) => Effect.Effect<A, Exclude<E, SqlError> | SqlStoreError, R>
   /**
-   * Like `run`, for leases and for other small statements that keep a node a member. In PostgreSQL one connection stays free for these
-   * statements, so that they never wait behind data. A node also asks here whether another node lives, before it forwards a request to that
-   * node.
+   * Runs small statements by which a node stays a member of its server, such as the renewal of a lease. (A lease is the right of a node to
+   * keep its sessions for a limited time.) In PostgreSQL one connection stays free for these statements, so that they never wait until
+   * other statements have stored their data. With this function a node also checks whether another node is alive, before it forwards a
+   * request to the other node.
    */
   readonly upkeep: SqlConnectionService["run"]
   /**
    * The present time in milliseconds since 1970, as a part of a statement. In PostgreSQL this is the time of the database, which all nodes
-   * share; in SQLite the time of the process.
+   * share. In SQLite this is the time of the process.
    */
   readonly now: Effect.Effect<Fragment>
-  /** Wakes the readers of a channel on every node. Call this after the transaction has ended. */
+  /** Tells the readers of a channel on every node to read. Call this function after the transaction has ended. */
   readonly notify: (channel: string) => Effect.Effect<void>
   /**
-   * A stream that tells a reader of a channel when to read. It gives an element at once, an element soon after each wake-up, and an element
-   * whenever the time `every` has passed without a wake-up. Wake-ups may be lost. Several wake-ups since the last element give one element.
+   * Returns a stream whose elements tell a reader of a channel when to read. The first element comes at once. After a call of `notify` the
+   * next element comes soon. Another element comes whenever the time `every` has passed without a notification. Notifications may be lost.
+   * Several notifications since the last element give one element.
    */
   readonly wakes: (channel: string, every: Duration.DurationInput) => Stream.Stream<void>
 }
@@ -82,20 +84,26 @@ export class SqlConnection
   extends Context.Tag("@effect-mcp/sql/SqlConnection")<SqlConnection, SqlConnectionService>()
 {}
 
-/** @category models */
+/**
+ * The options of `make` and `layerWith`.
+ *
+ * @category models
+ */
 export interface Options extends SqlMigrations.Options {
   /**
-   * Whether the layer creates and updates the tables. With `false`, run `SqlMigrations.run` of the same version of this package before: the
-   * layer then only reads the version of the tables, and fails when the version differs. Default: true.
+   * Whether the layer creates and updates the tables. With `false` the layer only reads the version of the tables, and fails when this
+   * version differs from the version of the package. So with `false`, run `SqlMigrations.run` of the same version of this package before.
+   * Default: true.
    */
   readonly migrate?: boolean | undefined
-  /** How long the statements of one `run`, or one transaction, may take. Default: 5 seconds. */
+  /** How long the statements of one call of `run`, or of one transaction, may take. Default: 5 seconds. */
   readonly timeout?: Duration.DurationInput | undefined
 }
 
 /**
  * Opens the database and creates the tables. Fails when the database does not answer, when the tables cannot be created, and when the
- * tables belong to another version. For the option `health` of an HTTP server, the process is ready while the database accepts writes.
+ * tables belong to another version of this package. An HTTP server with the option `health` reports that the process is ready while the
+ * database accepts writes.
  *
  * @category constructors
  */
@@ -111,7 +119,7 @@ export const make = (
     const { outside, within } = Transactions.make(sql, limit, data === undefined ? undefined : Semaphore.make(data))
     const once: Attempt.Run = (what, effect) => attempt(what, outside(effect))
     const unlimited = Attempt.make(limit, Infinity)
-    // SQLite has one connection, whose statements run one after another, so it needs no place for leases.
+    // SQLite has one connection, whose statements run one after another. So it does not need a separate connection for leases.
     const { outside: beside } = isPg ? Transactions.make(sql, limit) : { outside }
     const prefix = options.prefix ?? "mcp_"
     yield* once("open the file", Attempt.open(sql))
@@ -120,11 +128,11 @@ export const make = (
     const run: Attempt.Run = (what, effect) => watch(once(what, effect))
     const upkeep: Attempt.Run = (what, effect) => watch(unlimited(what, beside(effect)))
     const wake = yield* Wake.make(sql, upkeep)
-    // The time at which the statement began. PostgreSQL could not use an index with a time that changes during the statement.
+    // The time at which the statement began. With a time that changes during the statement, PostgreSQL could not use an index.
     const ofPg = Effect.succeed(sql.literal("(extract(epoch from statement_timestamp()) * 1000)::bigint"))
     const now = isPg ? ofPg : Effect.map(Clock.currentTimeMillis, (now) => sql`${now}`)
-    // For the readiness this node writes a row into a table of `SqlSharedLimits`. When the node has ended, the sweep of that table deletes
-    // the row.
+    // To check that the database accepts writes, this node writes a row into a table of `SqlSharedLimits`. After the node has ended, the
+    // row expires, and the sweep of this table deletes it.
     const [uses, key] = [sql(`${prefix}uses`), `ready ${crypto.randomUUID()}`]
     const written = Effect.flatMap(now, (at) =>
       sql`
@@ -142,7 +150,7 @@ export const make = (
       wakes: (channel, every) =>
         Stream.unwrapScoped(Effect.gen(function*() {
           const woken = yield* Queue.sliding<void>(1)
-          // The listening begins before the first read, so that no change is missed between the two.
+          // The listening begins before the first read, so that the reader misses no change between the two.
           yield* wake.listen(`${prefix}${channel}`, () => void Queue.unsafeOffer(woken, undefined))
           const looks = Stream.repeatEffect(TimeLimit.call(Queue.take(woken), every, () => Effect.void))
           return Stream.concat(Stream.void, looks)
@@ -151,7 +159,7 @@ export const make = (
   })
 
 /**
- * `layer`, with options.
+ * `layer` with options.
  *
  * @category layers
  */

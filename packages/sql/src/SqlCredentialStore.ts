@@ -1,7 +1,7 @@
 /**
- * `CredentialStore` of `@effect-mcp/auth` in SQL, over a `SqlConnection`. Several processes share the logins of a user or of a service, and
- * one process at a time renews a token. Each record is a row. Tokens, secrets and keys are stored in plain text: anyone who can read this
- * database can use them.
+ * Implements `CredentialStore` of `@effect-mcp/auth` with SQL, over a `SqlConnection`. Several processes share the logins of a user or of a
+ * service, and only one process at a time renews a token. Each record is a row. The database stores tokens, secrets and keys in plain text,
+ * so anyone who can read this database can use them.
  *
  * @since 0.1.0
  */
@@ -12,7 +12,11 @@ import * as Layer from "effect/Layer"
 import * as Attempt from "./connection/Attempt.js"
 import { SqlConnection, type SqlConnectionService } from "./SqlConnection.js"
 
-/** @category models */
+/**
+ * The options of `make` and `layer`.
+ *
+ * @category models
+ */
 export interface Options {
   /**
    * How many records one owner may have. An owner has about three records for each server at which the owner is logged in. Default: 1,000.
@@ -21,7 +25,7 @@ export interface Options {
 }
 
 /**
- * The store of one owner. `owner` names a user, or a service whose processes log in as the service.
+ * Makes the store of one owner. `owner` is the name of a user, or the name of a service whose processes log in as the service.
  *
  * @category constructors
  */
@@ -41,8 +45,8 @@ const databaseOf = (
 ): CredentialDatabase => {
   const credentials = table("credentials")
   const isPg = Attempt.isPg(sql)
-  // In PostgreSQL, `FOR SHARE` keeps other processes from taking the lock before the transaction ends. In SQLite a transaction that reads
-  // first cannot wait for another transaction, so it begins with a write that changes nothing.
+  // In PostgreSQL, with `FOR SHARE` no other process can take the lock before the transaction ends. In SQLite a transaction that reads
+  // first cannot wait for another transaction, so the transaction begins with a write that changes nothing.
   const locked = sql.literal(isPg ? "FOR SHARE" : "")
   const begin = isPg ? Effect.void : sql`DELETE FROM ${credentials} WHERE owner = ''`
   const find = (name: string) =>

@@ -1,11 +1,12 @@
 /**
- * `EventStore` in PostgreSQL or SQLite, over a `SqlConnection`. `Batches` collects the events that arrive in one turn of the event loop. A
- * batch has at most 100 events and 1 Mi characters; a larger event is stored alone. `StreamWrites` stores a batch, `StreamRows` reads and
- * deletes events, and `EventDatabase` of core makes the `EventStore`.
+ * Implements `EventStore` with PostgreSQL or SQLite, over a `SqlConnection`. `Batches` collects the events that arrive in one turn of the
+ * event loop to a batch. A batch has at most 100 events and 1 Mi characters; a larger event is stored alone. `StreamWrites` stores a batch,
+ * `StreamRows` reads and deletes events, and `EventDatabase` of core makes the `EventStore`.
  *
- * A node stores nothing for a session in an epoch that is over: another node has claimed the session in the directory, or has stored events
- * of the session in a later epoch. An event that could not be stored leaves a gap. A client cannot resume the stream from a position before
- * the gap.
+ * Each time a node claims a session in the directory, the session begins a new epoch with a higher number. An earlier epoch is then over,
+ * and the database refuses the events that a node sends in an epoch that is over. An epoch is also over when a node has stored events of
+ * the session in a later epoch. An event that could not be stored leaves a gap in its stream. A client cannot resume the stream from a
+ * position before the gap.
  *
  * @since 0.1.0
  */
@@ -20,11 +21,17 @@ import * as StreamRows from "./connection/StreamRows.js"
 import * as StreamWrites from "./connection/StreamWrites.js"
 import { SqlConnection } from "./SqlConnection.js"
 
-/** @category models */
+/**
+ * The options of `make` and `layerWith`.
+ *
+ * @category models
+ */
 export interface Options {
   /** How many events of one stream are stored. When there are more, the oldest events are dropped. Default: 1,000. */
   readonly maxEvents?: number | undefined
-  /** How many characters may wait for the database. When there are more, new events are not stored. Default: 64 Mi (67,108,864). */
+  /**
+   * How many characters may wait for the database. When there are more, new events are not stored. Default: 64 Mi (67,108,864) characters.
+   */
   readonly maxWaiting?: number | undefined
   /** How long the stream of a request is stored after its response. Default: 5 minutes. */
   readonly retention?: Duration.DurationInput | undefined
@@ -61,7 +68,8 @@ export const make = (
       },
       after: rows.after,
       finish: (key, missing) => submit([{ _tag: "Finish", key, missing }]),
-      // This runs after all operations that already wait. Events that another node stores meanwhile belong to a later epoch.
+      // This operation runs after all operations that already wait. Events that another node stores in the meantime belong to a later
+      // epoch.
       forget: (session, epoch) =>
         Effect.flatMap(
           submit([{ _tag: "Await", key: { session, stream: "", epoch } }]),

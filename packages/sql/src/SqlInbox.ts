@@ -1,9 +1,9 @@
 /**
- * `Inbox` in PostgreSQL, over a `SqlConnection`. Through inboxes, the nodes of a server send requests and answers to each other. A sender
- * stores each text as a row; the receiving node reads the row and then removes it. `NOTIFY` only wakes the receiving node. When a node has
- * crashed, its inbox is gone as soon as its lease has expired.
+ * Implements `Inbox` with PostgreSQL, over a `SqlConnection`. Through inboxes, the nodes of a server send requests and answers to each
+ * other. A sender stores each text as a row. The receiving node reads the row and then removes it. `NOTIFY` only tells the receiving node
+ * to read. A node must renew the lease of its inbox. After a node has crashed, its lease expires, and its inbox is closed.
  *
- * With SQLite, which only one process uses, inboxes are in memory.
+ * With SQLite only one process uses the database, so inboxes are in memory.
  *
  * @since 0.1.0
  */
@@ -22,11 +22,15 @@ import * as Sweep from "./connection/Sweep.js"
 import { SqlConnection, type SqlConnectionService } from "./SqlConnection.js"
 import type { SqlStoreError } from "./SqlStoreError.js"
 
-/** @category models */
+/**
+ * The options of `make` and `layerWith`.
+ *
+ * @category models
+ */
 export interface Options {
   /**
-   * How many characters may wait in one inbox. A text is refused only when the inbox already has more, so the last text may exceed the
-   * limit. Default: 64 Mi (67,108,864).
+   * How many characters may wait in one inbox. A text is refused only when the inbox already has more than this number, so the last
+   * accepted text may exceed the limit. Default: 64 Mi (67,108,864) characters.
    */
   readonly maxSize?: number | undefined
   /** How long the inbox of a node stays open when the node does not renew the lease. Default: 10 seconds. */
@@ -71,7 +75,7 @@ const channelOf = (node: string): string => `inbox:${node}`
 const send = Effect.fnUntraced(
   function*({ inboxes, maxSize, notify, now, run, sql, texts }: Self, node: string, text: string) {
     const at = yield* now
-    // The statement locks the row of the inbox before it takes the number. So the texts appear in the order of their numbers.
+    // The statement locks the row of the inbox before it takes the number of the text. So the texts appear in the order of their numbers.
     const sent = yield* unavailable(run(
       "store a text",
       sql`
@@ -104,7 +108,7 @@ const hold = ({ inboxes, lease, now, sql, upkeep }: Self, node: string) =>
         "open an inbox",
         sql`INSERT INTO ${inboxes} (node, size, expires) VALUES (${node}, 0, ${at} + ${lease})`
       )),
-    // An expired inbox does not come back, because the texts that were sent since then are lost.
+    // An expired inbox is not opened again, because texts that were sent after the expiry are lost.
     renew: Effect.flatMap(now, (at) =>
       Effect.map(
         upkeep(
@@ -123,9 +127,9 @@ interface Text {
   readonly text: string
 }
 
-/** The texts that were sent to a node, in the order in which they were stored. */
+/** Returns the texts that were sent to a node, in the order in which they were stored. */
 const received = (self: Self, node: string): Stream.Stream<string> => {
-  // The number of the last text that was read. It keeps a text that could not be removed from coming twice.
+  // The number of the last text that was read. So a text that could not be removed does not come twice.
   let last = "0"
   const read = Effect.suspend(() => textsAfter(self, node, last)).pipe(
     Effect.tap((rows) => {
@@ -183,8 +187,8 @@ const unavailable = <A, R>(effect: Effect.Effect<A, SqlStoreError, R>): Effect.E
   )
 
 /**
- * The stored form of a text. PostgreSQL cannot store the character NUL, so a text with NUL is stored as a JSON string. A text that begins
- * with a quotation mark is stored as a JSON string as well, so that `decode` can tell the two forms apart.
+ * Returns the stored form of a text. PostgreSQL cannot store the character NUL, so a text with NUL is stored as a JSON string. A text that
+ * begins with a quotation mark is stored as a JSON string as well, so that `decode` can distinguish the two forms.
  */
 const encode = (text: string): string => text.startsWith("\"") || text.includes("\0") ? JSON.stringify(text) : text
 

@@ -1,9 +1,10 @@
 /**
- * Creates the tables of this package, and updates older tables. Every change is made once, in order, and is recorded. A run makes all
- * missing changes or none (`schema/Migrate`). With PostgreSQL, nodes that start at the same time wait for each other.
+ * Creates the tables of this package, and updates the tables of earlier versions. Every change is made once and in order, and the database
+ * records the change. A run makes all missing changes or none (`schema/Migrate`). With PostgreSQL, nodes that start at the same time wait
+ * for each other.
  *
- * `SqlConnection` makes the changes when a server starts. When the database user of the server may not create tables, call `run` before the
- * start, as another database user, and give `SqlConnection` the option `migrate: false`.
+ * `SqlConnection` makes the changes when a server starts. If the database user of the server is not allowed to create tables, call `run` as
+ * another database user before the start, and give `SqlConnection` the option `migrate: false`.
  *
  * @since 0.1.0
  */
@@ -13,7 +14,11 @@ import * as Migrate from "./schema/Migrate.js"
 import { services } from "./schema/Schema.js"
 import type { SqlStoreError } from "./SqlStoreError.js"
 
-/** @category models */
+/**
+ * The options of `run`.
+ *
+ * @category models
+ */
 export interface Options {
   /**
    * The text at the beginning of the names of all tables. Servers that share one database need different prefixes. A prefix has up to 30

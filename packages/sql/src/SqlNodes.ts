@@ -1,8 +1,8 @@
 /**
- * Provides all services that the nodes of a server share, in one SQL database: PostgreSQL for several nodes, or SQLite for one node that
- * continues after a restart.
+ * Provides all services that the nodes of a server share, with one SQL database: PostgreSQL for several nodes, or SQLite for one node that
+ * continues after a restart. A node is one process of the server.
  *
- * To give the options of one service, use the module of this service, such as `SqlTaskStore`, in place of `services`.
+ * To set the options of one service, use the module of each service, such as `SqlTaskStore`, instead of `services`.
  *
  * @since 0.1.0
  */
@@ -48,7 +48,7 @@ export const services: Layer.Layer<Services, never, SqlConnection.SqlConnection>
 )
 
 /**
- * `layer`, with options of the connection.
+ * Does the same as `layer`, with options of the connection.
  *
  * @category layers
  */
@@ -56,8 +56,9 @@ export const layerWith = (options?: SqlConnection.Options): Layer.Layer<Services
   Layer.provide(services, SqlConnection.layerWith(options))
 
 /**
- * Creates the tables, and provides all services to the server and to its HTTP endpoint, over the `SqlClient` that the application provides.
- * Of the connections of a `PgClient`, one listens for notifications and one stays free for leases, so `maxConnections` must be at least 3.
+ * Creates the tables, and provides all services to the server and to its HTTP endpoint, over the `SqlClient` that your application
+ * provides. With a `PgClient`, one connection listens for notifications, and one connection stays free for the renewal of leases. So
+ * `maxConnections` must be at least 3.
  *
  * @example
  * ```ts

@@ -1,7 +1,7 @@
 /**
- * `SealKeys` in SQL, over a `SqlConnection`. All nodes have the same keys. When the current key is due to be replaced, one node replaces it
- * for all nodes (`KeyRing` of core). The secrets are stored in plain text: anyone who can read this database can decrypt the values that
- * servers have sealed.
+ * Implements `SealKeys` with SQL, over a `SqlConnection`. With these keys a server encrypts values that clients send back later. All nodes
+ * have the same keys. When the current key must be replaced, one node replaces it for all nodes (`KeyRing` of core). The database stores
+ * the secrets in plain text, so anyone who can read this database can decrypt these values.
  *
  * @since 0.1.0
  */

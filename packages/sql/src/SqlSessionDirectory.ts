@@ -1,9 +1,10 @@
 /**
- * `SessionDirectory` in SQL, over a `SqlConnection`. Each session is a row. Each node is a row with the end of its lease, by the clock of
- * the database. A node that claims a session removes the row of the previous node if its lease has ended, so that the previous node cannot
- * renew the lease any more.
+ * Implements `SessionDirectory` with SQL, over a `SqlConnection`. The directory says which node has which session. Each session is a row.
+ * Each node is a row with the end of its lease, by the clock of the database. A node keeps its sessions while it renews its lease. When a
+ * node claims a session and the lease of the previous node has ended, it removes the row of the previous node. Then the previous node
+ * cannot renew its lease any more. Each claim gives the session a higher number, its epoch.
  *
- * With SQLite, which only one process uses, the sessions survive a restart, and the new process can take them over at once.
+ * With SQLite only one process uses the database. The sessions survive a restart, and the new process can take them over at once.
  *
  * @since 0.1.0
  */
@@ -30,12 +31,16 @@ import * as Sweep from "./connection/Sweep.js"
 import { SqlConnection, type SqlConnectionService } from "./SqlConnection.js"
 import type { SqlStoreError } from "./SqlStoreError.js"
 
-/** @category models */
+/**
+ * The options of `make` and `layerWith`.
+ *
+ * @category models
+ */
 export interface Options {
   /**
-   * How long a node keeps its sessions when it does not renew its lease. Then the node ends its sessions, and other nodes may take them
-   * over. So the sessions of a crashed node are free after this time, and a node that cannot reach the database, or whose event loop is
-   * blocked, loses its sessions after this time. Default: 3 seconds.
+   * How long a node keeps its sessions when it does not renew its lease. After this time the node ends its sessions, and other nodes may
+   * take the sessions over. So the sessions of a crashed node are free after this time. A node that cannot reach the database, or whose
+   * event loop is blocked, loses its sessions after this time. Default: 3 seconds.
    */
   readonly lease?: Duration.DurationInput | undefined
   /**
@@ -65,7 +70,7 @@ interface Self extends SqlConnectionService {
   readonly renewal: Duration.DurationInput | undefined
   /** Milliseconds. */
   readonly ttl: number
-  /** Counts the updates of facts by this node. */
+  /** How many updates of facts this node has made. */
   readonly updates: Ref.Ref<number>
 }
 
@@ -87,7 +92,7 @@ export const make = (
     }
     yield* Sweep.every(connection, "nodes", "sessions")
     if (!Attempt.isPg(sql)) {
-      // Only one process uses the file, so earlier processes have ended, and their leases are deleted.
+      // Only one process uses the file. So earlier processes have ended, and this process deletes their leases.
       yield* Effect.ignoreLogged(run("end the leases of the process before", sql`DELETE FROM ${self.nodes}`))
     }
     return { join: (node) => failing(join(self, node)) }
@@ -115,7 +120,7 @@ const at = <A, E>({ now, run }: Self, what: string, statement: (now: Fragment) =
 const lasting = <A, E>({ now, upkeep }: Self, what: string, statement: (now: Fragment) => Effect.Effect<A, E>) =>
   upkeep(what, Effect.flatMap(now, statement))
 
-/** Holds the lease of a node until the scope closes. */
+/** Takes the lease of a node, and renews it until the scope closes. */
 const hold = (self: Self, node: string) => {
   const { lease, nodes, renewal, sql, upkeep } = self
   return Lease.hold({
@@ -205,8 +210,8 @@ const claiming = Effect.fnUntraced(function*(
 })
 
 /**
- * Stores the facts of a session. PostgreSQL may still run an update after its caller was interrupted, and so after the next update of the
- * session. The number `written` keeps such a late update from replacing newer facts.
+ * Stores the facts of a session. PostgreSQL may still run an update after its caller was interrupted. So the update may run after the next
+ * update of the session. The number `written` prevents that such a late update replaces newer facts.
  */
 const update = (self: Self, id: string, epoch: number, facts: JsonObject) =>
   Effect.flatMap(Ref.updateAndGet(self.updates, (count) => count + 1), (number) =>
@@ -219,7 +224,7 @@ const update = (self: Self, id: string, epoch: number, facts: JsonObject) =>
         written = CASE WHEN written < ${number} THEN ${number} ELSE written END`
     ))
 
-/** Changes a session in this epoch. Gives `false` when the session has another epoch. */
+/** Changes a session in this epoch. Returns `false` when the session has another epoch. */
 const change = (self: Self, id: string, epoch: number, set: Fragment) => {
   const { sessions, sql, ttl } = self
   return Effect.map(
@@ -233,7 +238,7 @@ const change = (self: Self, id: string, epoch: number, set: Fragment) => {
 
 const touch = (self: Self, node: string, ids: ReadonlyArray<string>) => {
   const { sessions, sql, ttl } = self
-  // The rows are locked in the order of their ids. Statements that store events lock sessions in the same order, so no deadlock arises.
+  // The rows are locked in the order of their ids. Statements that store events lock sessions in the same order, so there is no deadlock.
   const locked = sql.literal(Attempt.isPg(sql) ? "FOR UPDATE" : "")
   return Effect.forEach(
     Arr.chunksOf(ids, TOUCHED),

@@ -1,7 +1,7 @@
 /**
- * `SharedLimits` in SQL, over a `SqlConnection`, for servers whose nodes count together. For each rate, a row has the time at which the
- * whole allowance is available again. For each key that may be used once, such as the id of a proof, a row has the time until which the key
- * is refused.
+ * Implements `SharedLimits` with SQL, over a `SqlConnection`, for servers whose nodes count together. For each limit of a rate, a row has
+ * the time at which the whole allowance is available again. For each key that may be used only once, such as the id of a DPoP proof, a row
+ * has the time until which the key is refused.
  *
  * @since 0.1.0
  */
@@ -41,7 +41,7 @@ export const make: Effect.Effect<SharedLimitsService, never, SqlConnection | Sco
         const wait = sql<{ readonly wait: number }>`
           SELECT expires + ${cost} - (${at} + ${most}) AS wait FROM ${rates} WHERE key = ${id}`
         const [found] = yield* run("read a rate", wait)
-        // The row may have changed or been deleted since the first statement, so the wait is at least 1 millisecond.
+        // The row may have been changed or deleted after the first statement, so the wait is at least 1 millisecond.
         return Math.max(1, Math.ceil(found?.wait ?? 1))
       }))
     },
@@ -64,7 +64,7 @@ export const make: Effect.Effect<SharedLimitsService, never, SqlConnection | Sco
 /** @category layers */
 export const layer: Layer.Layer<SharedLimits, never, SqlConnection> = Layer.scoped(SharedLimits, make)
 
-/** The digest of a key. The key is written as JSON, which keeps lone surrogates that UTF-8 would replace. */
+/** Returns the digest of a key. The key is first written as JSON, because UTF-8 would replace lone surrogates. */
 const digest = (key: string): Effect.Effect<string> =>
   Effect.map(
     Effect.promise(() => crypto.subtle.digest("SHA-256", new TextEncoder().encode(JSON.stringify(key)))),

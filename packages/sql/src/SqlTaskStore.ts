@@ -1,7 +1,7 @@
 /**
- * `TaskStore` in SQL, over a `SqlConnection`. Each task is a row, which is deleted some time after the task has expired. When a task
- * changes, the readers that wait for the task are woken (`Wake`), and read the task again. A reader that is not woken reads the task every
- * 5 seconds.
+ * Implements `TaskStore` with SQL, over a `SqlConnection`. Each task is a row, which is deleted some time after the task has expired. When
+ * a task changes, the readers that wait for the task get a notification (`Wake`), and read the task again. A reader that gets no
+ * notification reads the task every 5 seconds.
  *
  * @since 0.1.0
  */
@@ -26,15 +26,19 @@ import * as Sweep from "./connection/Sweep.js"
 import { SqlConnection, type SqlConnectionService } from "./SqlConnection.js"
 import type { SqlStoreError } from "./SqlStoreError.js"
 
-/** @category models */
+/**
+ * The options of `make` and `layerWith`.
+ *
+ * @category models
+ */
 export interface Options {
   /** How many tasks one owner may have, including ended tasks that are still stored. Default: 1,000. */
   readonly maxTasks?: number | undefined
   /** How many characters one task may have as JSON. Default: 4 Mi (4,194,304). */
   readonly maxTaskSize?: number | undefined
   /**
-   * How many characters all tasks of one owner may have together as JSON. When several tasks change at the same moment, their sum may
-   * exceed the limit by what each change adds. Default: 16 Mi (16,777,216).
+   * How many characters all tasks of one owner may have together as JSON. When several tasks change at the same moment, the sum may exceed
+   * the limit by the characters that these changes add. Default: 16 Mi (16,777,216).
    */
   readonly maxOwnerSize?: number | undefined
 }
@@ -80,8 +84,8 @@ const create = Effect.fnUntraced(function*(self: Self, task: StoredTask) {
   const { maxOwnerSize, maxTasks, now, sql, tasks } = self
   const text = yield* sized(self, task)
   const at = yield* now
-  // This node has set `createdAt` by its own clock, which may differ from the clock of the database. So the remaining time is computed by
-  // the clock of this node.
+  // This node has set `createdAt` by its own clock, which may differ from the clock of the database. So the node computes the remaining
+  // time by its own clock.
   const left = Math.min(task.createdAt + task.ttl - (yield* Clock.currentTimeMillis), MAX_TTL)
   const [id, owner] = [keyOf(task.taskId), keyOf(task.owner)]
   const created = yield* inTurn(
@@ -165,7 +169,7 @@ const list = Effect.fnUntraced(function*(
   const last = Number(after ?? 0)
   if (!Number.isSafeInteger(last)) return yield* failed("UnknownPage", StoreText.noPage(String(after)))
   const at = yield* now
-  // One more task than the page has is read, to know whether there is another page.
+  // Reads one more task than the page has, to know whether there is another page.
   const rows = yield* run(
     "list tasks",
     sql<Row>`
@@ -186,7 +190,7 @@ const changes = (self: Self, owner: string | null, taskId: string): Stream.Strea
     Stream.changesWith((one, other) => one.version === other.version)
   )
 
-/** The task as JSON. Fails when the task is too large. */
+/** Returns the task as JSON. Fails when the task is too large. */
 const sized = ({ maxTaskSize }: Self, task: StoredTask): Effect.Effect<string, TaskStoreError> => {
   const text = JSON.stringify(task)
   return text.length <= maxTaskSize || StoreText.isSmallEnd(task.status, text.length)
@@ -200,11 +204,11 @@ const toTasks = ({ report, tasks }: Self, rows: ReadonlyArray<Row>) =>
     (tasks) => tasks.filter((task) => task !== undefined)
   )
 
-/** The characters of all tasks of an owner, without the task `id`. */
+/** Returns how many characters all tasks of an owner have, without the task `id`. */
 const sizeOf = ({ sql, tasks }: Self, owner: string, id: string, at: Fragment) =>
   sql`(SELECT coalesce(sum(size), 0) FROM ${tasks} WHERE owner = ${owner} AND id <> ${id} AND expires > ${at})`
 
-/** In PostgreSQL, lets one node at a time create a task of an owner, so that the next creation also counts this task. */
+/** In PostgreSQL, lets only one node at a time create a task of an owner. So the next creation also counts this task. */
 const inTurn = <A, E>({ run, sql, tasks, transaction }: Self, owner: string, statement: Effect.Effect<A, E>) => {
   if (!Attempt.isPg(sql)) return run("store a task", statement)
   const lock = sql`SELECT pg_advisory_xact_lock(hashtextextended(${`${tasks.value} ${owner}`}, 0))`
@@ -223,14 +227,17 @@ export const layerWith = (options?: Options): Layer.Layer<TaskStore, never, SqlC
 export const layer: Layer.Layer<TaskStore, never, SqlConnection> = layerWith()
 
 /**
- * The stored form of an id or an owner, as JSON. So a task without an owner differs from a task of the owner "null", and the text has no
- * NUL, which PostgreSQL cannot store.
+ * Returns the stored form of an id or an owner, as JSON. As JSON, a missing owner differs from the owner "null", and the text has no
+ * character NUL, which PostgreSQL cannot store.
  */
 const keyOf = (text: string | null): string => JSON.stringify(text)
 
 const channelOf = (taskId: string): string => `task:${taskId}`
 
-/** In milliseconds: 140,000 years. Added to the present time, it is still an integer that every driver supports. */
+/**
+ * The longest time to live in milliseconds: 140,000 years. The sum of this number and the present time is still an integer that every
+ * driver supports.
+ */
 const MAX_TTL = Number.MAX_SAFE_INTEGER / 2
 
 const failed = (reason: TaskStoreError["reason"], message: string) =>

@@ -59,7 +59,7 @@ Postgres.suite("PgNodes", () => {
         const { message } = yield* Effect.flip(Layer.build(PgNodes.layer({ url })))
         assert.strictEqual(
           message,
-          "The option `url` is not the address of a PostgreSQL: write it as postgres://user:password@host:5432/database, " +
+          "The option `url` is not the address of a PostgreSQL server: write it as postgres://user:password@host:5432/database, " +
             "with a password that `encodeURIComponent` has encoded"
         )
       })))

@@ -32,7 +32,7 @@ Postgres.suite("a node after a failover of PostgreSQL", () => {
         assert.strictEqual(code, "25006")
         assert.strictEqual(
           message,
-          "The database did not store: it takes no writes. The address must lead to the primary, without " +
+          "The database did not store: it refuses writes. The address must lead to the primary, without " +
             "`default_transaction_read_only` (25006)"
         )
       }

@@ -133,7 +133,7 @@ describe("a connection to SQLite", () => {
       )
       assert.strictEqual(
         message,
-        "The database did not store: another process has locked the SQLite file. One process at a time may use it " +
+        "The database did not store: another process has locked the SQLite file. Only one process at a time may use it " +
           "(SQLITE_BUSY)"
       )
       yield* clean

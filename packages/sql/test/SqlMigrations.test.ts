@@ -59,7 +59,7 @@ describe("migrations", () => {
         client
       )
       const { message } = yield* Effect.flip(Effect.provide(SqlMigrations.run(), client))
-      assert.match(message, /^The tables "mcp_" of tasks have version 99, and this program knows version 2: /)
+      assert.match(message, /^The tables "mcp_" of tasks have version 99, and this program supports version 2: /)
     }))
 })
 
@@ -224,7 +224,7 @@ for (const [engine, { database }] of Object.entries(engines)) {
         yield* Effect.provide(run(next), node)
         assert.match(
           yield* refused(node),
-          /^The tables "mcp_" of keys have version 3, and this program knows version 1: /
+          /^The tables "mcp_" of keys have version 3, and this program supports version 1: /
         )
       }))
   })
@@ -258,7 +258,7 @@ for (const [engine, { concurrency, database, when }] of Object.entries(engines))
         assert.deepStrictEqual(versions.map(({ version }) => version), [1, 2, 3])
         assert.deepStrictEqual(keys.map(({ note }) => note), ["none!"])
         const { message } = yield* Effect.flip(Effect.provide(SqlMigrations.run(), nodes[1]))
-        assert.match(message, /^The tables "mcp_" of keys have version 3, and this program knows version 1: /)
+        assert.match(message, /^The tables "mcp_" of keys have version 3, and this program supports version 1: /)
       }))
 
     it.scopedLive("make none of the changes when the last one fails, and all of them later", () =>

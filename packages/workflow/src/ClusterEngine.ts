@@ -1,11 +1,11 @@
 /**
- * The engine of durable tools for several processes, on the same machine or on several: `@effect/cluster` over one PostgreSQL. When the
- * process of a task was killed, was shut down, or hangs, the task goes on at another process. A process takes part as soon as it has this
- * layer.
+ * The workflow engine that runs durable tools in several processes, on one machine or on several machines. It is `@effect/cluster` over one
+ * PostgreSQL. When the process of a task was killed, was shut down, or hangs, the task continues at another process. Every process that has
+ * this layer runs tasks.
  *
- * The processes talk through PostgreSQL only: no process opens a port for the others.
+ * The processes communicate only through PostgreSQL. No process opens a port for the others.
  *
- * `runtime/ClusterRows` keeps the tables, and `runtime/PatientStorage` waits while PostgreSQL is away.
+ * `runtime/ClusterRows` manages the rows in the tables, and `runtime/PatientStorage` waits while PostgreSQL cannot be reached.
  *
  * @since 0.1.0
  */
@@ -27,25 +27,31 @@ import * as Option from "effect/Option"
 import * as ClusterRows from "./runtime/ClusterRows.js"
 import * as PatientStorage from "./runtime/PatientStorage.js"
 
-/** @category models */
+/**
+ * The options of `layerWith`.
+ *
+ * @category models
+ */
 export interface Options {
-  /** What the names of the tables begin with. It must be equal at all processes. Default: `mcp_workflow`. */
+  /** The beginning of the names of the tables. All processes must have the same prefix. Default: `mcp_workflow`. */
   readonly prefix?: string | undefined
   /**
-   * How long a process keeps its tasks without renewing its lease in PostgreSQL; then other processes run the tasks. A process renews its
-   * lease after each third of this time, and a renewal may take another third. With a shorter lease a dead process is found sooner, and
-   * more steps are interrupted when PostgreSQL is slow. After `kill -9` a task goes on at another process after this time and up to 3
-   * seconds. The lease must be equal at all processes. Default: 7 seconds.
+   * How long a process keeps its tasks when it does not renew its lease in PostgreSQL. A lease is the right of a process to run its tasks.
+   * After this time other processes run the tasks. A process renews its lease after each third of this time, and a renewal may take another
+   * third. With a shorter lease, other processes find a dead process sooner, but more steps are interrupted when PostgreSQL is slow. After
+   * `kill -9` a task continues at another process after this time and up to 3 seconds more. All processes must have the same value.
+   * Default: 7 seconds.
    */
   readonly lease?: Duration.DurationInput | undefined
   /**
-   * How often a process looks in PostgreSQL for news of its tasks: an answer or a cancellation that came to another process, or the end of
-   * a wait. Default: 1 second.
+   * How often a process reads from PostgreSQL what has happened to its tasks: an answer or a cancellation that came to another process, or
+   * the end of a wait. Default: 1 second.
    */
   readonly pollInterval?: Duration.DurationInput | undefined
   /**
-   * How long a process that shuts down lets its steps go on. Then it interrupts the steps, and they begin again at another process.
-   * Meanwhile the tasks of the process begin no other step, here or at another process. Default: 3 seconds.
+   * How long the steps of a process that shuts down may still run. After this time the process interrupts the steps, and the steps begin
+   * again at another process. During this time the tasks of the process begin no other steps, neither in this process nor in another
+   * process. Default: 3 seconds.
    */
   readonly stopTimeout?: Duration.DurationInput | undefined
 }
@@ -62,17 +68,17 @@ export const layerWith = (
     ShardingConfig.ShardingConfig,
     Effect.sync(() => ({
       ...ShardingConfig.defaults,
-      // Only a name: the process does not listen at this address.
+      // The address is only a name; the process does not listen at this address.
       runnerAddress: Option.some(RunnerAddress.make(globalThis.crypto.randomUUID(), 0)),
       shardsPerGroup: ClusterRows.SHARDS,
       shardLockRefreshInterval: Duration.unsafeDivide(lease, 3),
       shardLockExpiration: lease,
-      // PostgreSQL keeps an advisory lock as long as its connection is open: a process that hangs would keep its tasks.
+      // PostgreSQL keeps an advisory lock until its connection closes, so a process that hangs would keep its tasks.
       shardLockDisableAdvisory: true,
       entityMessagePollInterval: pollInterval,
       refreshAssignmentsInterval: pollInterval,
       entityTerminationTimeout: stopTimeout,
-      // A process without durable tools does not fail a task: the task waits until another process takes it.
+      // In a process without durable tools a task does not fail. The task waits until another process takes it.
       entityRegistrationTimeout: Duration.infinity
     }))
   )
@@ -92,9 +98,10 @@ export const layerWith = (
 }
 
 /**
- * The engine, over PostgreSQL 15 or later. The layer creates its tables, and fails when it cannot. The lease takes one connection of the
- * client for itself, so the client needs at least three connections. The tables hold the arguments of tasks and the results of their steps.
- * They also hold the ids of tasks: on a server without users, anyone who knows an id can read, answer and cancel the task.
+ * Provides the engine, over PostgreSQL 15 or later. The layer creates its tables, and fails when this is not possible. The lease uses one
+ * connection of the client alone, so the client needs at least three connections. The tables contain the arguments of tasks and the results
+ * of their steps. They also contain the ids of tasks. On a server without users, anyone who knows the id of a task can read the task,
+ * answer its questions and cancel it.
  *
  * @example
  * ```ts

@@ -1,6 +1,7 @@
 /**
- * A step of the body of a durable tool, as a value: the body yields the step, and gets its result. A step is not an `Effect`, on purpose: a
- * body that ran other effects, or two steps at a time, could take another way when the body runs again.
+ * The type of a step in the body of a durable tool. The body yields the step, and gets the result of the step. A step is not an `Effect`,
+ * so that the body cannot run other effects, or two steps at the same time. With such effects the body could make other decisions when it
+ * runs again.
  *
  * `DurableTask` makes steps. `runtime/Body` runs them.
  *
@@ -10,7 +11,11 @@ import type { WorkflowEngine, WorkflowInstance } from "@effect/workflow/Workflow
 import * as Effect from "effect/Effect"
 import type * as Either from "effect/Either"
 
-/** @category models */
+/**
+ * A step of the body of a durable tool.
+ *
+ * @category models
+ */
 export class Durable<out A, out E = never, out R = never> {
   constructor(
     /** The name of the step, which is unique in its body. */
@@ -19,7 +24,7 @@ export class Durable<out A, out E = never, out R = never> {
     readonly effect: Effect.Effect<A, E, R | WorkflowEngine | WorkflowInstance>
   ) {}
 
-  /** The same step, except that a failure does not end the body: the body gets the failure as a `Left`. */
+  /** The same step, but its failure does not end the body. The body gets a success as a `Right`, and a failure as a `Left`. */
   get either(): Durable<Either.Either<A, E>, never, R> {
     return new Durable(this.name, Effect.either(this.effect))
   }
@@ -34,6 +39,6 @@ export declare namespace Durable {
   /** The failures of a step. */
   export type Error<D> = D extends Durable<any, infer E, any> ? E : never
 
-  /** What a step requires. */
+  /** The services that a step requires. */
   export type Context<D> = D extends Durable<any, any, infer R> ? R : never
 }

@@ -1,10 +1,10 @@
 /**
- * Tools whose tasks go on after their node has ended, as long as the engine keeps the tasks. The body of such a tool is a workflow of
- * `@effect/workflow`: an engine stores the results of its steps, and runs the body again from its beginning until the body has ended.
- * `layer` serves such a tool, as `McpServer.tool` serves any other tool.
+ * Serves tools whose tasks continue after their node has ended, if the engine stores the tasks outside of the node. The body of such a tool
+ * is a workflow of `@effect/workflow`. An engine stores the results of the steps, and runs the body again from its beginning until the body
+ * has ended. `layer` serves such a tool, as `McpServer.tool` serves any other tool.
  *
- * **A step that has ended is never repeated. A step that was under way when its process ended begins again**: it runs at least once, so it
- * must be idempotent. A call without a task promises the opposite: it never runs twice. `runtime/Tasks` attaches the engine to the server.
+ * **A step that has ended is never repeated. A step that was running when its process ended begins again.** Such a step runs at least once,
+ * so a step must be idempotent. A call without a task is different: it never runs twice. `runtime/Tasks` connects the engine to the server.
  *
  * @since 0.1.0
  */
@@ -20,15 +20,15 @@ import type { DurableTask } from "./DurableTask.js"
 import * as Tasks from "./runtime/Tasks.js"
 
 /**
- * A tool whose calls are durable tasks. The body is a generator: it yields the steps of its task, one at a time, and nothing else. Another
- * effect does not compile there. The body runs again from its beginning whenever it goes on. So what it decides between steps must follow
- * from its arguments and from the results of its steps.
+ * Serves a tool whose calls are durable tasks. The body is a generator that yields only the steps of its task, one at a time. When the body
+ * yields another effect, the program does not compile. The engine runs the body again from its beginning each time the task continues. So a
+ * decision between two steps must depend only on the arguments and on the results of steps.
  *
  * The definition needs `task: "required"`, and the server needs `TasksServer.layer`. The engine finds a task by a digest of its id, and
- * stores the id, the arguments and the results of the steps. In the middle of a rolling update, a node may not know the tool of a task:
- * then the task waits until this node or another node knows the tool.
+ * stores the id, the arguments and the results of the steps. During a rolling update, a node may get a task whose tool the node does not
+ * have. Then the task waits until this node or another node has the tool.
  *
- * A cancellation at any node interrupts the step under way, and so does the end of the time to live.
+ * A cancellation at any node interrupts the step that is running. The end of the time to live of the task interrupts the step, too.
  *
  * @example
  * ```ts

@@ -1,8 +1,8 @@
 /**
- * Sentences for a model about a call without a result. They name the tool and say what happened. `ToolList` and `ClientToolkit` give these
- * sentences to a model. When the tool or its server has sent a failure, its text is passed on. For a failure of the connection the model
- * gets a general sentence, and only the log has the cause, because the text of a transport may contain secrets, such as the last lines of a
- * server's stderr.
+ * Makes sentences for a model about a call that has failed. A sentence names the tool and says what happened. `ToolList` and
+ * `ClientToolkit` give these sentences to a model. When the tool or its server has sent a failure, the model gets the text of this failure.
+ * For a failure of the connection the model gets a general sentence, and only the log has the cause. The reason is that the text of a
+ * transport may contain secrets, such as the last lines of a server's stderr.
  */
 import { InputRefused, NotNegotiated, TaskEnded, ToolError, TooManyRounds } from "@effect-mcp/core/ClientError"
 import { ToolRefused, UnknownEntry } from "@effect-mcp/core/GroupError"
@@ -13,7 +13,7 @@ import * as Effect from "effect/Effect"
 import { quoted } from "../text/ModelText.js"
 import * as ToolOutput from "../ToolOutput.js"
 
-/** The sentence about an error; `undefined` for a failure that the tool declares. */
+/** Returns the sentence about an error of a call; `undefined` for a failure that the tool declares. */
 export const text = (
   tool: string,
   error: unknown,

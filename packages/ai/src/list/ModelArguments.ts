@@ -1,7 +1,7 @@
 /**
- * Makes the arguments of a call from the arguments that a model has written. When the schema of the tool does not accept them and their
- * meaning is clear, `ArgumentRepair` of `@effect-mcp/core` corrects them. Arguments that the schema does not name are logged or refused.
- * `ToolList` calls this module before each call. The server checks the result in any case.
+ * Makes the arguments of a call from the arguments that a model has written. When the schema of the tool does not accept the arguments and
+ * their meaning is clear, `ArgumentRepair` of `@effect-mcp/core` corrects the arguments. Arguments that the schema does not name are logged
+ * or refused. `ToolList` calls this module before each call. In any case the server checks the arguments that it gets.
  */
 import { Diagnostic } from "@effect-mcp/core/Diagnostic"
 import type { JsonObject } from "@effect-mcp/core/protocol/Json"
@@ -25,7 +25,10 @@ interface Named {
   readonly tool: { readonly name: string; readonly inputSchema: JsonObject }
 }
 
-/** Gives a function that reads the arguments of calls of one tool. The function fails with a sentence for the model. */
+/**
+ * Makes a function that reads the arguments of calls of one tool. When the arguments are refused, the function fails with a sentence for
+ * the model.
+ */
 export const make = (
   { name, server, tool }: Named,
   { mendArguments = true, report, unknownArguments = "report" }: Options
@@ -34,7 +37,7 @@ export const make = (
   let parts: ReturnType<typeof prepare> | undefined
   return (args) =>
     Effect.suspend(() => {
-      // This is prepared at the first call, because most tools of a list are never called.
+      // The schema is prepared at the first call, because most tools of a list are never called.
       const { mend, unknownOf } = parts ??= prepare(tool.inputSchema)
       const unknown = unknownArguments === "accept" ? undefined : unknownOf(args)
       const reported = unknown === undefined
@@ -60,7 +63,7 @@ const prepare = (schema: JsonObject) => {
   return {
     unknownOf: ArgumentNames.make(schema),
     /**
-     * The corrected arguments; `undefined` when the schema already accepts the arguments, when they cannot be checked, or when no
+     * Returns the corrected arguments; `undefined` when the schema already accepts the arguments, when they cannot be checked, or when no
      * correction is accepted.
      */
     mend: (args: JsonObject): ArgumentRepair.Mended | undefined => {

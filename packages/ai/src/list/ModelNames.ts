@@ -1,6 +1,6 @@
 /**
  * Assigns names for models to the tools of a `ToolList` and of a sampling request (`SamplingPrompt`). `ModelName` makes the names. A tool
- * keeps its name as long as it is listed, even when other tools are added or removed.
+ * keeps its name until it is no longer listed, even when other tools are added or removed.
  */
 import * as ModelName from "../text/ModelName.js"
 
@@ -11,7 +11,10 @@ export interface Named {
   readonly wanted: string
 }
 
-/** The names, by key. A tool that has a name in `before` keeps this name; the other tools get their names in order. */
+/**
+ * Returns the names, by the keys of the tools. A tool that has a name in `before` keeps this name. The other tools get their names in
+ * order.
+ */
 export const assign = (
   tools: ReadonlyArray<Named>,
   before: ReadonlyMap<string, string> = new Map()

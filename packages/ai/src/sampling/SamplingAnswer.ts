@@ -1,7 +1,7 @@
 /**
  * Converts the response of a language model to the answer that a server gets, for `ModelSampling`: text, images, audio, uses of tools, and
- * the reason why the response has ended. Text beyond the limits of the server is cut, even if the model was not configured with these
- * limits. When there is no response, `failure` makes the error for the server.
+ * the reason why the response has ended. This module cuts text beyond the limits of the server, even if the model was not configured with
+ * these limits. When the model gives no response, `failure` makes the error for the server.
  */
 import type { AiError } from "@effect/ai/AiError"
 import type * as LanguageModel from "@effect/ai/LanguageModel"
@@ -68,7 +68,7 @@ const blockOf = (part: Response.Part<any>, { argumentsOf, forServer }: Names): R
   }
 }
 
-/** Joins neighbouring texts. */
+/** Joins texts that follow each other directly. */
 const joined = (blocks: ReadonlyArray<SamplingContent>): ReadonlyArray<SamplingContent> =>
   blocks.reduce<ReadonlyArray<SamplingContent>>((all, block) => {
     const last = all.at(-1)
@@ -116,8 +116,8 @@ const modelOf = (parts: ReadonlyArray<Response.Part<any>>): string | undefined =
 }
 
 /**
- * The error for the server when a model has not answered. It has only a general sentence, because the cause may contain addresses and text
- * of other conversations. The caller logs the cause.
+ * Returns the error for the server when a model has not answered. The error has only a general sentence, because the cause may contain
+ * addresses and text of other conversations. The caller of this function logs the cause.
  */
 export const failure = (error: AiError): InternalError => new InternalError({ message: sentence(error) })
 
@@ -144,7 +144,7 @@ const ofStatus = (status: number): string =>
   status === 429
     ? "The model of this client has too many requests at the moment; try again later"
     : status === 401 || status === 402 || status === 403
-    ? "This client may not use its model at the moment"
+    ? "This client is not allowed to use its model at the moment"
     : status === 408 || status === 504
     ? "The model of this client did not answer in time; try again later"
     : status === 413

@@ -1,8 +1,8 @@
 /**
  * Converts the messages and the tools of a sampling request to a prompt and a toolkit of `@effect/ai`. Each tool gets a name that a model
- * accepts; `SamplingAnswer` converts these names in the model's answer back. `ModelSampling` gives prompt and toolkit to the language
- * model. Tool results become a tool message. A tool result of `@effect/ai` is one JSON value, so the images of tool results become a user
- * message after the tool message.
+ * accepts. In the model's answer, `SamplingAnswer` replaces these names by the names that the server uses. `ModelSampling` gives the prompt
+ * and the toolkit to the language model. Tool results become a tool message. In `@effect/ai` a tool result is one JSON value, so the images
+ * of tool results become a user message after the tool message.
  */
 import * as Prompt from "@effect/ai/Prompt"
 import * as AiTool from "@effect/ai/Tool"
@@ -29,7 +29,7 @@ import * as ToolOutput from "../ToolOutput.js"
 export interface Names {
   readonly forModel: (name: string) => string
   readonly forServer: (name: string) => string
-  /** Converts the arguments of a use of a tool to the form that the server expects. `name` is the name that the model knows. */
+  /** Converts the arguments of a use of a tool to the form that the server expects. `name` is the name of the tool for the model. */
   readonly argumentsOf: (name: string, args: JsonObject) => JsonObject
 }
 
@@ -46,7 +46,7 @@ export const names = (tools: ReadonlyArray<Tools.Tool> = [], dialect: ModelSchem
   }
 }
 
-/** The tools of a request as a toolkit. `Left` is a sentence about a tool that the model cannot use. */
+/** Makes a toolkit of the tools of a request. `Left` is a sentence about a tool that the model cannot use. */
 export const toolkit = (
   tools: ReadonlyArray<Tools.Tool>,
   { forModel }: Names,
@@ -102,7 +102,7 @@ const userParts = (block: SamplingContent): ReadonlyArray<Prompt.TextPart | Prom
     ? [media(block)]
     : []
 
-/** An image or audio as a file, or a text that says why the model does not get the file. */
+/** Returns an image or audio as a file, or a text that says why the model does not get the file. */
 const media = ({ data, mimeType, type }: Extract<SamplingContent, { readonly type: "image" | "audio" }>) => {
   const read = ModelMedia.make(data, mimeType)
   return Either.match(read.data, {
@@ -111,7 +111,7 @@ const media = ({ data, mimeType, type }: Extract<SamplingContent, { readonly typ
   })
 }
 
-/** A file with its data as bytes, because some providers take a text for the id of a file. */
+/** Returns a file with its data as bytes. Some providers would take a text for the id of a file. */
 const file = ({ data, mimeType }: { readonly data: string; readonly mimeType: string }): Prompt.FilePart =>
   Prompt.filePart({ mediaType: mimeType, data: Either.getOrElse(Encoding.decodeBase64(data), () => data) })
 

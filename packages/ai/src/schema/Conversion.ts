@@ -1,8 +1,8 @@
 /**
  * Converts a schema to the dialect of a model, or gives the reason why this is not possible. `ModelSchema`, `ToolList` and `SamplingPrompt`
- * call this module. A converted schema repeats the schemas to which it refers, and a server may list many tools, so one budget limits the
- * size of all schemas of a list. Each schema has a share of the budget that other schemas cannot take. A small schema without references
- * needs no budget.
+ * call this module. A converted schema repeats the schemas to which the original schema refers, and a server may list many tools. So one
+ * budget limits the total size of the schemas of a list. Each schema has a share of the budget that other schemas cannot take. A small
+ * schema without references does not count against the budget.
  *
  * `Inlining` replaces references, `ObjectRoot` makes the root an object, and `Walk` keeps the rules of the dialect.
  */
@@ -17,11 +17,14 @@ import * as Walk from "./Walk.js"
 export interface Converted {
   readonly schema: JsonObject
   readonly isStrict: boolean
-  /** Why a schema for OpenAI's strict functions is not strict. The text completes a sentence whose subject is the tool. */
+  /** Why a schema in the dialect `openai-strict` does not have the strict form. The text completes a sentence whose subject is the tool. */
   readonly notStrict?: string | undefined
 }
 
-/** Converts a schema. `Left` is the reason why the schema has no form in the dialect. It completes a sentence whose subject is the tool. */
+/**
+ * Converts a schema. `Left` is the reason why the schema has no form in the dialect. The reason completes a sentence whose subject is the
+ * tool.
+ */
 export const make = (
   inputSchema: JsonObject,
   dialect: Dialects.Dialect,
@@ -65,7 +68,7 @@ const walked = (root: JsonObject, rules: Dialects.Rules): Either.Either<Converte
 
 const MAX_TEXT = 262_144
 
-/** The length in characters up to which a schema without references needs no share of the budget. */
+/** A schema without references and with at most this many characters does not count against the budget. */
 const MAX_SMALL = 4096
 
 const REFERENCE = /"\$(?:dynamicRef|recursiveRef|ref)"/
@@ -74,4 +77,4 @@ const TOO_LARGE =
   `has arguments whose schema is too large: more than ${MAX_TEXT} characters, or ${Inlining.MAX_PARTS} parts`
 
 const TOO_MUCH =
-  `has arguments whose schema is too large beside the schemas of other tools: more than ${Inlining.MAX_TOTAL} parts together`
+  `has arguments whose schema is too large together with the schemas of other tools: more than ${Inlining.MAX_TOTAL} parts together`

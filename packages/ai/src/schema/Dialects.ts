@@ -1,8 +1,8 @@
 /**
  * Describes as data what the API of each model accepts in the schema of a tool's arguments: the keywords, the values of the keywords, and
  * limits. `Values` reads the value of one keyword, and `Walk` makes a schema that follows these rules; both work for every dialect.
- * `Inlining` uses the keywords of the draft, `ToolList` uses the limits of a list. `Conversion` chooses the rules by the name of the
- * dialect.
+ * `Inlining` uses the keywords of the draft 2020-12 of JSON Schema. `ToolList` uses the limits of a list. `Conversion` chooses the rules by
+ * the name of the dialect.
  *
  * @see https://json-schema.org/draft/2020-12/schema
  * @see https://platform.openai.com/docs/guides/structured-outputs#supported-schemas
@@ -43,7 +43,7 @@ export type Kind =
 
 export type Keywords = ReadonlyMap<string, Kind>
 
-/** The keywords of draft 2020-12. Other keywords may have any value. */
+/** The keywords of draft 2020-12 of JSON Schema. Keywords that are not in this map may have any value. */
 export const draft: Keywords = new Map<string, Kind>([
   ["$schema", "text"],
   ["$id", "id"],
@@ -109,7 +109,7 @@ export const draft: Keywords = new Map<string, Kind>([
   ["else", "schema"]
 ])
 
-/** The keywords of earlier drafts, which allow a list of schemas in `items`, and names of places in `$id`. */
+/** The keywords of earlier drafts. Earlier drafts allow a list of schemas in `items`, and in `$id` the name of a place in the schema. */
 const earlier: Keywords = new Map<string, Kind>([
   ...draft,
   ["items", "schema or schemas"],
@@ -117,56 +117,62 @@ const earlier: Keywords = new Map<string, Kind>([
   ["$recursiveAnchor", "any"]
 ])
 
-/** The draft, for a schema that refers only to its own definitions. */
+/** The keywords of the draft for a schema that refers only to its own definitions. */
 const withoutNames: Keywords = new Map([
   ...draft,
   ...["$schema", "$id", "$anchor", "$dynamicAnchor", "$recursiveAnchor", "$dynamicRef", "$recursiveRef", "$vocabulary"]
     .map((keyword): [string, Kind] => [keyword, "never"])
 ])
 
-/** The draft, without references. */
+/** The keywords of the draft without references. */
 const withoutReferences: Keywords = new Map([
   ...withoutNames,
   ...["$ref", "$defs", "definitions"].map((keyword): [string, Kind] => [keyword, "never"])
 ])
 
-/** A part of the draft, in which each schema has a type, and only keywords that belong to this type. */
+/**
+ * The rules of a dialect that has only some keywords of the draft. In such a dialect each schema has a type, and only keywords that belong
+ * to this type.
+ */
 export interface Subset {
-  /** The keywords of each type, besides the keywords whose values are schemas. Other types are left out. */
+  /** The keywords of each type, without the keywords whose values are schemas. The dialect does not have other types. */
   readonly types: ReadonlyMap<string, ReadonlyArray<string>>
   readonly formats: ReadonlyMap<string, ReadonlyArray<string>>
   /** The types whose values `enum` can list. */
   readonly valuesOf: ReadonlyArray<string>
-  /** Whether the dialect has `const` besides `enum`. */
+  /** Whether the dialect has `const` in addition to `enum`. */
   readonly hasConst: boolean
   /** Whether `enum` can list the empty text. */
   readonly hasEmptyText: boolean
-  /** The keywords that the description has in words, because the dialect does not have them. */
+  /** The keywords that the dialect does not have, and whose meaning is therefore added to the description in words. */
   readonly inWords: ReadonlyArray<string>
   /** Whether a schema has only one type, and `nullable` instead of the type `null`. */
   readonly hasNullable: boolean
-  /** Whether a schema with `anyOf` has no other keyword. Otherwise it may also have `description`. */
+  /** Whether a schema with `anyOf` must have no other keyword. With `false` it may also have `description`. */
   readonly isAnyOfAlone: boolean
   /**
-   * Whether a model writes exactly what the schema says. Then each object must have all its properties and no others, and a schema that the
-   * dialect cannot describe exactly has no form in the dialect. With `false`, such a schema becomes less precise.
+   * Whether the schema must describe the arguments exactly, because the model writes exactly what the schema says. With `true`, each object
+   * must have all its properties and no others, and the dialect refuses a schema that it cannot describe exactly. With `false`, such a
+   * schema becomes less precise.
    */
   readonly isExact: boolean
 }
 
 export interface Limits {
-  /** Characters of the description of a tool. */
+  /** The most characters of the description of a tool. */
   readonly description: number
   readonly tools: number
-  /** How many levels of schemas may be nested, including the root. In other values, how many levels of lists and objects. */
+  /**
+   * How many levels of schemas may be nested, including the root. The same limit holds for the levels of lists and objects in other values.
+   */
   readonly levels: number
-  /** Properties of all objects. */
+  /** The most properties of all objects of a schema together. */
   readonly properties: number
-  /** Characters of all names of properties, of all values of `enum`, and of all values of `const`. */
+  /** The most characters of all names of properties, all values of `enum` and all values of `const` together. */
   readonly characters: number
-  /** Values of all `enum`s. */
+  /** The most values of all `enum`s together. */
   readonly values: number
-  /** Characters of all texts of one `enum` that has more than `many` values. */
+  /** The most characters of all texts of one `enum` that has more than `many` values. */
   readonly charactersOfMany: number
   readonly many: number
 }
@@ -176,11 +182,11 @@ export interface Rules {
   /** Which regular expressions a pattern may be. */
   readonly patterns: Patterns.Language
   /**
-   * When references stay in a schema: always ("all"), only if the whole schema refers to nothing but its own definitions ("own
-   * definitions"), or never ("none"). Otherwise references are replaced.
+   * When references stay in a schema. "all": always. "own definitions": only if the whole schema refers only to its own definitions.
+   * "none": never. A reference that does not stay is replaced by its schema.
    */
   readonly references: "all" | "own definitions" | "none"
-  /** Whether the root may have alternatives and conditions. */
+  /** Whether the root of a schema may have alternatives (`anyOf`) and conditions. */
   readonly hasConditions: boolean
   /** The form that names of arguments must have. Default: any name. */
   readonly names?: RegExp
@@ -204,10 +210,13 @@ const unlimited: Limits = {
   charactersOfMany: Infinity
 }
 
-/** No provider documents how deep a schema may be. Parsers of JSON stop after some hundred to a thousand levels. */
+/** How many levels a schema may have. No provider documents a limit. Parsers of JSON stop after some hundred to a thousand levels. */
 const DEEP = 100
 
-/** A parser of protocol buffers stops at a hundred nested messages, and each property counts as two. */
+/**
+ * How many levels a schema may have at a provider that uses protocol buffers. Their parser stops at a hundred nested messages, and each
+ * property counts as two.
+ */
 const DEEP_IN_BUFFERS = 32
 
 const openai: Limits = { ...unlimited, description: 1024, tools: 128, levels: DEEP }
@@ -319,7 +328,7 @@ export const rules: Readonly<Record<Dialect, Rules>> = {
   }
 }
 
-/** The rules for a schema. In the dialect `json-schema`, a schema of an earlier draft keeps the keywords of this draft. */
+/** Returns the rules for a schema. In the dialect `json-schema`, a schema of an earlier draft keeps the keywords of this draft. */
 export const rulesOf = (dialect: Dialect, { $schema }: JsonObject): Rules =>
   dialect === "json-schema" && typeof $schema === "string" && /draft-0|2019-09/.test($schema)
     ? { ...rules[dialect], keywords: earlier }

@@ -1,8 +1,8 @@
 /**
- * Removes references and `allOf` from a JSON Schema, for models that do not know these. `Conversion` and `ModelSchema` prepare schemas with
- * this module; `ToolList` and `SamplingPrompt` make the budget. A reference is replaced by the schema that it names. A reference of a
- * schema to itself is replaced by the type and the description of this schema. A small schema with many references can become large, so a
- * budget limits the size of the result.
+ * Removes references and `allOf` from a JSON Schema, for models that do not support these keywords. A reference is replaced by the schema
+ * that the reference names. A reference of a schema to itself is replaced by the type and the description of this schema. A small schema
+ * with many references can become large, so a budget limits the size of the result. `Conversion` and `ModelSchema` prepare schemas with
+ * this module; `ToolList` and `SamplingPrompt` make the budget.
  */
 import type { JsonObject } from "@effect-mcp/core/protocol/Json"
 import * as Dialects from "./Dialects.js"
@@ -17,11 +17,15 @@ const CHARACTERS_OF_PART = 50
 
 const MERGED_OF_PART = 10
 
-/** How many parts are divided among the schemas of one list. The same number is reserved for schemas that need more than their share. */
+/**
+ * How many parts the schemas of one list divide among themselves. A second supply of the same size is for schemas that need more than their
+ * share.
+ */
 export const MAX_TOTAL = 100_000
 
 /**
- * How many parts the schemas of one list may have. `own` is the share of each schema; `left` is what all schemas share when they need more.
+ * How many parts the schemas of one list may have. `own` is the share of each schema. `left` is what remains of the supply for schemas that
+ * need more than their share.
  */
 export interface Budget {
   readonly own: number
@@ -30,10 +34,10 @@ export interface Budget {
 
 export const budget = (schemas = 1): Budget => ({ own: Math.ceil(MAX_TOTAL / schemas), left: MAX_TOTAL })
 
-/** The most parts of a schema that a budget allows. */
+/** Returns how many parts the next schema may have at most. */
 export const allowed = ({ left, own }: Budget): number => Math.min(MAX_PARTS, own + left)
 
-/** The schema without references and `allOf`; `undefined` when the result would have more parts than the budget allows. */
+/** Returns the schema without references and `allOf`; `undefined` when the result would have more parts than the budget allows. */
 export const inline = (root: JsonObject, total: Budget = budget()): JsonObject | undefined => {
   const max = allowed(total)
   let count = 0
@@ -58,7 +62,7 @@ export const inline = (root: JsonObject, total: Budget = budget()): JsonObject |
       return visit(one, open)
     }) ?? counted(key, value)
 
-  /** Counts the value of a keyword without schemas, which is repeated with each reference to its schema. */
+  /** Counts the value of a keyword without schemas. The result repeats this value for each reference to its schema. */
   const counted = (key: string, value: unknown): unknown => {
     count += (key.length + String(JSON.stringify(value)).length) / CHARACTERS_OF_PART
     return value
@@ -91,8 +95,8 @@ export const inline = (root: JsonObject, total: Budget = budget()): JsonObject |
 }
 
 /**
- * Whether a model that knows references can read the schema unchanged. Each reference must lead to a definition of the root and not in a
- * circle, and the schema must have only keywords of draft 2020-12.
+ * Returns whether a model that supports references can read the schema unchanged. Each reference must lead to a definition of the root, and
+ * must not lead back to itself. The schema must have only keywords of draft 2020-12.
  */
 export const isSelfContained = (root: JsonObject): boolean => {
   const ok = (u: unknown): boolean => {
@@ -122,7 +126,7 @@ export const isSelfContained = (root: JsonObject): boolean => {
 
 const DEFINITION = /^#\/(\$defs|definitions)\/[\w.-]+$/
 
-/** A schema with its type and description only. */
+/** Returns a schema with its type and description only. */
 const outline = (schema: JsonObject): JsonObject => ({
   ...(schema.type === undefined ? undefined : { type: schema.type }),
   ...(typeof schema.description === "string" ? { description: schema.description } : undefined)

@@ -1,6 +1,7 @@
 /**
  * Reads keywords of JSON Schemas (properties, types, lists of schemas), merges several schemas into one, and describes keywords in words.
- * `Inlining`, `ObjectRoot`, `Walk` and `Nulls` use this module and `SchemaParts`. A peer has written the schemas, so no function throws.
+ * `Inlining`, `ObjectRoot`, `Walk` and `Nulls` use this module and `SchemaParts`. The schemas come from servers and may be invalid, so the
+ * functions never throw.
  */
 import type { JsonObject } from "@effect-mcp/core/protocol/Json"
 import { fromEntries, isObject, omit, strings } from "./SchemaParts.js"
@@ -9,8 +10,8 @@ import * as Values from "./Values.js"
 export const schemas = (u: unknown): ReadonlyArray<JsonObject> => Array.isArray(u) ? u.filter(isObject) : []
 
 /**
- * The schemas of the properties, by name. The schema `true`, and a value that is not a schema, become `{}`. A property with the schema
- * `false` is left out.
+ * Returns the schemas of the properties, by name. The schema `true`, and a value that is not a schema, become `{}`. A property with the
+ * schema `false` is left out.
  */
 export const properties = ({ properties }: JsonObject): ReadonlyMap<string, JsonObject> =>
   new Map(
@@ -25,8 +26,8 @@ export const properties = ({ properties }: JsonObject): ReadonlyMap<string, Json
 export const types = ({ type }: JsonObject): ReadonlyArray<string> => typeof type === "string" ? [type] : strings(type)
 
 /**
- * One schema for values that conform to all schemas. It has the properties and requirements of each schema; every other keyword comes
- * from the first schema that has the keyword.
+ * Returns one schema for values that conform to all schemas. It has the properties and requirements of each schema; every other keyword
+ * comes from the first schema that has the keyword.
  */
 export const merge = (all: ReadonlyArray<JsonObject>): JsonObject => {
   const named = new Map<string, Array<JsonObject>>()
@@ -51,7 +52,7 @@ export const merge = (all: ReadonlyArray<JsonObject>): JsonObject => {
   }
 }
 
-/** The schema, with a description that also has the given keywords of `from` in words. */
+/** Returns the schema with a longer description, which says in words what the given keywords of `from` require. */
 export const inWords = (schema: JsonObject, from: JsonObject, keywords: ReadonlyArray<string>): JsonObject => {
   const lost = keywords
     .filter((keyword) => from[keyword] !== undefined)
@@ -62,7 +63,7 @@ export const inWords = (schema: JsonObject, from: JsonObject, keywords: Readonly
   return { ...schema, description: `${before}(${lost.join(", ")})` }
 }
 
-/** The schema in draft 2020-12: it converts a list in `items` and `exclusiveMinimum: true`, which belong to earlier drafts. */
+/** Converts a schema of an earlier draft to draft 2020-12: a list in `items`, and `exclusiveMinimum: true`. */
 export const renewed = (schema: JsonObject): JsonObject =>
   exclusive(exclusive(tuple(schema), "minimum", "exclusiveMinimum"), "maximum", "exclusiveMaximum")
 

@@ -3,13 +3,16 @@
  * for a property that the model left out. `Walk` makes such schemas for exact dialects; `ModelSchema` removes the nulls from the arguments
  * of a call.
  *
- * The input must have no references; `Inlining` has replaced them.
+ * The schema must have no references; `Inlining` has replaced them.
  */
 import type { JsonObject } from "@effect-mcp/core/protocol/Json"
 import * as Keywords from "./Keywords.js"
 import * as SchemaParts from "./SchemaParts.js"
 
-/** The value without these nulls. `schema` is the original schema, without references. */
+/**
+ * Returns the value without the nulls that stand for properties that the model left out. `schema` is the original schema, without
+ * references.
+ */
 export const remove = (value: unknown, schema: JsonObject, known: Known = new Map()): unknown => {
   if (Array.isArray(value)) {
     const { items } = schema
@@ -28,7 +31,9 @@ export const remove = (value: unknown, schema: JsonObject, known: Known = new Ma
   )
 }
 
-/** The properties of the schemas that were already read. They are kept, because a model may write many objects of one schema. */
+/**
+ * The properties of the schemas that `remove` has already read. `remove` keeps them, because a model may write many objects of one schema.
+ */
 type Known = Map<JsonObject, ReadonlyMap<string, Property>>
 
 interface Property {
@@ -38,8 +43,8 @@ interface Property {
 }
 
 /**
- * The properties of a schema and of its alternatives. When several schemas describe a property, the first one is used for the values inside
- * the property.
+ * Returns the properties of a schema and of its alternatives. When several schemas describe a property, the first of these schemas is used
+ * for the values inside the property.
  */
 const membersOf = (schema: JsonObject): ReadonlyMap<string, Property> => {
   const members = new Map<string, Property>()

@@ -1,8 +1,8 @@
 /**
- * Makes the root of a schema an object with properties. `Conversion` and `Walk` call this module for the schemas that a model gets. It is
- * needed because the APIs of models refuse a whole tool list if one schema has alternatives, a reference or other conditions at its root.
- * The root gets the properties of all alternatives, and its description says which properties belong together. The server still checks the
- * arguments with the original schema.
+ * Makes the root of a schema an object with properties. The APIs of models refuse a whole tool list if one schema has alternatives, a
+ * reference or other conditions at its root. `Conversion` and `Walk` call this module for the schemas that a model gets. The root gets the
+ * properties of all alternatives, and its description says which properties belong together. The server still checks the arguments with the
+ * original schema.
  *
  * When the root of the input has conditions, the input must have no references and no `allOf`; `Inlining` has replaced these.
  */
@@ -15,7 +15,7 @@ const conditions = ["allOf", "anyOf", "oneOf", "not", "enum", "const", "if", "th
 
 export const hasConditions = (root: JsonObject): boolean => conditions.some((key) => key in root)
 
-/** The root with `type: "object"`, otherwise unchanged. */
+/** Returns the root with `type: "object"`, otherwise unchanged. */
 export const typed = (root: JsonObject): JsonObject => root.type === "object" ? root : { ...root, type: "object" }
 
 export const make = (root: JsonObject): JsonObject => {
@@ -41,7 +41,7 @@ export const make = (root: JsonObject): JsonObject => {
 
 const MAX_WORDS = 1_000
 
-/** The properties of all schemas. A property that the schemas describe differently gets all descriptions. */
+/** Returns the properties of all schemas. A property that several schemas describe differently gets all of these descriptions. */
 const propertiesOf = (all: ReadonlyArray<JsonObject>): ReadonlyMap<string, JsonObject> => {
   const named = new Map<string, Map<string, JsonObject>>()
   for (const schema of all) {
@@ -53,14 +53,17 @@ const propertiesOf = (all: ReadonlyArray<JsonObject>): ReadonlyMap<string, JsonO
   return new Map([...named].map(([name, different]) => [name, oneOf([...different.values()])]))
 }
 
-/** The properties that the root requires, and the properties that every alternative requires. */
+/** Returns the properties that the root requires, and the properties that every alternative requires. */
 const requiredOf = (root: JsonObject, alternatives: ReadonlyArray<JsonObject>): ReadonlyArray<string> => {
   const [first, ...others] = alternatives.map((one) => new Set(SchemaParts.strings(one.required)))
   const common = [...(first ?? [])].filter((name) => others.every((names) => names.has(name)))
   return [...new Set([...SchemaParts.strings(root.required), ...common])]
 }
 
-/** One schema for a property that alternatives describe differently, often by the constant that tells the alternatives apart. */
+/**
+ * Returns one schema for a property that alternatives describe differently. Often this is the property whose constant distinguishes the
+ * alternatives.
+ */
 const oneOf = (different: ReadonlyArray<JsonObject>): JsonObject => {
   const [first = {}, ...others] = different
   if (others.length === 0) return first

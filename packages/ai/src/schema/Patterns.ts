@@ -1,8 +1,8 @@
 /**
  * Decides which regular expressions the API of a model accepts as a pattern. `Dialects` names the language of the patterns, and `Values`
- * reads patterns in this language. A server writes patterns of ECMAScript. OpenAI compiles patterns as Python does, and refuses
- * look-around. So its dialects keep only patterns that mean the same in both languages, without look-around and without references to
- * groups.
+ * reads patterns in this language. A server writes patterns in the language of ECMAScript. OpenAI compiles patterns as Python does, and
+ * refuses look-around. So the dialects of OpenAI keep a pattern only if it means the same in ECMAScript and in Python, and has no
+ * look-around and no reference to a group.
  */
 import * as Either from "effect/Either"
 
@@ -30,7 +30,10 @@ const ESCAPE = String.raw`\\(?:[^a-zA-Z0-9]|[bdDsSwWfnrtv]|x[0-9a-fA-F]{2}|u[0-9
 /** A class with at least one member. In Python, `[]` and `[^]` would begin a class that contains `]`. */
 const CLASS = String.raw`\[(?!\^?\])\^?(?:${ESCAPE}|[^\\\]])+\]`
 
-/** `{,5}` is a repetition in Python and plain text in ECMAScript. Python also fails for a repetition whose number is too large. */
+/**
+ * The beginning of a repetition. `{,5}` is a repetition in Python and plain text in ECMAScript. Python also fails for a repetition whose
+ * number is too large.
+ */
 const REPETITION = String.raw`\{(?!,|\d{7}|\d*,\d{7})`
 
 /** An escape, a class, the begin of a group or of a repetition, or one other character. */
@@ -38,7 +41,7 @@ const PART = new RegExp(String.raw`\\B|${ESCAPE}|${CLASS}|\(\?:|\((?!\?)|${REPET
 
 const MEMBER = new RegExp(String.raw`${ESCAPE}|[^\\]`, "gsuy")
 
-/** Whether Python accepts a class. Python refuses a range that begins or ends with a class, such as `[\w-.]`. */
+/** Returns whether Python accepts a class. Python refuses a range that begins or ends with a class, such as `[\w-.]`. */
 const isClass = (text: string): boolean => {
   const members = Array.from(text.slice(1, -1).replace(/^\^/, "").matchAll(MEMBER), ([member]) => member)
   let at = 0

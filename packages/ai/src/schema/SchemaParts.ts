@@ -1,6 +1,6 @@
 /**
- * Reads and rebuilds objects and lists of JSON Schemas that a peer has written, and follows references inside a schema. No function throws,
- * whatever the value is. `Inlining`, `ObjectRoot`, `Values`, `Walk` and other modules of this folder call these functions. `Keywords`
+ * Reads and rebuilds objects and lists of JSON Schemas that come from servers, and follows references inside a schema. The functions accept
+ * any value and never throw. `Inlining`, `ObjectRoot`, `Values`, `Walk` and other modules of this folder call these functions. `Keywords`
  * interprets keywords.
  */
 import type { JsonObject } from "@effect-mcp/core/protocol/Json"
@@ -9,19 +9,19 @@ import * as Predicate from "effect/Predicate"
 
 export const isObject = (u: unknown): u is JsonObject => Predicate.isRecord(u)
 
-/** The texts in a list; an empty list when the value is not a list. */
+/** Returns the texts in a list; an empty list when the value is not a list. */
 export const strings = (u: unknown): ReadonlyArray<string> => Array.isArray(u) ? u.filter(Predicate.isString) : []
 
-/** An object from entries whose keys a peer has chosen. The key `__proto__` becomes an ordinary member. */
+/** Makes an object from entries whose keys come from a server. The key `__proto__` becomes an ordinary member. */
 export const fromEntries = (entries: Iterable<readonly [string, unknown]>): JsonObject => Object.fromEntries(entries)
 
-/** The object without the members of these names. */
+/** Returns the object without the members that have these names. */
 export const omit = (object: JsonObject, ...keys: ReadonlyArray<string>): JsonObject =>
   fromEntries(Object.entries(object).filter(([key]) => !keys.includes(key)))
 
 /**
- * The object in `root` that a reference such as `#/$defs/pet` names by its JSON pointer; `undefined` for a reference to another document,
- * and when there is no object at the pointer.
+ * Returns the object in `root` that a reference names by a JSON pointer, such as `#/$defs/pet`. Returns `undefined` for a reference to
+ * another document, and when there is no object at the pointer.
  */
 export const target = (root: JsonObject, reference: unknown): JsonObject | undefined => {
   if (typeof reference !== "string" || !/^#(\/|$)/.test(reference)) return undefined

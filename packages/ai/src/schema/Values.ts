@@ -1,7 +1,7 @@
 /**
- * Reads the value of one keyword by the rules of a dialect, for `Walk`, `Inlining` and `Keywords`. It gives `undefined` when the value
+ * Reads the value of one keyword by the rules of a dialect, for `Walk`, `Inlining` and `Keywords`. The result is `undefined` when the value
  * breaks the rules. A value whose meaning is clear is corrected: a number that is written as text, a type in upper case, a list with some
- * valid members. Schemas inside a value are not read; use `mapSchemas` for these.
+ * valid members. `mapSchemas` reads the schemas inside a value.
  */
 import * as Predicate from "effect/Predicate"
 import type * as Dialects from "./Dialects.js"
@@ -39,7 +39,7 @@ const readers: Readonly<Record<Dialects.Kind, (value: unknown, language: Pattern
 }
 
 /**
- * Replaces each schema inside a value by the result of `f`. Gives `undefined` for a value that cannot contain schemas of this kind. For a
+ * Replaces each schema inside a value by the result of `f`. Returns `undefined` for a value that cannot contain schemas of this kind. For a
  * map of schemas, `f` also gets the name of each schema.
  */
 export const mapSchemas = (
@@ -65,12 +65,12 @@ export const mapSchemas = (
   }
 }
 
-/** Whether values of this kind have schemas inside. */
+/** Returns whether values of this kind contain schemas. */
 export const hasSchemas = (kind: Dialects.Kind): boolean => kind.includes("schema")
 
 /**
- * Reads a schema; `undefined` when the value is not one. Some servers write the name of a type instead of a schema, or an empty list
- * instead of an empty object.
+ * Reads a schema. Returns `undefined` when the value is not a schema. The function accepts mistakes of some servers: the name of a type
+ * instead of a schema, and an empty list instead of an empty object.
  */
 export const schema = (value: unknown): Dialects.Schema | undefined => {
   if (isObject(value) || typeof value === "boolean") return value
@@ -79,11 +79,11 @@ export const schema = (value: unknown): Dialects.Schema | undefined => {
   return name === undefined ? undefined : { type: name }
 }
 
-/** Whether a value that breaks the rules contains any information. */
+/** Returns whether a value that breaks the rules contains any information. */
 export const says = (value: unknown): boolean =>
   value !== null && value !== "" && (typeof value !== "object" || Object.keys(value).length > 0)
 
-/** Whether lists and objects in a value are nested in at most `levels` levels. */
+/** Returns whether lists and objects in a value are nested in at most `levels` levels. */
 export const isWithin = (levels: number, value: unknown): boolean =>
   typeof value !== "object" || value === null ||
   (levels > 0 && Object.values(value).every((one) => isWithin(levels - 1, one)))
@@ -122,7 +122,7 @@ const named = (value: unknown, each: (one: unknown, name: string) => unknown): u
 
 const filled = <A>(list: ReadonlyArray<A>): ReadonlyArray<A> | undefined => list.length === 0 ? undefined : list
 
-/** The list without values that are equal to an earlier value. */
+/** Returns the list without values that are equal to an earlier value. */
 const unique = <A>(list: ReadonlyArray<A>): ReadonlyArray<A> => {
   const seen = new Set<string>()
   return list.filter((one) => {
@@ -131,7 +131,7 @@ const unique = <A>(list: ReadonlyArray<A>): ReadonlyArray<A> => {
   })
 }
 
-/** The same value, with the members of objects in the order of their names. */
+/** Returns the same value, with the members of objects in the order of their names. */
 const ordered = (value: unknown): unknown =>
   Array.isArray(value)
     ? value.map(ordered)

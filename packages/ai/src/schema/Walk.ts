@@ -1,7 +1,7 @@
 /**
- * Makes a schema that follows the rules of a dialect (`Dialects`), for `Conversion`. Where this module can, it corrects a keyword or leaves
- * the keyword out, and says in the description what was left out. Where neither is possible, it fails with the place in the schema. In a
- * dialect that has a part of JSON Schema only, each schema gets a type and only the keywords of this type.
+ * Makes a schema that follows the rules of a dialect (`Dialects`), for `Conversion`. Where this module can, it corrects a keyword, or
+ * leaves the keyword out and says so in the description. Otherwise it fails and names the place in the schema. In a dialect that has only a
+ * part of JSON Schema, each schema gets a type and only the keywords of this type.
  *
  * When the dialect has no references, the input must have none: `Inlining` has replaced them, and `ObjectRoot` has made the root an object.
  */
@@ -17,7 +17,7 @@ import * as Values from "./Values.js"
 interface Walk {
   readonly rules: Dialects.Rules
   readonly totals: { properties: number; characters: number; values: number }
-  /** The error for the first place that has no form in the dialect; `undefined` when there is none. */
+  /** The error for the first place that has no form in the dialect; `undefined` when every place has a form. */
   refusal: string | undefined
 }
 
@@ -30,7 +30,7 @@ interface Place {
   readonly level: number
 }
 
-/** The schema in the dialect. `Left` names the place, the value there and the rule that the value breaks. */
+/** Makes the schema in the dialect. `Left` is an error that names a place, the value at this place and the rule that the value breaks. */
 export const make = (root: JsonObject, rules: Dialects.Rules): Either.Either<JsonObject, string> => {
   const walk: Walk = { rules, totals: { properties: 0, characters: 0, values: 0 }, refusal: undefined }
   const top: Place = { value: root, key: "", above: undefined, level: 1 }
@@ -46,7 +46,7 @@ export const make = (root: JsonObject, rules: Dialects.Rules): Either.Either<Jso
 const at = (place: Place, value: unknown, ...keys: ReadonlyArray<string>): Place =>
   keys.reduce<Place>((above, key) => ({ value, key, above, level: above.level }), place)
 
-/** The place of a schema inside the schema at `place`. */
+/** Returns the place of a schema inside the schema at `place`. */
 const inside = (place: Place, value: unknown, ...keys: ReadonlyArray<string>): Place => ({
   ...at(place, value, ...keys),
   value,
@@ -85,8 +85,8 @@ const NOUNS = {
 }
 
 /**
- * Converts the schema at a place. `isOptional` says whether it belongs to a property that the model may leave out, in a dialect that
- * requires every property.
+ * Converts the schema at a place. `isOptional` says whether this is the schema of a property that the model may leave out, in a dialect
+ * that requires every property.
  */
 const visit = (walk: Walk, place: Place, isOptional = false): Dialects.Schema => {
   const { refusal, rules: { limits, subset } } = walk
@@ -101,7 +101,7 @@ const visit = (walk: Walk, place: Place, isOptional = false): Dialects.Schema =>
     : part(walk, subset, isOptional ? orNull(subset, schema) : schema, place)
 }
 
-/** The schema of any value, with the description of `schema`. */
+/** Returns a schema that accepts any value, with the description of `schema`. */
 const anything = (walk: Walk, place: Place, schema: JsonObject, rule: string): JsonObject =>
   walk.rules.anything === undefined ? refuse(walk, place, rule) : { ...walk.rules.anything, ...described(schema) }
 
@@ -110,7 +110,7 @@ const NO_TYPE = "a value must have a type"
 const described = (schema: JsonObject): JsonObject =>
   typeof schema.description === "string" ? { description: schema.description } : {}
 
-/** The schema without values that break the rules. Schemas inside it are not changed. */
+/** Returns the schema without values that break the rules. Does not change the schemas inside this schema. */
 const mend = (given: JsonObject, { keywords, limits, patterns }: Dialects.Rules): JsonObject => {
   const schema = keywords.get("items") === "schema" ? Keywords.renewed(given) : given
   const lost: Array<string> = []
@@ -159,13 +159,13 @@ const allowsNull = (schema: JsonObject): boolean =>
   Keywords.types(schema).includes("null") || schema.nullable === true || schema.const === null ||
   (Array.isArray(schema.enum) && schema.enum.includes(null))
 
-/** The keywords that a schema of any type has. */
+/** Returns the keywords that a schema may have whatever its type is. */
 const about = (subset: Dialects.Subset, schema: JsonObject): JsonObject => ({
   ...described(schema),
   ...(subset.hasNullable && schema.nullable === true ? { nullable: true } : undefined)
 })
 
-/** A schema for values of one of several schemas, with the keywords `own` that hold for all of them. */
+/** Returns a schema for values of one of several schemas, with the keywords `own` that hold for all of them. */
 const union = (subset: Dialects.Subset, own: JsonObject, made: ReadonlyArray<JsonObject>): JsonObject => {
   if (!subset.isAnyOfAlone) return { ...own, anyOf: made }
   const [first = {}, ...others] = made.flatMap((one) => "anyOf" in one ? Keywords.schemas(one.anyOf) : [one])
@@ -191,8 +191,8 @@ const exactly = (
 }
 
 /**
- * Converts a schema with alternatives for a dialect that is not exact. The dialect ignores keywords beside `anyOf`, so they are kept as far
- * as the dialect can express them.
+ * Converts a schema with alternatives for a dialect that is not exact. The dialect ignores keywords beside `anyOf`, so this function keeps
+ * the meaning of these keywords as far as the dialect can express it.
  */
 const roughly = (
   walk: Walk,
@@ -214,7 +214,7 @@ const roughly = (
 const each = (walk: Walk, alternatives: ReadonlyArray<JsonObject>, place: Place): ReadonlyArray<JsonObject> =>
   alternatives.map((one, index) => visit(walk, inside(place, one, "anyOf", String(index))) as JsonObject)
 
-/** Whether a schema with alternatives has its own properties and describes only objects. */
+/** Returns whether a schema with alternatives has its own properties and describes only objects. */
 const isObject = (schema: JsonObject, alternatives: ReadonlyArray<JsonObject>): boolean => {
   const types = Keywords.types(schema).filter((type) => type !== "null")
   return Keywords.properties(schema).size > 0 && (types.length === 0
@@ -231,7 +231,7 @@ const FORMS = ["type", "enum", "const", "properties", "items", "prefixItems", "a
 const valuesOf = (schema: JsonObject): ReadonlyArray<unknown> | undefined =>
   Array.isArray(schema.enum) ? schema.enum : "const" in schema ? [schema.const] : undefined
 
-/** The types of a schema; without `type`, the types that follow from its other keywords. */
+/** Returns the types of a schema; without `type`, the types that follow from its other keywords. */
 const typesOf = (subset: Dialects.Subset, schema: JsonObject): ReadonlyArray<string> => {
   const given = Keywords.types(schema)
   const values = valuesOf(schema)
@@ -249,7 +249,7 @@ const typesOf = (subset: Dialects.Subset, schema: JsonObject): ReadonlyArray<str
   return isOne(subset, known) || fitting.length === 0 ? known : fitting
 }
 
-/** Whether one schema can have all these types. A type that needs further keywords must be the only type besides null. */
+/** Returns whether one schema can have all these types. A type that needs further keywords must be the only type, except for null. */
 const isOne = (subset: Dialects.Subset, types: ReadonlyArray<string>): boolean => {
   const others = types.filter((type) => type !== "null")
   return others.length < 2 || !(subset.hasNullable || others.includes("object") || others.includes("array"))
@@ -287,7 +287,7 @@ const typed = (
   }
 }
 
-/** The values of an enumeration that have these types; `undefined` when the dialect cannot list them. */
+/** Returns the values of an enumeration that have these types; `undefined` when the dialect cannot list them. */
 const enumerated = (
   walk: Walk,
   subset: Dialects.Subset,
@@ -360,7 +360,7 @@ const members = (walk: Walk, subset: Dialects.Subset, schema: JsonObject, place:
   }
 }
 
-/** The schema of a property that the model may leave out. The dialect requires every property, so this property may be null. */
+/** Returns the schema of a property that the model may leave out. The dialect requires every property, so this property may be null. */
 const orNull = (subset: Dialects.Subset, schema: JsonObject): JsonObject => {
   const alternatives = [...Keywords.schemas(schema.anyOf), ...Keywords.schemas(schema.oneOf)]
   if (alternatives.length > 0) {

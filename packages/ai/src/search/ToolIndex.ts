@@ -8,13 +8,13 @@ import MiniSearch from "minisearch"
 import type { ModelTool } from "../ToolList.js"
 
 export interface ToolIndex {
-  /** The tools that fit, the best first. */
+  /** Returns the tools that fit, the best first. */
   readonly search: (query: string, limit: number) => ReadonlyArray<ModelTool>
 }
 
 const indexes = new WeakMap<ReadonlyArray<ModelTool>, ToolIndex>()
 
-/** The index of these tools. It is built once for each array. */
+/** Returns the index of these tools. The index is built once for each array. */
 export const of = (tools: ReadonlyArray<ModelTool>): ToolIndex => {
   let index = indexes.get(tools)
   if (index === undefined) indexes.set(tools, index = make(tools))
@@ -63,7 +63,7 @@ const argumentsOf = (properties: unknown): string =>
     ).join(" ")
     : ""
 
-/** The words of a text. A name such as `createPullRequest`, `HTTPServer` or `room42` is split into words. */
+/** Returns the words of a text. A name such as `createPullRequest`, `HTTPServer` or `room42` is split into words. */
 const words = (text: string): Array<string> =>
   text.replace(/(\p{Ll}|\d)(\p{Lu})/gu, "$1 $2").replace(/(\p{Lu})(\p{Lu}\p{Ll})/gu, "$1 $2")
     .replace(/(\p{L})(\p{N})/gu, "$1 $2").split(/[^\p{L}\p{N}]+/u)
@@ -97,7 +97,7 @@ const stem = (term: string): string | null => {
   return SAME.get(cut) ?? cut
 }
 
-/** The word without the ending of a plural or a form of a verb. */
+/** Returns the word without the ending of a plural or a form of a verb. */
 function ending(word: string): string {
   if (word.length <= 3 || /\p{N}/u.test(word)) return word
   const cut = word.replace(/ies$/, "y").replace(/(ss|sh|ch|x)es$/, "$1").replace(/([^s])s$/, "$1")

@@ -1,7 +1,7 @@
 /**
- * Makes images and audio for a model from the various forms that servers send: base64 with line breaks or in the alphabet for URLs, a data
- * URI, the URL of a file, a media type with parameters or with an old name. This is needed because the APIs of models refuse a whole
- * request if one image is not valid base64.
+ * Makes images and audio for a model from the various forms that servers send. A server may send base64 with line breaks or in the alphabet
+ * for URLs, a data URI, or the URL of a file. The media type may have parameters or an old name. The APIs of models refuse a whole request
+ * if one image is not valid base64.
  *
  * `ModelText` makes texts; `ToolOutput` counts the characters and decides which media types the model reads.
  */
@@ -13,7 +13,7 @@ export interface Media {
   readonly data: Either.Either<string, string>
 }
 
-/** The names that servers use for a media type, each with the name that the APIs of models know. */
+/** The names that servers use for a media type, each with the name that the APIs of models accept. */
 const names: Readonly<Record<string, string>> = {
   "image/jpg": "image/jpeg",
   "image/pjpeg": "image/jpeg",
@@ -35,7 +35,7 @@ const names: Readonly<Record<string, string>> = {
 
 const MAX_TYPE = 200
 
-/** A media type in lower case, without parameters, under the name that the APIs of models know. */
+/** Returns a media type in lower case and without parameters, with the name that the APIs of models accept. */
 export const typeOf = (mimeType: string): string => {
   const [type] = mimeType.slice(0, MAX_TYPE).split(/[;,]/, 1)
   const plain = type!.trim().toLowerCase()
@@ -72,7 +72,7 @@ const ofDataUri = (uri: string, mimeType: string): Media => {
 const unescaped = (text: string): string =>
   text.includes("%") ? text.replace(/%(2B|2F|3D)/gi, (code) => String.fromCharCode(parseInt(code.slice(1), 16))) : text
 
-/** The base64 in its standard form, with padding. `Left` is the reason why a text is not base64. */
+/** Converts base64 to its standard form, with padding. `Left` is the reason why a text is not base64. */
 const base64 = (given: string): Either.Either<string, string> => {
   const trimmed = given.trim()
   const text = /[\t\r\n_-]/.test(trimmed)

@@ -1,13 +1,16 @@
 /**
- * Names of tools that every known model API accepts: at most 64 letters, digits, "_" and "-", and no name twice in a list. `ModelNames`
- * uses this module for the names of a list, `ClientToolkit` checks the names of a toolkit, and `SamplingPrompt` names a tool that the
- * request does not have. `ModelText` makes other texts for models.
+ * Makes names of tools that every known model API accepts: at most 64 letters, digits, "_" and "-". No name is twice in a list.
+ * `ModelNames` uses this module for the names of a list, `ClientToolkit` checks the names of a toolkit, and `SamplingPrompt` names a tool
+ * that the request does not have. `ModelText` makes other texts for models.
  */
 import * as Hash from "effect/Hash"
 
 const MAX_LENGTH = 64
 
-/** A legal name, which begins with a letter or "_". A shortened name ends with a hash, so that two long names stay different. */
+/**
+ * Converts a name to a name that every known model API accepts. The result begins with a letter or "_". A shortened name ends with a hash,
+ * so that two long names stay different.
+ */
 export const legal = (name: string): string => {
   const safe = name.replace(/[^A-Za-z0-9_-]/gu, "_").replace(/^(?![A-Za-z_])/, "_").replace(/^__proto__$/, "_proto_")
   if (safe.length <= MAX_LENGTH) return safe
@@ -15,7 +18,7 @@ export const legal = (name: string): string => {
   return safe.slice(0, MAX_LENGTH - end.length) + end
 }
 
-/** Gives a function that makes legal names and adds them to `taken`. A name that is already taken gets a number. */
+/** Makes a function that converts names as `legal` does, and adds each result to `taken`. A name that is already taken gets a number. */
 export const unique = (taken: Set<string>): (wanted: string) => string => {
   // The last number of each name, so that a list that repeats one name many times causes no long search.
   const numbers = new Map<string, number>()

@@ -1,6 +1,6 @@
 /**
- * Text for a model, of limited length and without lone surrogates (half characters). A server can send a lone surrogate, and cutting a text
- * can leave one; the APIs of models refuse a whole request that contains one.
+ * Makes text for a model, of limited length and without lone surrogates (half characters). A server can send a lone surrogate, and cutting
+ * a text can leave a lone surrogate. The APIs of models refuse a whole request that contains a lone surrogate.
  *
  * `ToolList`, `ToolOutput`, `Conversion` and `SamplingPrompt` use these functions for lists, outputs, schemas and prompts. `ModelName`
  * makes the names of tools.
@@ -8,10 +8,10 @@
 
 const MAX_NAME = 100
 
-/** The text with "\uFFFD" in place of each lone surrogate. */
+/** Returns the text with "\uFFFD" in place of each lone surrogate. */
 export const wellFormed = (text: string): string => text.replace(/\p{Cs}/gu, "\uFFFD")
 
-/** The same JSON value without lone surrogates in names of members and in texts. */
+/** Returns the JSON value without lone surrogates in its names of members and in its texts. */
 export const wellFormedJson = <A>(value: A): A => {
   const text = JSON.stringify(value)
   // JSON escapes only lone surrogates, and writes whole characters unchanged.
@@ -20,9 +20,9 @@ export const wellFormedJson = <A>(value: A): A => {
     : value
 }
 
-/** The text, cut to `limit` characters. A text that was cut ends with "…". */
+/** Returns the text, cut to `limit` characters. A text that was cut ends with "…". */
 export const shortened = (text: string, limit: number): string =>
   wellFormed(text.length <= limit ? text : `${text.slice(0, limit - 1)}…`)
 
-/** A name for use in a sentence: in quotes, and cut to 100 characters. */
+/** Writes a name for use in a sentence: in quotes, and cut to 100 characters. */
 export const quoted = (name: string): string => JSON.stringify(shortened(name, MAX_NAME))

@@ -1,7 +1,7 @@
 /**
- * Describes tools of servers for `@effect/ai`: their parameters by a JSON Schema, and the hints of MCP as annotations of `@effect/ai`. The
- * server of the tool checks the parameters. `ClientToolkit` and `SamplingPrompt` describe tools with these functions; `ServerToolkit` reads
- * the annotations of the tools of a toolkit.
+ * Describes tools of servers for `@effect/ai`: a JSON Schema describes the parameters, and annotations of `@effect/ai` have the hints of
+ * MCP. The server of the tool checks the parameters. `ClientToolkit` and `SamplingPrompt` describe tools with these functions;
+ * `ServerToolkit` reads the annotations of the tools of a toolkit.
  */
 import * as AiTool from "@effect/ai/Tool"
 import type { JsonObject } from "@effect-mcp/core/protocol/Json"
@@ -11,13 +11,13 @@ import * as Schema from "effect/Schema"
 
 const AnyObject = Schema.Struct({}, Schema.Record({ key: Schema.String, value: Schema.Unknown }))
 
-/** The schema of any object, described by a JSON Schema. */
+/** Returns a schema that accepts any object. The JSON Schema is only its description for the model. */
 export const parameters = (inputSchema: JsonObject): typeof AnyObject =>
   AnyObject.annotations({ jsonSchema: inputSchema }) as typeof AnyObject
 
 /**
- * The schema, described by a JSON Schema. In the strict form a model writes null for an argument that it leaves out; `restore` removes
- * these nulls.
+ * Returns the schema with a JSON Schema as its description for the model. In the strict form a model writes null for an argument that it
+ * leaves out; `restore` removes these nulls.
  */
 export const described = (
   schema: Schema.Schema<any, any>,
@@ -31,7 +31,10 @@ export const described = (
 
 type Described = Pick<Tools.Tool, "annotations" | "title">
 
-/** The title and the hints of a tool. For hints that the server does not give, `@effect/ai` has the same defaults as MCP. */
+/**
+ * Returns the title and the hints of a tool as annotations. For hints that the server does not give, `@effect/ai` has the same defaults as
+ * MCP.
+ */
 export const annotations = ({ annotations, title }: Described): Context.Context<never> => {
   let context = Context.empty() as Context.Context<any>
   const name = title ?? annotations?.title

@@ -1,7 +1,7 @@
 /**
- * `bridge`: serves a server over another transport. Without `--port`, a host launches the command, which serves a server with a URL over
- * standard input and output, and logs in there. With `--port`, the command serves any server over HTTP, for example a server of a pipe.
- * `Cli` runs the command; `Dev` serves a host over standard input and output by `overStdio`.
+ * The command `bridge`, which serves a server over another transport. Without `--port`, a host launches the command. The command then
+ * serves a server that has a URL over standard input and output, and logs in at this server. With `--port`, the command serves any server
+ * over HTTP, for example a server over stdio. `Cli` runs the command; `Dev` uses `overStdio`.
  */
 import * as Args from "@effect/cli/Args"
 import * as Command from "@effect/cli/Command"
@@ -19,7 +19,7 @@ import { ofConnect, refused } from "../CommandFailure.js"
 import { layer as outputLayer, Output } from "../CommandOutput.js"
 import * as Target from "../Target.js"
 
-/** A server of this process that passes everything on to the server of the connector. Fails when the connection fails. */
+/** Makes a server in this process that passes everything on to the server of the connector. Fails when the connection fails. */
 export const proxied = <R>(connector: Connector<R>) =>
   McpServer.layer(CommandClient.info, Proxy.layerConnected(connector)).pipe(
     Layer.catchAll((error) => Layer.fail(ofConnect(connector.name, error)))
@@ -40,15 +40,15 @@ export const command = (after: ReadonlyArray<string>) =>
   Command.make("bridge", {
     ...Target.options,
     port: Target.port.pipe(
-      Options.withDescription("Serves HTTP at this port, 0 for any free one"),
+      Options.withDescription("Serves HTTP at this port, 0 for any free port"),
       Options.optional
     ),
     host: Options.text("host").pipe(
-      Options.withDescription("The address to listen at"),
+      Options.withDescription("The address at which the command listens"),
       Options.withDefault("127.0.0.1")
     ),
     words: Args.text({ name: "server" }).pipe(
-      Args.withDescription("The server, unless it stands after --"),
+      Args.withDescription("The server, unless its command line comes after --"),
       Args.atMost(1)
     )
   }, ({ host, port, words, ...given }) =>
@@ -58,6 +58,6 @@ export const command = (after: ReadonlyArray<string>) =>
       yield* Effect.provide(serve, proxied(connector))
     }).pipe(Effect.provide(Target.live(given)), Effect.provide(outputLayer(false)))).pipe(
       Command.withDescription(
-        "Serves a server of a URL over standard input and output, or with --port any server over HTTP"
+        "Serves a server with a URL over standard input and output; with --port serves any server over HTTP"
       )
     )

@@ -1,7 +1,7 @@
 /**
- * The commands that send one request: `call` a tool, `read` a resource, get a `prompt`, `complete` an argument, and `ping`.
- * `ArgumentWords` reads arguments, `TerminalQuestions` asks the user for missing arguments. `Cli` runs the commands; `Tasks` finds tools,
- * reads arguments and shows results with functions of this module.
+ * The commands that send one request: `call` calls a tool, `read` reads a resource, `prompt` gets a prompt, `complete` completes an
+ * argument, and `ping` tests the connection. `ArgumentWords` reads arguments, `TerminalQuestions` asks the user for missing arguments.
+ * `Cli` runs the commands. `Tasks` uses functions of this module to find tools, to read arguments and to show results.
  */
 import * as Args from "@effect/cli/Args"
 import * as Command from "@effect/cli/Command"
@@ -30,18 +30,18 @@ import * as TerminalQuestions from "../TerminalQuestions.js"
 
 const words = (name: string, more?: string) =>
   Args.text({ name }).pipe(
-    Args.withDescription(`The server, unless it stands after --${more === undefined ? "" : `; ${more}`}`),
+    Args.withDescription(`The server, unless its command line comes after --${more === undefined ? "" : `; ${more}`}`),
     Args.repeated
   )
 
 const out = Options.directory("out").pipe(
-  Options.withDescription("A folder for the bytes of images, audio and blobs; it is made where it is missing"),
+  Options.withDescription("A folder for the bytes of images, audio and blobs; the command makes it if it is missing"),
   Options.optional
 )
 
 const WIDTH = 24
 
-/** Shows the progress of a call: as a bar, or as a number when the server does not tell the total. */
+/** Shows the progress of a call: as a bar, or as a number when the server does not send the total. */
 export const progressOf = (output: OutputService): Pick<CallToolOptions, "onProgress"> => ({
   onProgress: ({ message = "", progress, total }) => {
     const share = total === undefined || total <= 0 ? undefined : Math.min(1, Math.max(0, progress / total))
@@ -53,7 +53,10 @@ export const progressOf = (output: OutputService): Pick<CallToolOptions, "onProg
   }
 })
 
-/** The extensions for files that a program only shows. A file of another media type gets `bin`, so that nobody runs it by mistake. */
+/**
+ * The extensions of files by their media types, only for files that programs show and do not run. A file of another media type gets the
+ * extension `bin`, so that nobody runs it by mistake.
+ */
 const EXTENSIONS: Readonly<Record<string, string>> = {
   ...{
     "image/png": "png",
@@ -89,7 +92,7 @@ const extensionOf = (mimeType = ""): string => {
 
 const MAX_FILES = 1000
 
-/** Writes the bytes to a new file, and returns its path. Takes another name while a file has the name, up to `MAX_FILES` names. */
+/** Writes the bytes to a new file, and returns its path. When a file with the name exists, tries another name, up to `MAX_FILES` names. */
 const writeNew = (
   folder: string,
   index: number,
@@ -100,7 +103,7 @@ const writeNew = (
   Effect.gen(function*() {
     const files = yield* FileSystem.FileSystem
     const path = join(folder, `${index}${count === 1 ? "" : `-${count}`}.${extensionOf(type)}`)
-    // The flag refuses a file or a link that exists.
+    // With this flag the write fails when a file or a link exists.
     return yield* Effect.as(files.writeFile(path, bytes, { flag: "wx" }), path)
   }).pipe(Effect.catchAll((error) =>
     error._tag === "SystemError" && error.reason === "AlreadyExists" && count < MAX_FILES
@@ -108,7 +111,7 @@ const writeNew = (
       : Places.written(folder, Effect.fail(error))
   ))
 
-/** Writes images, audio and blobs to files of the folder, and says where. Does nothing without a folder. */
+/** Writes images, audio and blobs to files in the folder, and prints the paths. Does nothing without a folder. */
 const save = (folder: Option.Option<string>, blocks: ReadonlyArray<ContentBlock>, output: OutputService) =>
   Effect.gen(function*() {
     if (Option.isNone(folder)) return
@@ -124,7 +127,7 @@ const save = (folder: Option.Option<string>, blocks: ReadonlyArray<ContentBlock>
     }
   })
 
-/** Prints the result of a tool. A result with `isError` fails the command, with `refused`. */
+/** Prints the result of a tool. Fails with `refused` when the result has `isError`. */
 export const showResult = (result: CallToolResult, folder: Option.Option<string>, output: OutputService) =>
   Effect.gen(function*() {
     const { content = [], isError, structuredContent } = result
@@ -154,12 +157,12 @@ const named = <A extends { readonly name: string }>(
       ))
   })
 
-/** The tool of this name. Fails with `usage` when the server does not list the tool. */
+/** Returns the tool with this name. Fails with `usage` when the server does not list the tool. */
 export const findTool = (client: ClientSessionService, name: string | undefined) => named("tool", name, client.tools)
 
 /**
- * The arguments that the words give. At a terminal, the user is asked for required arguments that are missing; the time of the command
- * stands still meanwhile. Fails with `usage` when a required argument is missing.
+ * Returns the arguments that the words give. At a terminal, asks the user for required arguments that are missing. The time for the answers
+ * does not count against `--timeout`. Fails with `usage` when a required argument is missing.
  */
 export const argumentsOf = (
   schema: JsonObject,
@@ -278,7 +281,7 @@ const ping = (after: ReadonlyArray<string>) =>
     ({ words, ...given }) =>
       CommandClient.use(given, words, after, ({ client, output }) =>
         Effect.gen(function*() {
-          // 2026-07-28 has no ping: a list is the cheapest question that a server must answer.
+          // Revision 2026-07-28 has no ping. A list is the cheapest request that every server answers.
           const question = client.era === "legacy" ? client.ping() : client.listTools({ cache: false })
           const [time] = yield* Effect.timed(question)
           const milliseconds = Math.round(Duration.toMillis(time))

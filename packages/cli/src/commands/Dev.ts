@@ -1,6 +1,7 @@
 /**
- * `dev`: runs the user's server behind a connection of the host that stays open (`Bridge`). When a file changes, the server is launched
- * anew, and the host hears that the lists have changed. `Cli` runs the command.
+ * The command `dev`, which runs the user's server while it is being developed. When a file of the server changes, the command launches the
+ * server again. The connection of the host stays open (`Bridge`), and the host gets a notification that the lists have changed. `Cli` runs
+ * the command.
  */
 import * as Command from "@effect/cli/Command"
 import * as Options from "@effect/cli/Options"
@@ -22,7 +23,10 @@ import { overStdio } from "./Bridge.js"
 
 const IGNORED = /(^|[/\\])(node_modules|\.[^./\\][^/\\]*)([/\\]|$)/
 
-/** The folder of the first file among the arguments: `dist` for `node dist/main.js`. A whole project has too many files to watch. */
+/**
+ * Returns the folder of the first file among the arguments: `dist` for `node dist/main.js`. The command watches only this folder, because a
+ * whole project has too many files.
+ */
 const folderOf = (args: ReadonlyArray<string>): string => {
   const file = args.find((arg) => statSync(arg, { throwIfNoEntry: false })?.isFile() === true)
   return file === undefined ? "." : dirname(file)
@@ -32,7 +36,7 @@ export const command = (after: ReadonlyArray<string>) =>
   Command.make("dev", {
     watch: Options.directory("watch", { exists: "yes" }).pipe(
       Options.withDescription(
-        "A folder whose changes launch the server anew; by default the folder of the first file in the command line"
+        "A folder to watch for changes of the server; by default the folder of the first file in the command line"
       ),
       Options.repeated
     )
@@ -51,16 +55,16 @@ export const command = (after: ReadonlyArray<string>) =>
         Stream.debounce("200 millis"),
         Stream.runForEach(({ path }) =>
           Effect.zipRight(
-            note(`${path} has changed: the server is launched anew`),
+            note(`${path} has changed: the server is launched again`),
             SubscriptionRef.update(changes, (count) => count + 1)
           )
         ),
         Effect.catchAll((error) =>
-          note(`The files cannot be watched, so that no change launches the server anew: ${error.message}`)
+          note(`The files cannot be watched, so the server is not launched again after a change: ${error.message}`)
         ),
         Effect.forkScoped
       )
-      // The count of changes at the last launch.
+      // The number of changes at the last launch.
       let launched = 0
       const changed = Stream.runHead(Stream.filter(changes.changes, (count) => count > launched))
       const inner = StdioClient.connector({ command: program, args })
@@ -73,7 +77,7 @@ export const command = (after: ReadonlyArray<string>) =>
           return { ...transport, incoming: Stream.interruptWhen(transport.incoming, changed) }
         })
       )
-      // A server that has ended by itself would end again: only a change helps.
+      // A server that has ended by itself would end again, so it is launched again only after a change.
       const reconnect = Schedule.modifyDelayEffect(Schedule.forever, () =>
         Effect.flatMap(changes, (count) =>
           count > launched
@@ -88,5 +92,5 @@ export const command = (after: ReadonlyArray<string>) =>
       )
       yield* Effect.provide(overStdio, server)
     }).pipe(Effect.scoped, Effect.provide(outputLayer(false)))).pipe(
-      Command.withDescription("Launches a server anew when its files change, while the host stays connected")
+      Command.withDescription("Launches a server again when its files change, while the host stays connected")
     )

@@ -1,6 +1,7 @@
 /**
- * `init`: writes a project that runs (a server for a host's pipe, a server over HTTP, or a host), with a test, a bundle and a workflow for
- * continuous integration, and prints the entries for hosts. `Cli` runs the command.
+ * The command `init`, which writes a project that runs: a server over stdio, a server over HTTP, or a host. The project has a test, a
+ * bundle and a workflow for continuous integration. The command also prints the entries for the configuration of hosts. `Cli` runs the
+ * command.
  */
 import * as Args from "@effect/cli/Args"
 import * as Command from "@effect/cli/Command"
@@ -25,11 +26,14 @@ const titles = {
   host: "A host that connects to servers"
 }
 
-// The bundled program and the compiled module stand at different depths.
+// The path differs between the bundled program and the compiled module.
 const folder = ["../templates", "../../templates"].map((path) => fileURLToPath(new URL(path, import.meta.url)))
   .find((path) => existsSync(path)) ?? "templates"
 
-/** The name of a file in the project. The template has another name where npm would change the file or leave it out of the package. */
+/**
+ * Returns the name of a file in the project. In the template some files have another name, because npm would change them or leave them out
+ * of the package.
+ */
 const nameOf = (path: string): string => path.replace(/(^|\/)_/g, "$1.").replace(/\.tmpl$/, "")
 
 const entries = (template: (typeof templates)[number], name: string, at: string): string => {

@@ -1,6 +1,6 @@
 /**
- * `inspect`: what a server is and what it has, as tables; with a name, everything about one entry, with its schemas. Every page of every
- * list is read. `Cli` runs the command.
+ * The command `inspect`, which prints a description of a server and tables of its tools, prompts and resources. With a name it prints
+ * everything about one entry, including its schemas. The command reads every page of every list. `Cli` runs the command.
  */
 import * as Args from "@effect/cli/Args"
 import * as Command from "@effect/cli/Command"
@@ -20,7 +20,7 @@ import * as Suggestion from "../Suggestion.js"
 const all = <A>(has: unknown, entries: Stream.Stream<A, ClientError>): Effect.Effect<ReadonlyArray<A>, ClientError> =>
   has === undefined ? Effect.succeed([]) : StreamArrays.collect(entries)
 
-/** Everything that the server lists. */
+/** Returns everything that the server lists. */
 export const inventory = (client: ClientSessionService) => {
   const { prompts, resources, tools } = client.serverCapabilities
   return Effect.all({
@@ -31,7 +31,7 @@ export const inventory = (client: ClientSessionService) => {
   })
 }
 
-/** The parameters of a tool as a signature: `city: string, days?: integer`. */
+/** Returns the parameters of a tool as a signature: `city: string, days?: integer`. */
 const signature = (schema: JsonObject): string => {
   const required = Array.isArray(schema["required"]) ? schema["required"] : []
   return Object.entries(propertiesOf(schema)).map(([name, property]) =>
@@ -85,7 +85,7 @@ export const command = (after: ReadonlyArray<string>) =>
   Command.make("inspect", {
     ...CommandClient.options,
     words: Args.text({ name: "server and entry" }).pipe(
-      Args.withDescription("The server, unless it stands after --, and the name or URI of one entry"),
+      Args.withDescription("The server, unless its command line comes after --, and the name or URI of one entry"),
       Args.between(0, 2)
     )
   }, ({ words, ...given }) =>
@@ -114,4 +114,4 @@ export const command = (after: ReadonlyArray<string>) =>
           )
         }
         yield* Effect.forEach(found, (one) => output.result(one, json(jsonText(one, 2))), { discard: true })
-      }))).pipe(Command.withDescription("Shows what a server is and what it has"))
+      }))).pipe(Command.withDescription("Shows a server and its tools, prompts and resources"))

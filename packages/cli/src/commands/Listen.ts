@@ -1,6 +1,7 @@
 /**
- * `listen`: prints what a server sends by itself, line by line: changes of lists, log messages, updates of the resources that are named,
- * and ends of elicitations. The command goes on until it is interrupted or the server ends the session. `Cli` runs the command.
+ * The command `listen`, which prints what a server sends without a request: changes of lists, log messages, updates of the resources that
+ * the user names, and ends of elicitations. Each of these is one line. The command runs until it is interrupted or the server ends the
+ * session. `Cli` runs the command.
  */
 import * as Args from "@effect/cli/Args"
 import * as Command from "@effect/cli/Command"
@@ -15,7 +16,7 @@ export const command = (after: ReadonlyArray<string>) =>
   Command.make("listen", {
     ...CommandClient.options,
     words: Args.text({ name: "server and uris" }).pipe(
-      Args.withDescription("The server, unless it stands after --; the URIs of resources whose updates are wanted"),
+      Args.withDescription("The server, unless its command line comes after --; the URIs of resources to follow"),
       Args.repeated
     )
   }, ({ words, ...given }) =>
@@ -39,4 +40,4 @@ export const command = (after: ReadonlyArray<string>) =>
         yield* client.ended
         yield* output.note("The server has ended the session")
       })
-    }, { isEndless: true })).pipe(Command.withDescription("Prints what a server sends by itself"))
+    }, { isEndless: true })).pipe(Command.withDescription("Prints what a server sends without a request"))

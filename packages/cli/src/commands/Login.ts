@@ -1,6 +1,6 @@
 /**
- * `login` logs the user in at a server with a URL, before another command needs the login. `logout` ends the login. Both use the
- * credentials that `Target` stores for all commands. `Cli` runs the commands.
+ * The commands `login` and `logout`. `login` logs the user in at a server with a URL, before another command needs the login. `logout` ends
+ * the login. Both use the credentials that `Target` stores for all commands. `Cli` runs the commands.
  */
 import * as Args from "@effect/cli/Args"
 import * as Command from "@effect/cli/Command"
@@ -30,7 +30,7 @@ type Given = Pick<Target.Given, "config" | "trust" | "privateHosts" | "allowOthe
   readonly words: ReadonlyArray<string>
 }
 
-/** The URL of the server. Fails with `usage` for a server that is launched. */
+/** Returns the URL of the server. Fails with `usage` for a server that a host launches. */
 const urlOf = ({ words, ...given }: Given, after: ReadonlyArray<string>) =>
   Effect.gen(function*() {
     const { entry } = yield* Target.entryOf(words, after, given)
@@ -73,7 +73,7 @@ const logout = (after: ReadonlyArray<string>) =>
       if (!wasLoggedIn) return yield* refused(`There is no login at ${url}`)
       yield* result(url, `Logged out of ${url}`)
     }).pipe(Effect.provide(outputLayer(false)))).pipe(
-      Command.withDescription("Ends the login at a server, and forgets it")
+      Command.withDescription("Ends the login at a server, and deletes the stored login")
     )
 
 export const commands = (after: ReadonlyArray<string>) => [login(after), logout(after)] as const

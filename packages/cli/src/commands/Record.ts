@@ -1,6 +1,7 @@
 /**
- * `record`: writes the conversation between a host and a server to a file that `Replay` of the testing package plays, without the secrets
- * that `Redaction` knows. `PassThrough` stands between the two. `Cli` runs the command.
+ * The command `record`, which writes the messages between a host and a server to a file. `Replay` of the testing package plays this file in
+ * tests. The file does not have the secrets that `Redaction` finds. `PassThrough` passes the messages between host and server. `Cli` runs
+ * the command.
  */
 import * as Args from "@effect/cli/Args"
 import * as Command from "@effect/cli/Command"
@@ -22,7 +23,9 @@ const MAX_SIZE = 64 * 1024 * 1024
 
 const note = (text: string) => say(process.stderr, paint("dim", text))
 
-/** Adds each message that passes to the transcript, until the recording is full. A replay needs the first messages, not the last. */
+/**
+ * Adds each message to the transcript, until the recording is full. Later messages are left out, because a replay needs the first messages.
+ */
 const watcher = (transcript: Transcript.Transcript): PassThrough.Watcher => {
   let size = 0
   let isFull = false
@@ -36,7 +39,7 @@ const watcher = (transcript: Transcript.Transcript): PassThrough.Watcher => {
       if (isFull) return
       size += text.length
       isFull = size > MAX_SIZE || transcript.entries.length === Transcript.LIMIT
-      if (isFull) return note("The recording is full: what follows is not recorded")
+      if (isFull) return note("The recording is full: later messages are not recorded")
       transcript.add({ from: direction === "sent" ? "client" : "server", message })
     }
   }
@@ -63,7 +66,7 @@ export const command = (after: ReadonlyArray<string>) =>
       yield* Places.writable(file)
       const transcript = Transcript.make()
       const passing = Effect.scoped(PassThrough.run(after, url, port, watcher(transcript)))
-      // Also when the host ends the command by a signal.
+      // The file is written even if the host ends the command by a signal.
       yield* Effect.uninterruptibleMask((restore) =>
         Effect.flatMap(Effect.exit(restore(passing)), (exit) => Effect.zipRight(save(file, transcript), exit))
       )

@@ -1,6 +1,7 @@
 /**
- * `tasks`: calls that outlive their client. `start` prints the id of a task, `watch` its status until it ends, `result` waits for the
- * outcome, `cancel` cancels, and `list` shows the tasks of a server of 2025-11-25. `Cli` runs the commands.
+ * The command `tasks`, for calls that continue after their client has ended. `start` starts a task and prints its id. `watch` prints the
+ * status of a task until the task ends. `result` waits for the result of a task. `cancel` cancels a task. `list` shows the tasks of a
+ * server of revision 2025-11-25. `Cli` runs the commands.
  */
 import * as Args from "@effect/cli/Args"
 import * as Command from "@effect/cli/Command"
@@ -26,7 +27,7 @@ const show = (output: OutputService) => (task: Task) =>
 
 const words = (name: string, more?: string) =>
   Args.text({ name }).pipe(
-    Args.withDescription(`The server, unless it stands after --${more === undefined ? "" : `; ${more}`}`),
+    Args.withDescription(`The server, unless its command line comes after --${more === undefined ? "" : `; ${more}`}`),
     Args.repeated
   )
 
@@ -79,10 +80,10 @@ const list = (after: ReadonlyArray<string>) =>
         ({ client, output }) => Stream.runForEach(client.tasks.list(), show(output))
       )
   ).pipe(
-    Command.withDescription("Lists the tasks of a server of 2025-11-25")
+    Command.withDescription("Lists the tasks of a server of revision 2025-11-25")
   )
 
-/** The command, and the parts of its help: one for each command below it. */
+/** Returns the command, and one part of its help for each command below it. */
 export const commands = (after: ReadonlyArray<string>) => {
   const first = start(after)
   const all = list(after)

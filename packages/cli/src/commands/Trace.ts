@@ -1,6 +1,7 @@
 /**
- * `trace`: prints every message between a host and a server, both eras alike, to standard error or to a file, without the secrets that
- * `Redaction` knows. `PassThrough` stands between the two. `Cli` runs the command.
+ * The command `trace`, which prints every message between a host and a server to standard error or to a file, for every revision of the
+ * protocol. It does not print the secrets that `Redaction` finds. `PassThrough` passes the messages between host and server. `Cli` runs the
+ * command.
  */
 import * as Command from "@effect/cli/Command"
 import * as Options from "@effect/cli/Options"
@@ -14,7 +15,7 @@ import * as PassThrough from "../PassThrough.js"
 import * as Places from "../Places.js"
 
 const MAX = 2000
-/** The most requests that are remembered until their answers; the oldest are forgotten first. */
+/** How many requests without an answer the command remembers. When there are more, it forgets the oldest request. */
 const MAX_REQUESTS = 10_000
 
 const shown = (value: unknown): string => {
@@ -72,7 +73,7 @@ const toFile = (path: string) =>
 
 export const command = (after: ReadonlyArray<string>) =>
   Command.make("trace", {
-    json: Options.boolean("json").pipe(Options.withDescription("Prints each message as one line of JSON, whole")),
+    json: Options.boolean("json").pipe(Options.withDescription("Prints each whole message as one line of JSON")),
     output: Options.file("output").pipe(Options.withDescription("A file for the messages"), Options.optional),
     port: PassThrough.port,
     words: PassThrough.url

@@ -1,6 +1,6 @@
 /**
- * Chooses a node for each request, at random among the nodes that have answered lately, as a load balancer with health checks and without
- * affinity does. A request that could not be sent goes to another node. A request that was sent is never sent again.
+ * Chooses a node for each request, at random among the nodes that have answered lately. A load balancer with health checks and without
+ * session affinity does the same. A request that could not be sent goes to another node. A request that was sent is never sent again.
  */
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
@@ -9,15 +9,15 @@ import type { HttpFault } from "./Http.js"
 import * as Http from "./Http.js"
 import { TOKEN } from "./NodeOptions.js"
 
-/** Any answer shows that a node is alive; the answer to this request costs the node little. */
+/** The request of the health check. Any answer shows that a node is alive, and the answer to this request costs the node little. */
 const probe: Http.Request = { method: "GET", headers: { accept: "text/event-stream", authorization: TOKEN } }
 
 export interface Balancer {
-  /** Fails as `unreachable` when no node can be reached. */
+  /** Sends a request to a node. Fails with reason `unreachable` when no node can be reached. */
   readonly send: (request: Http.Request) => Effect.Effect<IncomingMessage, HttpFault, Scope.Scope>
 }
 
-/** A balancer for the nodes at these ports. It probes the nodes until the scope closes. */
+/** Makes a balancer for the nodes at these ports. It probes the nodes until the scope closes. */
 export const make = (ports: ReadonlyArray<number>): Effect.Effect<Balancer, never, Scope.Scope> =>
   Effect.gen(function*() {
     const alive = new Set(ports)

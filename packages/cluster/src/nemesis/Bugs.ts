@@ -1,6 +1,7 @@
 /**
- * Mistakes that others have made, built into a node on purpose: a store that ignores epochs, and messages that nothing stores. A run that
- * does not find such a mistake proves nothing.
+ * Known mistakes of distributed servers, built into a node on purpose: a store that ignores epochs, and messages that are not stored. (The
+ * epoch of a session is a number that increases each time a node claims the session.) A run must find such a mistake; otherwise the run
+ * proves nothing.
  */
 import { type Change, ChangeBus, type ChangeBusService } from "@effect-mcp/core/ChangeBus"
 import { EventStore } from "@effect-mcp/core/EventStore"
@@ -16,7 +17,7 @@ import * as Stream from "effect/Stream"
 import { connect, type Socket } from "node:net"
 import { createInterface } from "node:readline"
 
-/** A store that ignores epochs: it takes the writes of former owners. */
+/** Makes a store that ignores epochs. It accepts the writes of nodes that have lost a session. */
 export const withoutFencing = <E, R>(store: Layer.Layer<EventStore, E, R>): Layer.Layer<EventStore, E, R> =>
   Layer.effect(
     EventStore,
@@ -31,8 +32,8 @@ export const withoutFencing = <E, R>(store: Layer.Layer<EventStore, E, R>): Laye
   ).pipe(Layer.provide(store))
 
 /**
- * The messages of a channel. A broken connection is opened again after 200 ms, and the messages of that time are lost. In the answer of
- * Redis, each message is the fourth line after the line "message".
+ * Returns the messages of a channel. A broken connection is opened again after 200 ms, and the messages in between are lost. In the answer
+ * of Redis, each message is the fourth line after the line "message".
  */
 const subscribed = (url: string, channel: string) =>
   Effect.gen(function*() {
@@ -61,7 +62,7 @@ const subscribed = (url: string, channel: string) =>
     return Stream.fromQueue(texts)
   })
 
-/** Inboxes and a bus over the channels of Redis, which do not store messages. */
+/** Provides inboxes and a bus over the channels of Redis. These channels do not store messages. */
 export const publishAndSubscribe = (url: string): Layer.Layer<ChangeBus | Inbox, RedisError> => {
   const services = Effect.gen(function*() {
     const { command } = yield* RedisConnection.RedisConnection

@@ -1,6 +1,7 @@
 /**
- * Decides from the history of a run whether the server has kept its promises: the same history always has the same violations. Each module
- * in `checks` checks some promises. This module checks the canaries, and whether the run has tested anything.
+ * Decides from the history of a run whether the server has kept its promises. The same history always gives the same violations. Each
+ * module in `checks` checks some promises. This module checks the canaries, and whether the run has tested anything. (A canary is a small
+ * request that a client sends again and again.)
  */
 import * as Calls from "./checks/Calls.js"
 import * as Data from "./checks/Data.js"
@@ -14,14 +15,15 @@ import { type Canary, type History, only } from "./History.js"
 
 export interface Limits {
   /**
-   * The most milliseconds from the end of a process to the answer of another node. The limit is higher while the machine is slow (`Pace`).
+   * How many milliseconds may pass from the end of a process to the answer of another node. The limit is higher while the machine is slow
+   * (`Pace`).
    */
   readonly maxTakeover: number
   /** The largest share of canaries without an answer. The limit is higher when the machine is slow during the run. */
   readonly maxCanaryErrors: number
-  /** How many calls must have had a result for the run to count. */
+  /** How many calls must have a result. With fewer results the run does not count. */
   readonly minResults: number
-  /** How many faults there must have been for the run to count. */
+  /** How many faults there must be. With fewer faults the run does not count. */
   readonly minFaults: number
 }
 
@@ -30,12 +32,12 @@ export const LIMITS: Limits = { maxTakeover: 5000, maxCanaryErrors: 0.01, minRes
 const isLost = ({ outcome }: Canary): boolean => outcome?.type !== "result"
 
 /**
- * How many canaries a fault may cost on any machine: the canaries that are at the node when it is killed or stopped. On a slow machine a
- * fault costs as many, but there are fewer canaries in all, so that the share is larger.
+ * How many canaries may be lost for each fault on any machine. These are the canaries at the node when it is killed or stopped. On a slow
+ * machine a fault loses the same number, but there are fewer canaries in all, so the share is larger.
  */
 const LOST_BY_FAULT = 0.3
 
-/** The share of canaries without an answer. */
+/** Returns the share of canaries without an answer. */
 export const canaryErrors = (history: History): number => {
   const canaries = only(history, "Canary")
   return canaries.length === 0 ? 1 : canaries.filter(isLost).length / canaries.length
@@ -54,7 +56,7 @@ const canary = (history: History, { maxCanaryErrors }: Limits): Array<Violation>
   }]
 }
 
-/** The kinds of entries that each run with sessions must have: without one of these kinds, a check cannot find anything. */
+/** The kinds of entries that each run with sessions must have. When one of these kinds is missing, a check cannot find anything. */
 const WITNESSES = ["Claimed", "Followed", "Heard", "Published", "Received", "Started", "Written"] as const
 
 const coverage = (history: History, { minFaults, minResults }: Limits): Array<Violation> => {
@@ -62,7 +64,7 @@ const coverage = (history: History, { minFaults, minResults }: Limits): Array<Vi
   const faults = only(history, "Fault")
   const untested = (message: string): Violation => ({ promise: "the run has tested something", at: 0, message })
   const missing = minResults === 0 ? [] : WITNESSES.filter((tag) => only(history, tag).length === 0)
-  // Faults of data do not move sessions, so that there is no former owner.
+  // Faults of data do not move sessions to other nodes, so no node has lost a session.
   const isStill = faults.length > 0 && faults.every(({ kind }) => Data.KINDS.has(kind))
   const isTaken = !faults.some(({ kind }) => kind === "kill") || Owners.takeovers(history).length > 0
   return [

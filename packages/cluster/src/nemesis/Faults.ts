@@ -1,6 +1,6 @@
 /**
- * The faults of a run, one after another, in an order that a seed decides. Each fault ends before the next fault begins; the effects of a
- * fault may last longer.
+ * Makes the faults of a run, one after another, in an order that a seed decides. Each fault ends before the next fault begins. The effects
+ * of a fault may last longer.
  */
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -15,17 +15,22 @@ import type { StoreProxy } from "./StoreProxy.js"
 import * as Uploads from "./Uploads.js"
 
 export interface Store extends StoreFaults {
-  /** Kills the store, and starts it with what it has on the disk. */
+  /** Kills the store, and starts it again with the data on its disk. */
   readonly restart: Effect.Effect<void, ProcessError>
 }
 
-/** How long a stopped process or a cut connection must last so that the lease of the node expires, in milliseconds. */
+/**
+ * How many milliseconds a process must be stopped, or a connection must be cut, so that the lease of the node expires. (A lease is the
+ * right of a node to keep its sessions for a limited time.)
+ */
 const BEYOND_LEASE = 3700
 
-/** After how many milliseconds a killed node starts again: another node has taken over by then, also on a machine that is busy. */
+/**
+ * After how many milliseconds a killed node starts again. By this time another node has taken over its sessions, even on a busy machine.
+ */
 const AFTER_KILL = 4500
 
-/** How long a node may take to shut down, also on a slow machine. */
+/** How long a node may take to shut down, even on a slow machine. */
 const ENDING = Duration.seconds(60)
 
 export interface Fault {
@@ -54,7 +59,7 @@ export type Kind =
   | "bulk uploads"
   | "odd entry"
 
-/** 10 faults in what clients send, or in what the store has. No node may lose a session because of these faults. */
+/** 10 faults in the data that clients send or that the store has. No node may lose a session because of these faults. */
 export const DATA: ReadonlyArray<Kind> = [
   ...["full store", "full store", "read-only store", "read-only store", "flood", "flood"] as const,
   ...["bulk uploads", "bulk uploads", "odd entry", "odd entry"] as const
@@ -111,11 +116,13 @@ const make = (
   return { kind, node: isOfAll ? undefined : node, run: runs[kind] }
 }
 
-/** These faults must hit a node with sessions: then a session has a former owner, or an owner whose process has ended. */
+/**
+ * The faults that must hit a node with sessions. After such a fault, a session moves to another node, or the process of its node has ended.
+ */
 const AT_OWNER: ReadonlySet<Kind> = new Set(["kill", "stop beyond the lease", "cut beyond the lease"])
 
 /**
- * These faults in an order that the seed alone decides. The faults hit the nodes in turn, except for the kinds in `AT_OWNER`: these hit the
+ * Makes these faults in an order that only the seed decides. The faults hit the nodes in turn. A fault of a kind in `AT_OWNER` hits the
  * node that `busiest` names when the fault begins.
  */
 export const schedule = (

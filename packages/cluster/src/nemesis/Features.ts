@@ -1,6 +1,6 @@
 /**
- * What the server of a run offers. Each call has a unique name, `nonce`, which begins with the name of its client. The answer of the
- * handler and everything else that the handler sends repeat the name.
+ * The features of the server of a run. Each call has a unique name, the argument `nonce`, which begins with the name of its client. The
+ * handler repeats this name in its answer and in everything else that it sends.
  */
 import * as Ask from "@effect-mcp/core/Ask"
 import * as Authenticator from "@effect-mcp/core/Authenticator"
@@ -23,17 +23,17 @@ const nonce = { nonce: Schema.String }
 
 class Known extends Context.Tag("Known")<Known, "known">() {}
 
-/** Accepts a request with the token that the clients of a run have. All clients are anonymous. */
+/** Accepts a request with the token that all clients of a run have. All clients are anonymous. */
 export const authenticator = Authenticator.make(Known, {
   id: () => undefined,
   http: ({ headers }) =>
     headers.authorization === TOKEN ? Effect.succeed("known" as const) : Effect.fail(HttpRefusal.unauthorized("Bearer"))
 })
 
-/** The call, the name of the client as the server knows it, and the node. */
+/** The name of the call, the name of the client that the server has stored, and the node. */
 const success = Schema.Struct({ echo: Schema.String, served: Schema.String, node: Schema.String })
 
-/** Sends its client the progress of `steps` steps, after a pause of `millis` milliseconds before each step. */
+/** Sends its client the progress of `steps` steps. Before each step there is a pause of `millis` milliseconds. */
 const Work = Tool.make("work", {
   parameters: { ...nonce, steps: Schema.Int, millis: Schema.Int, padding: Schema.optional(Schema.String) },
   success
@@ -42,13 +42,13 @@ const Work = Tool.make("work", {
 /** Waits `millis` milliseconds, as a task when the client wants a task, and sends no notifications. */
 const Report = Tool.make("report", { parameters: { ...nonce, millis: Schema.Int }, success, task: "optional" })
 
-/** Asks the user of its client. */
+/** Asks the user of its client a question. */
 const Question = Tool.make("question", { parameters: nonce, success })
 
 /** Sends a message on the standalone stream of its client. */
 const Tell = Tool.make("tell", { parameters: nonce, success })
 
-/** Says that a board has changed. */
+/** Notifies that a board has changed. (A board is a resource of the server.) */
 const Change = Tool.make("change", { parameters: { ...nonce, uri: Schema.String }, success })
 
 const Board = ResourceTemplate.fromString("board", "board://{number}", { parameters: { number: Schema.String } })

@@ -1,9 +1,12 @@
 /**
- * What happened in one run, as clients, nodes and the nemesis have recorded it. `Checker` decides from this alone whether the server
- * has kept its promises.
+ * The types of the history of one run. Clients, nodes and the nemesis (the program that makes the faults) write the entries of the history.
+ * `Checker` decides only from the history whether the server has kept its promises.
  */
 
-/** Milliseconds of the machine's monotonic clock, with fractions: all processes share it, and it does not follow the time of day. */
+/**
+ * Milliseconds of the machine's monotonic clock, with fractions. All processes share this clock, and changes of the time of day do not
+ * affect it.
+ */
 export type Time = number
 
 /** How a call ended at its client. */
@@ -12,20 +15,20 @@ export type Outcome =
   | { readonly type: "result"; readonly echo: string; readonly served: string; readonly node: string }
   /** A JSON-RPC error. */
   | { readonly type: "error"; readonly code: number; readonly message?: string | undefined }
-  /** An HTTP status from 400 on: the server says that it has not run the call. */
+  /** An HTTP status of 400 or higher, which says that the server has not run the call. */
   | { readonly type: "refused"; readonly status: number }
-  /** The connection was lost before the client had an event that it could resume from. */
+  /** The connection was lost before the client got an event from which it could resume the stream. */
   | { readonly type: "broken" }
-  /** The server has refused to resume the stream of the call, which says that it has lost an event. */
+  /** The server has refused to resume the stream of the call, because the server has lost an event. */
   | { readonly type: "gap" }
 
-/** A client has sent a request. `call` is unique in a run, and the handler sees it. */
+/** A client has sent a request. `call` is unique in a run, and the handler gets it. */
 export interface Called {
   readonly _tag: "Called"
   readonly at: Time
   readonly client: string
   readonly call: string
-  /** The session of the client; `undefined` for a client that has none. */
+  /** The session of the client; `undefined` for a client without a session. */
   readonly session: string | undefined
 }
 
@@ -47,7 +50,7 @@ export interface Received {
   readonly stream: string
   readonly position: number
   readonly data: string
-  /** The client that the content of the event was made for; `undefined` where the content does not say. */
+  /** The client for which the content of the event was made; `undefined` when the content does not say this. */
   readonly madeFor: string | undefined
   /** The request of the session that the event answers. */
   readonly answers: number | undefined
@@ -62,7 +65,7 @@ export interface Seen {
   readonly madeFor: string | undefined
 }
 
-/** A client has read a stream to its end, or for as long as the run lasted, and reconnected whenever it was cut. */
+/** A client has read a stream to its end or to the end of the run. The client has reconnected each time the stream was cut. */
 export interface Followed {
   readonly _tag: "Followed"
   readonly at: Time
@@ -82,7 +85,7 @@ export interface Unresumable {
   readonly status: number
 }
 
-/** A client listens to changes of resources from now on, until `Deaf` with the same `listener`. */
+/** A client listens to changes of resources from now on, until an entry `Deaf` with the same `listener`. */
 export interface Listening {
   readonly _tag: "Listening"
   readonly at: Time
@@ -102,7 +105,7 @@ export interface Deaf {
   readonly listener: string
 }
 
-/** A request of a client that no fault concerns. */
+/** A small request that a client has sent only to measure the server (a canary). */
 export interface Canary {
   readonly _tag: "Canary"
   readonly at: Time
@@ -126,7 +129,7 @@ export interface Flooded {
   readonly status: number
 }
 
-/** A handler has begun to run, at a node. */
+/** A handler has begun to run at a node. */
 export interface Started {
   readonly _tag: "Started"
   readonly at: Time
@@ -153,11 +156,11 @@ export interface Written {
   readonly epoch: number
   /** The event; `undefined` when the node has not written an event. */
   readonly event: { readonly stream: string; readonly position: number; readonly data: string } | undefined
-  /** `unknown`: the store did not answer, so that the write may have happened, or may happen later. */
+  /** `unknown` means that the store did not answer. So the write may have happened, or may happen later. */
   readonly answer: "stored" | "refused" | "unknown"
 }
 
-/** A store has not answered when a node began a stream. */
+/** The store did not answer when a node began a stream. */
 export interface Unanswered {
   readonly _tag: "Unanswered"
   readonly at: Time
@@ -176,7 +179,7 @@ export interface Published {
   readonly isAcknowledged: boolean
 }
 
-/** The process of a node has ended: with an exit code, or by a signal. The one that does not apply is `null`. */
+/** The process of a node has ended, either with an exit code or by a signal. The other of these two members is `null`. */
 export interface Exited {
   readonly _tag: "Exited"
   readonly at: Time
@@ -216,7 +219,7 @@ export type Entry =
 
 export type History = ReadonlyArray<Entry>
 
-/** The entries of one kind, in the order of their time. */
+/** Returns the entries of one kind, in the order of their time. */
 export const only = <Tag extends Entry["_tag"]>(history: History, tag: Tag): Array<Extract<Entry, { _tag: Tag }>> =>
   history.filter((entry): entry is Extract<Entry, { _tag: Tag }> => entry._tag === tag).sort((a, b) => a.at - b.at)
 
@@ -231,5 +234,8 @@ export const groupBy = <A>(all: ReadonlyArray<A>, key: (one: A) => string): Map<
   return groups
 }
 
-/** The present time on the clock that all processes share. Node's `performance` would add the time of day at the start of each. */
+/**
+ * Returns the present time of the clock that all processes share. Node's `performance` would add the time of day at the start of each
+ * process.
+ */
 export const now = (): Time => Number(process.hrtime.bigint()) / 1e6

@@ -1,6 +1,6 @@
 /**
- * Plain HTTP requests with Node's own client, one connection each: what a client sees must not depend on the library that is tested. The
- * module reads event streams, and knows nothing of JSON-RPC.
+ * Sends plain HTTP requests with Node's own client, one connection for each request. The clients of a run use this module, so that they do
+ * not depend on the library that is tested. The module also reads event streams. It does not interpret JSON-RPC.
  */
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
@@ -9,7 +9,7 @@ import * as Stream from "effect/Stream"
 import { type IncomingMessage, request } from "node:http"
 
 export class HttpFault extends Data.TaggedError("HttpFault")<{
-  /** `unreachable`: there was no connection, so that nothing was sent. `broken`: the connection was lost after that. */
+  /** `unreachable` means that there was no connection, so nothing was sent. `broken` means that the connection was lost later. */
   readonly reason: "unreachable" | "broken"
   readonly message: string
 }> {}
@@ -59,7 +59,10 @@ export const send = (
     })
   })
 
-/** The texts of a body. (The async iterator of the response would end only with the connection, also when nobody reads any more.) */
+/**
+ * Returns the texts of a body. (The async iterator of the response is not used, because it would end only with the connection, even when
+ * nobody reads any more.)
+ */
 const texts = (response: IncomingMessage): Stream.Stream<string, HttpFault> =>
   Stream.asyncPush<string, HttpFault>((emit) =>
     Effect.sync(() => {
@@ -75,7 +78,7 @@ export const text = (response: IncomingMessage): Effect.Effect<string, HttpFault
 export const isEventStream = (response: IncomingMessage): boolean =>
   response.headers["content-type"]?.startsWith("text/event-stream") === true
 
-/** The events of an event stream, comments left out. */
+/** Returns the events of an event stream, without its comments. */
 export const events = (response: IncomingMessage): Stream.Stream<Event, HttpFault> => {
   let rest = ""
   return Stream.mapConcat(texts(response), (chunk) => {

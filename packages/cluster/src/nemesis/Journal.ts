@@ -1,6 +1,6 @@
 /**
- * The file where a node writes down what it has done: one entry of the history on each line. Each line is in the file before the node goes
- * on. So when the process is killed, only the line is missing that the process was writing.
+ * The journal of a node: a file in which the node writes its entries of the history, one entry on each line. The node continues only after
+ * the line is in the file. So when the process is killed, at most the line that the process was writing is missing.
  */
 import { openSync, readFileSync, writeSync } from "node:fs"
 import type { Entry } from "./History.js"

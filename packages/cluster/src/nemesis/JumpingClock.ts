@@ -1,13 +1,13 @@
 /**
- * Effect's clock, which a node of a run sets forward and back on signals of the nemesis. A jump does not change timers: a sleep lasts as
- * long as before.
+ * A clock for Effect that a node of a run sets forward and back when the nemesis (the program that makes the faults) sends a signal. A jump
+ * does not change timers, so a sleep has the same length.
  */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 
 export interface JumpingClock {
   readonly clock: Clock.Clock
-  /** Sets the clock forward by so many milliseconds; a negative number sets it back. */
+  /** Sets the clock forward by this number of milliseconds. A negative number sets the clock back. */
   readonly jump: (millis: number) => void
 }
 

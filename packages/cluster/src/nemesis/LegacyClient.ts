@@ -1,6 +1,7 @@
 /**
- * A client up to 2025-11-25 with one session: it calls tools, several at a time, answers questions, and reads its standalone stream. It
- * resumes every stream that was cut, at the node that the balancer chooses. It cuts some streams itself.
+ * A client of revision 2025-11-25 or earlier with one session. It calls several tools at a time, answers questions, and reads its
+ * standalone stream. When a stream was cut, the client resumes the stream at the node that the balancer chooses. The client also cuts some
+ * streams itself.
  */
 import * as Effect from "effect/Effect"
 import * as FiberSet from "effect/FiberSet"
@@ -32,13 +33,13 @@ export interface LegacyClient {
   /** Calls tools. Ends when the run is over and every call has ended. */
   readonly calling: Effect.Effect<void>
   /**
-   * Writes down that the client has read its standalone stream for as long as the run lasted. Does nothing when the server has refused to
-   * resume the stream, and when no event came.
+   * Writes down that the client has read its standalone stream until the end of the run. Does nothing when the server has refused to resume
+   * the stream, or when no event came.
    */
   readonly finish: Effect.Effect<void>
 }
 
-/** Opens a session; tries again until a node has accepted the handshake. */
+/** Opens a session. Tries again until a node has accepted the handshake. */
 export const open = (
   name: string,
   version: Version
@@ -83,7 +84,7 @@ export const make = (
     const scope = yield* Effect.scope
     const { headers, session } = yield* open(name, version)
 
-    /** Sends a message that is not a call, again and again until a node answers, and not with 503. */
+    /** Sends a message that is not a call. Repeats this until a node answers with another status than 503. */
     const deliver = (body: string): Effect.Effect<void> =>
       Effect.scoped(balancer.send({ method: "POST", headers, body })).pipe(
         Effect.filterOrFail(({ statusCode }) => statusCode !== 503, () => "try again"),
@@ -108,7 +109,7 @@ export const make = (
       return found
     }
 
-    /** Reads a stream until the response, and resumes the stream whenever it ends before the response. */
+    /** Reads a stream until the response of the request. When the stream ends before the response, resumes the stream. */
     const read = (id: number, first: Request): Effect.Effect<Outcome> => {
       let last: Position | undefined
       let cutAfter = Math.random() < 0.2 ? 1 + Math.floor(Math.random() * 4) : Infinity
@@ -139,7 +140,8 @@ export const make = (
           const message = Message.parse(event.data)
           if (message.method === "elicitation/create") {
             const result = { action: "accept", content: { confirmed: true } }
-            // Not in the scope of the stream, which may end first. The scope of the client ends the attempts: no node may be left then.
+            // The attempts run in the scope of the client, because the scope of the stream may end first. They end with the client, because
+            // then there may be no node any more.
             yield* Effect.forkIn(deliver(JSON.stringify({ jsonrpc: "2.0", id: message.id, result })), scope)
           }
           if (!Message.isResponse(message) || message.id !== id) return Option.none()
@@ -148,7 +150,7 @@ export const make = (
         })
       const again = (fault?: HttpFault): Effect.Effect<Outcome> => {
         if (last === undefined) {
-          // What could not be sent is sent again.
+          // A request that could not be sent is sent again.
           if (fault?.reason === "unreachable") return Effect.delay(loop, PAUSE)
           return Effect.succeed({ type: "broken" })
         }
@@ -181,7 +183,7 @@ export const make = (
     const next = Effect.suspend(() => {
       const chance = Math.random()
       if (chance < 0.55) {
-        // Some calls are so long that nearly always a call runs, also when a fault begins.
+        // Some calls are long, so that nearly always a call is running when a fault begins.
         const steps = Math.floor(Math.random() * (Math.random() < 0.3 ? 60 : 12))
         return call("work", { steps, millis: 10 + Math.random() * 60 | 0 })
       }
@@ -218,7 +220,7 @@ export const make = (
     const subscribed = boards.filter((_, n) => n % 12 === 0)
     for (const uri of subscribed) yield* deliver(Message.request(++calls, "resources/subscribe", { uri }))
 
-    // Calls that begin every 300 ms, also while other calls wait for a node that does not answer.
+    // These calls begin every 300 ms, even while other calls wait for a node that does not answer.
     const probing = Effect.gen(function*() {
       const probes = yield* FiberSet.make<void>()
       const probe = FiberSet.run(probes, call("work", { steps: 0, millis: 0 }))

@@ -1,6 +1,6 @@
 /**
- * The JSON-RPC messages that the clients of a run send, and what the clients read from the messages of the server. The module knows the
- * tools of `Features`, and nothing of HTTP.
+ * Makes the JSON-RPC messages that the clients of a run send, and reads the messages of the server. The module depends on the tools of
+ * `Features`, but not on HTTP.
  */
 import * as JsonText from "@effect-mcp/core/unstable/jsonrpc/JsonText"
 import { now, type Outcome, type Seen } from "./History.js"
@@ -24,20 +24,22 @@ export const request = (id: number | undefined, method: string, params: object):
 export const isResponse = ({ error, id, method, result }: Message): boolean =>
   method === undefined && id !== undefined && (result !== undefined || error !== undefined)
 
-/** The client for which a text of the server was made: the names of a client's calls begin with the name of the client. */
+/**
+ * Returns the client for which a text of the server was made. The text has the name of a call, which begins with the name of the client.
+ */
 export const madeFor = (text: string): string | undefined => /"(?:[^"]* )?(c\d+)\/\d+\\?"/.exec(text)?.[1]
 
-/** The entry for a message outside of the streams that its client can resume. */
+/** Returns the history's entry for a message outside of the streams that its client can resume. */
 export const seen = (client: string, data: string): Seen => ({
   ...{ _tag: "Seen", at: now(), client, data },
   madeFor: madeFor(data)
 })
 
-/** How a response ends a call. */
+/** Returns how a response ends a call. */
 export const outcomeOf = ({ error, result }: Message): Outcome => {
   if (error !== undefined) return { type: "error", code: error.code, message: error.message }
   const [content] = (result?.content ?? []) as ReadonlyArray<{ readonly text?: string }>
-  // Before 2025-06-18 a result has the answer only as text.
+  // Before revision 2025-06-18 a result has the answer only as text.
   const answer = result?.structuredContent ?? JsonText.parse(content?.text ?? "")
   const { echo, node, served } = (answer ?? {}) as Readonly<Record<string, string>>
   return echo === undefined || node === undefined || served === undefined

@@ -1,6 +1,6 @@
 /**
- * A client of 2026-07-28: it calls tools, fetches the results of tasks, and listens to changes of boards. There are no sessions, so each
- * request may go to any node. A stream that is cut cannot be resumed.
+ * A client of revision 2026-07-28. It calls tools, gets the results of tasks, and listens to changes of boards (resources of the server).
+ * This revision has no sessions, so each request may go to any node. The client cannot resume a stream that was cut.
  */
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -17,7 +17,7 @@ const TASKS = "io.modelcontextprotocol/tasks"
 
 const PAUSE = "100 millis"
 
-/** A request of 2026-07-28. */
+/** Makes a request of revision 2026-07-28. */
 export const requestOf = (
   client: string,
   id: number,
@@ -61,7 +61,7 @@ const responseOf = (client: string, request: Request) =>
     return { status: message === undefined ? 0 : status, message }
   }).pipe(Effect.scoped)
 
-/** Fetches the result of a task, until it has ended. */
+/** Reads a task again and again until the task has ended, and returns its result. */
 const resultOf = (client: string, taskId: string): Effect.Effect<Outcome, never, Run> =>
   Effect.gen(function*() {
     const { message } = yield* responseOf(client, requestOf(client, 1, "tasks/get", taskId, { taskId }))
@@ -117,7 +117,7 @@ export const calling = (name: string): Effect.Effect<void, never, Run> =>
     yield* Effect.repeat(Effect.delay(next, PAUSE), { until: isOver })
   })
 
-/** Listens to all boards, again whenever the stream has ended. Never ends. */
+/** Listens to all boards. Listens again each time the stream has ended. Never ends. */
 export const listening = (name: string): Effect.Effect<never, never, Run> =>
   Effect.gen(function*() {
     const { balancer, write } = yield* Run
@@ -142,7 +142,7 @@ export const listening = (name: string): Effect.Effect<never, never, Run> =>
     return yield* Effect.forever(Effect.delay(Effect.ignore(Effect.scoped(listen)), PAUSE))
   })
 
-/** The canary: calls a tool again and again. It loses a request only to a fault that a load balancer cannot see at once. */
+/** Calls a tool again and again. Such a call is a canary: it is lost only by a fault that a load balancer cannot notice at once. */
 export const canary = (name: string): Effect.Effect<void, never, Run> =>
   Effect.gen(function*() {
     const { isOver, write } = yield* Run

@@ -1,6 +1,6 @@
 /**
- * One run: clients call a server on several nodes while faults happen. `Checker` decides from the entries of clients and nodes whether the
- * server has kept its promises.
+ * Makes one run: clients call a server on several nodes while this module, the nemesis, makes faults. `Checker` decides from the entries of
+ * clients and nodes whether the server has kept its promises.
  */
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
@@ -30,7 +30,7 @@ export interface Options {
   readonly seed: number
   readonly faults: ReadonlyArray<Faults.Kind>
   readonly bug?: Bug | undefined
-  /** Gets what the run does next. Default: nothing. */
+  /** Gets a text that says what the run does next. Default: nothing is called. */
   readonly onStep?: ((step: string) => void) | undefined
 }
 
@@ -64,11 +64,11 @@ const clients = (faults: Effect.Effect<void, ProcessError, Run>, over: Effect.Ef
     ], { concurrency: "unbounded", discard: true }))
     yield* Effect.sleep("1 second")
     yield* faults
-    // The takeovers and the changes of the last fault.
+    // Waits for the takeovers and the changes after the last fault.
     yield* Effect.sleep(Listeners.WITHIN / 4)
     yield* over
     yield* Fiber.join(calling)
-    // What is still on its way on the standalone streams.
+    // Waits for messages that are still on their way on the standalone streams.
     yield* Effect.sleep("2 seconds")
     for (const { finish } of sessions) yield* finish
   })
@@ -85,7 +85,7 @@ export const run = (
       (name) => NemesisNode.start({ name, folder, bug, store: { type, url: store.url } }),
       { concurrency: "unbounded" }
     )
-    // The nodes have created the tables.
+    // At this point the nodes have created the tables.
     const faulty = yield* StoreFaults.make(store)
     const balancer = yield* Balancer.make(nodes.map(({ port }) => port))
     const history: Array<Entry> = []

@@ -1,6 +1,6 @@
 /**
- * One node of a run with faults: its processes, one after another, the proxy between the node and the store, and a journal for each
- * process. Each process of a node has a name of its own, such as `n1.2`.
+ * Starts and restarts one node of a run with faults. A node has processes, one after another, a proxy between the node and the store, and a
+ * journal for each process. Each process of a node has its own name, such as `n1.2`.
  */
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
@@ -18,9 +18,9 @@ import * as StoreProxy from "./StoreProxy.js"
 export interface NemesisNode extends Restartable.Restartable {
   readonly port: number
   readonly proxy: StoreProxy.StoreProxy
-  /** The name of the process that was started last. */
+  /** Returns the name of the process that was started last. */
   readonly name: () => string
-  /** What all processes of the node have written down. */
+  /** Returns the entries in the journals of all processes of the node. */
   readonly entries: () => ReadonlyArray<Entry>
 }
 
@@ -33,7 +33,7 @@ export interface Options {
 
 const program = fileURLToPath(new URL("node.js", import.meta.url))
 
-/** The same URL, at another port. */
+/** Returns the same URL with another port. */
 const at = (url: string, port: number): string => {
   const own = new URL(url)
   own.port = `${port}`
@@ -64,7 +64,7 @@ export const start = (
         Effect.forkScoped(Effect.map(exit, (exit) => {
           exits.push({ _tag: "Exited", at: now(), node: options.name, ...exit })
         }))).pipe(
-          // A node does not start while its store is away. A supervisor would start it again.
+          // A node does not start while its store cannot be reached. So the start is tried again, as a supervisor does.
           Effect.retry({ times: 5 })
         )
     }))

@@ -1,6 +1,7 @@
 /**
- * Wraps the services that the nodes share, so that each writes down what it has done. A store that fails logs the failure, at level Debug
- * when it has failed before. So a write during which something was logged counts as a write without an answer.
+ * Wraps the services that the nodes share, so that each service writes to the history what it has done. A store that fails logs the
+ * failure. (A repeated failure is logged at level Debug.) So when something was logged during a write, the write counts as a write without
+ * an answer.
  */
 import { ChangeBus, type ChangeBusService } from "@effect-mcp/core/ChangeBus"
 import { EventStore, type StoredEvent, type StreamKey } from "@effect-mcp/core/EventStore"
@@ -16,7 +17,7 @@ import * as Option from "effect/Option"
 import { now, type Time, type Written } from "./History.js"
 import type { Write } from "./Journal.js"
 
-/** The result of an effect, when the effect began, and whether it has logged anything. */
+/** Returns the result of an effect, when the effect began, and whether it has logged anything. */
 const watched = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.suspend(() => {
     const begin = now()

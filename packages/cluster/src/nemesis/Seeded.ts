@@ -1,17 +1,17 @@
 /**
- * Random numbers that depend on a seed alone, so that the same seed has the same schedule of faults. What clients choose is random, and
- * does not depend on the seed.
+ * Random numbers that depend only on a seed, so that the same seed gives the same schedule of faults. The choices of clients are random,
+ * and do not depend on the seed.
  */
 
 export interface Seeded {
-  /** A number from 0 to 1, 1 excluded. */
+  /** Returns a number that is at least 0 and less than 1. */
   readonly next: () => number
   readonly between: (from: number, to: number) => number
   readonly one: <A>(all: ReadonlyArray<A>) => A
   readonly shuffled: <A>(all: ReadonlyArray<A>) => ReadonlyArray<A>
 }
 
-/** Mulberry32. */
+/** Makes random numbers with the algorithm Mulberry32. */
 export const make = (seed: number): Seeded => {
   let state = seed >>> 0
   const next = (): number => {

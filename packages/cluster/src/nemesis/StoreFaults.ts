@@ -1,6 +1,6 @@
 /**
- * What the nemesis does to a store with a connection of its own: the store is full, takes no writes, or has entries that no node has
- * written.
+ * Faults that the nemesis (the program that makes the faults) causes in a store, over a separate connection: the store is full, refuses
+ * writes, or has entries that no node has written.
  */
 import * as Reactivity from "@effect/experimental/Reactivity"
 import * as PgClient from "@effect/sql-pg/PgClient"
@@ -14,7 +14,7 @@ import type { Store } from "./NodeOptions.js"
 type Lasting = readonly [begin: Effect.Effect<unknown>, end: Effect.Effect<unknown>]
 
 export interface StoreFaults {
-  /** The store refuses what needs room. */
+  /** The store refuses writes that need room. */
   readonly full: Lasting
   /** The store refuses all writes. */
   readonly readOnly: Lasting
@@ -72,7 +72,7 @@ const postgres = (url: string): Effect.Effect<StoreFaults, never, Scope.Scope> =
       const each = (statement: (name: string) => Effect.Effect<unknown, unknown>) =>
         Effect.orDie(Effect.forEach(TABLES, statement))
       return {
-        // As on a disk without space: rows that are there can change.
+        // The store behaves as on a disk without space: existing rows can change, but no row can be added.
         full: [
           each((name) =>
             sql`CREATE TRIGGER nemesis_full BEFORE INSERT ON ${table(name)} EXECUTE FUNCTION nemesis_full()`

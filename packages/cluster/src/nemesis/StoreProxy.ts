@@ -1,9 +1,10 @@
 /**
- * A TCP proxy between one node and its store. It can cut all connections and accept no more, keep them open and pass nothing for a
- * time or for ever, or pass everything late.
+ * A TCP proxy between one node and its store. The proxy can cut all connections and refuse new connections. It can keep connections open
+ * and pass nothing, for a time or for ever. It can also pass everything late.
  *
- * The class `Link` has the state of the connections, which changes with each piece of data. `pairs` holds the open connections, and `lost`
- * the open connections that pass nothing more. `waiting` holds the data that has not passed yet, in order, with the time when it is due.
+ * The class `Link` has the state of the connections, which changes with each piece of data. `pairs` has the open connections. `lost` has
+ * the open connections that pass nothing any more. `waiting` has the data that was not passed yet, in order, each with the time at which it
+ * must be passed.
  */
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
@@ -11,15 +12,15 @@ import { type AddressInfo, connect, createServer, type Socket } from "node:net"
 
 export interface StoreProxy {
   readonly port: number
-  /** Closes all connections, and refuses new ones. */
+  /** Closes all connections, and refuses new connections. */
   readonly cut: Effect.Effect<void>
-  /** Passes nothing in either direction; connections stay open, and what is sent waits. */
+  /** Passes nothing in either direction. Connections stay open, and the proxy keeps the data that is sent. */
   readonly stall: Effect.Effect<void>
-  /** The connections stay open, and what is sent on them is lost, also when the proxy has healed. New connections pass everything. */
+  /** Keeps the present connections open, but loses the data that is sent on them, even after `heal`. New connections pass everything. */
   readonly swallow: Effect.Effect<void>
-  /** Passes everything so many milliseconds late. */
+  /** Passes everything this number of milliseconds late. */
   readonly delay: (millis: number) => Effect.Effect<void>
-  /** Passes everything at once again, what has waited first. */
+  /** Passes everything at once again, beginning with the data that waits. */
   readonly heal: Effect.Effect<void>
 }
 
@@ -42,7 +43,7 @@ class Link {
       from.setNoDelay(true)
       from.on("data", (data) => this.pass(pair, () => void to.write(data)))
       from.on("error", () => {})
-      // The end of a connection passes as late as its data.
+      // The end of a connection is passed on as late as its data.
       from.on("close", () =>
         this.pass(pair, () => {
           to.destroySoon()

@@ -1,6 +1,6 @@
 /**
- * Clients that send much at once: calls with large bodies, of one session to all nodes, and requests with a wrong token. `checks/Data`
- * decides from what these clients have written down.
+ * Clients that send much data at once: calls of one session with large bodies to all nodes, and requests with a wrong token. `checks/Data`
+ * checks the entries that these clients have written.
  */
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -12,8 +12,8 @@ import * as Message from "./Message.js"
 import { CALL_LIMIT, Run } from "./Run.js"
 
 /**
- * How many requests there are at once, and how many characters each has. There are not more, because the same process also passes the data
- * between the nodes and their store.
+ * How many requests are sent at once. The next constant is the number of characters of each request. The numbers are not larger, because
+ * the same process also passes the data between the nodes and their store.
  */
 const COUNT = 16
 const PADDING = "x".repeat(2_000_000)
@@ -34,7 +34,7 @@ const opened = (client: string) =>
     ({ session }) => Effect.map(Run, ({ write }) => write({ _tag: "Unread", at: now(), session }))
   )
 
-/** Calls with large bodies, each once. */
+/** Sends calls with large bodies, each call once. */
 export const bulk: Effect.Effect<void, never, Run> = Effect.gen(function*() {
   const { balancer, write } = yield* Run
   const client = `c${100 + ++uploaders}`
@@ -63,7 +63,7 @@ export const bulk: Effect.Effect<void, never, Run> = Effect.gen(function*() {
   })
 })
 
-/** Requests with the same large bodies, and with a wrong token. */
+/** Sends requests with the same large bodies, but with a wrong token. */
 export const flood: Effect.Effect<void, never, Run> = Effect.gen(function*() {
   const { balancer, write } = yield* Run
   const { headers } = yield* opened(`c${100 + ++uploaders}`)

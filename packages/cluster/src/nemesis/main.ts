@@ -1,7 +1,7 @@
 /**
- * Runs with faults: `node main.js [part of a name] [seed, or "random"]`. The default seed is 1. Prints a summary of each run, and what it
- * has found. The exit code is 1 when no run has the name, when a run has found that a promise is broken, and when a run has not found a
- * mistake that was built into the server. `NEMESIS_HISTORY` is the path of a file for the history.
+ * The program that makes runs with faults: `node main.js [part of a name] [seed, or "random"]`. The default seed is 1. The program prints a
+ * summary of each run and the violations. The exit code is 1 when no run has the name, when a run has found a broken promise, or when a run
+ * has not found a mistake that was built into the server. `NEMESIS_HISTORY` is the path of a file to which the history is written.
  */
 import * as Command from "@effect/platform/Command"
 import * as NodeContext from "@effect/platform-node/NodeContext"
@@ -24,14 +24,14 @@ import * as Nemesis from "./Nemesis.js"
 const [part = "", seeded = "1"] = process.argv.slice(2)
 
 type Plan = Omit<Nemesis.Options, "seed"> & {
-  /** The run must find that one of these promises is broken. */
+  /** The promises for a run with a built-in mistake. The run must find that one of these promises is broken. */
   readonly finds?: ReadonlyArray<Violation["promise"]>
 }
 
 /** 40 faults. */
 const faults = [...Faults.ALL, ...Faults.ALL]
 
-/** 20 faults: the run must be longer than a change may take to reach a listener. */
+/** 20 faults, so that the run is longer than the time in which a change must reach a listener. */
 const data = [...Faults.DATA, ...Faults.DATA]
 
 const repeat = (kind: Faults.Kind, count: number) => Array.from({ length: count }, () => kind)
@@ -59,13 +59,15 @@ const runs: ReadonlyArray<readonly [name: string, plan: Plan]> = [
   }]
 ]
 
-/** How many runs may look for a built-in mistake: whether a run finds it depends on what clients do in a few moments. */
+/**
+ * How many runs may look for a built-in mistake. One run may miss the mistake, because this depends on what clients do in a few moments.
+ */
 const ATTEMPTS = 3
 
 /** How many violations of one run are printed at most. */
 const SHOWN = 10
 
-/** When a run is ended. A run takes at most half of this time. */
+/** The time after which a run is ended. A run normally takes at most half of this time. */
 const LIMIT = Duration.minutes(5)
 
 const summary = ({ history }: Nemesis.Outcome): string => {
@@ -139,7 +141,7 @@ const attempted = ([name, plan]: typeof runs[number]) =>
 const itself = fileURLToPath(import.meta.url)
 
 /**
- * Makes a run in a process of its own. In one process, the proxies of a run would stand still while the process checks the history of
+ * Makes a run in its own process. In one process for all runs, the proxies of a run would stop while the process checks the history of
  * another run.
  */
 const apart = ([name]: typeof runs[number]) =>
@@ -157,7 +159,7 @@ const all = Effect.suspend(() =>
     : Effect.forEach(chosen, apart, { concurrency: 2 })
 )
 
-// Two installations at the same time refuse each other.
+// The programs are installed one after another, because two installations at the same time fail.
 const installed = Effect.zipRight(Redis.install, Postgres.install)
 
 const isFine = Effect.map(
@@ -170,5 +172,5 @@ const program = Effect.tap(isFine, (isFine) =>
     process.exitCode = isFine ? 0 : 1
   }))
 
-// Child processes end before this one, which waits for nothing else that a run has left behind.
+// The child processes end before this process. This process does not wait for anything else that a run has left behind.
 NodeRuntime.runMain(program, { teardown: (exit) => process.exit(Exit.isSuccess(exit) ? process.exitCode : 1) })

@@ -1,6 +1,6 @@
 /**
- * One node of a run with faults: `node node.js <NodeOptions>`. It prints one line when it serves requests, and writes a journal. SIGTERM
- * shuts the node down in order. The node also ends when the program that has started it is gone.
+ * The program of one node of a run with faults: `node node.js <NodeOptions>`. It prints one line when it serves requests, and writes a
+ * journal. SIGTERM shuts the node down in order. The node also ends when the program that has started the node has ended.
  */
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import type { ChangeBus } from "@effect-mcp/core/ChangeBus"

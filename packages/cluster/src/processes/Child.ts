@@ -1,6 +1,6 @@
 /**
- * A process that ends with its scope, also when this program ends first. What the process prints on standard output comes to this program
- * line by line; what it prints on standard error appears on the standard error of this program.
+ * Starts a process that ends with its scope, and also when this program ends first. This program gets the standard output of the process
+ * line by line. The standard error of the process goes to the standard error of this program.
  */
 import * as Data from "effect/Data"
 import * as Deferred from "effect/Deferred"
@@ -22,37 +22,40 @@ export interface Child {
   readonly pid: number
   /** Waits until the process has ended. */
   readonly exit: Effect.Effect<Exit>
-  /** Sends a signal. SIGSTOP suspends the process, SIGCONT lets it go on. */
+  /** Sends a signal. SIGSTOP suspends the process, SIGCONT lets the process continue. */
   readonly signal: (name: NodeJS.Signals) => Effect.Effect<void>
-  /** Kills the process, also one that is suspended, and waits until it has ended. */
+  /** Kills the process, even a suspended process, and waits until the process has ended. */
   readonly kill: Effect.Effect<void>
 }
 
 export interface Options {
   readonly command: string
   readonly args: ReadonlyArray<string>
-  /** Whether the process is ready, by a line of its output. Default: it is ready at once. */
+  /** Returns `true` for the line of output that shows that the process is ready. Default: the process is ready at once. */
   readonly isReady?: ((line: string) => boolean) | undefined
-  /** Gets every line of the output. Default: nothing. */
+  /** Gets every line of the output. Default: the lines are ignored. */
   readonly onLine?: ((line: string) => void) | undefined
-  /** The signal that ends the process when the scope closes. A process with children of its own needs SIGTERM. Default: SIGKILL. */
+  /** The signal that ends the process when the scope closes. A process that has child processes needs SIGTERM. Default: SIGKILL. */
   readonly lastSignal?: NodeJS.Signals | undefined
 }
 
-/** How long a process may take until it is ready: on a machine that does a lot besides, a start takes many seconds. */
+/** How long a process may take until it is ready. On a busy machine a start takes many seconds. */
 const READY = Duration.seconds(60)
 
 const SETPRIV = "/usr/bin/setpriv"
 
-/** The command line with `setpriv`, where the machine has it: then Linux sends the signal when this program ends, for any reason. */
+/**
+ * Returns the command line with `setpriv`, if the machine has this program. Then Linux sends the signal when this program ends for any
+ * reason.
+ */
 const endsWithParent = (signal: NodeJS.Signals, command: string, args: ReadonlyArray<string>) =>
   existsSync(SETPRIV)
     ? [SETPRIV, ["--pdeathsig", signal.slice("SIG".length), "--", command, ...args]] as const
     : [command, args] as const
 
-/** These functions end the processes that still run when this program ends without its finalizers. */
+/** The functions that end processes when this program ends without running its finalizers. */
 const lasts = new Set<() => void>()
-// Before the folders of the processes are removed.
+// This listener must run before the listener that removes the folders of the processes.
 process.prependOnceListener("exit", () => lasts.forEach((last) => last()))
 
 /** Starts a process, and waits until it is ready. Fails when the process cannot be started, or is not ready within 60 seconds. */
@@ -65,7 +68,7 @@ export const start = (options: Options): Effect.Effect<Child, ProcessError, Scop
       Effect.sync(() => {
         const last = () => void child.kill(lastSignal)
         const child = spawn(...endsWithParent(lastSignal, command, args), { stdio: ["pipe", "pipe", "inherit"] })
-        // The process may have ended before it has read its input.
+        // Ignores the error when the process has ended before it has read its input.
         child.stdin.on("error", () => {})
         lasts.add(last)
         child.once("error", ({ message }) => {
@@ -96,7 +99,7 @@ export const start = (options: Options): Effect.Effect<Child, ProcessError, Scop
         duration: READY,
         onTimeout: () => new ProcessError({ message: `${command} was not ready after ${Duration.format(READY)}` })
       }),
-      // The next attempt may need the same port.
+      // Ends the process before the next attempt, which may need the same port.
       Effect.tapError(() => Effect.zipRight(signal(lastSignal), exit))
     )
     return { pid: child.pid!, exit, signal, kill: Effect.zipRight(signal("SIGKILL"), exit) }

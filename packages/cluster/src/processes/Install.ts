@@ -1,6 +1,6 @@
 /**
- * Installs Debian's packages of the programs that this package starts. A missing program is installed when this process runs as root;
- * otherwise the error asks the user to install it.
+ * Installs Debian's packages of the programs that this package starts. When this process runs as root, it installs a missing program.
+ * Otherwise the error asks the user to install the program.
  */
 import * as Effect from "effect/Effect"
 import { execFile } from "node:child_process"
@@ -15,8 +15,8 @@ const run = (command: string, args: ReadonlyArray<string>): Effect.Effect<void, 
   })
 
 /**
- * Checks that a program is there, and installs it where it is missing. `version` is the argument with which the program prints its version.
- * Two installations at the same time refuse each other, so install one program after another.
+ * Checks that a program is installed, and installs it if it is missing. `version` is the argument with which the program prints its
+ * version. Two installations at the same time fail, so install one program after another.
  */
 export const provide = (
   program: string,

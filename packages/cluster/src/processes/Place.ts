@@ -1,6 +1,6 @@
 /**
- * Where a process runs: a folder for its files, and a port that no other program listens on. Everything is on this machine, and only
- * this machine can reach it.
+ * Makes the place in which a process runs: a folder for its files, and a port at which no other program listens. Only this machine can
+ * reach the port.
  */
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
@@ -10,7 +10,7 @@ import { createServer } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 
-/** A new folder, which is removed when the scope closes, also when this program ends first. */
+/** Makes a new folder. The folder is removed when the scope closes, and also when this program ends first. */
 export const folder = (name: string): Effect.Effect<string, never, Scope.Scope> =>
   Effect.map(
     Effect.acquireRelease(
@@ -29,13 +29,15 @@ export const folder = (name: string): Effect.Effect<string, never, Scope.Scope> 
     ({ folder }) => folder
   )
 
-/** Linux gives clients ports from 32768 on: one of these could take the port of a server that restarts. */
+/**
+ * The range of the ports. Linux gives clients ports of 32768 and higher, and such a client could take the port of a server that restarts.
+ */
 const PORTS = [10_000, 32_000] as const
 
-/** The ports that were given before. Such a port looks free until its server listens, and while its server restarts. */
+/** The ports that were already given to a server. Such a port looks free until its server listens, and while its server restarts. */
 const given = new Set<number>()
 
-/** A port that no program listens on at the moment. */
+/** Gives a port at which no program listens at the moment. */
 export const freePort: Effect.Effect<number> = Effect.async<number, Error>((resume) => {
   const port = randomInt(...PORTS)
   if (given.has(port)) return resume(Effect.fail(new Error(`The port ${port} was given before`)))

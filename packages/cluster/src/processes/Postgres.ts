@@ -1,6 +1,6 @@
 /**
- * Debian's PostgreSQL as a process, with its data in a folder of its own. PostgreSQL refuses to run as root. So when this program runs as
- * root, PostgreSQL runs as the user `postgres`, which its package creates.
+ * Runs Debian's PostgreSQL as a process, with its data in its own folder. PostgreSQL refuses to run as root. So when this program runs as
+ * root, PostgreSQL runs as the user `postgres`, which Debian's package creates.
  */
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
@@ -15,13 +15,13 @@ import * as Restartable from "./Restartable.js"
 export interface Postgres {
   /** The address of an empty database. */
   readonly url: string
-  /** Ends all its processes at once, and starts it with what is on the disk. */
+  /** Ends all processes of PostgreSQL at once, and starts PostgreSQL again with the data on its disk. */
   readonly restart: Effect.Effect<void, Child.ProcessError>
 }
 
 const ROOT = "/usr/lib/postgresql"
 
-/** The folder with the programs of the newest version. */
+/** Gives the folder with the programs of the newest installed version. */
 const programs: Effect.Effect<string, Child.ProcessError> = Effect.suspend(() => {
   const versions = existsSync(ROOT) ? readdirSync(ROOT).sort((a, b) => Number(b) - Number(a)) : []
   const found = versions.map((version) => join(ROOT, version, "bin")).find((bin) => existsSync(join(bin, "initdb")))
@@ -32,7 +32,7 @@ const programs: Effect.Effect<string, Child.ProcessError> = Effect.suspend(() =>
     : Effect.succeed(found)
 })
 
-/** The folder with the programs, which are installed where they are missing. A machine may have only the programs of the client. */
+/** Gives the folder with the programs, and installs them if they are missing. A machine may have only the programs of the client. */
 export const install: Effect.Effect<string, Child.ProcessError> = Effect.catchAll(
   programs,
   () => Effect.zipRight(Install.provide("pg_lsclusters", "postgresql", "--help"), programs)
@@ -40,7 +40,7 @@ export const install: Effect.Effect<string, Child.ProcessError> = Effect.catchAl
 
 const isRoot = process.getuid?.() === 0
 
-/** A command as the user that PostgreSQL runs as. */
+/** Returns the command line that runs a command as the user of PostgreSQL. */
 const asUser = (...command: ReadonlyArray<string>): readonly [string, Array<string>] =>
   isRoot
     ? ["setpriv", ["--reuid=postgres", "--regid=postgres", "--init-groups", "--", ...command]]
@@ -55,8 +55,8 @@ const run = (command: string, args: ReadonlyArray<string>): Effect.Effect<void, 
   })
 
 /**
- * Runs the server. The server ends at once on SIGTERM, and when the input of the script ends, which is when this program ends. What the
- * server logs goes to standard output.
+ * The script that runs the server. The server ends at once after SIGTERM, and when the input of the script ends, because then this program
+ * has ended. The log of the server goes to standard output.
  */
 const SCRIPT = `
   exec 3<&0
@@ -66,7 +66,7 @@ const SCRIPT = `
   wait $server
   wait $server`
 
-/** Starts a server. What was stored outlives the processes of the server, but may be lost when the machine goes down. */
+/** Starts a server. Stored data survive the end of the server's processes, but may be lost when the machine goes down. */
 export const start: Effect.Effect<Postgres, Child.ProcessError, Scope.Scope> = Effect.gen(function*() {
   const bin = yield* install
   const folder = yield* Place.folder("postgres")

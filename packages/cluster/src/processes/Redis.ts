@@ -1,6 +1,6 @@
 /**
- * Debian's `redis-server` as a process, with its data in a folder of its own. The process can be killed, suspended, and started again with
- * what is on the disk.
+ * Runs Debian's `redis-server` as a process, with its data in its own folder. The process can be killed, suspended, and started again with
+ * the data on its disk.
  */
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
@@ -13,17 +13,17 @@ export interface Redis extends Restartable.Restartable {
   readonly url: string
 }
 
-/** Every acknowledged write is on the disk, and a key is never dropped for lack of memory. */
+/** With these settings every acknowledged write is on the disk, and Redis never drops a key because of missing memory. */
 const SETTINGS = ["--save", "", "--appendonly", "yes", "--appendfsync", "always", "--maxmemory-policy", "noeviction"]
 
-/** Installs the program where it is missing. */
+/** Installs the program if it is missing. */
 export const install: Effect.Effect<void, Child.ProcessError> = Install.provide(
   "redis-server",
   "redis-server",
   "--version"
 )
 
-/** Starts a server. `restart` kills it and starts it with what is on the disk. */
+/** Starts a server. `restart` kills the server and starts it again with the data on its disk. */
 export const start: Effect.Effect<Redis, Child.ProcessError, Scope.Scope> = Effect.gen(function*() {
   yield* install
   const folder = yield* Place.folder("redis")

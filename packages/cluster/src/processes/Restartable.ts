@@ -1,6 +1,6 @@
 /**
- * A process that can be ended and started again within one scope, with the same ports and files. The last process ends with the scope.
- * `Postgres`, `Redis` and the nodes of a run are such processes.
+ * Makes a process that can be ended and started again within one scope, with the same ports and files. The last process ends with the
+ * scope. `Postgres`, `Redis` and the nodes of a run use this module.
  */
 import * as Effect from "effect/Effect"
 import * as ExecutionStrategy from "effect/ExecutionStrategy"
@@ -11,7 +11,7 @@ import type * as Child from "./Child.js"
 export interface Restartable {
   /** The process that was started last. */
   readonly current: Effect.Effect<Child.Child>
-  /** Kills the process if it still runs, and starts the next one. */
+  /** Kills the process if it still runs, and starts the next process. */
   readonly restart: Effect.Effect<void, Child.ProcessError>
   readonly kill: Effect.Effect<void>
   readonly signal: (name: NodeJS.Signals) => Effect.Effect<void>

@@ -1,6 +1,6 @@
 /**
- * Checks a run with durable tasks, from what its clients have seen and what its steps have written to a table. These are pure functions:
- * `main` reads the table, and prints.
+ * Checks a run with durable tasks. The data are the reports of the clients (`Seen`) and the rows that the steps have written to a table
+ * (`Ran`). These functions are pure. `main` reads the table, and prints the results.
  */
 import type { Seen } from "./Client.js"
 
@@ -31,13 +31,13 @@ export interface Fault {
   readonly until: number
 }
 
-/** Within this time after a kill, a task goes on at another process, in milliseconds. */
+/** Within how many milliseconds after a kill a task must continue at another process. */
 export const RESUMED = 10_000
 
-/** How long a task may stand still at most, in milliseconds. */
+/** How long a task may make no progress, in milliseconds. */
 export const STALLED = 30_000
 
-/** How long after the end of its task a step may still begin, in milliseconds. */
+/** How many milliseconds after the end of its task a step may still begin. */
 export const CANCELLED = 2000
 
 export const byJob = (all: ReadonlyArray<Ran>): ReadonlyMap<string, ReadonlyArray<Ran>> => {
@@ -46,7 +46,7 @@ export const byJob = (all: ReadonlyArray<Ran>): ReadonlyMap<string, ReadonlyArra
   return jobs
 }
 
-/** The steps that were under way at the process of a fault, and the next entry of the same job at another process. */
+/** Returns the steps that were running in the process of a fault, each with the next entry of the same job at another process. */
 const underWay = (fault: Fault, jobs: ReadonlyMap<string, ReadonlyArray<Ran>>) =>
   [...jobs.values()].flatMap((ran) => {
     const before = ran.filter(({ at }) => at <= fault.at)
@@ -56,7 +56,7 @@ const underWay = (fault: Fault, jobs: ReadonlyMap<string, ReadonlyArray<Ran>>) =
       : []
   })
 
-/** After how many milliseconds tasks went on at another process, and whether no other fault came meanwhile. */
+/** Returns after how many milliseconds tasks continued at another process, and whether no other fault came before this. */
 export const resumed = (faults: ReadonlyArray<Fault>, kind: Kind, jobs: ReadonlyMap<string, ReadonlyArray<Ran>>) =>
   faults.flatMap((fault, n) => {
     const following = faults[n + 1]?.at ?? Infinity
@@ -67,7 +67,7 @@ export const resumed = (faults: ReadonlyArray<Fault>, kind: Kind, jobs: Readonly
       )
   })
 
-/** One sentence for each step that began after a later step had begun, or after the end of its task. */
+/** Returns one sentence for each step that began after a later step had begun, or after the end of its task. */
 export const repeated = (
   jobs: ReadonlyMap<string, ReadonlyArray<Ran>>,
   seen: ReadonlyArray<Seen>
@@ -83,7 +83,7 @@ export const repeated = (
   })
 }
 
-/** The longest time for which each task stood still, and whether a process that had the task was stopped meanwhile. */
+/** Returns the longest time in which each task made no progress, and whether a process that had the task was stopped during this time. */
 export const gaps = (
   seen: ReadonlyArray<Seen>,
   jobs: ReadonlyMap<string, ReadonlyArray<Ran>>,
@@ -108,7 +108,9 @@ export const gaps = (
     return all.reduce((most, gap) => gap.took > most.took ? gap : most)
   })
 
-/** One sentence for each task that ended in a wrong way: with a wrong result, without a cancellation, or twice in different ways. */
+/**
+ * Returns one sentence for each task that ended in a wrong way: with a wrong result, without a cancellation, or twice in different ways.
+ */
 export const ends = (seen: ReadonlyArray<Seen>): ReadonlyArray<string> =>
   seen.flatMap(({ cancelled, isSame, plan, result, status }) => {
     const { structuredContent } = (result ?? {}) as { readonly structuredContent?: { readonly pages?: unknown } }
@@ -122,7 +124,7 @@ export const ends = (seen: ReadonlyArray<Seen>): ReadonlyArray<string> =>
 
 const millis = (value: number) => `${(value / 1000).toFixed(1)} s`
 
-/** How many values there are, the median and the highest value. The values are milliseconds. */
+/** Returns a text with the number of values, the median and the highest value. The values are milliseconds. */
 export const figures = (values: ReadonlyArray<number>): string => {
   const sorted = [...values].sort((a, b) => a - b)
   return sorted.length === 0

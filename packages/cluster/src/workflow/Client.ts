@@ -1,7 +1,7 @@
 /**
- * The client of one durable task of a run: it begins the task, answers its question or cancels the task, and waits for the end of the task.
- * Each request goes to any node, and is sent again until a node has answered. A call whose response was lost may have begun a task: that
- * task is left alone, and the job of the next call has another name.
+ * The client of one durable task of a run. It begins the task, answers its question or cancels the task, and waits for the end of the task.
+ * Each request goes to any node, and is sent again until a node has answered. A call whose response was lost may have begun a task. The
+ * client ignores this task, and the job of the next call has another name.
  */
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -20,7 +20,7 @@ export interface Plan extends Job {
   readonly cancel: number | undefined
 }
 
-/** What the client has seen of a task, in milliseconds since 1970. */
+/** The report of the client about a task. Times are in milliseconds since 1970. */
 export interface Seen {
   readonly plan: Plan
   readonly began: number
@@ -29,16 +29,16 @@ export interface Seen {
   readonly ended: number
   readonly status: string
   readonly result: unknown
-  /** Whether a client that looked later saw the same end. */
+  /** Whether the client has got the same end when it read the task again later. */
   readonly isSame: boolean
 }
 
 const PAUSE = "1 second"
 
-/** How long the client waits for the answer of a node: a node that is stopped does not answer. */
+/** How long the client waits for the answer of a node. A node that is stopped does not answer. */
 const ANSWER = "8 seconds"
 
-/** Sends a request, and returns the response; `undefined` where there was none. */
+/** Sends a request, and returns the response; `undefined` when there was no response. */
 const send = (balancer: Balancer, method: string, named: string, params: object) =>
   Effect.gen(function*() {
     const response = yield* balancer.send(requestOf("client", 1, method, named, params, { elicitation: { form: {} } }))
@@ -70,7 +70,7 @@ export const follow = (balancer: Balancer, planned: Plan, at: () => number): Eff
     let cancelled: number | undefined
     for (;;) {
       const read = yield* get
-      // The task is unknown when its time to live has passed.
+      // After the end of its time to live, the task is unknown to the server.
       const task: Message.Message["result"] = read?.error?.code === -32602 ? { status: "gone" } : read?.result
       if (isOver(task?.status)) {
         const ended = at()

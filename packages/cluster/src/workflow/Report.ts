@@ -1,6 +1,6 @@
 /**
- * The durable tool of a run, for its nodes and its clients: it makes steps, one after another, and may ask a question after one of the
- * steps. `node` has the body of the tool.
+ * The definition of the durable tool of a run, for its nodes and its clients. The tool makes steps, one after another, and may ask a
+ * question after one of the steps. `node` has the body of the tool.
  */
 import * as Tool from "@effect-mcp/core/Tool"
 import * as Schema from "effect/Schema"
@@ -21,7 +21,7 @@ export const Report = Tool.make("report", {
   parameters: Job.fields,
   success: Schema.Struct({
     job: Schema.String,
-    /** 1 for each step, plus the length of the answer. */
+    /** The number of steps plus the length of the answer. */
     pages: Schema.Int
   })
 })

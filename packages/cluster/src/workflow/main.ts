@@ -1,6 +1,7 @@
 /**
- * Durable tasks under faults: `node main.js [seed, or "random"]`. 200 tasks run at three processes over one PostgreSQL, while 40 faults hit
- * them. Prints one table, and what is broken. The exit code is 1 when something is broken. The program takes nine minutes.
+ * The program that runs durable tasks with faults: `node main.js [seed, or "random"]`. 200 tasks run in three processes over one
+ * PostgreSQL, while 40 faults hit the processes and PostgreSQL. The program prints one table and the broken promises. The exit code is 1
+ * when a promise is broken. The program takes nine minutes.
  */
 import * as Reactivity from "@effect/experimental/Reactivity"
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
@@ -26,19 +27,21 @@ const seeded = Seeded.make(seed)
 
 const TASKS = 200
 
-/** The tasks begin within this time, in milliseconds. */
+/** All tasks begin within this number of milliseconds. */
 const BEGIN = 360_000
 
 /** The time to live of a task, in milliseconds. */
 const TTL = 80_000
 
-/** How long the processes are left alone after a fault, in milliseconds. */
+/** How many milliseconds pass after a fault before the next fault. */
 const CALM = 6000
 
-/** After each fault with a number that this number divides, the next fault follows at once, while the process starts again. */
+/**
+ * After each fault whose number is a multiple of this number, the next fault follows at once, while the process is still starting again.
+ */
 const FOLLOWED = 6
 
-/** How long a row may stay after the time to live of its task, in milliseconds. */
+/** How many milliseconds a row may stay after the end of its task's time to live. */
 const ROWS = 60_000
 
 const repeat = (kind: Checks.Kind, count: number) => Array.from({ length: count }, () => kind)
@@ -79,13 +82,13 @@ const node = (url: string) =>
       isReady: (line) => line === "listening",
       onLine: process.env.WORKFLOW_LOG === undefined ? undefined : (line) => console.error(`${port}: ${line}`)
     })
-    // The process does not start while PostgreSQL is away.
+    // The process does not start while PostgreSQL cannot be reached, so the start is tried again.
     return { port, ...yield* Restartable.make(Effect.retry(child, { times: 5 })) }
   })
 
 type Node = Effect.Effect.Success<ReturnType<typeof node>>
 
-/** Makes a fault, of this number in the run, at a node or at PostgreSQL. */
+/** Makes a fault at a node or at PostgreSQL. The number is the position of the fault in the run. */
 const hit = (
   kind: Checks.Kind,
   number: number,
@@ -117,7 +120,7 @@ const run = Effect.gen(function*() {
     PgClient.make({ url: Redacted.make(postgres.url), maxConnections: 2 }),
     Reactivity.layer
   )
-  /** Repeats a statement that fails, because PostgreSQL restarts now and then. */
+  /** Runs a statement, and repeats it while it fails, because PostgreSQL restarts during the run. */
   const query = <A>(statement: Effect.Effect<A, unknown>) =>
     Effect.orDie(Effect.retry(statement, Schedule.intersect(Schedule.spaced("500 millis"), Schedule.recurs(40))))
   yield* query(sql`CREATE TABLE ran (job text, step int, event text, pid int, at float8)`)
@@ -131,7 +134,7 @@ const run = Effect.gen(function*() {
     { concurrency: "unbounded" }
   ))
 
-  // The longest time for which a row has stayed after the time to live of its task, in milliseconds.
+  // The longest time in milliseconds for which a row has stayed after the end of its task's time to live.
   let late = 0
   const look = query(
     sql<{ readonly late: string | null }>`SELECT max(${now()} - ends_at) AS late FROM mcp_workflow_tasks`
@@ -155,7 +158,7 @@ const run = Effect.gen(function*() {
   return { hits, seen, late, ran: yield* jobs, rows: left }
 })
 
-/** Prints the table, and returns whether everything is as promised. A row has a name, what was found, and whether it is as promised. */
+/** Prints the table, and returns whether all promises are kept. A row has a name, a result, and whether the result is as promised. */
 const report = ({ hits, late, ran, rows, seen }: Effect.Effect.Success<typeof run>) => {
   const of = (kind: Checks.Kind) => Checks.resumed(hits, kind, ran)
   const alone = (kind: Checks.Kind) => of(kind).filter(({ isAlone }) => isAlone).map(({ took }) => took)

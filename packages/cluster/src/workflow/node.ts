@@ -1,6 +1,6 @@
 /**
- * One node of a run with durable tasks: `node node.js <port> <url of PostgreSQL> <time to live in milliseconds>`. It prints one line when
- * it serves requests. Its tools write into the table `ran` when a step begins and when it ends.
+ * The program of one node of a run with durable tasks: `node node.js <port> <url of PostgreSQL> <time to live in milliseconds>`. It prints
+ * one line when it serves requests. Its tools write a row into the table `ran` when a step begins and when a step ends.
  */
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { SqlClient } from "@effect/sql/SqlClient"
@@ -22,7 +22,7 @@ import { Report } from "./Report.js"
 const [port, url, ttl] = process.argv.slice(2) as [string, string, string]
 process.stdin.on("end", () => process.exit(1)).resume()
 
-/** Writes a row, and tries again while PostgreSQL is away, as a step of a real tool must do. */
+/** Writes a row, and tries again while PostgreSQL cannot be reached. A step of a real tool must do the same. */
 const write = (job: string, step: string, event: string) =>
   Effect.flatMap(SqlClient, (sql) =>
     sql`INSERT INTO ran (job, step, event, pid, at)

@@ -1,6 +1,6 @@
 /**
- * Declares a view of MCP Apps. A view is a resource: an HTML document that hosts show with the results of a tool. `meta` makes the metadata
- * by which a tool names its view. `AppsServer` serves views and their tools, `AppsClient` reads views.
+ * Declares views of MCP Apps. A view is a resource with an HTML document. A host shows this document together with the results of a tool.
+ * `meta` makes the metadata in which a tool names its view. `AppsServer` serves views and their tools, `AppsClient` reads views.
  *
  * @since 0.1.0
  */
@@ -11,7 +11,11 @@ import * as Either from "effect/Either"
 import * as Schema from "effect/Schema"
 import * as Apps from "./Apps.js"
 
-/** @category models */
+/**
+ * The declaration of a view, as `make` returns it.
+ *
+ * @category models
+ */
 export interface AppView<Name extends string> extends Resource.Resource<Name> {
   readonly uri: Apps.ViewUri
 }
@@ -22,7 +26,8 @@ export declare namespace AppView {
 }
 
 /**
- * The description of the resource, and the metadata that hosts need to show the view. Without `csp`, a view reaches no origin.
+ * The options of `make`: the description of the resource, and the metadata that hosts need to show the view. Without `csp`, a view cannot
+ * send requests to any origin.
  *
  * @category models
  */
@@ -79,7 +84,8 @@ const quoted = (text: string): string => `"${text.length > 100 ? `${text.slice(0
 const decode = Schema.decodeUnknownEither(Apps.ViewUi)
 
 /**
- * The option `meta` of a tool that has a view. It names the view that shows the results, and who may call the tool.
+ * Makes the value of the option `meta` for a tool that has a view. The value names the view that shows the results, and says who may call
+ * the tool.
  *
  * @category utils
  */

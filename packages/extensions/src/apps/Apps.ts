@@ -1,6 +1,7 @@
 /**
- * The vocabulary of the extension `io.modelcontextprotocol/ui` (MCP Apps): a tool names a view, which is an HTML document that hosts show
- * with the results of the tool. This module has the schemas of `_meta.ui` in tools and views, and reads `_meta.ui` of servers.
+ * The types and schemas of the extension `io.modelcontextprotocol/ui` (MCP Apps). With this extension a tool names a view. A view is an
+ * HTML document that a host shows together with the results of the tool. This module has the schemas of `_meta.ui` in tools and views, and
+ * reads the `_meta.ui` that servers send.
  *
  * `AppView` declares views, `AppsServer` serves views, and `AppsClient` reads views. Import the modules that the program needs. The
  * messages between a view and its host are not part of this library.
@@ -17,11 +18,15 @@ import * as Predicate from "effect/Predicate"
 import * as Record from "effect/Record"
 import * as Schema from "effect/Schema"
 
-/** @category constants */
+/**
+ * The media type of views.
+ *
+ * @category constants
+ */
 export const MEDIA_TYPE = "text/html;profile=mcp-app"
 
 /**
- * Whether a media type is the media type of views. Case, spaces and quotes do not matter.
+ * Returns whether a media type is the media type of views. Case, spaces and quotes do not matter.
  *
  * @category guards
  */
@@ -33,7 +38,11 @@ export const isMediaType = (text: string): boolean => {
 /** @category models */
 export type ViewUri = `ui://${string}`
 
-/** @category guards */
+/**
+ * Returns whether a value is the URI of a view.
+ *
+ * @category guards
+ */
 export const isViewUri = (u: unknown): u is ViewUri => typeof u === "string" && /^ui:\/\/\P{Cc}+$/u.test(u)
 
 /** @category schemas */
@@ -45,7 +54,7 @@ export const ViewUri: Schema.Schema<ViewUri> = Schema.typeSchema(
 )
 
 /**
- * Who may call a tool: "model" is the model, "app" is a view of the same server.
+ * Who may call a tool. "model" means the model, "app" means a view of the same server.
  *
  * @category models
  */
@@ -66,12 +75,12 @@ export const ToolUi = Schema.Struct({
   visibility: Schema.optional(Schema.Array(Schema.Literal("model", "app")))
 })
 
-/** An origin, or all origins of a domain with at least two labels. `javascript:`, `https:` and `*` are not origins. */
+/** Matches an origin, or all origins of a domain with at least two labels. Does not match `javascript:`, `https:` and `*`. */
 const ORIGIN = /^(?:https?|wss?):\/\/(\*\.(?=[\w-]+\.))?(?:[a-z\d_.-]{1,253}|\[[\da-f:.]{2,45}\])(?::\d{1,5})?\/?$/i
 
 const MAX_ORIGIN = 300
 
-/** The URL of a source without its wildcard; `undefined` when the text is not a source. */
+/** Returns the URL of a source without its wildcard; `undefined` when the text is not a source. */
 const urlOf = (source: string): URL | undefined => {
   if (source.length > MAX_ORIGIN || !ORIGIN.test(source)) return undefined
   const host = source.replace("*.", "")
@@ -79,8 +88,8 @@ const urlOf = (source: string): URL | undefined => {
 }
 
 /**
- * Whether a source is encrypted (https or wss), and its host is neither the user's machine nor in a private network. Other sources are left
- * out, unless the option `allowPrivateOrigins` allows them.
+ * Returns `true` for a source that is encrypted (https or wss), and whose host is not the user's machine and not in a private network.
+ * `ofView` leaves out all other sources, if the option `allowPrivateOrigins` is not `true`.
  *
  * @category guards
  */
@@ -90,8 +99,8 @@ export const isPublicSource = (source: string): boolean => {
 }
 
 /**
- * One source of a content security policy: an origin such as `https://api.example.com`, or with a wildcard `https://*.example.com`. A
- * source has no path, and contains no character that would begin another source or directive.
+ * One source of a content security policy: an origin such as `https://api.example.com`, or an origin with a wildcard such as
+ * `https://*.example.com`. A source has no path. It contains no character with which another source or directive would begin.
  *
  * @category schemas
  */
@@ -107,7 +116,7 @@ const Sources = Schema.Array(Source).pipe(Schema.maxItems(256))
 const sources = Schema.optional(Sources)
 
 /**
- * The origins that a view needs; all other origins are blocked.
+ * The origins that a view needs. The host blocks all other origins.
  *
  * @category models
  */
@@ -115,13 +124,13 @@ export interface Csp extends Schema.Schema.Type<typeof Csp> {}
 
 /** @category schemas */
 export const Csp = Schema.Struct({
-  /** For requests with `fetch` and `WebSocket`. */
+  /** The origins for requests with `fetch` and `WebSocket`. */
   connectDomains: sources,
-  /** For scripts, styles, images, fonts and media. */
+  /** The origins for scripts, styles, images, fonts and media. */
   resourceDomains: sources,
-  /** For nested frames. */
+  /** The origins for nested frames. */
   frameDomains: sources,
-  /** For the base URI of the document. */
+  /** The origins for the base URI of the document. */
   baseUriDomains: sources
 })
 
@@ -162,8 +171,8 @@ export const ViewUi = Schema.Struct({
 })
 
 /**
- * The extension. A client with this extension declares that it shows views. The extension needs revision 2025-06-18 or later, because
- * earlier tools have no `_meta`.
+ * The extension. A client with this extension declares that it shows views. The extension needs revision 2025-06-18 or later, because tools
+ * of earlier revisions have no `_meta`.
  *
  * @category utils
  */
@@ -183,7 +192,8 @@ export const extension = Extension.declare(
 const FLAT_KEY = "ui/resourceUri"
 
 /**
- * The URI of the view of a tool as the server has sent it. It may be any value; `undefined` when the tool names no view.
+ * Returns the URI of the view of a tool exactly as the server has sent it, so the result may be any value. Returns `undefined` when the
+ * tool names no view.
  *
  * @category utils
  */
@@ -195,7 +205,7 @@ export const declaredView = ({ _meta }: Pick<Tool, "_meta">): unknown => {
 const isVisibility = Schema.is(Schema.Literal("model", "app"))
 
 /**
- * The `_meta.ui` of a tool. A member that is not valid counts as absent.
+ * Returns the `_meta.ui` of a tool, without the members that are not valid.
  *
  * @category constructors
  */
@@ -211,20 +221,20 @@ export const ofTool = (tool: Pick<Tool, "_meta">): ToolUi & { readonly visibilit
 }
 
 /**
- * Whether a model may get a tool. A host MUST NOT give other tools to a model.
+ * Returns whether a model may get a tool. A host MUST NOT give other tools to a model.
  *
  * @category guards
  */
 export const isForModel = (tool: Pick<Tool, "_meta">): boolean => ofTool(tool).visibility.includes("model")
 
 /**
- * Whether views of the same server may call the tool. A host MUST refuse calls of views to other tools.
+ * Returns whether views of the same server may call the tool. A host MUST refuse calls of views to other tools.
  *
  * @category guards
  */
 export const isForApp = (tool: Pick<Tool, "_meta">): boolean => ofTool(tool).visibility.includes("app")
 
-/** Reads the valid parts of a value. Gives `undefined` when no part is valid. Calls `leave` for each part that is not valid. */
+/** Reads the valid parts of a value. Returns `undefined` when no part is valid. Calls `leave` for each part that is not valid. */
 type Read = (value: unknown, path: string, leave: Leave) => unknown
 
 type Leave = (path: string, why: () => string) => undefined
@@ -275,18 +285,22 @@ const readers = { all: viewReader(true), public: viewReader(false) }
 
 const MAX_LEFT_OUT = 10
 
-/** @category models */
+/**
+ * The options of `ofView`.
+ *
+ * @category models
+ */
 export interface ViewOptions {
   /**
-   * Whether a view may reach the user's machine, private networks and origins without encryption, such as `http://localhost:3000`. Use this
-   * only for servers that the user develops or trusts. Default: false.
+   * Whether a view may send requests to the user's machine, to private networks, and to origins without encryption, such as
+   * `http://localhost:3000`. Use `true` only for servers that the user develops or trusts. Default: false.
    */
   readonly allowPrivateOrigins?: boolean | undefined
 }
 
 /**
- * The valid parts of the `_meta.ui` of a view. `leftOut` has the first ten parts that are not valid, with the reasons. Origins that are
- * not public are left out, unless `allowPrivateOrigins` is true.
+ * Returns the valid parts of the `_meta.ui` of a view. `leftOut` has the first ten parts that are not valid, with the reasons. Origins that
+ * are not public are left out, if `allowPrivateOrigins` is not `true`.
  *
  * @category constructors
  */

@@ -1,6 +1,6 @@
 /**
- * MCP Apps for hosts. This module tells which tools models and views may call, reads views, calls tools for views, and tells what the
- * sandbox of a view must allow. It checks the media type, the size and the metadata of a view. The host itself shows the view.
+ * MCP Apps for hosts. This module says which tools the model and the views may call, reads views, and calls tools for views. It also says
+ * what the sandbox of a view must allow. It checks the media type, the size and the metadata of a view. The host itself shows the view.
  *
  * A client that shows views needs `extension` among its `extensions`.
  *
@@ -36,27 +36,31 @@ export const extension: typeof Apps.extension = Apps.extension
 export const isForModel: (tool: Tools.Tool) => boolean = Apps.isForModel
 
 /**
- * Whether views of the same server may call the tool.
+ * Whether views of the same server may call the tool. A host MUST refuse calls of views to other tools.
  *
  * @category guards
  */
 export const isForApp: (tool: Tools.Tool) => boolean = Apps.isForApp
 
 /**
- * A view that the client has read and checked. Its origins and permissions are requests of the server; the host decides whether to grant
- * them.
+ * A view that the client has read and checked. The server requests the origins and permissions of the view, and the host decides whether
+ * the view gets them.
  *
  * @category models
  */
 export interface View extends Apps.ViewUi {
   readonly uri: Apps.ViewUri
-  /** The document, for a sandboxed frame. */
+  /** The HTML document, which the host shows in a sandboxed frame. */
   readonly html: string
-  /** The parts of the metadata that were left out because they are not valid: the path and the reason of each. */
+  /** The parts of the metadata that were left out because they are not valid. Each text has the path and the reason. */
   readonly leftOut: ReadonlyArray<string>
 }
 
-/** @category models */
+/**
+ * The options of `view` and `read`.
+ *
+ * @category models
+ */
 export interface ViewOptions extends CallOptions, Apps.ViewOptions {
   /** The most characters of a document; reading a longer document fails. Default: 8 Mi. */
   readonly maxLength?: number | undefined
@@ -64,8 +68,8 @@ export interface ViewOptions extends CallOptions, Apps.ViewOptions {
 
 /**
  * Reads the view of a tool. `session` must be the session with the server of the tool. Gives `None` for a tool without a view. Fails with
- * reason `Decode` when the URI that the tool names is not the URI of a view, or when the server gives no document with the media type of
- * views. The metadata comes from the document, or from the list of resources when the document has no metadata.
+ * reason `Decode` when the URI that the tool names is not the URI of a view, or when the server sends no document with the media type of
+ * views. The metadata comes from the document. When the document has no metadata, the metadata comes from the list of resources.
  *
  * @category utils
  */
@@ -82,7 +86,7 @@ export const view = (
 }
 
 /**
- * Reads the view of a URI. Fails as `view` does.
+ * Reads the view with a URI. Fails in the same cases as `view`.
  *
  * @category utils
  */
@@ -113,7 +117,7 @@ export const read = (
 const lengthOf = (content: ResourceContents): number =>
   "text" in content ? content.text.length : Math.floor(content.blob.length * 3 / 4)
 
-/** The metadata in the list of resources, which need not contain all views. */
+/** Returns the metadata of a view from the list of resources. This list does not have to contain all views. */
 const listed = (session: ClientSessionService, uri: string): Effect.Effect<unknown, ClientError> =>
   session.resources.pipe(
     Stream.filter((resource) => resource.uri === uri),
@@ -126,8 +130,8 @@ const invalid = (message: string): Effect.Effect<never, TransportError> =>
   Effect.fail(new TransportError({ reason: "Decode", message }))
 
 /**
- * Calls a tool for a view of the same server. `tools` are the tools that the server lists. Fails with `InvalidParams`, without a call,
- * when `tools` has no tool of this name that views may call.
+ * Calls a tool for a view of the same server. `tools` are the tools that the server lists. When `tools` has no tool with this name that
+ * views may call, the function fails with `InvalidParams` and does not send the call.
  *
  * @category utils
  */
@@ -144,8 +148,8 @@ export const callTool = (
 const isSource = Schema.is(Apps.Source)
 
 /**
- * The header `Content-Security-Policy` for the document of a view. It allows only the origins in the metadata. Texts that are not origins
- * are left out.
+ * Returns the value of the header `Content-Security-Policy` for the document of a view. The policy allows only the origins in the metadata.
+ * Texts that are not origins are left out.
  *
  * @category utils
  */
@@ -170,7 +174,7 @@ export const contentSecurityPolicy = ({ csp }: Pick<View, "csp">): string => {
 }
 
 /**
- * The attribute `allow` of the frame of a view, with the permissions that the metadata names.
+ * Returns the value of the attribute `allow` for the frame of a view. It has the permissions that the metadata names.
  *
  * @category utils
  */

@@ -1,6 +1,6 @@
 /**
- * Serves the tools and views of MCP Apps. A view is an HTML document of the server, in which a host shows the results of a tool. Clients
- * that show no views get the same results as text.
+ * Serves the tools and views of MCP Apps. A view is an HTML document of the server. A host shows the results of a tool in this document.
+ * Clients that show no views get the same results as text.
  *
  * The server needs `extension` among its `extensions`. `AppView` declares views; `McpServer.resource` and `McpServer.implement` can also
  * serve views.
@@ -35,7 +35,7 @@ export const isSupported: Effect.Effect<boolean, never, RequestContext> = Effect
   RequestContext,
   (context) =>
     Effect.match(context.client.extension(extension), {
-      // The settings of the client are not valid.
+      // This runs when the settings of the client are not valid.
       onFailure: () => false,
       onSuccess: Option.exists(({ client }) => client.mimeTypes.some(Apps.isMediaType))
     })
@@ -49,23 +49,28 @@ const maySupport = Effect.zipWith(
     isSupported || (Version.isLegacy(version) && requestedVersion === undefined)
 )
 
-/** @category models */
+/**
+ * The options of `tool`.
+ *
+ * @category models
+ */
 export interface Options<E = never, R = never> {
   /** The view that shows the results of the tool. */
   readonly view: AppView.AppView.Any
-  /** The HTML document of the view, which the server then serves. Default: another feature serves the view. */
+  /** The HTML document of the view. With this option the server also serves the view. Default: another feature serves the view. */
   readonly html?: string | Effect.Effect<string | Uint8Array, E, R> & Feature.Declared<E> | undefined
   /**
-   * Who may call the tool: the model, the views of the server, or both. A tool for `["app"]` is visible only to clients that show views,
-   * because other clients could give the tool to their model. An endpoint without sessions does not know whether a client of revision
-   * 2025-11-25 or earlier shows views, so such a tool is always visible to these clients. Default: the model and the views of the server.
+   * Who may call the tool: the model, the views of the server, or both. A tool with `["app"]` is visible only to clients that show views,
+   * because other clients could give the tool to their model. There is an exception. An HTTP endpoint without sessions does not know
+   * whether a client of revision 2025-11-25 or earlier shows views. So such a tool is always visible to these clients. Default: the model
+   * and the views of the server.
    */
   readonly visibility?: ReadonlyArray<Apps.Visibility> | undefined
 }
 
 /**
- * A tool with a view that shows its results. `handler` is a handler as for `McpServer.tool`. A result should always have text that a model
- * can read, even if the client shows views.
+ * Serves a tool with a view that shows its results. `handler` is the same handler as for `McpServer.tool`. A result should always have text
+ * for the model, even if the client shows views.
  *
  * @example
  * ```ts
@@ -116,7 +121,7 @@ export const tool = <
     visibility === undefined || visibility.includes("model") ? own : Feature.visible(maySupport)(own)
   )
   if (html === undefined) return seen
-  // The type `Declared` excludes failures that a resource must not have.
+  // The type `Declared` has already excluded failures that a resource must not have.
   const document = typeof html === "string"
     ? Effect.succeed(html)
     : html as Effect.Effect<string | Uint8Array, never, HR>

@@ -1,6 +1,6 @@
 /**
- * A skill as a value of a server: the front matter, and the files with their digests and sizes. This module also has the errors of making a
- * skill and of reading a file. `SkillsServer` makes and serves skills; `Skills` has the entries that clients get.
+ * The type of a skill on a server: the front matter, and the files with their digests and sizes. This module also has the errors
+ * `SkillError` and `SkillChanged`. `SkillsServer` makes and serves skills; `Skills` has the type of the entries that clients get.
  *
  * @see https://agentskills.io/specification
  * @since 0.1.0
@@ -10,7 +10,11 @@ import * as Data from "effect/Data"
 import type * as Effect from "effect/Effect"
 import type { Frontmatter } from "./Skills.js"
 
-/** @category models */
+/**
+ * A file of a skill.
+ *
+ * @category models
+ */
 export interface SkillFile<out R = never> {
   readonly uri: string
   readonly mimeType: string
@@ -28,20 +32,23 @@ export interface Skill<out R = never> {
   /** The URI of its `SKILL.md`. */
   readonly uri: string
   readonly frontmatter: Frontmatter
-  /** The files of the skill, without the files of skills in directories below it. The entry that clients get has the files of both. */
+  /**
+   * The files of the skill, without the files of other skills in directories below this skill. The entry that clients get also has the
+   * files of these other skills.
+   */
   readonly files: ReadonlyArray<SkillFile<R>>
   /** The URIs of directories of the skill that contain no file. */
   readonly emptyDirectories: ReadonlyArray<string>
 }
 
 /**
- * A skill cannot be served. The message names the file, and the line in the file if the line is known.
+ * A skill that the server cannot serve. The message names the file, and the line in the file if the line is known.
  *
  * @category errors
  */
 export class SkillError extends Data.TaggedError("SkillError")<{
   readonly file: string
-  /** The line in the file, counted from 1; `undefined` when it is not known. */
+  /** The line in the file, counted from 1; `undefined` when the line is not known. */
   readonly line?: number | undefined
   readonly problem: string
 }> {

@@ -1,5 +1,5 @@
 /**
- * The error with which a client refuses a skill or a file of a skill. The application does not get the refused content. `SkillsClient` and
+ * The error of a client that refuses a skill or a file of a skill. The application does not get the refused content. `SkillsClient` and
  * `SkillCheck` make this error; `Reason` lists the reasons.
  *
  * @see https://modelcontextprotocol.io/seps/2640-skills-extension#integrity-and-verification
@@ -11,9 +11,9 @@ import * as Data from "effect/Data"
  * - `Entry`: the entry of the skill breaks a rule of the extension.
  * - `TooLarge`: the skill, or its front matter, exceeds a limit of this client.
  * - `Dynamic`: the entry has no digests, and the option `allowDynamic` is not set.
- * - `Unlisted`: the entry does not have the file.
+ * - `Unlisted`: the file is not in the entry.
  * - `Content`: the server did not answer with exactly the file that was requested.
- * - `Size`, `Digest`: the content has another size or digest than the entry.
+ * - `Size`, `Digest`: the size or the digest of the content differs from the entry.
  * - `FrontMatter`: the front matter of `SKILL.md` is not valid, or differs from the entry.
  * - `Directory`: the answer of `readDirectory` has a resource that is not in the directory.
  *
@@ -30,7 +30,11 @@ export type Reason =
   | "FrontMatter"
   | "Directory"
 
-/** @category errors */
+/**
+ * The client has refused a skill or a file of a skill.
+ *
+ * @category errors
+ */
 export class SkillRefused extends Data.TaggedError("SkillRefused")<{
   readonly reason: Reason
   /** The URI of the skill or the file, as the server or the application wrote it. */

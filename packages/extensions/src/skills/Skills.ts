@@ -1,8 +1,9 @@
 /**
- * The vocabulary of the extension `io.modelcontextprotocol/skills`. A skill is a directory with instructions and files for a model. A
- * server lists entries of skills, and a client reads the files as resources. The entry of a skill has the digest and the size of each file.
+ * The types and schemas of the extension `io.modelcontextprotocol/skills`. A skill is a directory with instructions and files for a model.
+ * A server lists skills. For each skill the list has an entry with the digest and the size of each file. A client reads the files as
+ * resources.
  *
- * `SkillsServer` serves skills; `SkillsClient` reads and verifies skills. Import the one that the program needs.
+ * `SkillsServer` serves skills; `SkillsClient` reads and verifies skills. Import only the module that your program needs.
  *
  * @see https://modelcontextprotocol.io/seps/2640-skills-extension
  * @since 0.1.0
@@ -28,7 +29,7 @@ export const SkillResource = Schema.Struct({
   uri: Uri,
   /** The digest of the bytes of the file: `sha256:` and 64 lowercase hexadecimal digits. */
   digest: Schema.String,
-  /** In bytes. */
+  /** The size of the file, in bytes. */
   size: Integer
 })
 
@@ -36,7 +37,7 @@ export const SkillResource = Schema.Struct({
 export interface Frontmatter extends Schema.Schema.Type<typeof Frontmatter> {}
 
 /**
- * The YAML at the beginning of `SKILL.md`, as JSON. It keeps all members that the author wrote.
+ * The YAML at the beginning of `SKILL.md`, as JSON. The JSON has all members that the author wrote.
  *
  * @category schemas
  */
@@ -61,7 +62,7 @@ export const Skill = Schema.Struct({
   resources: Schema.Union(Schema.Array(SkillResource), Schema.Literal("dynamic"))
 })
 
-/** The hints for caches in results of revision 2026-07-28 or later. */
+/** The caching hints in results of revision 2026-07-28 or later. */
 const hintFields = {
   ttlMs: Schema.optional(Schema.Finite),
   cacheScope: Schema.optional(Schema.Literal("public", "private"))
@@ -117,15 +118,15 @@ export const FILE = "SKILL.md"
 export const DIRECTORY = "inode/directory"
 
 /**
- * The size of a skill that every client must accept, and that no server should exceed.
+ * The greatest size of a skill that every client must accept. A server should not serve larger skills.
  *
  * @category constants
  */
 export const limits = { files: 512, bytes: 16 * 1024 * 1024 } as const
 
 /**
- * Whether a name follows the rules of Agent Skills: at most 64 lowercase letters, digits and single hyphens, with a letter or
- * a digit at both ends.
+ * Returns whether a name follows the rules of Agent Skills. A name has at most 64 lowercase letters, digits and single hyphens, and begins
+ * and ends with a letter or a digit.
  *
  * @see https://agentskills.io/specification#name-field
  * @category guards

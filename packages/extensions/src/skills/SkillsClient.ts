@@ -1,10 +1,10 @@
 /**
- * Lists the skills of a server, loads a skill, and reads the files of the skill. Before the application gets a content, this module
- * compares it with the digest and the size in the entry of the skill (`SkillCheck`, `SkillRefused`). The client reads only files that the
- * application requests, and always from the server of the session, whatever their URIs are.
+ * Lists the skills of a server, loads a skill, and reads the files of the skill. Before the application gets the content of a file, this
+ * module compares the content with the digest and the size in the entry of the skill (`SkillCheck`, `SkillRefused`). The client reads only
+ * files that the application requests. It always reads them from the server of the session, whatever their URIs are.
  *
- * A digest shows that a content belongs to an entry. It does not show that the server can be trusted: the text of a skill comes from the
- * server, not from the application.
+ * A digest only shows that the content of a file belongs to an entry. It does not show that the server can be trusted. The text of a skill
+ * comes from the server, not from the application.
  *
  * @see https://modelcontextprotocol.io/seps/2640-skills-extension
  * @since 0.1.0
@@ -37,11 +37,17 @@ import * as Skills from "./Skills.js"
  */
 export const extension: typeof Skills.extension = Skills.extension
 
-/** @category models */
+/**
+ * The options of `make`.
+ *
+ * @category models
+ */
 export interface Options {
-  /** How many files a skill may have. Default: 512, which every client must accept. */
+  /** How many files a skill may have. Default: 512. The specification requires that every client accepts this number. */
   readonly maxFiles?: number | undefined
-  /** How many bytes the files of a skill may have together. Default: 16 MiB, which every client must accept. */
+  /**
+   * How many bytes the files of a skill may have together. Default: 16 MiB. The specification requires that every client accepts this size.
+   */
   readonly maxBytes?: number | undefined
   /** How many characters the front matter of a `SKILL.md` may have. Default: 16,384. */
   readonly maxFrontMatter?: number | undefined
@@ -53,7 +59,7 @@ export interface Options {
 }
 
 /**
- * A file of a skill, as its entry describes it.
+ * A file of a skill, as the entry of the skill describes the file.
  *
  * @category models
  */
@@ -61,17 +67,21 @@ export interface SkillFile {
   /** The path relative to the directory of the skill. */
   readonly path: string
   readonly uri: string
-  /** In bytes. */
+  /** The size of the file, in bytes. */
   readonly size: number
 }
 
-/** @category models */
+/**
+ * The content of a file of a skill.
+ *
+ * @category models
+ */
 export interface SkillContent {
   readonly uri: string
   /** The media type that the server has sent; `undefined` when it sent none. */
   readonly mimeType: string | undefined
   readonly bytes: Uint8Array
-  /** `None` when the bytes are not UTF-8. */
+  /** The text of the file; `None` when the bytes are not UTF-8. */
   readonly text: Option.Option<string>
 }
 
@@ -82,23 +92,27 @@ export interface SkillContent {
  */
 export interface LoadedSkill {
   readonly entry: Skills.Skill
-  /** `SKILL.md` without its front matter. */
+  /** The text of `SKILL.md` without its front matter. */
   readonly instructions: string
-  /** Empty when the content of the skill is generated. */
+  /** The files of the skill. The list is empty when the content of the skill is generated. */
   readonly files: ReadonlyArray<SkillFile>
   /**
-   * Reads a file by its path relative to the skill, as the instructions of the skill name the file. Fails with `SkillRefused` when the
-   * entry does not have the file, or when the content differs from the entry. In the second case the file may have changed, and `get` gives
+   * Reads a file. `path` is the path relative to the skill, as the instructions of the skill name the file. Fails with `SkillRefused` when
+   * the entry does not have the file, or when the content differs from the entry. In the second case the file may have changed: `get` gives
    * the present entry.
    */
   readonly read: (path: string, options?: CallOptions) => Effect.Effect<SkillContent, ClientError | SkillRefused>
 }
 
-/** @category models */
+/**
+ * The functions that list, load and read the skills of one server.
+ *
+ * @category models
+ */
 export interface SkillsService {
   /**
-   * The skills that the server lists, page after page. A server may have more skills than it lists. Entries that break a rule of the
-   * extension are left out, and a warning is logged. `get` fails with the reason for one entry.
+   * The entries of the skills that the server lists, page after page. A server may have more skills than it lists. Entries that break a
+   * rule of the extension are left out, and a warning is logged. For such an entry `get` fails with the reason.
    */
   readonly list: Stream.Stream<Skills.Skill, ClientError>
   /** Gets the present entry of a skill, by the URI of its `SKILL.md`. */
@@ -109,17 +123,17 @@ export interface SkillsService {
     options?: CallOptions
   ) => Effect.Effect<LoadedSkill, ClientError | SkillRefused>
   /**
-   * Lists the files and directories that are directly in a directory now. `uri` is the URI of the directory, without a slash at the end.
-   * Not every listed file belongs to a skill: only a file in the entry of a skill is a file of this skill. Fails with `NotNegotiated` when
-   * the server does not list directories, and with `SkillRefused` when the server lists a resource that is not in the directory.
+   * Lists the files and directories that are directly in a directory at this time. `uri` is the URI of the directory, without a slash at
+   * the end. A listed file belongs to a skill only if the entry of the skill has this file. Fails with `NotNegotiated` when the server does
+   * not list directories, and with `SkillRefused` when the server lists a resource that is not in the directory.
    */
   readonly readDirectory: (uri: string) => Stream.Stream<Resources.Resource, ClientError | SkillRefused>
 }
 
 /**
- * An id of the content of a skill. With this id an application can remember that the user has approved exactly this content: the id changes
- * when a file is added, removed or changed. Store the id together with the name that the application gives to the server. `None` for a
- * skill with generated content, because such content cannot be approved in advance.
+ * Returns an id of the content of a skill. The id changes when a file is added, removed or changed. So with this id an application can
+ * remember that the user has approved exactly this content. Store the id together with the name that the application gives to the server.
+ * Returns `None` for a skill with generated content, because a user cannot approve such content in advance.
  *
  * @category utils
  */
@@ -138,7 +152,7 @@ interface Self {
 }
 
 /**
- * The skills of the server of a session. The client needs `extension` among its `extensions`.
+ * Makes the functions for the skills of the server of a session. The client needs `extension` among its `extensions`.
  *
  * @example
  * ```ts
@@ -229,7 +243,7 @@ const entryOf = ({ limits }: Self, uri: string, given: unknown): Either.Either<S
 /** A loaded skill, whose files can be read. */
 interface Loaded extends Self {
   readonly root: string
-  /** The files of the entry, by their URIs; `undefined` when the content is generated. */
+  /** The files in the entry of the skill, by their URIs; `undefined` when the content is generated. */
   readonly byUri: ReadonlyMap<string, Skills.SkillResource> | undefined
   /** How many bytes of generated content may still be read. */
   readonly remaining: Ref.Ref<number>
@@ -261,7 +275,7 @@ const load = Effect.fnUntraced(function*(self: Self, entry: Skills.Skill, call: 
   } satisfies LoadedSkill
 })
 
-/** Reads `SKILL.md`, compares its front matter with the entry, and gives the text below the front matter. */
+/** Reads `SKILL.md`, compares its front matter with the entry, and returns the text below the front matter. */
 const instructionsOf = Effect.fnUntraced(function*(
   skill: Loaded,
   { frontmatter, uri }: Skills.Skill,

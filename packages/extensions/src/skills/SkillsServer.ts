@@ -40,7 +40,7 @@ export const extension: typeof Skills.extension = Extension.declare(Skills.exten
 })
 
 /**
- * The limits of skills. Clients need not accept a skill that exceeds the defaults of `maxFiles` and `maxBytes`.
+ * The limits of skills. Clients may refuse a skill that exceeds the defaults of `maxFiles` and `maxBytes`.
  *
  * @category models
  */
@@ -49,27 +49,35 @@ export interface Limits {
   readonly maxFiles?: number | undefined
   /** How many bytes the files of a skill may have together. Default: 16 MiB. */
   readonly maxBytes?: number | undefined
-  /** How many skills one call may find. Default: 1,000. */
+  /** How many skills one call of `fromDirectory` or `fromFiles` may find. Default: 1,000. */
   readonly maxSkills?: number | undefined
 }
 
-/** @category models */
+/**
+ * The options of `fromFiles`.
+ *
+ * @category models
+ */
 export interface FilesOptions extends Limits {
   /**
-   * The beginning of the paths in all URIs. With the prefix `acme/billing`, the skill `refunds` has the URI
+   * The beginning of the path in every URI of a skill. With the prefix `acme/billing`, the skill `refunds` has the URI
    * `skill://acme/billing/refunds/SKILL.md`. Default: no prefix.
    */
   readonly prefix?: string | undefined
 }
 
-/** @category models */
+/**
+ * The options of `fromDirectory`.
+ *
+ * @category models
+ */
 export interface DirectoryOptions extends FilesOptions {
   /**
-   * Whether harmless files such as `.gitignore` are served. Other files whose names begin with a dot are never served, because programs
-   * trust such files. Default: false.
+   * Whether the server serves harmless files such as `.gitignore`. The server never serves other files whose names begin with a dot,
+   * because programs trust such files. Default: false.
    */
   readonly dotfiles?: boolean | undefined
-  /** How many files and directories there may be, including those that belong to no skill. Default: 10,000. */
+  /** How many files and directories the directory may contain, including files and directories that belong to no skill. Default: 10,000. */
   readonly maxEntries?: number | undefined
 }
 
@@ -93,7 +101,7 @@ const build = <R>(
   )
 }
 
-/** The skills that can be served. For each other skill a warning is logged. */
+/** Returns the skills that can be served, and logs a warning for each other skill. */
 const servable = (
   found: ReadonlyArray<Either.Either<Skill, SkillError>>
 ): Effect.Effect<ReadonlyArray<Skill>> =>
@@ -106,15 +114,15 @@ const servable = (
   )
 
 /**
- * Reads the skills in a directory. Each directory at any depth below it that contains a `SKILL.md` is a skill. The given directory itself
- * may also be a skill. The names of the directories become the path in the URI of the skill, and the last name must be the `name` in the
- * front matter.
+ * Reads the skills in a directory. A skill is a directory that contains a `SKILL.md`: the given directory itself, or a directory at any
+ * depth below. The names of the directories become the path in the URI of the skill, and the last name must be the `name` in the front
+ * matter.
  *
- * Targets of links, special files, and files outside of skills are not served. A file is read again for each client, and its content is
- * compared with the digest in the entry of the skill.
+ * The server does not serve targets of links, special files, and files outside of skills. Each time a client reads a file, the server reads
+ * the file from the disk, and compares the content with the digest in the entry of the skill.
  *
- * A skill that clients would refuse is left out. A logged warning names the file, the line in the front matter, and the reason. The effect
- * fails with a `SkillError` when the directory cannot be read, or has too many entries or skills.
+ * A skill that clients would refuse is left out. Then a warning is logged with the file, the line in the front matter, and the reason. The
+ * effect fails with a `SkillError` when the directory cannot be read, or has too many entries or skills.
  *
  * @category constructors
  */
@@ -144,9 +152,9 @@ export const fromDirectory = (
   )
 
 /**
- * Makes skills from files that are part of the program, for example because a bundler has included them. The keys of `files` are paths such
- * as `refunds/SKILL.md`, the values are contents. As with `fromDirectory`, skills that clients would refuse are left out, and the effect
- * may fail.
+ * Makes skills from files that are part of your program, for example files that a bundler has included. The keys of `files` are paths such
+ * as `refunds/SKILL.md`; the values are the contents of the files. As with `fromDirectory`, skills that clients would refuse are left out,
+ * and the effect may fail.
  *
  * @category constructors
  */
@@ -173,7 +181,11 @@ export type Content = string | Uint8Array | Effect.Effect<string | Uint8Array, F
 
 type ContextOf<C> = C extends Effect.Effect<any, any, infer R> ? R : never
 
-/** @category models */
+/**
+ * The options of `make`.
+ *
+ * @category models
+ */
 export interface Options<
   Instructions extends Content = Content,
   Files extends Readonly<Record<string, Content>> = Readonly<Record<string, Content>>
@@ -189,11 +201,11 @@ export interface Options<
 }
 
 /**
- * Makes a skill that is defined in code. The last name in `path` is the name of the skill; the names before it group skills, as in
- * `acme/billing/refunds`.
+ * Makes a skill that is defined in code. The last name in `path` is the name of the skill. The names before the last name group skills, as
+ * in `acme/billing/refunds`.
  *
- * When a content is an effect, the entry of the skill has no digests, and many clients refuse such a skill. The effect may require the same
- * services as a handler of a resource.
+ * When the content of a file is an effect, the entry of the skill has no digests. Many clients refuse such a skill. The effect may require
+ * the same services as a handler of a resource.
  *
  * @example
  * ```ts
@@ -265,8 +277,9 @@ const generated = <R>(
 })
 
 /**
- * A stream with an element after changes in a directory, for the option `reload` of `layer`. `debounce` is how long nothing must change
- * before the element comes; the default is 200 milliseconds. When the directory cannot be watched, a warning is logged and the stream ends.
+ * Makes a stream with an element after changes in a directory, for the option `reload` of `layer`. The element comes when nothing has
+ * changed for the time `debounce`. The default of `debounce` is 200 milliseconds. When the directory cannot be watched, a warning is logged
+ * and the stream ends.
  *
  * @category utils
  */
@@ -281,25 +294,29 @@ export const watch = (
     )
   )
 
-/** @category models */
+/**
+ * The options of `layer`.
+ *
+ * @category models
+ */
 export interface LayerOptions<out R = never> {
   /** How long clients of revision 2026-07-28 or later may cache entries and files. Default: the option `cache` of the server. */
   readonly cache?: CacheHints.CacheOptions | undefined
   /** How many entries a page of `skills/list` has. One entry can have 512 files, so a page can be large. Default: 100. */
   readonly pageSize?: number | undefined
   /**
-   * After each element of this stream the server reads the skills again, and notifies clients when resources have changed. When the reading
-   * fails, the server logs the error and keeps the present skills. Default: the skills are read again only when a client reads a file that
-   * has changed.
+   * A stream of reasons to read the skills again. After each element the server reads the skills, and notifies clients when resources have
+   * changed. When this fails, the server logs the error and keeps the present skills. Default: the server reads the skills again only when
+   * a client reads a file that has changed.
    */
   readonly reload?: Stream.Stream<unknown, never, R> | undefined
 }
 
 /**
- * The feature that serves skills. A server may have several such features with different skills. `Feature.visible` and
- * `FeatureMiddleware.around` work for skills as they do for resources.
+ * Makes the feature that serves skills. A server may have several of these features with different skills. `Feature.visible` and
+ * `FeatureMiddleware.around` work for skills in the same way as for resources.
  *
- * The layer fails when the skills cannot be read, and dies when another feature has a resource of the same URI.
+ * The layer fails when the skills cannot be read, and dies when another feature has a resource with the same URI.
  *
  * @category layers
  */
@@ -315,7 +332,7 @@ export const layer = <R = never, E = never, SR = never, RR = never>(
     const registry = yield* Registry
     const context = yield* Effect.context<any>()
     const hints = CacheHints.toHints(options.cache)
-    // At most one notice waits while the skills are being read, because one further reading is enough.
+    // While the skills are being read, at most one further request to read them waits, because one further reading is enough.
     const noticed = yield* Queue.sliding<void>(1)
     const replace = yield* SkillRegistration.make({
       registry,

@@ -1,6 +1,7 @@
 /**
- * Turns the answer of an HTTP API into the result of a tool, for `OpenApi`: JSON, text, an image or audio. When the status is not a
- * success, the result is an error with a sentence about the status and the text of the API. A body is read up to a limit.
+ * Turns the answer of an HTTP API into the result of a tool, for `OpenApi`. The result has JSON, text, an image or audio. When the status
+ * is not a success, the result is an error with a sentence about the status and the text of the API. This module reads the body of an
+ * answer only up to a limit.
  */
 import type { HttpClientError } from "@effect/platform/HttpClientError"
 import type * as HttpClientResponse from "@effect/platform/HttpClientResponse"
@@ -55,7 +56,7 @@ export const read = (
 
 export const failure = (text: string): ToolResult.ToolResult => ToolResult.asError(ToolResult.text(text))
 
-/** The error result for an answer that does not conform to the document. It contains the text of the answer for the model. */
+/** Returns the error result for an answer that does not conform to the document. It contains the text of the answer for the model. */
 export const unexpected = (problem: string, text: string): ToolResult.ToolResult =>
   failure(`The answer of the API does not have the form that its document describes: ${problem}\n\n${text}`)
 
@@ -64,7 +65,7 @@ const bytesOf = (response: HttpClientResponse.HttpClientResponse, maxBytes: numb
     let bytes = new Uint8Array(0)
     let size = 0
     let isCut = false
-    // The bytes are copied to one array, because a piece of one byte takes about a hundred bytes as an object.
+    // The bytes are copied to one array. As a separate object, a piece of one byte would take about a hundred bytes.
     const add = (piece: Uint8Array): boolean => {
       const end = Math.min(size + piece.length, maxBytes)
       isCut = end < size + piece.length
@@ -119,8 +120,8 @@ const reasons: Readonly<Record<number, string>> = {
 }
 
 /**
- * The details for the model when the status is not a success: the `message` of the error if the body does not contain it, then the text of
- * the body. HTML pages are left out.
+ * Returns the details for the model when the status is not a success. The details are the `message` of the error, if the body does not
+ * contain this message, and then the text of the body. HTML pages are left out.
  */
 const detailOf = (mediaType: string, bytes: Uint8Array, message: string | undefined): string => {
   const { detail, words } = textOf(mediaType, bytes)

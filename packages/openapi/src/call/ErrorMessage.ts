@@ -1,6 +1,6 @@
 /**
- * Lets the model read the message of an error of an API that runs in this process. The schema of an error does not encode its `message`. So
- * `HttpApiTools` keeps the message when a request fails, and `ApiAnswer` shows it to the model.
+ * Passes the message of an error to the model, for an API that runs in this process. The schema of an error does not encode the `message`
+ * of the error. So `HttpApiTools` stores the message when a request fails, and `ApiAnswer` shows this message to the model.
  */
 import * as OwnMessage from "@effect-mcp/core/unstable/definition/OwnMessage"
 import * as Context from "effect/Context"
@@ -13,11 +13,11 @@ class ErrorMessage extends Context.Tag("@effect-mcp/openapi/call/ErrorMessage")<
   Ref.Ref<string | undefined>
 >() {}
 
-/** Provides the service that keeps the message of one call. */
+/** Provides the service that stores the message of one call. */
 export const keeping = <A, E, R>(call: Effect.Effect<A, E, R>): Effect.Effect<A, E, Exclude<R, ErrorMessage>> =>
   Effect.provideServiceEffect(call, ErrorMessage, Ref.make<string | undefined>(undefined))
 
-/** Keeps the message of an error when the app fails, if the author of the error has defined a message. */
+/** Stores the message of the error when the app fails, if the error class defines a message. */
 export const noticing = <A, E, R>(app: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   Effect.tapError(
     app,
@@ -26,7 +26,7 @@ export const noticing = <A, E, R>(app: Effect.Effect<A, E, R>): Effect.Effect<A,
         Option.isSome(place) ? Ref.set(place.value, OwnMessage.of(error)) : Effect.void)
   )
 
-/** The message that was kept last; `undefined` when there is none. */
+/** Gives the message that was stored last; `undefined` when no message was stored. */
 export const current: Effect.Effect<string | undefined> = Effect.flatMap(
   Effect.serviceOption(ErrorMessage),
   (place) => Option.isSome(place) ? Ref.get(place.value) : Effect.succeed(undefined)

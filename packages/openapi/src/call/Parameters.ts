@@ -1,13 +1,13 @@
 /**
- * Writes the values of parameters as text, in the styles of OpenAPI. Values in a path, a query or a cookie are percent-encoded, so that a
- * "/" in a path parameter does not begin a segment, and an "&" in a query parameter does not begin a parameter. `Request` joins the texts.
+ * Writes the values of parameters as text, in the styles of OpenAPI. Values in a path, a query or a cookie are percent-encoded. So a "/" in
+ * a path parameter does not begin a segment, and an "&" in a query parameter does not begin a parameter. `Request` joins the texts.
  *
  * @see https://spec.openapis.org/oas/v3.1.1.html#style-values
  */
 import * as ForeignJson from "../document/ForeignJson.js"
 import type { Parameter } from "../document/Operations.js"
 
-/** Percent-encodes a text. A model may write a lone surrogate, which cannot be encoded and is replaced. */
+/** Percent-encodes a text. A model may write a lone surrogate, which cannot be encoded. The function replaces it. */
 export const encode = (text: string): string =>
   encodeURIComponent(ForeignJson.wellFormed(text)).replace(
     /[!'()*]/g,
@@ -22,7 +22,7 @@ const text = (value: unknown): string => encode(scalar(value))
 const pairs = (value: object): ReadonlyArray<readonly [string, unknown]> =>
   Object.entries(value).filter(([, inner]) => inner !== undefined)
 
-/** The text of a path parameter, with the prefix and the separators of its style. */
+/** Writes the value of a path parameter as text, with the prefix and the separators of the parameter's style. */
 export const path = ({ explode, isJson, name, style }: Parameter, value: unknown): string => {
   const prefix = style === "label" ? "." : style === "matrix" ? ";" : ""
   if (isJson || typeof value !== "object" || value === null) {
@@ -43,7 +43,7 @@ export const path = ({ explode, isJson, name, style }: Parameter, value: unknown
   return style === "matrix" && !explode ? `;${encode(name)}=${joined}` : prefix + joined
 }
 
-/** The parts `name=value` of a query or of cookies, percent-encoded. */
+/** Writes the value of a parameter as parts `name=value` of a query or of cookies, percent-encoded. */
 export const query = ({ explode, isJson, name, style }: Parameter, value: unknown): ReadonlyArray<string> => {
   if (isJson) return [`${encode(name)}=${encode(JSON.stringify(value))}`]
   if (typeof value !== "object" || value === null) return [`${encode(name)}=${text(value)}`]
@@ -66,7 +66,7 @@ const deep = (name: string, value: unknown): ReadonlyArray<string> =>
     ? pairs(value).flatMap(([key, inner]) => deep(`${name}[${key}]`, inner))
     : [`${encode(name)}=${text(value)}`]
 
-/** The text of a header. Only characters that a header cannot contain are percent-encoded. */
+/** Writes the value of a header as text. Percent-encodes only characters that a header cannot contain. */
 export const header = ({ explode, isJson }: Parameter, value: unknown): string => {
   const flat = isJson || typeof value !== "object" || value === null
     ? isJson ? JSON.stringify(value) : scalar(value)

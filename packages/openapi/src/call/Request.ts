@@ -1,7 +1,7 @@
 /**
  * Makes the HTTP request of a call, for `OpenApi`. It puts the arguments of a tool into the path, the query, the headers, the cookies and
- * the body. No argument can change the server or the operation: the URL keeps the origin and the path of the base URL, and no segment of
- * the path may be "." or "..". `Parameters` writes the values as text.
+ * the body. The arguments cannot change the server or the operation. The URL keeps the origin and the path of the base URL, and a segment
+ * of the path must not be "." or "..". `Parameters` writes the values as text.
  */
 import type * as HttpBody from "@effect/platform/HttpBody"
 import * as HttpBodies from "@effect/platform/HttpBody"
@@ -13,7 +13,7 @@ import * as ForeignJson from "../document/ForeignJson.js"
 import type { Body, Operation, Parameter } from "../document/Operations.js"
 import * as Parameters from "./Parameters.js"
 
-/** The request of a call. `Left` is a sentence for the model that says what is wrong with the arguments. */
+/** Makes the request of a call. `Left` is a sentence for the model that says what is wrong with the arguments. */
 export const make = (
   operation: Operation,
   base: URL,
@@ -56,7 +56,7 @@ export const make = (
       : HttpClientRequest.setBody(request, yield* bodyOf(body, value, operation.inputSchema ?? {}))
   })
 
-/** The same request to another URL, for a redirect within the origin. */
+/** Makes the same request to another URL, for a redirect within the origin. */
 export const moved = (request: HttpClientRequest.HttpClientRequest, to: URL): HttpClientRequest.HttpClientRequest =>
   HttpClientRequest.setUrl(request, to.href)
 
@@ -70,7 +70,7 @@ const fill = ({ parameters, path }: Operation, args: JsonObject): Either.Either<
     const parameter = byName.get(name)!
     return Parameters.path(parameter, args[parameter.argument])
   })
-  // URL parsers also read "%2e" as ".".
+  // "%2e" is refused as well, because URL parsers read it as ".".
   return filled.split("/").some((segment) => /^(\.|%2e){1,2}$/i.test(segment))
     ? Either.left("No argument of the path may be \".\" or \"..\".")
     : Either.right(filled)

@@ -24,13 +24,16 @@ export const refuse = (pointer: string, problem: string): never => {
   throw new OpenApiError({ pointer, problem })
 }
 
-/** The result of a function that reads a part, or its `OpenApiError`. Any other error is thrown again. */
+/**
+ * Returns the result of a function that reads a part. `Left` is the `OpenApiError` that the function has thrown. Any other error is thrown
+ * again.
+ */
 export const attempt = <A>(pointer: string, read: () => A): Either.Either<A, OpenApiError> =>
   Either.try({
     try: read,
     catch: (cause) => {
       if (cause instanceof OpenApiError) return cause
-      // The functions are recursive, and the document is nested too deeply for the stack.
+      // The functions recurse into the document, and this document is nested too deeply for the stack.
       if (cause instanceof RangeError && /call stack/.test(cause.message)) {
         return new OpenApiError({ pointer, problem: "is nested too deeply" })
       }
@@ -60,7 +63,7 @@ export const make = (root: unknown): Document => {
 
 export const key = (name: string | number): string => String(name).replaceAll("~", "~0").replaceAll("/", "~1")
 
-/** A member of a part; `undefined` when it is missing. Throws when the member is not an object. */
+/** Returns a member of a part; `undefined` when it is missing. Throws when the member is not an object. */
 export const member = ({ pointer, value }: Part, name: string): Part | undefined => {
   const inner = value[name]
   if (inner === undefined) return undefined
@@ -68,13 +71,13 @@ export const member = ({ pointer, value }: Part, name: string): Part | undefined
   return ForeignJson.isObject(inner) ? { value: inner, pointer: at } : refuse(at, "is not an object")
 }
 
-/** All members of a part, without extensions (`x-`). Throws when a member is not an object. */
+/** Returns all members of a part, without extensions (`x-`). Throws when a member is not an object. */
 export const members = (at: Part | undefined): ReadonlyArray<readonly [string, Part]> =>
   at === undefined
     ? []
     : Object.keys(at.value).filter((name) => !name.startsWith("x-")).map((name) => [name, member(at, name)!])
 
-/** The elements of a list in a part; an empty list when the list is missing. Throws when an element is not an object. */
+/** Returns the elements of a list in a part; an empty list when the list is missing. Throws when an element is not an object. */
 export const elements = ({ pointer, value }: Part, name: string): ReadonlyArray<Part> => {
   const list = value[name]
   if (list === undefined) return []
@@ -90,7 +93,10 @@ export const elements = ({ pointer, value }: Part, name: string): ReadonlyArray<
 
 const MAX_REFERENCES = 100
 
-/** The part itself, or the part to which its references lead. Throws after `MAX_REFERENCES` references. */
+/**
+ * Returns the part itself. When the part is a reference, returns the part to which the references lead. Throws after `MAX_REFERENCES`
+ * references.
+ */
 export const resolve = (document: Document, at: Part): Part => {
   let found = at
   for (let count = 0; found.value.$ref !== undefined; count++) {
@@ -100,7 +106,7 @@ export const resolve = (document: Document, at: Part): Part => {
   return found
 }
 
-/** The part that a reference names. `pointer` is the place of the reference. */
+/** Returns the part that a reference names. `pointer` is the place of the reference. */
 export const lookUp = ({ root }: Document, reference: unknown, pointer: string): Part => {
   if (typeof reference !== "string") {
     return refuse(`${pointer}/$ref`, `must be a string${typeof reference === "number" ? `, and is ${reference}` : ""}`)
@@ -122,7 +128,10 @@ export const text = (value: unknown): string | undefined =>
 
 export const shown = (value: string): string => JSON.stringify(value.slice(0, 200))
 
-/** The base URL of requests: the option `baseUrl`, the server `own` of the operation, or the first server of the document. */
+/**
+ * Returns the base URL of requests. This is the option `baseUrl`, or else the server `own` of the operation, or else the first server of
+ * the document.
+ */
 export const baseOf = (document: Document, given: string | undefined, own?: Part | undefined): URL => {
   if (given !== undefined) return checkedUrl(given, "", "the option \"baseUrl\"")
   const server = own ?? elements({ value: document.root, pointer: "" }, "servers")[0]

@@ -1,7 +1,7 @@
 /**
- * Functions for JSON from others: an OpenAPI document, or the answer of an API. `Operations`, `Schemas` and `Request` use them to read and
- * rebuild objects and lists, and to follow references inside a document. `ApiAnswer` uses them to shorten texts for a model. No function
- * throws, whatever the value is. `Document` refuses documents that are not valid.
+ * Functions for JSON values that may be invalid: an OpenAPI document, or the answer of an API. `Operations`, `Schemas` and `Request` use
+ * these functions to read and rebuild objects and lists, and to follow references inside a document. `ApiAnswer` uses them to shorten texts
+ * for a model. The functions accept any value and never throw. `Document` refuses documents that are not valid.
  */
 import type { JsonObject } from "@effect-mcp/core/protocol/Json"
 import * as Either from "effect/Either"
@@ -9,7 +9,7 @@ import * as Predicate from "effect/Predicate"
 
 export const isObject = (u: unknown): u is JsonObject => Predicate.isRecord(u)
 
-/** Whether all numbers in a value are finite. `JSON.parse` reads a number that is too large, such as `1e400`, as infinite. */
+/** Returns whether all numbers in a value are finite. `JSON.parse` reads a number that is too large, such as `1e400`, as infinite. */
 export const isFinite = (u: unknown): boolean =>
   typeof u === "number"
     ? Number.isFinite(u)
@@ -17,19 +17,19 @@ export const isFinite = (u: unknown): boolean =>
     ? u.every(isFinite)
     : !isObject(u) || Object.values(u).every(isFinite)
 
-/** The texts in a list; an empty list when the value is not a list. */
+/** Returns the texts in a list; an empty list when the value is not a list. */
 export const strings = (u: unknown): ReadonlyArray<string> => Array.isArray(u) ? u.filter(Predicate.isString) : []
 
-/** An object from entries whose keys a peer has chosen. The key `__proto__` becomes an ordinary member. */
+/** Makes an object from entries whose keys come from a document or an API. The key `__proto__` becomes an ordinary member. */
 export const fromEntries = (entries: Iterable<readonly [string, unknown]>): JsonObject => Object.fromEntries(entries)
 
-/** The object without the members of these names. */
+/** Returns the object without the members that have these names. */
 export const omit = (object: JsonObject, ...keys: ReadonlyArray<string>): JsonObject =>
   fromEntries(Object.entries(object).filter(([key]) => !keys.includes(key)))
 
 /**
- * The object in `root` that a reference such as `#/$defs/pet` names by its JSON pointer; `undefined` for a reference to another document,
- * and when there is no object at the pointer.
+ * Returns the object in `root` that a reference names by a JSON pointer, such as `#/$defs/pet`. Returns `undefined` for a reference to
+ * another document, and when there is no object at the pointer.
  */
 export const target = (root: JsonObject, reference: unknown): JsonObject | undefined => {
   if (typeof reference !== "string" || !/^#(\/|$)/.test(reference)) return undefined
@@ -43,9 +43,9 @@ export const target = (root: JsonObject, reference: unknown): JsonObject | undef
 
 const decoded = (text: string): string => Either.getOrElse(Either.try(() => decodeURIComponent(text)), () => text)
 
-/** The text with "\uFFFD" in place of each lone surrogate. */
+/** Returns the text with "\uFFFD" in place of each lone surrogate. */
 export const wellFormed = (text: string): string => text.replace(/\p{Cs}/gu, "\uFFFD")
 
-/** The text, cut to `limit` characters. A text that was cut ends with "…". */
+/** Returns the text, cut to `limit` characters. A text that was cut ends with "…". */
 export const shortened = (text: string, limit: number): string =>
   wellFormed(text.length <= limit ? text : `${text.slice(0, limit - 1)}…`)

@@ -38,7 +38,9 @@ export interface Body {
   readonly kind: BodyKind
 }
 
-/** The members by which applications choose operations, and the parts that `reader` reads. */
+/**
+ * An operation before its parts are read. It has the members by which applications choose operations, and the parts that `reader` reads.
+ */
 export interface OperationObject {
   readonly method: Method
   readonly path: string
@@ -69,21 +71,21 @@ export interface Operation {
   readonly annotations: ToolAnnotations
   readonly parameters: ReadonlyArray<Parameter>
   readonly body: Body | undefined
-  /** `undefined` when the schema would be too long. */
+  /** The schema of the arguments; `undefined` when this schema would be too long. */
   readonly inputSchema: JsonObject | undefined
-  /** The schema of the answer; `undefined` unless every successful answer may be JSON with a schema. */
+  /** The schema of the answer. It is `undefined` when a successful answer cannot be JSON, or has no schema. */
   readonly outputSchema: JsonObject | undefined
 }
 
 /** A path, or a method of a path, that cannot be read. */
 export interface Broken {
   readonly path: string
-  /** `undefined` when the whole path cannot be read. */
+  /** The method of the operation; `undefined` when the whole path cannot be read. */
   readonly method: Method | undefined
   readonly error: OpenApiError
 }
 
-/** The operations of a document in order; `Left` for a path or an operation that cannot be read. */
+/** Returns the operations of a document in order; `Left` for a path or an operation that cannot be read. */
 export const find = (document: Document.Document): ReadonlyArray<Either.Either<OperationObject, Broken>> => {
   const paths = Document.member({ value: document.root, pointer: "" }, "paths")
   if (paths === undefined) return Document.refuse("", "has no \"paths\"")
@@ -120,8 +122,8 @@ const operationOf = (item: Document.Part, path: string, method: Method): Operati
 }
 
 /**
- * Gives a function that reads one operation of a document. When `isShown` gives `false` for an argument, the argument is not in the
- * `inputSchema`. An operation has no `outputSchema` when `outputs` is `false`, or when a schema of its answers cannot be read.
+ * Makes a function that reads one operation of a document. When `isShown` returns `false` for an argument, the `inputSchema` does not have
+ * the argument. An operation has no `outputSchema` when `outputs` is `false`, or when a schema of its answers cannot be read.
  */
 export const reader = (
   document: Document.Document,
@@ -193,8 +195,8 @@ const read = (
 }
 
 /**
- * The schema of the body as an argument. For bytes and text the schema of the document is not used, because it does not describe how a
- * model writes these values.
+ * Returns the schema of the body as an argument. For bytes and text the schema of the document is not used, because this schema does not
+ * describe how a model writes these values.
  */
 const bodySchema = ({ kind, mediaType, schema }: ReturnType<typeof bodyOf>, schemas: Schemas.Schemas): JsonObject => {
   switch (kind) {
@@ -222,8 +224,8 @@ const annotations = (method: Method): ToolAnnotations =>
     : { readOnlyHint: false, ...(method === "put" || method === "delete" ? { idempotentHint: true } : undefined) }
 
 /**
- * The parameters of the operation, and the parameters of its path that the operation does not replace. Headers that belong to HTTP itself
- * are left out.
+ * Returns the parameters of the operation, and the parameters of its path that the operation does not replace. Headers that belong to HTTP
+ * itself are left out.
  */
 const parametersOf = (
   document: Document.Document,
@@ -242,8 +244,8 @@ const parametersOf = (
 }
 
 /**
- * Headers that are never parameters. The specification of OpenAPI says that the first three are ignored; the others belong to the
- * connection.
+ * Headers that are never parameters. The specification of OpenAPI says that the first three headers are ignored. The other headers belong
+ * to the connection.
  */
 const ofHttp =
   /^(accept|content-type|authorization|host|cookie|connection|content-length|transfer-encoding|te|trailer|upgrade|proxy-.*)$/i
@@ -281,8 +283,8 @@ const details = (at: Document.Part) => {
 }
 
 /**
- * A free name for an argument, of letters, digits and "_". When the name is taken, the location of the parameter becomes its prefix; when
- * that is taken, the name gets a number.
+ * Returns a free name for an argument, of letters, digits and "_". When another argument has the name, the location of the parameter
+ * becomes its prefix. When another argument has this longer name as well, the name gets a number.
  */
 const freeName = (name: string, place: string, taken: Set<string>): string => {
   const safe = name.replace(/[^A-Za-z0-9]+/g, "_").replace(/^_+|_+$/g, "").slice(0, 56) || place
@@ -352,8 +354,8 @@ const outputOf = (document: Document.Document, at: Document.Part, schemas: Schem
 }
 
 /**
- * The schema, with `type: "object"` at its root when its values are objects. Clients of revision 2025-11-25 or earlier accept only such
- * output schemas.
+ * Adds `type: "object"` to the root of a schema whose values are objects. Clients of revision 2025-11-25 or earlier accept only output
+ * schemas with this type.
  */
 const rooted = (schema: JsonObject, $defs: unknown): JsonObject => {
   const found = ForeignJson.target({ $defs }, schema.$ref)

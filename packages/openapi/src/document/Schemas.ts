@@ -35,12 +35,12 @@ const many = ["anyOf", "oneOf", "allOf", "prefixItems"]
 const byName = ["properties", "patternProperties", "dependentSchemas", "$defs"]
 
 export interface Schemas {
-  /** Converts the schema of a part. The references of the result name schemas in `definitions`. */
+  /** Converts the schema of a part. The references in the result name schemas of `definitions`. */
   readonly convert: (at: Document.Part) => JsonObject
   /**
-   * `$defs` with the schemas to which the converted schemas refer; `undefined` when these schemas have more than `MAX_LENGTH` characters
-   * together. The lengths are added first, so that many operations that refer to most of a large document cost little. Throws when one of
-   * these schemas cannot be read.
+   * Returns `$defs` with the schemas to which the converted schemas refer. Returns `undefined` when these schemas have more than
+   * `MAX_LENGTH` characters together. The function adds the lengths first, so that the work stays small when many operations refer to most
+   * of a large document. Throws when one of these schemas cannot be read.
    */
   readonly definitions: () => JsonObject | undefined
 }
@@ -49,8 +49,8 @@ export interface Schemas {
 export const MAX_LENGTH = 262_144
 
 /**
- * The converted schemas that references name, or the errors of schemas that cannot be read. Each schema is converted once for all
- * operations. A schema that cannot be read only affects the operations that refer to it.
+ * The converted schemas that references name, and the errors of schemas that cannot be read. Each schema is converted once for all
+ * operations. A schema that cannot be read affects only the operations that refer to this schema.
  */
 export interface Store {
   readonly document: Document.Document
@@ -88,7 +88,7 @@ export const make = ({ direction, document, made, names, taken }: Store): Schema
     return { $ref: `#/$defs/${known}` }
   }
 
-  /** Gives a name to a schema. The schema is converted later, because a long chain of references would otherwise need a deep stack. */
+  /** Gives a name to a schema. The schema is converted later. Otherwise a long chain of references would need a deep stack. */
   const named = (found: Document.Part): string => {
     const last = found.pointer.split("/").at(-1)!.replace(/[^A-Za-z0-9_.-]/g, "_") || "Root"
     let name = last
@@ -161,10 +161,10 @@ export const make = ({ direction, document, made, names, taken }: Store): Schema
   return { convert: convertAll, definitions }
 }
 
-/** How many characters a schema has as JSON. */
+/** Returns how many characters a schema has as JSON. */
 export const lengthOf = (schema: JsonObject): number => JSON.stringify(schema).length
 
-/** The schema, without read-only properties in requests and write-only properties in responses. */
+/** Returns the schema without read-only properties in requests, and without write-only properties in responses. */
 const visible = (
   document: Document.Document,
   pointer: string,
@@ -189,8 +189,8 @@ const visible = (
 }
 
 /**
- * The schema, without a pattern that cannot be matched in linear time (a pattern of another language, or with a lookaround), and without an
- * empty enumeration. Both would make the tool unusable. The API still checks the values.
+ * Removes a pattern that cannot be matched in linear time, such as a pattern with a lookaround or a pattern of another language. Also
+ * removes an empty enumeration. Such a pattern or enumeration would make the tool unusable. The API still checks the values.
  */
 const usable = (schema: JsonObject): JsonObject => {
   const { pattern } = schema
@@ -206,13 +206,13 @@ const isLinear = (pattern: string): boolean =>
     Either.try(() => RawTool.make("pattern", { inputSchema: { type: "object", properties: { _: { pattern } } } }))
   )
 
-/** The schema, with bytes as base64, because JSON has no bytes. */
+/** Returns the schema with base64 text in place of bytes, because JSON has no bytes. */
 const withBase64 = (schema: JsonObject): JsonObject =>
   schema.format === "binary" || schema.format === "byte"
     ? { ...ForeignJson.omit(schema, "format"), contentEncoding: "base64" }
     : schema
 
-/** The schema, with exclusive bounds as numbers. In OpenAPI 3.0 `exclusiveMinimum` is a boolean that belongs to `minimum`. */
+/** Returns the schema with exclusive bounds as numbers. In OpenAPI 3.0 `exclusiveMinimum` is a boolean that belongs to `minimum`. */
 const withBounds = (schema: JsonObject): JsonObject => {
   const bound = (limit: "minimum" | "maximum", exclusive: "exclusiveMinimum" | "exclusiveMaximum") =>
     schema[exclusive] === true && typeof schema[limit] === "number"

@@ -1,11 +1,11 @@
 /**
- * Sends a request of a client to the upstream, and gives the result as the upstream has sent it. `Proxy` makes the `Forward`, and the
- * handlers of `EntryRegistration` call it. Parameters, `_meta` and progress are passed on. An interruption cancels the request at the
- * upstream. Questions of the upstream go to the client; how depends on the revisions of both sides: 2025-11-25 or earlier (legacy), or
- * 2026-07-28 (modern). Requests and notifications of extensions are passed on in the same way.
+ * Sends a request of a client to the upstream, and gives the result as the upstream has sent it. `Proxy` makes this function, and the
+ * handlers of `EntryRegistration` call it. The function passes on parameters, `_meta` and progress. An interruption cancels the request at
+ * the upstream. Questions of the upstream go to the client. The way depends on the revisions of the client and of the upstream: "legacy"
+ * means revision 2025-11-25 or earlier, "modern" means revision 2026-07-28. Requests and notifications of extensions are passed on as well.
  *
- * `Link` chooses the client that gets a question. `WaitingCalls` keeps the calls of clients that answer with a new request. `UpstreamTask`
- * waits for the tasks that calls become.
+ * `Link` chooses the client that gets a question. `WaitingCalls` keeps a call whose client answers a question with a new request.
+ * `UpstreamTask` waits for the task, when a call becomes a task at the upstream.
  */
 import type { ConnectionClosed } from "@effect-mcp/core/LocalError"
 import type { RequestId } from "@effect-mcp/core/Message"
@@ -44,7 +44,7 @@ export interface Options {
   /** The protocol era of the upstream: "legacy" for revision 2025-11-25 or earlier, "modern" for revision 2026-07-28. */
   readonly era: Effect.Effect<Era, McpError>
   readonly waitingCalls: WaitingCalls
-  /** How long a call that could not be sent waits until its link is gone, before it tries the next link. */
+  /** How long a call that could not be sent waits for the end of its link, before the call tries the next link. */
   readonly connectTimeout: Duration.DurationInput
   /** The extensions that the proxy passes on. */
   readonly extensions: ReadonlyArray<Extension.Extension.Any>
@@ -71,13 +71,19 @@ const CREATED = tasks.results.created
 /** Whether a tool can or must run as a task. */
 type Support = Parameters<Forward>[3]
 
-/** How often an upstream of revision 2026-07-28 may ask in one call, when the proxy itself asks the client and sends the request again. */
+/**
+ * How often an upstream of revision 2026-07-28 may ask in one call. This limit holds when the proxy itself asks the client and sends the
+ * request again.
+ */
 const MAX_ROUNDS = 10
 
 interface Self extends Options {
   /** The extension that adds a method, by the name of the method. */
   readonly extensionOf: ReadonlyMap<string, string>
-  /** The ids of the extensions that add no requests. Every request declares these extensions. */
+  /**
+   * The ids of the extensions that add no requests, notifications and results. Every request declares these extensions, if the client
+   * declares them.
+   */
   readonly always: ReadonlyArray<string>
   /** Whether the proxy passes tasks on. */
   readonly runsTasks: boolean
@@ -87,8 +93,8 @@ interface Self extends Options {
 interface Request {
   readonly session: ServerSessionService
   /**
-   * The responses and the state that the client has sent with this request; `undefined` when the client does not get questions as the
-   * result of a request.
+   * The responses and the state that the client has sent with this request. `undefined` when this client cannot get questions as the result
+   * of a request.
    */
   readonly round: PassedRound | undefined
   readonly method: string
@@ -127,7 +133,7 @@ export const make = (options: Options): Forward => {
   }
 }
 
-/** The session of the link had ended before the first request of the call was sent, so the upstream has not seen the call. */
+/** The session of the link had ended before the first request of the call was sent. So the upstream did not get the call. */
 class NotSent extends Data.TaggedError("NotSent")<{
   readonly link: Link
   readonly error: ConnectionClosed
@@ -148,15 +154,15 @@ const forward = (self: Self, request: Request): Effect.Effect<JsonObject, McpErr
     (running) => inLink(self, request, (link) => legacy(self, link, request, running))
   )
   return id === undefined
-    // An upstream of revision 2026-07-28 keeps nothing between the requests of a call: its state is in the encrypted state that the client
-    // sends back.
+    // An upstream of revision 2026-07-28 keeps nothing between the requests of a call. The encrypted state that the client sends back
+    // contains the state of the upstream.
     ? Effect.flatMap(self.era, (era) => era === "modern" ? calling : keeping)
     : keeping
 }
 
 /**
- * Runs a call in the link of its client. When the call could not be sent because the session of the link had ended, it runs once more in
- * the next link. A call that was sent never runs again, because the upstream may have served it.
+ * Runs a call in the link of its client. When the call could not be sent because the session of the link had ended, the call runs once more
+ * in the next link. A call that was sent never runs again, because the upstream may have served the call.
  */
 const inLink = (
   self: Self,
@@ -173,7 +179,7 @@ const inLink = (
   )
 }
 
-/** A call at an upstream of revision 2026-07-28, which sends its questions in a result. */
+/** Runs a call at an upstream of revision 2026-07-28, which sends its questions in a result. */
 const modern = (self: Self, link: Link, request: Request): Effect.Effect<JsonObject, McpError | NotSent> => {
   const { method, params, round, session } = request
   const { state, task } = stateOf(round)
@@ -191,7 +197,7 @@ const modern = (self: Self, link: Link, request: Request): Effect.Effect<JsonObj
   })
 }
 
-/** Sends the request. Each time the upstream asks, sends the request again with the answers of the client. */
+/** Sends the request. When the result has questions of the upstream, asks the client, and sends the request again with the answers. */
 const inRounds = Effect.fnUntraced(function*(
   self: Self,
   link: Link,
@@ -221,7 +227,9 @@ const inRounds = Effect.fnUntraced(function*(
   }
 })
 
-/** A later request of a call. The upstream has already seen the call, so the call must not start again. */
+/**
+ * Sends a later request of a call. When this request cannot be sent, the call fails, because the upstream already has the first request.
+ */
 const begun = (
   { name }: Self,
   method: string,
@@ -229,7 +237,7 @@ const begun = (
 ): Effect.Effect<JsonObject, McpError> =>
   Effect.catchTag(sending, "NotSent", ({ error }) => UpstreamError.fail(name, method, error))
 
-/** The questions of the upstream in a result of the type "input_required", and its state. */
+/** Returns the questions of the upstream in a result of the type "input_required", and its state. */
 const asked = (
   self: Self,
   method: string,
@@ -285,7 +293,7 @@ const ofTask = (
   return Effect.map(Effect.catchAll(waiting, (error) => UpstreamError.fail(self.name, method, error)), withoutStamp)
 }
 
-/** A call at an upstream of revision 2025-11-25 or earlier, which asks while the call runs. */
+/** Runs a call at an upstream of revision 2025-11-25 or earlier, which asks while the call runs. */
 const legacy = (
   self: Self,
   link: Link,
@@ -293,7 +301,7 @@ const legacy = (
   running: Running
 ): Effect.Effect<JsonObject, McpError | NotSent> => {
   const { method, params, support } = request
-  // A task has no timeout, and goes on when the connection is lost.
+  // As a task the call has no timeout, and continues when the connection is lost.
   const isTask = declares(link.session.serverCapabilities, "tasks.requests.tools.call") &&
     (support === "required" || (support === "optional" && running.session().taskId !== undefined))
   return link.during(
@@ -337,7 +345,7 @@ const send = (
 ): Effect.Effect<JsonObject, McpError | NotSent> => {
   const { client: { logLevel }, meta, version } = session()
   const isModern = link.session.era === "modern"
-  // A client of revision 2026-07-28 sends its log level with each request, and a legacy upstream needs a separate request for the level.
+  // A client of revision 2026-07-28 sends its log level with each request. A legacy upstream needs a separate request for the level.
   const leveled = isModern || logLevel === undefined || isLegacy(version) ? Effect.void : link.setLevel(logLevel)
   const requested = Effect.catchAll(
     link.session.request(method, params, {
@@ -366,8 +374,9 @@ const send = (
 }
 
 /**
- * The capabilities that a request declares to the upstream. The proxy declares the extension for tasks itself. Another extension is
- * declared only if the client declares it: in the requests that the extension adds, or in every request if the extension adds no requests.
+ * Returns the capabilities that a request declares to the upstream. The proxy itself declares the extension for tasks if it passes tasks
+ * on. A request that an extension adds declares this extension if the client declares it. An extension that adds no requests, notifications
+ * and results is declared in every request if the client declares it.
  */
 const declared = (self: Self, session: ServerSessionService, method: string): ClientCapabilities => {
   const { capabilities } = session.client
@@ -394,15 +403,18 @@ const reportTo =
   (session: () => ServerSessionService) => ({ message, progress, total }: Progress): Effect.Effect<void> =>
     Effect.suspend(() => session().progress(progress, { total, message }))
 
-/** Whether an extension has only settings and metadata, which a proxy passes on. */
+/**
+ * Returns whether an extension adds no requests, notifications and results. A proxy passes on the settings and metadata of such an
+ * extension.
+ */
 const addsNothing = ({ notifications, requests, results }: Extension.Extension.Any): boolean =>
   [notifications, requests, results].every((parts) => Object.keys(parts).length === 0)
 
 const isLegacy = (version: string): boolean => version < "2026-07-28"
 
 /**
- * The state that the proxy has given to the client with its last questions. `call` is the id of a call in `WaitingCalls`, `state` is the
- * state of the upstream, `task` is the id of a task at the upstream.
+ * Returns the state that the proxy has given to the client with its last questions. `call` is the id of a call in `WaitingCalls`, `state`
+ * is the state of the upstream, `task` is the id of a task at the upstream.
  */
 const stateOf = (
   round: PassedRound | undefined
@@ -415,9 +427,9 @@ const retry = (inputResponses: JsonObject | undefined, requestState: string | un
 })
 
 /**
- * The `_meta` of a message, without the members that belong to one connection. The upstream continues the trace of the proxy, which may
- * differ from the trace of the client (`newTrace` of `ServerTelemetry`). When the proxy has no span, the upstream continues the trace of
- * the client.
+ * Returns the `_meta` of a message for the upstream, without the members that belong to the connection of the client. The upstream
+ * continues the trace of the proxy, which may differ from the trace of the client (`newTrace` of `ServerTelemetry`). When the proxy has no
+ * span, the upstream continues the trace of the client.
  */
 const passedMeta = (meta: JsonObject): Effect.Effect<JsonObject> =>
   Effect.map(Effect.serviceOption(Tracer.ParentSpan), (span) => {
@@ -432,19 +444,19 @@ const own = [
   keys.clientCapabilities,
   keys.clientInfo,
   keys.logLevel,
-  // `ClientTelemetry` adds these two if the application wants that.
+  // `ClientTelemetry` adds these two members if the application wants them.
   keys.tracestate,
   keys.baggage,
   HOPS
 ]
 
-/** The result without the id of the task at the upstream. */
+/** Returns the result without the id of the task at the upstream. */
 const withoutTask = ({ _meta, ...result }: JsonObject): JsonObject => {
   const { [keys.relatedTask]: _, ...meta } = (_meta ?? {}) as JsonObject
   return Object.keys(meta).length === 0 ? result : { ...result, _meta: meta }
 }
 
-/** The result without its type and without the name of the upstream, because the server of the proxy writes both itself. */
+/** Returns the result without its type and without the name of the upstream, because the server of the proxy writes both itself. */
 const withoutStamp = ({ _meta, resultType: _, ...result }: JsonObject): JsonObject => {
   const { [keys.serverInfo]: __, ...meta } = (_meta ?? {}) as JsonObject
   return Object.keys(meta).length === 0 ? result : { ...result, _meta: meta }
@@ -454,8 +466,8 @@ const withoutStamp = ({ _meta, resultType: _, ...result }: JsonObject): JsonObje
 const requestSession = RequestContext as unknown as Effect.Effect<ServerSessionService, never, RequestContext>
 
 /**
- * Passes on the requests and notifications that extensions let clients send, for clients that have declared the extensions. It does not
- * pass on the requests and notifications that extensions let servers send, or the results that extensions add to other methods.
+ * Passes on the requests and notifications that clients send by an extension, if the client has declared the extension. The proxy does not
+ * pass on the requests and notifications that servers send by an extension, or the results that an extension adds to other methods.
  */
 export const extensionRequests = (
   extensions: ReadonlyArray<Extension.Extension.Any>,

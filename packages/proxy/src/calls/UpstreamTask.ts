@@ -2,7 +2,7 @@
  * Waits for the task that a call has become at the upstream, and gives the result of the call. Questions of the task go to the client of
  * the call. An interruption cancels the task.
  *
- * `Forward` decides which calls become tasks. The task that the client sees is a different task: a task of the proxy's own server.
+ * `Forward` decides which calls become tasks. The client gets the id of a different task, which is a task of the proxy's own server.
  */
 import { TooManyRounds } from "@effect-mcp/core/ClientError"
 import type { ClientSessionService } from "@effect-mcp/core/ClientSession"
@@ -29,21 +29,21 @@ import * as UpstreamQuestions from "../upstream/UpstreamQuestions.js"
 /** How long a cancellation waits until the upstream acknowledges it. */
 const CANCEL_WAIT = "1 second"
 
-/** Waits for a task of revision 2025-11-25. Its questions are requests, which `Link` passes to the client. */
+/** Waits for a task of revision 2025-11-25. The questions of such a task are requests, which `Link` passes to the client. */
 export const legacy = ({ tasks }: ClientSessionService, taskId: string): Effect.Effect<JsonObject, ProxyFailure> =>
   Effect.flatMap(
     tasks.attach(taskId),
     (task) => cancelling(task.result as Effect.Effect<any, ProxyFailure>, task.cancel)
   )
 
-/** The functions of a call's client that a task of revision 2026-07-28 needs. */
+/** What a task of revision 2026-07-28 needs from the client of its call. */
 export interface Client {
-  /** Runs first. If the client wants a task, this makes the call a task of the proxy's server. */
+  /** Runs first. If the client wants a task, this effect makes the call a task of the proxy's server. */
   readonly start: Effect.Effect<void, AskError>
   readonly ask: UpstreamQuestions.Ask
   /**
-   * Gives a function that answers the client's request with questions, so that the client answers with a new request. Gives `undefined`
-   * when `ask` must ask the client while its request waits.
+   * Returns a function that ends the client's request with questions, so that the client answers with a new request. Returns `undefined`
+   * when `ask` must ask the client while the request of the client waits.
    */
   readonly pass: () => ((questions: UpstreamQuestions.Questions) => Effect.Effect<never, McpError.McpError>) | undefined
   /** The answers of the client to questions that `pass` has sent. */
@@ -55,8 +55,8 @@ interface Task extends Client {
   readonly session: ClientSessionService
   readonly taskId: string
   /**
-   * Whether `passTo` has sent questions to the client. If so, an interruption does not cancel the task, because the client will continue
-   * it.
+   * Whether `passTo` has sent questions to the client. With `true` an interruption does not cancel the task, because the client will
+   * continue the task.
    */
   readonly isPassed: Ref.Ref<boolean>
 }
@@ -66,7 +66,7 @@ interface Self extends Task {
   readonly poll: TaskPoll.TaskPoll<State, ProxyFailure>
   /** The keys of the questions that the client was asked; `follow` adds keys. */
   readonly asked: Set<string>
-  /** `answer` fails this when a question got no answer. */
+  /** `answer` completes this with a failure when a question got no answer. */
   readonly failed: Deferred.Deferred<never, ProxyFailure>
 }
 
@@ -121,14 +121,14 @@ const follow = Effect.fnUntraced(function*(self: Self) {
   }
 })
 
-/** Answers the request of the client with the questions. */
+/** Ends the request of the client with the questions. */
 const passTo = (self: Self, passing: Effect.Effect<never, McpError.McpError>) =>
   Effect.onError(
     Effect.zipRight(Ref.set(self.isPassed, true), passing),
     (cause) => Cause.isInterruptedOnly(cause) ? Effect.void : cancel(self)
   )
 
-/** Asks the client on a separate fiber, and sends the answer to the upstream. */
+/** Asks the client one question on a separate fiber, and sends the answer to the upstream. */
 const answer = (
   self: Self,
   key: string,
@@ -187,6 +187,6 @@ const invalid = Effect.fail(
 const cancelling = <A, E>(result: Effect.Effect<A, E>, cancel: Effect.Effect<unknown, unknown>): Effect.Effect<A, E> =>
   Effect.onInterrupt(result, () => bounded(cancel))
 
-/** Runs a cancellation, and waits at most `CANCEL_WAIT` for it. */
+/** Runs a cancellation, and waits at most `CANCEL_WAIT` for its end. */
 const bounded = (cancel: Effect.Effect<unknown, unknown>): Effect.Effect<void> =>
   Effect.ignore(TimeLimit.end(cancel, CANCEL_WAIT))

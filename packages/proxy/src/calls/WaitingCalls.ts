@@ -1,11 +1,11 @@
 /**
- * Keeps calls of clients of revision 2026-07-28 at an upstream of revision 2025-11-25 or earlier. Such an upstream asks in the middle of a
- * call and waits for the answer, but such a client answers with a new request. So each call runs on its own fiber. Each request of the
- * client brings answers, and waits for the result of the call or for more questions. Between two requests this module keeps the call. Time
- * and number of kept calls are limited. The client sends back an encrypted state, which has the id of the call.
+ * Keeps calls of clients of revision 2026-07-28 at an upstream of revision 2025-11-25 or earlier. The upstream asks in the middle of a call
+ * and waits for the answer, but the client answers with a new request. So each call runs on its own fiber. Each request of the client
+ * brings answers, and waits for the result of the call or for more questions. Between two requests this module keeps the call. It limits
+ * how many calls it keeps, and for how long. The client sends back an encrypted state that contains the id of the call.
  *
- * A call is kept in this process only. When the next request reaches another process, the call is not found, and the client has to call
- * again. `Forward` runs the calls; `Proxy` makes one `WaitingCalls`.
+ * Only this process has the call. When the next request reaches another process, this process does not find the call, and the client must
+ * call again. `Forward` runs the calls; `Proxy` makes one `WaitingCalls`.
  */
 import type { JsonObject } from "@effect-mcp/core/protocol/Json"
 import { InvalidParams, type McpError } from "@effect-mcp/core/protocol/McpError"
@@ -24,8 +24,8 @@ import type { Ask, Question } from "../upstream/UpstreamQuestions.js"
 
 export interface WaitingCalls {
   /**
-   * Runs a new call when `id` is `undefined`; otherwise continues the waiting call with this id. The session that `call` gets is always the
-   * session of the client's latest request.
+   * Runs a new call when `id` is `undefined`. Otherwise continues the waiting call with this id. The session that the call gets is always
+   * the session of the client's latest request.
    */
   readonly serve: (
     session: ServerSessionService,
@@ -52,7 +52,7 @@ interface Call {
   session: ServerSessionService
   /** The questions that wait for an answer, by their keys. `ask` adds a question; an answer or the upstream removes it. */
   readonly asked: Map<string, Asked>
-  /** Open while there is a question that was not sent to the client yet. */
+  /** Open while there is a question that this module has not yet sent to the client. */
   readonly isAsking: EffectInternals.Latch
   readonly fiber: Fiber.RuntimeFiber<JsonObject, McpError>
 }
@@ -98,7 +98,7 @@ const serve = Effect.fnUntraced(function*(
   if (call.asked.size > 0) yield* call.isAsking.open
   return yield* Effect.onInterrupt(
     restore(next(self, call, round)),
-    // A kept call waits for the client's answer and goes on. Any other call was cancelled by the client.
+    // A kept call still waits for the client's answer. Any other call was cancelled by the client.
     () => self.kept.has(call.id) ? Effect.void : Fiber.interruptFork(call.fiber)
   )
 })
@@ -130,7 +130,7 @@ const asking = (asked: Map<string, Asked>, isAsking: EffectInternals.Latch): Ask
       const key = `question-${++count}`
       const answer = EffectInternals.deferred<JsonObject, AskError>()
       asked.set(key, { question, answer })
-      // The question is removed even if the upstream cancels it.
+      // The question is removed even if the upstream cancels the question.
       return Effect.ensuring(
         Effect.zipRight(isAsking.open, Deferred.await(answer)),
         Effect.sync(() => asked.delete(key))
@@ -138,7 +138,7 @@ const asking = (asked: Map<string, Asked>, isAsking: EffectInternals.Latch): Ask
     })
 }
 
-/** Waits for the result, or answers the request with the questions of the upstream. */
+/** Waits for the result of the call, or ends the request with the questions of the upstream. */
 const next = (self: Self, call: Call, round: PassedRound): Effect.Effect<JsonObject, McpError> =>
   Effect.flatMap(
     raceFirst(
@@ -153,7 +153,7 @@ const next = (self: Self, call: Call, round: PassedRound): Effect.Effect<JsonObj
     }
   )
 
-/** Keeps the call, and answers the request with the questions. When this is not possible, the questions fail and the call goes on. */
+/** Keeps the call, and ends the request with the questions. When this is not possible, the questions fail and the call continues. */
 const pass = (self: Self, call: Call, round: PassedRound): Effect.Effect<JsonObject, McpError> => {
   const refuse = (error: AskError) =>
     Effect.zipRight(
@@ -162,7 +162,7 @@ const pass = (self: Self, call: Call, round: PassedRound): Effect.Effect<JsonObj
     )
   if (!keep(self, call)) {
     return refuse(
-      UpstreamError.of(self.name, `has ${self.max} calls already that wait for answers of clients; try again later`)
+      UpstreamError.of(self.name, `already has ${self.max} calls that wait for answers of clients; try again later`)
     )
   }
   const questions = Object.fromEntries([...call.asked].map(([key, { question }]) => [key, question]))
@@ -172,7 +172,7 @@ const pass = (self: Self, call: Call, round: PassedRound): Effect.Effect<JsonObj
   )
 }
 
-/** Keeps a call. Gives `false` when too many calls are kept already. */
+/** Keeps a call. Returns `false` when `max` calls are already kept. */
 const keep = ({ fork, kept, max, ttl }: Self, call: Call): boolean => {
   if (kept.size >= max) return false
   const expiry = fork(Effect.zipRight(

@@ -3,11 +3,11 @@
  * that are gone. `Mirror` makes the changes.
  */
 
-/** What an entry was registered with. As long as both texts are equal, the entry need not be registered again. */
+/** The version of a registered entry. While both texts stay equal, the entry does not need to be registered again. */
 export interface Version {
   /** The name at the upstream, and the settings that hold for all entries. */
   readonly settings: string
-  /** What the upstream lists for the entry, as JSON. */
+  /** The entry as the upstream lists it, as JSON text. */
   readonly text: string
 }
 
@@ -19,7 +19,9 @@ export interface Change {
   readonly key: string
 }
 
-/** The changes from `before` to `after`: first the new and changed entries in the order of `after`, then the entries that are gone. */
+/**
+ * Returns the changes from `before` to `after`: first the new and changed entries in the order of `after`, then the entries that are gone.
+ */
 export const changes = (before: Entries, after: Entries): ReadonlyArray<Change> => {
   const found: Array<Change> = []
   for (const [key, { settings, text }] of after) {

@@ -1,5 +1,5 @@
 /**
- * Registers one entry of an upstream with the server: what the server lists for the entry, and a handler. The handler sends the calls of
+ * Registers one entry of an upstream with the server: the description that the server lists, and a handler. The handler sends the calls of
  * clients to the upstream and checks the results. This module also registers handlers for tools and resources that the upstream serves but
  * does not list. `Mirror` decides which entries are registered and how long; `Forward` sends the calls.
  */
@@ -43,7 +43,10 @@ export interface Options extends Pick<Naming.Options, "rename"> {
   readonly isEach: () => boolean
   /** Whether the upstream completes arguments. */
   readonly completes: () => boolean
-  /** How calls of a tool become tasks when the upstream decides about each call; `undefined` when the upstream runs no such tasks. */
+  /**
+   * Returns how calls of a tool become tasks when the upstream decides this for each call. Returns `undefined` when the upstream does not
+   * run such tasks.
+   */
   readonly startsTasks: () => RegisteredTool["task"]
   /** Begins a subscription to a resource of the upstream. */
   readonly subscribe: (uri: string) => NonNullable<Subscribable["subscribe"]>
@@ -61,28 +64,28 @@ export interface State {
   fingerprints: ReadonlyMap<string, string>
 }
 
-/** Each member registers features until the scope closes. */
+/** The functions of this module for `Mirror`. Each function registers features until the scope closes. */
 export interface EntryRegistration {
   readonly register: (named: Naming.Named) => Effect.Effect<void, never, Scope.Scope>
   /**
-   * Registers a template for resources that the upstream serves but does not list. It is used when clients may read everything that the
-   * upstream serves.
+   * Registers a template for resources that the upstream serves but does not list. `Mirror` uses this when clients may read everything that
+   * the upstream serves.
    */
   readonly unlistedResources: Effect.Effect<void, never, Scope.Scope>
   /**
-   * Registers a tool for the names that the upstream does not list. The upstream may have such a tool; otherwise the client gets the error
-   * of the upstream.
+   * Registers a handler for tools with names that the upstream does not list. When the upstream does not have the tool, the client gets the
+   * error of the upstream.
    */
   readonly unlistedTools: Effect.Effect<void, never, Scope.Scope>
 }
 
 type Entry<Kind extends ProxyEntry["kind"]> = Extract<ProxyEntry, { readonly kind: Kind }>
 
-/** Information from the lists of the upstream. */
+/** Functions that read the lists of the upstream. */
 export interface Listed {
   /** Whether the upstream lists an entry to the client of a request. */
   readonly isVisible: (entry: ProxyEntry) => Effect.Effect<boolean, never, ServerSession>
-  /** The caching hints of the list that a method reads. */
+  /** Returns the caching hints of the list that a method reads. */
   readonly listHints: (method: string) => Hints | undefined
 }
 
@@ -114,10 +117,10 @@ export const make = (options: Options, state: State, { isVisible, listHints }: L
   }
 }
 
-/** No handler of a proxy needs services. */
+/** The context of the handlers, which is empty because the handlers of a proxy need no services. */
 const context = Context.empty()
 
-/** While a long list is registered, other fibers can run. */
+/** Lets other fibers run while a long list is registered. */
 const yields = { yields: true }
 
 const register = (self: Self, { entry, own }: Naming.Named): Effect.Effect<void, never, Scope.Scope> => {
@@ -133,7 +136,7 @@ const register = (self: Self, { entry, own }: Naming.Named): Effect.Effect<void,
   }
 }
 
-/** Why calls of a tool of the upstream are refused; `undefined` when the calls are not refused. */
+/** Returns why calls of a tool of the upstream are refused; `undefined` when calls are accepted. */
 export const refusalOf = (
   { fingerprints, name, state }: Pick<Options, "fingerprints" | "name"> & { readonly state: State },
   tool: string
@@ -242,10 +245,10 @@ const unlistedTools = (self: Self) =>
     call: (args, tool) => callTool(self, tool, args)
   }, yields)
 
-/** The check that hides an entry from a client when the upstream does not list it in the session of this client. */
+/** Returns the check that hides an entry from a client when the upstream does not list it in the session of this client. */
 const seenBy = ({ isEach, isVisible }: Self, entry: ProxyEntry) => isEach() ? [visible(isVisible(entry))] : undefined
 
-/** A check for visibility. The server runs the check with the services of the request. */
+/** Makes a check for visibility. The server runs the check with the services of the request. */
 const visible = (check: Effect.Effect<boolean, never, ServerSession | RequestContext>) => ({
   _tag: "Visibility" as const,
   check: () => check as Effect.Effect<boolean>
@@ -256,7 +259,7 @@ const withArguments = (name: string, args: unknown): JsonObject => ({
   ...(args === undefined ? undefined : { arguments: args })
 })
 
-/** Calls a tool of the upstream. A refusal is given as a result, because hosts show only results to models. */
+/** Calls a tool of the upstream. A refusal becomes a result with an error, because hosts show only results to models. */
 const callTool = (self: Self, tool: string, args: unknown, support?: "optional" | "required") =>
   Effect.suspend(() => {
     const reason = refusalOf(self, tool)
@@ -316,18 +319,18 @@ const checks: Readonly<Record<CheckedMethod, (value: unknown) => boolean>> = {
 }
 
 /**
- * The result that is passed on; `undefined` when the value is not a valid result of the method. Content of a kind that this library does
- * not know is passed on unchanged, because the client may know it.
+ * Returns the result for the client; `undefined` when the value is not a valid result of the method. Content of a kind that this library
+ * does not know is passed on unchanged, because the client may know this kind.
  */
 const validResult = (method: CheckedMethod, result: JsonObject): JsonObject | undefined => {
   const conforms = checks[method]
   return conforms(result) || conforms(readable(method, result)) ? MethodHandler.unchecked(result) : undefined
 }
 
-/** The result with an empty text in place of each content of an unknown kind. */
+/** Returns the result with an empty text in place of each content of an unknown kind. */
 const readable = (method: CheckedMethod, result: JsonObject): unknown => {
   if (method === "tools/call") {
-    // Clients accept a result with structured content and without `content`, so the proxy accepts it, too.
+    // Clients accept a result with structured content and without `content`, so the proxy accepts such a result, too.
     return { ...result, content: Array.isArray(result.content) ? result.content.map(known) : result.content ?? [] }
   }
   if (method === "prompts/get" && Array.isArray(result.messages)) {
@@ -347,8 +350,9 @@ const known = (content: unknown): unknown =>
     : content
 
 /**
- * The check for the visibility of a tool, in a proxy with these extensions; `undefined` for a tool that every client may get. A client that
- * has not declared MCP Apps does not get tools that are only for views, because this client could give them to its model.
+ * Returns the check for the visibility of a tool, in a proxy with these extensions; `undefined` for a tool that every client may get. A
+ * client that has not declared MCP Apps does not get tools that are only for views, because this client could give these tools to its
+ * model.
  */
 const visibilityOf = (
   tool: Tool,

@@ -1,9 +1,10 @@
 /**
- * Keeps the entries that are registered with the server equal to the lists of an upstream, which `Proxy` passes to it. The mirror adds new
- * entries, removes entries that are gone, and replaces entries that have changed; the server notifies its clients. While the upstream
- * cannot be reached, the server does not list the entries, and a client that calls an entry gets an error with the name of the upstream.
+ * Registers the entries of an upstream with the server, and keeps them equal to the lists of the upstream. `Proxy` passes the lists to this
+ * module. The mirror adds new entries, removes entries that are gone, and replaces entries that have changed. Then the server notifies its
+ * clients. While the upstream cannot be reached, the server does not list the entries, and a client that calls an entry gets an error with
+ * the name of the upstream.
  *
- * The lists may differ from session to session. The entries of all sessions are registered; a client with its own session sees only the
+ * The lists may differ from session to session. The entries of all sessions are registered; a client with its own session gets only the
  * entries of this session. `Naming` chooses and names the entries, `EntryChanges` compares them with the registered entries, and
  * `EntryRegistration` registers each entry.
  */
@@ -29,7 +30,7 @@ import * as Uris from "./Uris.js"
 
 export interface Options extends EntryRegistration.Options, Naming.Options {
   readonly maxEntries: number
-  /** The owner of the session of a client, as it was passed to `setOwn`. Waits until the lists of the owner are set. */
+  /** Returns the owner of the session of a client: the object that was passed to `setOwn`. Waits until the lists of the owner are set. */
   readonly ownerOf: (session: ServerSessionService) => Effect.Effect<object | undefined>
   /** Whether the upstream has resources, listed or not. */
   readonly hasResources: () => boolean
@@ -37,17 +38,17 @@ export interface Options extends EntryRegistration.Options, Naming.Options {
 
 export interface Mirror {
   /**
-   * Sets the lists of the shared session; `undefined` while the upstream cannot be reached. `reported` are the kinds of lists for which the
-   * upstream has sent a notification.
+   * Sets the lists of the shared session. `lists` is `undefined` while the upstream cannot be reached. `reported` are the kinds of lists
+   * for which the upstream has sent a notification.
    */
   readonly set: (lists: UpstreamLists | undefined, reported: ReadonlyArray<Registry.Kind>) => Effect.Effect<void>
-  /** Like `set`, for the session of one client; `undefined` when this session has ended. */
+  /** Sets the lists of the session of one client. `lists` is `undefined` when this session has ended. */
   readonly setOwn: (
     owner: object,
     lists: UpstreamLists | undefined,
     reported: ReadonlyArray<Registry.Kind>
   ) => Effect.Effect<void>
-  /** The URI that clients know for a URI of the upstream. */
+  /** Converts a URI of the upstream to the URI that clients get. */
   readonly toOwn: (uri: string) => string
   /** Registers the entries again, after the application has accepted a changed tool. */
   readonly renew: Effect.Effect<void>
@@ -65,21 +66,21 @@ interface Wanted extends Version {
 
 interface Self extends Options {
   readonly scope: Scope.Scope
-  /** Lets one update run at a time. */
+  /** The lock that lets only one update run at a time. */
   readonly lock: Semaphore.Semaphore
   readonly registration: EntryRegistration.EntryRegistration
-  /** The registered entries, by kind and name. `add` and `remove` change it. */
+  /** The registered entries, by kind and name. `add` and `remove` change this map. */
   readonly registered: Map<string, Registered>
   /** The lists of each session with the upstream, by the owner of the session; `put` writes them. */
   readonly sources: Map<object, UpstreamLists>
   readonly report: ListReport.ListReport
   /** `set` changes `isListed`; `update` changes `uris` and `fingerprints`. */
   readonly state: EntryRegistration.State
-  /** The listed texts of the entries that were left out because a function of the application has thrown. `reportFailed` writes it. */
+  /** The JSON texts of the entries that were left out because a function of the application has thrown. `reportFailed` writes this map. */
   failing: ReadonlyMap<string, string>
 }
 
-/** The entries are removed when the scope closes. */
+/** Makes a mirror. It removes its entries when the scope closes. */
 export const make = (options: Options): Effect.Effect<Mirror, never, Scope.Scope> =>
   Effect.map(Effect.zip(Effect.scope, ListReport.make), ([scope, report]) => {
     const state: EntryRegistration.State = { isListed: false, uris: Uris.same, fingerprints: new Map() }
@@ -124,7 +125,7 @@ const put = (
   if (lists === undefined) sources.delete(owner)
   else sources.set(owner, lists)
   const before = reported.map((kind) => revisionOf(self, kind))
-  // The upstream has sent a notification, but the lists are unchanged. Clients are notified nevertheless.
+  // Runs when the upstream has sent a notification, but the lists are unchanged. Clients are notified nevertheless.
   const silent = Effect.suspend(() =>
     Effect.forEach(
       reported.filter((kind, i) => revisionOf(self, kind) === before[i]),
@@ -138,7 +139,7 @@ const put = (
 const revisionOf = ({ registry }: Self, kind: Registry.Kind): number =>
   kind === "resources" ? registry.resources.revision + registry.templates.revision : registry[kind].revision
 
-/** Whether the upstream lists an entry to the client of a request. */
+/** Returns whether the upstream lists an entry to the client of a request. */
 const isVisible = (
   { ownerOf, sources }: Self,
   { kind, name }: ProxyEntry
@@ -161,7 +162,7 @@ const update = Effect.fnUntraced(function*(self: Self) {
   }
   yield* reportFailed(self, failed)
   yield* self.report.report(listings(name, entries))
-  // Without any lists the upstream cannot be reached, which is not a change of its tools.
+  // When there are no lists, the upstream cannot be reached. This is not a change of its tools.
   if (fingerprints !== undefined && sources.size > 0) state.fingerprints = yield* fingerprints.see(name, lists.tools)
   if (self.rename !== undefined) state.uris = urisOf(entries)
   const wanted = wantedOf(self, entries)
@@ -184,7 +185,7 @@ const remove = ({ registered }: Self, key: string): Effect.Effect<void> =>
     return ScopeEnd.close(scope, Exit.void)
   })
 
-/** Everything that has to be registered: the entries, and the handlers for what the upstream serves but does not list. */
+/** Returns everything that has to be registered: the entries, and the handlers for what the upstream serves but does not list. */
 const wantedOf = (self: Self, entries: ReadonlyArray<Naming.Named>): ReadonlyMap<string, Wanted> => {
   const { register, unlistedResources, unlistedTools } = self.registration
   const startsTasks = self.startsTasks() !== undefined
@@ -203,7 +204,7 @@ const wantedOf = (self: Self, entries: ReadonlyArray<Naming.Named>): ReadonlyMap
 
 const kinds = ["tool", "prompt", "resource", "template"] as const
 
-/** The names and texts that the upstream lists, for a report. */
+/** Returns the names and texts that the upstream lists, for a report. */
 const listings = (server: string, entries: ReadonlyArray<Naming.Named>): ReadonlyArray<ListReport.Listing> =>
   kinds.map((kind) => ({
     subject: `the entries of the kind ${kind} of the upstream`,
@@ -239,7 +240,7 @@ const reportFailed = (self: Self, failed: ReadonlyArray<Naming.Failed>): Effect.
 /** The owner of the lists for clients without their own session. */
 const everyone = {}
 
-/** The entries of all lists. Of several entries with the same name, the first is used. */
+/** Returns the entries of all lists. When several entries have the same name, the first of these entries is used. */
 const union = (all: ReadonlyArray<ServerLists>): ServerLists => ({
   tools: joined(all.map(({ tools }) => tools), ({ name }) => name),
   prompts: joined(all.map(({ prompts }) => prompts), ({ name }) => name),
@@ -260,7 +261,7 @@ const joined = <A>(lists: ReadonlyArray<ReadonlyArray<A>>, keyOf: (one: A) => st
 
 const texts = new WeakMap<object, string>()
 
-/** The JSON text of an entry, which is computed only once for each entry. */
+/** Returns the JSON text of an entry. The text is computed only once for each entry. */
 const textOf = (listed: object): string => {
   let text = texts.get(listed)
   if (text === undefined) texts.set(listed, text = JSON.stringify(listed))

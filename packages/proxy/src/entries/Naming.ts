@@ -1,7 +1,7 @@
 /**
- * Chooses the entries of an upstream that clients get, and the names that clients see, for `Mirror`. Invisible characters are removed from
- * the names of tools and prompts. When `rename` gives the same name to two entries, clients get the first entry. An entry for which
- * `filter` or `rename` throws is left out. `Uris` converts the URIs in requests and results to these names.
+ * Chooses the entries of an upstream that clients get, and their names for clients, for `Mirror`. Invisible characters are removed from the
+ * names of tools and prompts. When `rename` gives the same name to two entries, clients get the first entry. An entry for which `filter` or
+ * `rename` throws is left out. When `rename` changes URIs, `Uris` converts the URIs in requests and results.
  */
 import type { ServerLists } from "@effect-mcp/core/unstable/client/Entries"
 import * as HiddenCharacters from "@effect-mcp/core/unstable/protocol/HiddenCharacters"
@@ -14,7 +14,7 @@ export interface Options {
   readonly filter?: ((entry: ProxyEntry) => boolean) | undefined
 }
 
-/** An entry with the name that clients see. */
+/** An entry, and its name for clients. */
 export interface Named {
   readonly own: string
   readonly entry: ProxyEntry
@@ -26,7 +26,7 @@ export interface Failed {
   readonly error: unknown
 }
 
-/** The entries that clients get, at most `max`. `left` is how many further entries there are. */
+/** Returns the entries that clients get, at most `max`. `left` is how many further entries were left out. */
 export const named = (
   lists: ServerLists,
   options: Options,

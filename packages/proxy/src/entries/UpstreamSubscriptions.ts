@@ -1,9 +1,9 @@
 /**
- * The subscriptions of clients to resources of the upstream, for `Proxy`. A client with its own session subscribes in this session. All
- * other clients share one subscription for each resource. When a session with the upstream is opened again, this module subscribes again
- * and notifies the clients, because they may have missed a change.
+ * Subscribes to resources of the upstream for clients, for `Proxy`. For a client with its own session with the upstream, this module
+ * subscribes in this session. All other clients share one subscription for each resource. When a session with the upstream is opened again,
+ * this module subscribes again, and notifies the clients, because the clients may have missed a change.
  *
- * When the transport itself replaces a session, as over HTTP with revision 2025-11-25 or earlier, this module does not notice it, and the
+ * The transport itself may replace a session, as over HTTP with revision 2025-11-25 or earlier. This module does not notice this, and the
  * subscriptions of the old session are lost.
  */
 import type { ClientSessionService } from "@effect-mcp/core/ClientSession"
@@ -23,20 +23,20 @@ interface Resource {
   /** How many clients are subscribed to the resource. */
   clients: number
   isSubscribed: boolean
-  /** The request for the subscription. Every client that subscribes meanwhile waits for this request, and gets its result. */
+  /** The request that subscribes. A client that subscribes while this request runs waits for the same request, and gets its result. */
   readonly subscribing: SingleFlight.SingleFlight<void, McpError>
 }
 
 export interface Options {
   readonly name: string
-  /** The link that only this client has; `undefined` for a client that uses the shared link. */
+  /** Returns the link that only this client has; `undefined` for a client that uses the shared link. */
   readonly own: (session: ServerSessionService) => Effect.Effect<Link | undefined, McpError>
-  /** The open session of a client with its own link. */
+  /** Returns the open session of a client with its own link. */
   readonly ownNow: (session: ServerSessionService) => ClientSessionService | undefined
   /** The link that all other clients share. */
   readonly shared: Effect.Effect<Link, McpError>
   readonly sharedNow: () => ClientSessionService | undefined
-  /** Runs an effect for which no client waits. */
+  /** Runs an effect in the background; no client waits for it. */
   readonly run: (effect: Effect.Effect<void>) => void
   readonly toOwn: (uri: string) => string
   /** Notifies all subscribed clients of a change. */
@@ -85,7 +85,10 @@ const begin = (self: Self, uri: string, session: ServerSessionService): Effect.E
       ? add(self, self.sharedWanted, uri, self.shared, self.sharedNow)
       : add(self, wantedOf(self, session), uri, Effect.succeed(link), () => self.ownNow(session)))
 
-/** Counts one more client, until the scope closes. The first client subscribes at the upstream, and the last client unsubscribes. */
+/**
+ * Counts one more client of a resource, until the scope closes. For the first client, subscribes at the upstream. After the last client,
+ * unsubscribes.
+ */
 const add = (
   { name, run }: Self,
   wanted: Wanted,
@@ -118,7 +121,9 @@ const add = (
       )
   })
 
-/** Passes on the updates of a session with the upstream, and subscribes again to the resources of its clients. */
+/**
+ * Passes on the updates of resources in a session with the upstream, and subscribes again to the resources of the clients of this session.
+ */
 const following = Effect.fnUntraced(function*(
   { name, toOwn }: Self,
   session: ClientSessionService,
@@ -135,7 +140,7 @@ const following = Effect.fnUntraced(function*(
   yield* Effect.forkScoped(Effect.interruptible(again))
 })
 
-/** Counts one client less. Gives `true` when no client is subscribed to the resource any more. */
+/** Counts one client less. Returns `true` when no client is subscribed to the resource any more. */
 const remove = (wanted: Wanted, uri: string, resource: Resource): boolean => {
   resource.clients--
   const isLast = resource.clients === 0

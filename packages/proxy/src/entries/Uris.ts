@@ -1,7 +1,8 @@
 /**
  * Converts URIs of resources between the upstream and the clients, for a proxy that renames resources. A renamed template keeps its
- * variables. So a URI that matches the template of one side is converted with the values of its variables. `Naming` gives the names,
- * `Mirror` makes the `Uris` of the present entries, and `EntryRegistration` converts URIs.
+ * variables. So a URI that matches a template of the upstream is converted by putting the values of its variables into the renamed
+ * template, and the reverse. `Naming` gives the names, `Mirror` makes the `Uris` of the present entries, and `EntryRegistration` converts
+ * URIs.
  */
 import type { JsonObject } from "@effect-mcp/core/protocol/Json"
 import * as UriKey from "@effect-mcp/core/unstable/protocol/UriKey"
@@ -17,11 +18,11 @@ export interface Renamed {
 }
 
 export interface Uris {
-  /** The URI that clients know for a URI of the upstream. */
+  /** Converts a URI of the upstream to the URI that clients get. */
   readonly toOwn: (uri: string) => string
-  /** Gives a function that converts the URIs of a template that clients read to URIs of the upstream. */
+  /** Returns a function for one template. The function converts the URIs that clients read to URIs of the upstream. */
   readonly toUpstream: (template: Renamed) => (uri: string) => string
-  /** The result of the upstream, in which the URIs of the upstream are replaced by the URIs that clients know. */
+  /** Converts all URIs in a result of the upstream to the URIs that clients get. */
   readonly inResult: (result: JsonObject) => JsonObject
 }
 

@@ -1,18 +1,17 @@
 /**
- * Finds the call of a client to which a message of the upstream belongs, for `Link`. The functions have no effects.
+ * Finds the call of a client to which a message of the upstream belongs, for `Link`. The functions only compute and do not change anything.
  *
  * - A message that names a task belongs to the call that has become this task.
  * - A message on the stream of a request, as over HTTP, belongs to the call that has sent this request.
- * - When no call has this task or this request, the message may belong to any call that runs as a task. Such a call may not know its task
- *   yet, and other requests read its task.
- * - A message that names neither a task nor a request may belong to any running call. If only one call runs, the message belongs to this
- *   call.
+ * - When no call has this task or this request, the message may belong to any call that runs as a task. The reason is that a call may not
+ *   yet have the id of its task, and that other requests read its task.
+ * - A message without a task and without a request may belong to any running call. If only one call runs, the message belongs to this call.
  */
 import type { RequestId } from "@effect-mcp/core/Message"
 import type { JsonObject } from "@effect-mcp/core/protocol/Json"
 import { keys } from "@effect-mcp/core/protocol/Meta"
 
-/** The ids by which messages of the upstream name a call. The call adds the ids of its requests and sets its task. */
+/** The ids by which messages of the upstream refer to a call. The call adds the ids of its requests and sets its task. */
 export interface Marks {
   readonly requests: Set<RequestId>
   /** The id of the task that the call has become. `true` while the call waits for this id; `undefined` when the call is not a task. */
@@ -23,7 +22,7 @@ export interface Marks {
 
 export const marks = (): Marks => ({ requests: new Set(), task: undefined, questions: 0 })
 
-/** What a message says about its call. */
+/** The information in a message about its call. */
 export interface Named {
   /** The request on whose stream the message came. */
   readonly call?: RequestId | undefined

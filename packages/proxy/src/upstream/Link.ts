@@ -1,7 +1,7 @@
 /**
- * A link is one session with the upstream, together with the calls of clients that run in this session. The link passes each question and
- * each log message of the upstream to the client of the call that it belongs to. `CallOfMessage` finds this call. When the call cannot be
- * found, no client gets the message, because a message for one client must not reach another client.
+ * Makes links. A link is one session with the upstream, together with the calls of clients that run in this session. Each question and each
+ * log message of the upstream belongs to a call, and the link passes the message to the client of this call. `CallOfMessage` finds the
+ * call. When it does not find the call, no client gets the message, because a message for one client must not reach another client.
  *
  * `Links` has the links of single clients, and `ListingLink` has the link that lists the entries. `Sessions` chooses the link of a client,
  * and `Forward` runs calls in links.
@@ -36,7 +36,7 @@ import * as UpstreamQuestions from "./UpstreamQuestions.js"
 
 /** A call of a client that waits for the upstream. */
 export interface Running {
-  /** The session of the client's request. A client that answers a question sends a new request, which has a new session. */
+  /** Returns the session of the client's request. A client that answers a question sends a new request, which has a new session. */
   readonly session: () => ServerSessionService
   readonly ask: UpstreamQuestions.Ask
 }
@@ -45,20 +45,20 @@ export interface Link {
   readonly session: ClientSessionService
   /** `ListingLink` and `Links` complete this when the session has ended and no new request gets the link. */
   readonly gone: Deferred.Deferred<void>
-  /** Counts the calls that run in the link. The link that follows the lists for all clients counts the calls of all clients. */
+  /** Counts the calls that run in the link. The shared link, which follows the lists, counts the calls of all clients. */
   readonly calls: OwnCalls
   /** Collects the caching hints of the lists that are read in the link. */
   readonly hints: HintsRead
   /**
    * Runs a call. While the call runs, its client gets the questions and log messages of the upstream for this call. The call writes to
-   * `marks` the ids by which messages of the upstream name it.
+   * `marks` the ids by which messages of the upstream refer to the call.
    */
   readonly during: <A, E>(
     running: Running,
     call: (marks: CallOfMessage.Marks) => Effect.Effect<A, E>
   ) => Effect.Effect<A, E>
   /**
-   * Runs a call, and passes the progress for the token that the call gives to `listen` to `report`. All progress is reported before the
+   * Runs a call, and passes its progress to `report`. The call gives its progress token to `listen`. All progress is reported before the
    * call ends.
    */
   readonly reporting: <A, E>(
@@ -66,7 +66,8 @@ export interface Link {
     call: (listen: (token: RequestId) => void) => Effect.Effect<A, E>
   ) => Effect.Effect<A, E>
   /**
-   * Sets the lowest level of the log messages that the upstream sends. In a shared link, the lowest level that any client has set holds.
+   * Sets the lowest level of the log messages that the upstream sends. In a shared link, the upstream gets the lowest level that any client
+   * has set.
    */
   readonly setLevel: (level: LoggingLevel) => Effect.Effect<void>
   /** Notifies the upstream that the roots of the client have changed. */
@@ -84,7 +85,7 @@ export interface Options {
   readonly calls: readonly [OwnCalls, ...ReadonlyArray<OwnCalls>]
   /** Whether clients share the link. */
   readonly isShared: boolean
-  /** The session of the client that owns the link, for messages that belong to no call; `undefined` when clients share the link. */
+  /** Returns a session of the client that owns the link, for messages that belong to no call; `undefined` when clients share the link. */
   readonly standalone: () => ServerSessionService | undefined
 }
 
@@ -132,7 +133,7 @@ export const open = Effect.fnUntraced(function*(options: Options): Effect.fn.Ret
   }
 })
 
-/** The client that gets a notification of the upstream; `undefined` when it cannot be determined. */
+/** Returns the session of the client that gets a notification of the upstream; `undefined` when the client cannot be determined. */
 const notified = (
   options: Options,
   running: Self["running"],
@@ -145,17 +146,17 @@ const notified = (
     case "Outside":
       return options.standalone()
     case "Several":
-      // All calls are of one client, so it does not matter in which call the client gets the notification.
+      // All calls belong to one client, so any of the calls can pass the notification to this client.
       return areOfOneClient(found.calls) ? found.calls.at(-1)?.session() : undefined
   }
 }
 
 /**
- * Asks the client of the call to which a question belongs. When no call is found and a client owns the link, this client is asked outside
- * of its calls.
+ * Asks the client of the call to which a question belongs. When no call is found and one client owns the link, asks this client outside of
+ * its calls.
  */
 const asking = (options: Options, running: Self["running"]) => (question: UpstreamQuestions.Question) =>
-  // When an answer that names a task has arrived just before, its call must see the answer first.
+  // An answer that names a task may have arrived just before. Its call must read this answer first.
   Effect.flatMap(Effect.zipLeft(FeatureContext, Effect.yieldNow()), ({ call, meta }) => {
     const found = CallOfMessage.of(running, { call, meta })
     const asks = found._tag === "Call"
@@ -175,8 +176,8 @@ const asking = (options: Options, running: Self["running"]) => (question: Upstre
   })
 
 /**
- * Of several calls of one client, the only call that does not wait for an answer of the client; `undefined` when there is not exactly one
- * such call.
+ * Returns the call that does not wait for an answer of its client, among several calls of one client; `undefined` when there is no such
+ * call or more than one.
  */
 const onlyBusy = (running: Self["running"], calls: ReadonlyArray<Running>): Running | undefined => {
   const busy = areOfOneClient(calls) ? calls.filter((one) => running.get(one)?.questions === 0) : []
@@ -190,10 +191,10 @@ const areOfOneClient = (calls: ReadonlyArray<Running>): boolean => {
 
 const unknown = (method: string, found: CallOfMessage.Found<Running>): string =>
   `The proxy cannot tell which call "${method}" is for: ` + (found._tag !== "Several"
-    ? "no call runs that it belongs to"
+    ? "it belongs to no running call"
     : `${found.calls.length} calls run, and the upstream does not say which of them asks; call one after another`)
 
-/** Passes completed elicitations to clients, and logs diagnostics of the session, until the scope closes. */
+/** Passes notifications about completed elicitations to clients, and logs diagnostics of the session, until the scope closes. */
 const listen = Effect.fnUntraced(function*({ options, running, session }: Self) {
   yield* Listening.fork(
     session.elicitationsCompleted,
@@ -254,8 +255,8 @@ interface Logs {
 export const MAX_LOGS = 256
 
 /**
- * Passes the log messages of one session to clients, in their order. `target` gives the client of a message. While a client reads slowly,
- * up to `MAX_LOGS` messages wait, and further messages are dropped.
+ * Passes the log messages of one session to clients, in their order. `target` gives the client of a message. When a client reads slowly, up
+ * to `MAX_LOGS` messages wait, and further messages are dropped.
  */
 export const passLogs = (
   target: (message: CallOfMessage.Named) => ServerSessionService | undefined
@@ -292,7 +293,7 @@ interface TaskProgress extends Pick<Link, "reporting"> {
 
 /**
  * Reports the progress of calls that have become tasks at an upstream of revision 2025-11-25 or earlier. Such progress arrives after the
- * call was answered, when the `onProgress` of the request no longer gets it. The notifications still have the token of the call.
+ * answer to the request, so the `onProgress` of the request does not get it. The notifications still have the token of the call.
  */
 const taskProgressOf = (): TaskProgress => {
   const listeners = new Map<unknown, (progress: Progress.Progress) => void>()

@@ -1,10 +1,11 @@
 /**
- * The links of single clients: each client of the proxy has a session with the upstream. The link of a client with a session closes when
- * the client disconnects. Clients of revision 2026-07-28 have no session: the requests of one pipe or one principal with equal capabilities
- * share a link, which closes some time after the last request. Requests of anonymous clients over HTTP share a link in the same way if only
- * programs of this machine can reach the server; otherwise each anonymous request opens a new link.
+ * Opens and closes the links of single clients. A link is a session with the upstream that only one client uses. The link of a client with
+ * a session closes when the client disconnects. Clients of revision 2026-07-28 have no session. Their requests share a link if they come
+ * over the same stdio connection or from the same authenticated user, with equal capabilities. This link closes some time after the last
+ * request. Requests of anonymous clients over HTTP share a link in the same way if only programs of this machine can reach the server.
+ * Otherwise each anonymous request opens a new link.
  *
- * `Sessions` chooses between such a link and the shared link. `Link` is one session with the upstream; `ListingLink` has the shared link.
+ * `Sessions` chooses between such a link and the link that clients share. `Link` makes a link; `ListingLink` has the shared link.
  */
 import { forOperator } from "@effect-mcp/core/ClientLogger"
 import type { ClientCapabilities } from "@effect-mcp/core/protocol/Capabilities"
@@ -42,23 +43,24 @@ export interface Options {
 }
 
 export interface Links {
-  /** Logs a warning, the first time only, that each request of an anonymous client opens a link. */
+  /** Logs a warning that each request of an anonymous client opens a link. Logs it only the first time. */
   readonly warnOfAnonymous: Effect.Effect<void>
-  /** The link of the client of a request. The link stays open at least until the scope closes. */
+  /** Returns the link of the client of a request. The link stays open at least until the scope closes. */
   readonly of: (session: ServerSessionService) => Effect.Effect<Link, McpError, Scope.Scope>
   /**
-   * Remembers the session of a client that has completed the handshake. Through this session the client is reached outside of its requests.
+   * Remembers the session of a client that has completed the handshake. Through this session the proxy sends messages outside of the
+   * client's requests.
    */
   readonly begin: (session: ServerSessionService) => void
-  /** The open link of a client; `undefined` when none is open. */
+  /** Returns the open link of a client; `undefined` when the client has no open link. */
   readonly existing: (session: ServerSessionService) => Link | undefined
-  /** The open link of a client whose lists were read; `undefined` otherwise. */
+  /** Returns the open link of a client whose lists were read; `undefined` otherwise. */
   readonly listedNow: (session: ServerSessionService) => Link | undefined
-  /** The link of a client with a session. Opens the link, and waits until its lists were read. */
+  /** Returns the link of a client with a session. Opens the link, and waits until its lists were read. */
   readonly listed: (session: ServerSessionService) => Effect.Effect<Link, McpError>
 }
 
-/** The `client` in the `Key` of all clients without a session and a user, at a server that only programs of this machine can reach. */
+/** The member `client` of the `Key` for all anonymous clients, at a server that only programs of this machine can reach. */
 const anonymousOfMachine = {}
 
 class Key implements Equal.Equal {
@@ -66,7 +68,7 @@ class Key implements Equal.Equal {
 
   constructor(readonly client: object | string, readonly session: ServerSessionService) {
     // A session declares its capabilities once, but each request of revision 2026-07-28 declares capabilities. Only the capabilities that
-    // the upstream sees distinguish links.
+    // the proxy declares to the upstream distinguish links.
     this.text = session.client.sessionScope === undefined
       ? JSON.stringify(UpstreamQuestions.passed(session.client.capabilities))
       : ""
@@ -89,13 +91,13 @@ interface Opened {
 }
 
 interface Self extends Options {
-  /** The links of clients, each from the moment at which it begins to open. */
+  /** The links of clients, including links that are still opening. */
   readonly all: RcMap.RcMap<Key, Link, McpError>
   readonly run: (effect: Effect.Effect<void>) => void
   readonly warnOfAnonymous: Effect.Effect<void>
   /** How many links anonymous requests have opened; `ofUnknown` counts. */
   readonly anonymous: Ref.Ref<number>
-  /** The sessions that reach clients outside of their requests, by the keys of the clients; `begin` writes them. */
+  /** The sessions through which the proxy sends messages outside of requests, by the keys of the clients; `begin` writes them. */
   readonly standalones: WeakMap<object, ServerSessionService>
   /** The open links of clients with a session, by the keys of the clients; `opening` writes them. */
   readonly opened: WeakMap<object, Opened>
@@ -160,7 +162,7 @@ const openedBy = ({ opened }: Self, { client: { key } }: ServerSessionService) =
   typeof key === "object" ? opened.get(key) : undefined
 
 const opening = Effect.fnUntraced(function*(self: Self, { client, session }: Key, end: Effect.Effect<void>) {
-  // The client has disconnected before its link began to open, so the link closes with the request that opens it.
+  // The client has disconnected before its link began to open, so the link closes when the request that opens it ends.
   if (typeof client === "object" && self.left.has(client)) yield* end
   const link = yield* self.open(session.client.capabilities, () => standaloneOf(self, session))
   self.run(ended(link, end))
@@ -182,12 +184,12 @@ const ended = ({ gone, session }: Link, takeAway: Effect.Effect<void>): Effect.E
 const get = Effect.fnUntraced(function*(self: Self, key: Key) {
   const { all } = self
   if (!all.has(key)) yield* refuseTooMany(self)
-  // This is uninterruptible, so that each link that opens will also be closed.
+  // This code is uninterruptible, so that each link that opens will also be closed.
   const link = Effect.uninterruptibleMask((restore) =>
     Effect.zipRight(endWithSession(self, key), restore(all.get(key)))
   )
   return yield* Effect.catchAllCause(link, (cause) =>
-    // The link was interrupted because the proxy closes. (An interrupted request would not reach this line.)
+    // The proxy closes, and has interrupted the opening of the link. (An interrupted request would not reach this line.)
     Cause.isInterruptedOnly(cause) ? UpstreamError.of(self.name, "is not connected") : Effect.failCause(cause))
 })
 
@@ -207,7 +209,7 @@ const endWithSession = ({ all, ending, left, run }: Self, key: Key): Effect.Effe
     )
   })
 
-/** A link for one request of an anonymous client. */
+/** Opens a link for one request of an anonymous client. */
 const ofUnknown = Effect.fnUntraced(function*(self: Self, session: ServerSessionService) {
   const { anonymous } = self
   yield* self.warnOfAnonymous
@@ -224,5 +226,5 @@ const ofUnknown = Effect.fnUntraced(function*(self: Self, session: ServerSession
 
 const refuseTooMany = Effect.fnUntraced(function*({ all, anonymous, max, name }: Self) {
   if (all.size() + (yield* Ref.get(anonymous)) < max) return
-  return yield* UpstreamError.of(name, `serves ${max} clients already; try again later`)
+  return yield* UpstreamError.of(name, `already serves ${max} clients; try again later`)
 })

@@ -1,7 +1,7 @@
 /**
- * Follows the lists of one session with the upstream. `ListingLink` uses it, and so does `Proxy` when each client has a session. It reads
- * the lists once, and again after each change that the upstream reports. When a list cannot be read, the old list is kept, and the list is
- * read again later. `ServerLists` of the client reads a list, and limits how often lists are read.
+ * Follows the lists of one session with the upstream: reads the lists once, and again after each change that the upstream reports. When a
+ * list cannot be read, this module keeps the old list, and reads the list again later. `ListingLink` uses this module, and `Proxy` uses it
+ * when each client has its own session. `ServerLists` of core reads a list, and limits how often lists are read.
  */
 import type { Change } from "@effect-mcp/core/ClientSession"
 import type * as Entries from "@effect-mcp/core/unstable/client/Entries"
@@ -22,8 +22,8 @@ export interface UpstreamLists extends Entries.ServerLists {
 const SUBSCRIPTION_WAIT = "5 seconds"
 
 /**
- * Begins to listen for changes, and gives an effect that follows the lists until the session ends. `onFirst` runs once, after the
- * first attempt to read the lists.
+ * Begins to listen for changes. Gives an effect that follows the lists until the session ends. `onFirst` runs once, after the first attempt
+ * to read the lists.
  */
 export const make = (
   name: string,
@@ -39,7 +39,7 @@ export const make = (
     const refresh = Effect.suspend(() => {
       const about = [...reported]
       reported.clear()
-      // Hints that came before, from calls of clients, do not belong to these lists.
+      // Removes the hints that came before from calls of clients, because these hints do not belong to the lists.
       hints.take()
       return Effect.flatMap(ServerLists.read(session, lists), (read) => {
         lists = read.lists
@@ -50,7 +50,7 @@ export const make = (
       raceFirst(session.awaitSubscription, Effect.sleep(SUBSCRIPTION_WAIT)),
       Effect.matchEffect(refresh, {
         onFailure: (error) =>
-          Effect.as(Effect.logWarning(`The upstream "${name}" could not list what it has: ${error.message}`), false),
+          Effect.as(Effect.logWarning(`The upstream "${name}" could not list its entries: ${error.message}`), false),
         onSuccess: ({ isComplete }) => Effect.succeed(isComplete)
       })
     )

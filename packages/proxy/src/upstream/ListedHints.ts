@@ -1,6 +1,6 @@
 /**
- * The caching hints that an upstream of revision 2026-07-28 sends with its lists. `Link` collects the hints of each page, `ListFollower`
- * takes the hints of the lists that it has read, and `Mirror` adds these hints to the lists of the proxy.
+ * Collects the caching hints that an upstream of revision 2026-07-28 sends with its lists. `Link` adds the hints of each page,
+ * `ListFollower` takes the hints of the lists that it has read, and `Mirror` adds these hints to the lists of the proxy.
  */
 import * as CacheHints from "@effect-mcp/core/CacheHints"
 
@@ -17,7 +17,7 @@ export class HintsRead {
     this.hints.set(method, before === undefined ? hints : CacheHints.least([before, hints]))
   }
 
-  /** Gives and removes the hints of all lists that were read since the last call. */
+  /** Returns the hints of all lists that were read since the last call, and removes these hints. */
   take(): ListedHints {
     const { hints } = this
     this.hints = new Map()
@@ -25,7 +25,7 @@ export class HintsRead {
   }
 }
 
-/** The strictest hints for one list among all sessions with an upstream; `undefined` when no session has hints for the list. */
+/** Returns the strictest hints for one list among all sessions with an upstream; `undefined` when no session has hints for the list. */
 export const least = (all: Iterable<ListedHints>, method: string): CacheHints.Hints | undefined => {
   const found = [...all].flatMap((hints) => hints.get(method) ?? [])
   return found.length === 0 ? undefined : CacheHints.least(found)

@@ -1,10 +1,10 @@
 /**
- * The connection on which the proxy follows the upstream's lists of tools, prompts and resources. There is one such connection: `Proxy`
- * starts it, and `Sessions` gives it to clients that share it. When the session ends, the proxy connects again by the schedule `reconnect`.
- * Calls of clients that share the connection wait while it is being opened; after the last attempt has failed, these calls fail at once. A
- * defect is logged and ends all attempts.
+ * Keeps the shared link open. Through this link the proxy follows the upstream's lists of tools, prompts and resources. Each proxy has one
+ * shared link: `Proxy` starts it, and `Sessions` gives it to the clients that share it. When the session ends, this module connects again
+ * by the schedule `reconnect`. While the link is being opened, calls of clients that share the link wait. After an attempt has failed,
+ * these calls fail at once until the next attempt succeeds. This module logs a defect, and does not connect again after a defect.
  *
- * `ListFollower` reads the lists. `Links` opens the connections that belong to one client each.
+ * `ListFollower` reads the lists. `Links` opens the links that belong to one client each.
  */
 import type { ConnectError } from "@effect-mcp/core/ClientError"
 import type { Change, ClientSessionService } from "@effect-mcp/core/ClientSession"
@@ -33,7 +33,7 @@ export interface Options {
 export interface Follower {
   /** Runs when a link is open, before its lists are read. */
   readonly onOpen: (link: Link) => Effect.Effect<void, never, Scope.Scope>
-  /** Gets the present lists of the upstream; `undefined` while the upstream cannot be reached. */
+  /** Gets the present lists of the upstream. `lists` is `undefined` while the upstream cannot be reached. */
   readonly onLists: (
     lists: ListFollower.UpstreamLists | undefined,
     reported: ReadonlyArray<Change>
@@ -43,7 +43,7 @@ export interface Follower {
 export interface ListingLink {
   /** The open link. Waits while the link is being opened. */
   readonly link: Effect.Effect<Link, McpError>
-  /** The session of the open link; `undefined` while no link is open. */
+  /** Returns the session of the open link; `undefined` while no link is open. */
   readonly session: () => ClientSessionService | undefined
   /** Waits until the upstream has listed its entries for the first time. Fails when the first attempt to connect fails. */
   readonly started: Effect.Effect<void, ConnectError>
@@ -57,7 +57,8 @@ type State =
   | { readonly _tag: "Down"; readonly why: McpError }
 
 /**
- * How long clients keep the entries after the session with the upstream has ended. So clients lose no entries when the upstream restarts.
+ * How long the entries stay listed after the session with the upstream has ended. So the lists of clients do not change when the upstream
+ * restarts quickly. A failed attempt to connect removes the entries at once.
  */
 const KEPT = "5 seconds"
 
@@ -65,7 +66,7 @@ const KEPT = "5 seconds"
 const RESET_AFTER = Duration.minutes(1)
 
 interface Self extends Options {
-  /** `become` changes the state; the end of a connection sets it to `Opening`. */
+  /** `become` changes the state. The end of a connection sets the state to `Opening`. */
   state: State
   readonly started: Deferred.Deferred<void, ConnectError>
   readonly unconnected: McpError
@@ -102,7 +103,7 @@ const linkOf = ({ connectTimeout, state, unconnected }: Self): Effect.Effect<Lin
   }
 }
 
-/** Changes the state. Calls that wait for the link get `outcome`. */
+/** Changes the state. Gives `outcome` to the calls that wait for the link. */
 const become = (self: Self, next: State, outcome: Effect.Effect<Link, McpError>): Effect.Effect<void> =>
   Effect.suspend(() => {
     const before = self.state
@@ -130,7 +131,7 @@ const run = (self: Self, follower: Follower): Effect.Effect<void, never, Scope.S
   )
 }
 
-/** Runs one connection or one failed attempt, and gives how long the connection lasted. */
+/** Runs one attempt to connect, and the connection until its end. Gives how long the connection lasted. */
 const lasted = (self: Self, follower: Follower) =>
   Effect.matchEffect(Effect.timed(connection(self, follower)), {
     onFailure: Effect.fnUntraced(function*(error) {
@@ -163,14 +164,14 @@ const connection = Effect.fnUntraced(
   ScopeEnd.scoped
 )
 
-/** Removes the lists when the upstream is not connected again after `KEPT`. */
+/** Removes the lists if the upstream is not connected again after the time `KEPT`. */
 const gone = (self: Self, { onLists }: Follower) =>
   Effect.zipRight(
     Effect.sleep(KEPT),
     Effect.suspend(() => self.state._tag === "Open" ? Effect.void : onLists(undefined, []))
   )
 
-/** Handles a defect: the proxy does not connect again, calls fail with a message that says so, and `started` dies with the defect. */
+/** Handles a defect. The proxy does not connect again, calls fail with a message that says this, and `started` dies with the defect. */
 const broken = (self: Self, { onLists }: Follower, cause: Cause.Cause<never>) => {
   const { failed, name, started } = self
   return Effect.logError(`The proxy of the upstream "${name}" has failed, and does not connect again`, cause).pipe(

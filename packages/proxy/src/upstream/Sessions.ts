@@ -1,7 +1,7 @@
 /**
- * Decides in which session with the upstream the calls of a client run: in the session that all clients share, or in a session that only
- * this client has. The option `sessions` of `Proxy` decides this. Without the option, the revision of the upstream decides: 2025-11-25 or
- * earlier (legacy) or 2026-07-28 (modern).
+ * Chooses the session with the upstream in which the calls of a client run: the session that all clients share, or a session that only this
+ * client has. The choice follows the option `sessions` of `Proxy`. Without this option, an upstream of revision 2025-11-25 or earlier gets
+ * a session for each client, and an upstream of revision 2026-07-28 gets one shared session.
  *
  * `ListingLink` has the session that all clients share; `Links` has the sessions that belong to one client each.
  */
@@ -29,24 +29,24 @@ export interface Options {
 export interface Sessions {
   /** Whether each client gets its own session. `shared` is the shared session with the upstream. */
   readonly isEach: (shared: ClientSessionService) => boolean
-  /** Like `isEach`, for the present shared session. While the upstream is not connected, gives the last result. */
+  /** Returns `isEach` of the present shared session. While the upstream is not connected, returns the last result. */
   readonly isEachNow: () => boolean
-  /** The link for a request of a client. The link stays open at least until the scope closes. */
+  /** Returns the link for a request of a client. The link stays open at least until the scope closes. */
   readonly linkOf: (session: ServerSessionService) => Effect.Effect<Link, McpError, Scope.Scope>
-  /** The link that only this client has; `undefined` for a client that uses the shared link. */
+  /** Returns the link that only this client has; `undefined` for a client that uses the shared link. */
   readonly ownLinkOf: (session: ServerSessionService) => Effect.Effect<Link | undefined, McpError>
   /**
-   * The client's own link, whose lists the client sees; `undefined` for a client that sees the entries of all sessions. Waits until the
-   * lists of this link were read, at most for `connectTimeout`.
+   * Returns the client's own link, if the client gets only the entries of this link; `undefined` for a client that gets the entries of all
+   * sessions. Waits until the lists of this link were read, but at most for `connectTimeout`.
    */
   readonly ownerOf: (session: ServerSessionService) => Effect.Effect<Link | undefined>
 }
 
 interface Self extends Options {
-  /** The last result of `isEachNow`, which alone writes it. */
+  /** The last result of `isEachNow`. Only `isEachNow` writes this member. */
   wasEach: boolean
   /**
-   * The keys of clients whose own session did not list its entries in time. Until the session has listed them, these clients see the
+   * The keys of clients whose own session did not list its entries in time. Until the session has listed its entries, these clients get the
    * entries of all sessions. `ownerOf` adds keys.
    */
   readonly slow: WeakSet<object>

@@ -1,7 +1,7 @@
 /**
- * The errors that a client gets when its request has failed at the upstream (`Forward`, `UpstreamTask`, `WaitingCalls`), or when no link
- * could be opened (`Links`, `ListingLink`). An error that the upstream has sent is passed to the client unchanged. When the request or the
- * answer was lost, the error has the name of the upstream and says what happened. The cause is only in the log, because the text of a
+ * Makes the errors that a client gets when its request has failed at the upstream (`Forward`, `UpstreamTask`, `WaitingCalls`), or when no
+ * link could be opened (`Links`, `ListingLink`). An error that the upstream has sent goes to the client unchanged. When the request or the
+ * answer was lost, the error has the name of the upstream and says what happened. Only the log has the cause, because the text of a
  * transport may contain secrets.
  */
 import type { ClientError, ConnectError } from "@effect-mcp/core/ClientError"
@@ -10,10 +10,13 @@ import { InternalError, isMcpError, type McpError, MethodNotFound } from "@effec
 import type { AskError } from "@effect-mcp/core/ServerSession"
 import * as Effect from "effect/Effect"
 
-/** The failures of a request to the upstream, including the failures of questions to the client that the request has caused. */
+/**
+ * The failures of a request to the upstream. These include failures of the questions that the upstream has asked the client because of the
+ * request.
+ */
 export type ProxyFailure = ClientError | AskError
 
-/** Fails with the error for the client, and logs the cause that the error leaves out. */
+/** Fails with the error for the client, and logs the cause that the error does not contain. */
 export const fail = (upstream: string, method: string, error: ProxyFailure): Effect.Effect<never, McpError> => {
   // Many servers answer with this error when they shut down.
   if (isMcpError(error) && error.message === "Connection closed") {
@@ -55,7 +58,7 @@ const sentences = {
   TransportError: (method: string) => `sent no valid answer to "${method}", or no answer. ${MAY_HAVE}`
 } as const
 
-/** The error for a client. `does` completes a sentence whose subject is the upstream. */
+/** Makes the error for a client. `does` completes the message, which is a sentence whose subject is the upstream. */
 export const of = (upstream: string, does: string): InternalError =>
   new InternalError({ message: `The upstream "${upstream}" ${does}` })
 

@@ -1,8 +1,8 @@
 /**
  * Passes questions of the upstream (elicitation, sampling, roots) to a client of the proxy, without changes to the parameters and the
- * answer. `Link` uses it for the questions of a session; `Forward`, `UpstreamTask` and `WaitingCalls` use it for the questions of a call.
- * `ServerSession` checks that the client has declared the capability for a question. This module also decides which capabilities of a
- * client the upstream sees, and makes the features of the client that calls the upstream.
+ * answer. `Link` passes the questions of a session with this module; `Forward`, `UpstreamTask` and `WaitingCalls` pass the questions of a
+ * call. `ServerSession` checks that the client has declared the capability for a question. This module also decides which capabilities of a
+ * client the proxy declares to the upstream, and makes the features of the client that calls the upstream.
  */
 import type { Question as ServerQuestion } from "@effect-mcp/core/Ask"
 import * as ClientFeatures from "@effect-mcp/core/ClientFeatures"
@@ -61,7 +61,7 @@ const requirementOf = (kind: ServerQuestion<unknown>["kind"], params: JsonObject
   }
 }
 
-/** The questions of a result or of a task; `undefined` when the value is not valid. */
+/** Returns the questions of a result or of a task; `undefined` when the value is not valid. */
 export const of = (requests: unknown): Questions | undefined => {
   if (requests === undefined) return {}
   const isObject = (value: unknown): value is JsonObject => typeof value === "object" && value !== null
@@ -78,7 +78,7 @@ export const all: ClientCapabilities = {
   roots: { listChanged: true }
 }
 
-/** The capabilities that the proxy declares to the upstream for a client that has declared `declared`. */
+/** Returns the capabilities that the proxy declares to the upstream for a client that has declared `declared`. */
 export const passed = (declared: ClientCapabilities): ClientCapabilities => ({
   ...(declares(declared, "sampling")
     ? {
@@ -98,8 +98,8 @@ export const passed = (declared: ClientCapabilities): ClientCapabilities => ({
 })
 
 /**
- * Client features that pass each question of the upstream to `ask`. `rootsChanges` has a stream with an element for each change of the
- * client's roots.
+ * Makes client features that pass each question of the upstream to `ask`. `rootsChanges` gives a stream with an element for each change of
+ * the client's roots.
  */
 export const features = (
   declared: ClientCapabilities,

@@ -1,6 +1,7 @@
 /**
- * The channels to which a node listens, over one connection of `RedisConnection`. A message has no data: it only wakes the listener, which
- * then reads the state. Messages are lost while the connection is lost, so all listeners are woken when the connection listens again.
+ * Listens to channels of Redis for a node, over one connection of `RedisConnection`. A message has no data. It only calls the listener, and
+ * the listener then reads the state. Messages are lost while the connection is lost, so all listeners are called when the connection
+ * listens again.
  *
  * `listeners` has exactly the channels that have at least one listener.
  */
@@ -15,7 +16,7 @@ import type { Client } from "./RedisClient.js"
 /** How many channels one SUBSCRIBE command names at most. */
 const PORTION = 1000
 
-/** How often a PING is sent on the connection. When no reply arrives, the driver replaces the connection. */
+/** How often this module sends a PING on the connection. When no reply arrives, the driver replaces the connection. */
 const CHECK = "2 seconds"
 
 export class Subscriptions {
@@ -49,7 +50,7 @@ export class Subscriptions {
       this.listeners.delete(channel)
       if (this.client.driver.status !== "ready") return Effect.void
       const unsubscribed = Effect.ignore(this.client.command("UNSUBSCRIBE", channel))
-      // A new listener may have been added meanwhile, so the channel is subscribed to again if needed.
+      // A new listener may have been added in the meantime, so this effect subscribes to the channel again if needed.
       return Effect.zipRight(unsubscribed, Effect.ignore(this.subscribed([channel])))
     })
   }
@@ -82,7 +83,7 @@ export const make = (client: Client): Effect.Effect<Subscriptions, never, Scope.
     const subscriptions = new Subscriptions(client)
     const connected = yield* Queue.sliding<void>(1)
     driver.on("ready", () => void Queue.unsafeOffer(connected, undefined))
-    // When this connection is lost meanwhile, the event "ready" of the next connection starts this again.
+    // If this connection is lost in the meantime, the event "ready" of the next connection runs this effect again.
     const again = subscriptions.again.pipe(
       Effect.tapError((error) => Effect.logDebug(`Channels are subscribed to again: ${error.message}`)),
       Effect.retry({ schedule: Schedule.spaced("200 millis"), while: () => driver.status === "ready" })

@@ -1,11 +1,11 @@
 /**
  * One client of Redis or of a Redis cluster, over `ioredis`. `RedisConnection` makes the clients of a node. A client sends every command
- * once. When the connection is lost before the reply arrives, the command fails, because it may have run.
+ * only once. When the connection is lost before the reply arrives, the command fails, because Redis may have run the command.
  *
- * While there is no connection, commands wait for the next connection, up to their timeout. The number and the size of all commands without
- * a reply are limited. A connection on which nothing arrives for as long as the slowest command may take is replaced.
+ * When there is no connection, commands wait for the next connection, up to their timeout. The number and the size of all commands without
+ * a reply are limited. When nothing arrives for the time that the slowest command may take, the client replaces the connection.
  *
- * `waiting` and `size` count a command until the driver has called back, which may be after the timeout of the command.
+ * `waiting` and `size` count a command until the driver has called back. This may be later than the timeout of the command.
  */
 import * as Deadlines from "@effect-mcp/core/unstable/kit/Deadlines"
 import { raceFirst } from "@effect-mcp/core/unstable/kit/Race"
@@ -21,16 +21,15 @@ import { RedisError } from "../RedisError.js"
 export const MAX_WAIT = 2000
 
 /**
- * How much longer than its slowest command a connection may be silent, in milliseconds. So the command fails before the connection is
- * replaced.
+ * How many milliseconds longer than its slowest command a connection may be silent. So the command fails before the connection is replaced.
  */
 const GRACE = 100
 
 export interface Settings {
-  /** In milliseconds. */
+  /** How long a command waits for its reply, in milliseconds. */
   readonly timeout: number
   readonly maxWaiting: number
-  /** In characters. */
+  /** How many characters the waiting commands may have together. */
   readonly maxWaitingSize: number
 }
 
@@ -54,7 +53,7 @@ export class Client {
         this.lost = error
         return
       }
-      // The database in the address does not exist. The driver would go on with another database.
+      // The database in the address does not exist. Without the disconnection the driver would use another database.
       this.refused = error
       driver.disconnect(true)
     })
@@ -77,7 +76,7 @@ export class Client {
   readonly run = (script: Script, ...args: Arguments): Effect.Effect<Reply, RedisError> =>
     Effect.catchAll(
       this.send(this.settings.timeout, "EVALSHA", [[digestOf(script), script.keys, ...args]]),
-      // Redis does not know the script yet, or has forgotten it. Nothing has run, so the whole script is sent.
+      // Redis does not have the script. Nothing has run, so the client sends the whole script.
       (error) =>
         error.cause?.startsWith("NOSCRIPT") === true
           ? this.send(this.settings.timeout, "EVAL", [[script.lua, script.keys, ...args]])
@@ -95,7 +94,7 @@ export class Client {
     return Effect.acquireUseRelease(
       Effect.suspend(() => this.isFull() ? Effect.fail(this.tooMany("any command")) : Effect.succeed(this.waiting++)),
       () =>
-        // This is interruptible even when it runs in a finalizer, because the time limit cannot end what it cannot interrupt.
+        // The wait is interruptible even in a finalizer, because the time limit must be able to interrupt it.
         Effect.interruptible(raceFirst(
           connected,
           Effect.delay(Effect.suspend(() => Effect.fail(this.unreachable())), this.settings.timeout)
@@ -104,7 +103,10 @@ export class Client {
     )
   })
 
-  /** Only the cause has the address and the reason, because an application may show the message to its users. */
+  /**
+   * Makes the error when there is no connection. Only its cause has the address and the reason, because an application may show the message
+   * to its users.
+   */
   private unreachable(): RedisError {
     const error = this.refused ?? this.lost
     // The error of Node has no message when Node has tried several addresses of one name.
@@ -127,7 +129,7 @@ export class Client {
   private tooMany(name: string): RedisError {
     return new RedisError({
       isRefused: true,
-      message: `Redis has not got ${name}: too many commands wait for its answers`,
+      message: `Redis did not get ${name}: too many commands wait for its answers`,
       cause:
         `${this.waiting} commands with ${this.size} characters: wait until Redis answers, or give \`maxWaiting\` or ` +
         "`maxWaitingSize` a higher value"
@@ -197,7 +199,10 @@ export class Client {
   }
 }
 
-/** The name of a command in lower case, by which the driver finds the commands that change the state of the connection. */
+/**
+ * Returns the name of a command in lower case. The driver needs this form to recognize the commands that change the state of the
+ * connection.
+ */
 const lower = (name: string): string => name.toLowerCase()
 
 const sizeOf = (args: Arguments): number => {
@@ -208,7 +213,7 @@ const sizeOf = (args: Arguments): number => {
 
 const digests = new WeakMap<Script, string>()
 
-/** The SHA-1 digest by which Redis knows a script. */
+/** Returns the SHA-1 digest by which Redis identifies a script. */
 const digestOf = (script: Script): string => {
   let digest = digests.get(script)
   if (digest === undefined) digests.set(script, digest = createHash("sha1").update(script.lua).digest("hex"))
@@ -234,8 +239,8 @@ export const connect = (
   Effect.tap(begin(() => open(urls, optionsOf(settings, wait)), settings), ({ ready }) => ready)
 
 /**
- * Begins a connection for channels, as `begin`. After a lost connection it does not subscribe again by itself: `ChannelListeners` does
- * that.
+ * Begins a connection for channels, in the same way as `begin`. After a lost connection, `ChannelListeners` subscribes again, not this
+ * client.
  */
 export const beginSubscriber = (
   urls: ReadonlyArray<string>,
@@ -245,8 +250,8 @@ export const beginSubscriber = (
   begin(() => openSubscriber(urls, optionsOf(settings, 0), driver), settings)
 
 /**
- * Handles the failure of commands that the driver sends by itself and whose outcome it ignores, such as ASKING before a command whose slot
- * moves. An unhandled failure would end the process.
+ * Handles the failure of commands that the driver itself sends and whose outcome the driver ignores, such as `ASKING` before a command
+ * whose slot moves. Without this, such a failure would end the process.
  */
 const handled = (driver: Redis): void => {
   const send = driver.sendCommand.bind(driver)
@@ -256,7 +261,7 @@ const handled = (driver: Redis): void => {
   }
 }
 
-/** The address of Redis, without user and password. */
+/** Returns the address of Redis, without user and password. */
 const location = (driver: Redis | Cluster): string => {
   if (driver instanceof Cluster) return "any address of the cluster"
   const { host, path, port } = driver.options
@@ -265,12 +270,12 @@ const location = (driver: Redis | Cluster): string => {
 
 const optionsOf = ({ timeout }: Settings, wait: number) =>
   ({
-    // A command without a reply may have run, so it must not be sent again.
+    // Redis may have run a command without a reply, so the driver must not send the command again.
     autoResendUnfulfilledCommands: false,
     connectTimeout: timeout,
     maxRetriesPerRequest: 0,
     protocol: 2,
-    // Otherwise a connection to a Redis that has vanished stays open for a quarter of an hour.
+    // Otherwise a connection to a Redis that no longer exists stays open for a quarter of an hour.
     socketTimeout: timeout + wait + GRACE
   }) as const
 
@@ -281,20 +286,21 @@ const open = (urls: ReadonlyArray<string>, options: DriverOptions): Redis | Clus
   // These settings also hold for nodes of the cluster that are not among the addresses.
   const { password, tls, username } = new Redis(urls[0]!, { lazyConnect: true }).options
   return new Cluster([...urls], {
-    // The driver connects to a node at the first command for the node. Meanwhile further commands wait, up to their timeout.
+    // The driver connects to a node of the cluster at the first command for this node. Until then further commands wait, up to their
+    // timeout.
     enableOfflineQueue: true,
     clusterRetryStrategy: retryStrategy,
     redisOptions: { ...options, password, tls, username },
-    // Certificates contain host names. Otherwise the driver would connect to IP addresses.
+    // The driver keeps host names, because certificates contain host names. Otherwise it would connect to IP addresses.
     dnsLookup: (name, found) => found(null, name),
-    // Otherwise the driver sends a command again after its connection was lost.
+    // Otherwise the driver sends a command again after the connection of the command was lost.
     retryDelayOnFailover: 0
   })
 }
 
 /**
- * The connection for channels. In a cluster every node gets all messages, so after a lost connection the next connection goes to another
- * node.
+ * Opens the connection for channels. In a cluster every node gets all messages. So after a lost connection, the next connection goes to
+ * another node.
  */
 const openSubscriber = (
   urls: ReadonlyArray<string>,
@@ -325,7 +331,7 @@ const openSubscriber = (
 
 const isSame = (one: RedisOptions, other: RedisOptions): boolean => one.host === other.host && one.port === other.port
 
-/** Ends the connection and begins another one. Does nothing while the client is connecting. */
+/** Ends the connection and begins another connection. Does nothing while the client is connecting. */
 const reconnect = (driver: Redis | Cluster): void => {
   if (driver.status === "ready") driver.disconnect(true)
 }
@@ -337,8 +343,8 @@ const failed = (message: string, error?: unknown, isRefused = false): RedisError
   new RedisError({ message, isRefused, cause: error instanceof Error ? error.message.slice(0, 200) : undefined })
 
 /**
- * The beginnings of errors that Redis answers before it changes anything. This holds for scripts as well, because Redis does not refuse the
- * rest of a script that has written.
+ * The beginnings of errors that Redis sends before it changes anything. This is true for scripts as well, because Redis does not refuse the
+ * rest of a script that has already written.
  */
 const REFUSALS =
   /^(OOM|READONLY|MISCONF|NOAUTH|WRONGPASS|NOPERM(?! ACL failure in script)|LOADING|BUSY|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|CROSSSLOT|MOVED|ASK|NOREPLICAS|ERR max number of clients reached) ?/
@@ -347,5 +353,5 @@ const REFUSALS =
 const UNSENT =
   /^(Stream isn't writeable|Failed to refresh slots cache|None of startup nodes is available|Too many Cluster redirections)/
 
-/** Whether it is certain that a command has changed nothing, because Redis has refused the command or never got it. */
+/** Returns `true` when a command has certainly changed nothing, because Redis has refused the command or did not get it. */
 const isRefusal = ({ message, name }: Error): boolean => (name === "ReplyError" ? REFUSALS : UNSENT).test(message)

@@ -1,16 +1,23 @@
 /**
- * The names of the keys of sessions, for `RedisEventStore` and `RedisSessionDirectory`. The part in braces decides on which node a cluster
- * stores a key. All keys of one session have the same part, so that one script can check the epoch and store an event.
+ * Makes the names of the keys of sessions, for `RedisEventStore` and `RedisSessionDirectory`. The part in braces decides on which node a
+ * cluster stores a key. All keys of one session have the same part in braces, so that one script can check the epoch of the session and
+ * store an event.
  */
 
-/** The hash of a session in the directory. Only a node with the epoch in the field `epoch` may store events. */
+/**
+ * Returns the key of the hash of a session in the directory. Redis refuses events of an epoch that is lower than the field `epoch` of this
+ * hash.
+ */
 export const session = (prefix: string, id: string): string => `${prefix}{session:${id}}`
 
-/** The index of the streams of a session. */
+/** Returns the key of the index of a session's streams. */
 export const streams = (prefix: string, id: string): string => `${session(prefix, id)}:streams`
 
-/** The events of a stream. */
+/** Returns the key of the events of a stream. */
 export const events = (prefix: string, id: string, stream: string): string => `${session(prefix, id)}:events:${stream}`
 
-/** The facts about a stream: the requests that it answers, whether it has finished, which events were dropped or not stored. */
+/**
+ * Returns the key of the facts about a stream: the requests that the stream answers, whether it has finished, which events were dropped or
+ * not stored.
+ */
 export const about = (prefix: string, id: string, stream: string): string => `${session(prefix, id)}:about:${stream}`

@@ -1,7 +1,7 @@
 /**
- * Reads entries of Redis streams. `RedisChangeBus` and `RedisInbox` follow a stream with `reading`: they read the entries after an id, and
- * wait for new entries. `RedisEventStore` decodes entries with `ofReply`. The caller of `reading` keeps the id of the last entry. So when a
- * connection breaks, no entry is lost and no entry comes twice.
+ * Reads entries of Redis streams. With `reading`, `RedisChangeBus` and `RedisInbox` read the entries after an id, and wait for new entries.
+ * `RedisEventStore` decodes entries with `ofReply`. The caller of `reading` stores the id of the last entry. So when a connection is lost,
+ * no entry is lost and no entry comes twice.
  */
 import * as Effect from "effect/Effect"
 import * as Schedule from "effect/Schedule"
@@ -18,7 +18,7 @@ export interface Entry {
 /** How many entries one read gives at most. */
 const COUNT = 256
 
-/** The entries in a reply to `XRANGE`, or in the part of a reply to `XREAD` that is about one stream. */
+/** Returns the entries in a reply to `XRANGE`, or in the part of a reply to `XREAD` that is about one stream. */
 export const ofReply = (reply: Reply): ReadonlyArray<Entry> =>
   (Array.isArray(reply) ? reply as ReadonlyArray<readonly [string, ReadonlyArray<string>]> : []).map(([id, list]) => {
     const fields: Record<string, string> = {}
@@ -26,14 +26,17 @@ export const ofReply = (reply: Reply): ReadonlyArray<Entry> =>
     return { id, fields }
   })
 
-/** The id of the last entry of a stream; "0-0" when the stream is empty or missing. */
+/** Returns the id of the last entry of a stream; "0-0" when the stream is empty or missing. */
 export const lastId = (
   command: RedisConnectionService["command"],
   stream: string
 ): Effect.Effect<string, RedisError> =>
   Effect.map(command("XREVRANGE", stream, "+", "-", "COUNT", 1), (reply) => ofReply(reply)[0]?.id ?? "0-0")
 
-/** KEYS: the stream. Gives the id of the last entry that was ever added to the stream, and the id of the process of Redis. */
+/**
+ * Reads the end of a stream. KEYS: the stream. Returns the id of the last entry that was ever added to the stream, and the id of the
+ * process of Redis.
+ */
 const look: Script = {
   keys: 1,
   types: ["stream"],
@@ -54,8 +57,8 @@ export interface End {
   /** The id of the last entry that was ever added to the stream, even if the entry was removed. "0-0" when there is no stream. */
   readonly last: string
   /**
-   * The id of the process of Redis. When the id changes, Redis was restarted and may have lost its last entries. "" when Redis does not
-   * give its id.
+   * The id of the process of Redis. When the id changes, Redis was restarted and may have lost its last entries. The id is "" when Redis
+   * does not give it.
    */
   readonly process: string
 }
@@ -66,7 +69,7 @@ export const end = (run: RedisConnectionService["run"], stream: string): Effect.
     return { last, process }
   })
 
-/** Whether the entry with the id `one` was stored before the entry with the id `other`, in the same stream. */
+/** Returns whether the entry with the id `one` was stored before the entry with the id `other`, in the same stream. */
 export const isBefore = (one: string, other: string): boolean => {
   const [time, number] = one.split("-").map(Number)
   const [otherTime, otherNumber] = other.split("-").map(Number)
@@ -78,8 +81,8 @@ type Blocking = Effect.Effect.Success<RedisConnectionService["blocking"]>
 const spaced = Schedule.spaced("200 millis")
 
 /**
- * Waits for entries after the id that `after` gives, and passes them to `entries`. When no entries come within `MAX_WAIT`, or Redis does
- * not answer, `otherwise` runs: it checks whether the stream is still the same. `otherwise` is retried until it succeeds.
+ * Waits for entries after the id that `after` returns, and passes the entries to `entries`. When no entries come within `MAX_WAIT`, or
+ * Redis does not answer, `otherwise` runs. `otherwise` checks whether the stream is still the same, and is retried until it succeeds.
  */
 export const reading = <A>(
   blocking: Blocking,

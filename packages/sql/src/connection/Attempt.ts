@@ -1,9 +1,9 @@
 /**
  * Runs statements within a time limit, for all modules that use the database, and turns the errors of a driver into a `SqlStoreError`. A
- * driver reports a failed COMMIT or ROLLBACK as a defect; this module turns such a defect into a `SqlStoreError` as well.
+ * driver reports a failed COMMIT or ROLLBACK as a defect. This module turns such a defect into a `SqlStoreError` as well.
  *
- * This module tries again while another process locks the SQLite file, and when PostgreSQL has undone a transaction because of another
- * transaction. In both cases nothing has changed.
+ * This module tries statements again in two cases: while another process locks the SQLite file, and when PostgreSQL has undone a
+ * transaction because of another transaction. In these cases nothing has changed in the database.
  */
 import { type SqlClient, TransactionConnection } from "@effect/sql/SqlClient"
 import type { SqlError } from "@effect/sql/SqlError"
@@ -26,7 +26,7 @@ export const isPg = (sql: SqlClient): boolean => sql.onDialectOrElse({ pg: () =>
 
 /**
  * Sets how a connection uses a SQLite file. The timeout of SQLite itself is 0, because SQLite would block the process while it waits for a
- * lock; a `Run` waits without blocking.
+ * lock. A `Run` waits without blocking.
  */
 export const open = (sql: SqlClient): Effect.Effect<void, SqlError> =>
   Effect.forEach(
@@ -38,13 +38,13 @@ export const open = (sql: SqlClient): Effect.Effect<void, SqlError> =>
 /** How many calls of one `Run` may wait for the database. */
 const MAX_WAITING = 10_000
 
-/** A `Run` with a time limit of `limit` milliseconds, and at most `maxWaiting` waiting calls. */
+/** Makes a `Run` with a time limit of `limit` milliseconds, and at most `maxWaiting` waiting calls. */
 export const make = (limit: number, maxWaiting = MAX_WAITING): Run => {
   const again = Schedule.spaced("20 millis").pipe(Schedule.upTo(limit), Schedule.whileInput(isUndone))
   let waiting = 0
   const done = Effect.sync(() => waiting--)
   return <A, E, R>(what: string, effect: Effect.Effect<A, E | SqlError, R>) =>
-    // This is uninterruptible, so that each count up is followed by a count down.
+    // This code is uninterruptible, so that each increase of the count is followed by a decrease.
     Effect.uninterruptibleMask((restore) => {
       if (waiting >= maxWaiting) {
         return Effect.fail(new SqlStoreError({ message: full(what, maxWaiting), isRefused: true }))
@@ -52,7 +52,7 @@ export const make = (limit: number, maxWaiting = MAX_WAITING): Run => {
       waiting++
       let undone: SqlStoreError | undefined
       const onTimeout = () => undone ?? new SqlStoreError({ message: late(what, limit), code: "ETIMEDOUT" })
-      // `TimeLimit.end` is used, because waiting for a connection or for the end of a transaction cannot be interrupted.
+      // `TimeLimit.end` is used, because the wait for a connection or for the end of a transaction cannot be interrupted.
       const once: Effect.Effect<A, Exclude<E, SqlError> | SqlStoreError, R> = Effect.flatMap(
         TimeLimit.end(refusing(what, Effect.mapInputContext(effect, withoutTransaction)), limit),
         Option.match({ onNone: () => Effect.fail(onTimeout()), onSome: (value) => Effect.succeed(value) })
@@ -72,7 +72,7 @@ export const make = (limit: number, maxWaiting = MAX_WAITING): Run => {
 const withoutTransaction = <R>(context: Context.Context<R>): Context.Context<R> =>
   Context.omit(TransactionConnection, LibsqlTransaction)(context as Context.Context<unknown>) as Context.Context<R>
 
-/** The tag under which libSQL clients keep their transaction. A libSQL client even uses the transaction of another client. */
+/** The tag under which libSQL clients store their transaction. A libSQL client even uses the transaction of another client. */
 export const LibsqlTransaction = Context.GenericTag("@effect/sql-libsql/LibsqlClient/LibsqlTransaction")
 
 const full = (what: string, waiting: number) => `The database did not ${what}: ${waiting} statements wait for it`
@@ -104,16 +104,16 @@ const UNDONE = new Set(["40P01", "40001"])
 /** The code of PostgreSQL for a write on a read-only connection. */
 export const READ_ONLY = "25006"
 
-/** Whether statements have failed because another connection had locked the SQLite file. */
+/** Returns whether statements have failed because another connection had locked the SQLite file. */
 export const hasMetLock = (cause: Cause.Cause<unknown>): boolean =>
   Option.exists(find(cause), ({ cause }) => isLocked(codeOf(cause)))
 
 const isLocked = (code: string | undefined): boolean => code?.startsWith("SQLITE_BUSY") === true
 
 /**
- * Whether it is certain that nothing has changed. A statement for which PostgreSQL or SQLite reports an error is undone as a whole. The
- * exceptions are a lost connection (08), an ended process (57P01, 57P02, 57P05), an unknown outcome (40003) and errors of the system (58,
- * SQLITE_IOERR). When no connection could be made, no statement was sent.
+ * Returns `true` when certainly nothing has changed. When PostgreSQL or SQLite reports an error for a statement, the whole statement is
+ * undone. The exceptions are a lost connection (08), an ended process (57P01, 57P02, 57P05), an unknown outcome (40003) and errors of the
+ * system (58, SQLITE_IOERR). When there was no connection, no statement was sent.
  */
 const isRefusal = (code: string | undefined, { message }: SqlError): boolean =>
   message?.includes("acquire connection") === true ||
@@ -123,10 +123,10 @@ const toStoreError = (what: string, error: SqlError): SqlStoreError => {
   const { cause, message } = error
   const code = codeOf(cause)
   const because = isLocked(code)
-    ? "another process has locked the SQLite file. One process at a time may use it"
+    ? "another process has locked the SQLite file. Only one process at a time may use it"
     : code === READ_ONLY
-    ? "it takes no writes. The address must lead to the primary, without `default_transaction_read_only`"
-    // PostgreSQL repeats the refused value in these messages, so the message is not used.
+    ? "it refuses writes. The address must lead to the primary, without `default_transaction_read_only`"
+    // PostgreSQL repeats the refused value in messages with these codes, so the message is not used.
     : code?.startsWith("22") === true
     ? "it refused a value"
     : cause instanceof Error && cause.message !== ""

@@ -1,10 +1,10 @@
 /**
- * Collects the items that arrive in one turn of the event loop, and writes them as one batch, for `SqlEventStore`, because a transaction
- * costs more than a row. Only one batch is written at a time. The event loop turns between two batches, because SQLite blocks the event
- * loop during a batch.
+ * Collects the items that arrive in one turn of the event loop, and writes them as one batch, for `SqlEventStore`. Batches are used because
+ * a transaction costs more than a row. Only one batch is written at a time. Between two batches the event loop runs other work, because
+ * SQLite blocks the event loop during a batch.
  *
  * Mutable state: `waiting` has the items that were taken from `arrived`, in their order. `size` is the sum of the sizes in `arrived` and
- * `waiting`. `pending` has the results of all items that are neither written nor refused.
+ * `waiting`. `pending` has the results of all items that were not yet written or refused.
  */
 import * as EffectInternals from "@effect-mcp/core/unstable/kit/EffectInternals"
 import { turn } from "@effect-mcp/core/unstable/kit/EventLoop"
@@ -32,8 +32,9 @@ interface Waiting<A> {
 }
 
 /**
- * Gives a function that writes items in their order and waits until all of them are written. The function gives `false` when one of the
- * items was refused. `write` must give the results in the order of the items. Items that wait when the scope closes are not written.
+ * Makes a function that writes items in their order and waits until all of them are written. The result of the function is `false` when one
+ * of the items was refused. `write` must give its results in the order of the items. Items that still wait when the scope closes are not
+ * written.
  */
 export const make = <A>(
   limits: Limits<A>,
@@ -42,8 +43,8 @@ export const make = <A>(
   Effect.gen(function*() {
     const pending = new Set<Waiting<A>["written"]>()
     let size = 0
-    // The queue needs no limit, because `size` is limited. Effect's `Mailbox` is not used: its reader can miss a value that arrives between
-    // two of its steps.
+    // The queue needs no limit, because `size` is limited. Effect's `Mailbox` is not used, because its reader can miss a value that arrives
+    // between two steps of the reader.
     const arrived = Outbox.make<Waiting<A>>(Infinity)
     yield* Effect.addFinalizer(() =>
       Effect.sync(() => {

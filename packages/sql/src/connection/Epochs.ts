@@ -1,6 +1,7 @@
 /**
- * The present epoch of each session: the greatest epoch in the directory and among the stored events. `StreamWrites` and `StreamRows` use
- * the epochs to refuse what a node writes in an epoch that is over.
+ * Finds the present epoch of each session. The epoch of a session is a number that increases each time a node claims the session. The
+ * present epoch is the greatest epoch in the directory and among the stored events. A node may still write in an earlier epoch, which is
+ * over. `StreamWrites` and `StreamRows` use this module to refuse such writes.
  */
 import type { Statement } from "@effect/sql/Statement"
 import type { StreamKey } from "@effect-mcp/core/EventStore"
@@ -16,7 +17,9 @@ interface Row {
   readonly epoch: number | string | null
 }
 
-/** The greatest epoch of each session among the operations of one batch. Within a batch, too, a later epoch ends an earlier epoch. */
+/**
+ * Returns the greatest epoch of each session among the operations of one batch. A later epoch also ends an earlier epoch within a batch.
+ */
 export const ofItems = (items: ReadonlyArray<{ readonly key: StreamKey }>): Epochs => {
   const epochs = new Map<string, number>()
   for (const { key: { epoch, session } } of items) {
@@ -28,13 +31,13 @@ export const ofItems = (items: ReadonlyArray<{ readonly key: StreamKey }>): Epoc
 export const ofRows = (rows: ReadonlyArray<Row>): Epochs =>
   new Map(rows.flatMap(({ epoch, session }) => epoch === null ? [] : [[session, Number(epoch)]]))
 
-/** Whether an epoch of a session is over. An operation without an epoch is never refused. */
+/** Returns whether an epoch of a session is over. An operation without an epoch is never refused. */
 export const isOver = ({ epoch, session }: Pick<StreamKey, "epoch" | "session">, epochs: Epochs): boolean =>
   epoch !== undefined && epoch < (epochs.get(session) ?? 0)
 
 /**
- * A statement that gives the greatest epoch of each session: among the given epochs `own`, in the directory, and among the stored events.
- * In PostgreSQL no node can claim one of these sessions before the transaction ends.
+ * Makes a function that returns a statement. The statement gives the greatest epoch of each session: among the given epochs `own`, in the
+ * directory, and among the stored events. In PostgreSQL no node can claim one of these sessions before the transaction ends.
  */
 export const make = ({ sql, table }: SqlConnectionService) => {
   const [streams, sessions] = [table("streams"), table("sessions")]

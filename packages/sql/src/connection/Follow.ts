@@ -1,6 +1,6 @@
 /**
- * Reads the rows of other nodes as they are stored, for `SqlChangeBus` and `SqlInbox`. After each wake-up it reads until there are no more
- * rows. A read that fails is tried again after the next wake-up.
+ * Reads the rows that other nodes store, for `SqlChangeBus` and `SqlInbox`. After each notification (`Wake`) this module reads until there
+ * are no more rows. A read that fails is tried again after the next notification.
  */
 import * as StreamArrays from "@effect-mcp/core/unstable/kit/StreamArrays"
 import * as Duration from "effect/Duration"
@@ -13,10 +13,10 @@ import type { SqlStoreError } from "../SqlStoreError.js"
 /** How many rows one statement reads at most. */
 export const READ = 256
 
-/** How long a reader waits for a wake-up before it reads without one. */
+/** How long a reader waits for a notification before it reads without a notification. */
 export const LOOK = Duration.seconds(1)
 
-/** A stream of the elements of all new rows. `read` must give up to `READ` rows that follow the rows of its last call. */
+/** Returns a stream of the elements of all new rows. `read` must return up to `READ` rows that follow the rows of its last call. */
 export const rows = <Row, A>(
   { wakes }: SqlConnectionService,
   channel: string,

@@ -1,7 +1,7 @@
 /**
- * Connections that are taken out of the pool of a PostgreSQL client. `Wake` uses `listen`, which reserves one connection for notifications.
+ * Takes single connections out of the pool of a PostgreSQL client. `Wake` uses `listen`, which reserves one connection for notifications.
  * `SqlConnection` uses `leavingReadOnly`, which ends connections that lead to a read-only server, and `forData`. `PgNodes` makes a pool
- * with `SPARE` more connections than data need. When a connection has ended, the pool opens a new connection in its place.
+ * that has `SPARE` connections in addition to the connections for data. When a connection has ended, the pool opens a new connection.
  */
 import type { SqlClient } from "@effect/sql/SqlClient"
 import type { Connection } from "@effect/sql/SqlConnection"
@@ -32,36 +32,36 @@ interface Notification {
   readonly payload?: string
 }
 
-/** How long PostgreSQL may take to answer LISTEN. A connection of a pool may be dead, so that no answer arrives. */
+/** How long PostgreSQL may take to answer `LISTEN`. When a connection of a pool is dead, no answer arrives. */
 const ANSWER = Duration.seconds(2)
 
 /** The client of the driver `@effect/sql-pg`. */
 export interface PgClient extends SqlClient {
   readonly config: { readonly maxConnections?: number | undefined }
-  /** Listens with a connection that does not count in `maxConnections`. */
+  /** Listens with a connection that does not count for `maxConnections`. */
   readonly listen: (channel: string) => Stream.Stream<string, SqlError>
 }
 
 export const isPgClient = (sql: SqlClient): sql is PgClient => "~@effect/sql-pg/PgClient" in sql
 
 /**
- * The notifications of a channel; `channel` must be a constant of this package. The stream fails when the connection is lost. The driver's
- * own `listen` is not used, because at some moments no code handles an error of its connection: when PostgreSQL ends the connection at such
- * a moment, the process ends. It also keeps a dead connection.
+ * Returns the notifications of a channel. `channel` must be a constant of this package. The stream fails when the connection is lost. The
+ * driver's own `listen` is not used, because it keeps a dead connection, and because at some moments no code handles an error of its
+ * connection. When PostgreSQL ends the connection at such a moment, the process ends.
  */
 export const listen = (sql: PgClient, channel: string): Stream.Stream<string, SqlError> =>
   // When the pool has only one connection, statements need it, so the driver's own `listen` is used.
   sql.config.maxConnections === 1 ? sql.listen(channel) : onReserved(sql, channel)
 
-/** How many connections of a pool must stay free of data: one that listens, and one for leases. */
+/** How many connections of a pool are not for data: one connection that listens, and one connection for leases. */
 export const SPARE = 2
 
-/** How many connections of a pool are for data; `undefined` when the client is not a `PgClient`. */
+/** Returns how many connections of a pool are for data; `undefined` when the client is not a `PgClient`. */
 export const forData = (sql: SqlClient): number | undefined =>
   isPgClient(sql) ? Math.max(1, (sql.config.maxConnections ?? 10) - SPARE) : undefined
 
 /**
- * Takes a connection out of the pool. This is uninterruptible, because the driver would lose a connection that arrives after an
+ * Takes a connection out of the pool. The effect is uninterruptible, because the driver would lose a connection that arrives after an
  * interruption.
  */
 const reserved = ({ reserve }: SqlClient): Effect.Effect<Reserved, SqlError, Scope.Scope> =>
@@ -94,26 +94,26 @@ const onReserved = (sql: SqlClient, channel: string): Stream.Stream<string, SqlE
     })
   )
 
-/** The pause between two checks. It is needed when all connections lead to a read-only server. */
+/** The pause between two checks. The pause is needed when all connections lead to a read-only server. */
 const PAUSE = "1 second"
 
-/** Runs an effect. When the effect has failed because a connection is read-only, the connections of the pool are checked. */
+/** Runs an effect. When the effect fails because a connection is read-only, the connections of the pool are checked. */
 type Watch = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
 
 /**
  * Ends connections that lead to a read-only server. After a failover the name of the server may lead to a replica for a while. The replica
- * accepts connections and refuses writes, and a connection to the replica that is in constant use would stay open.
+ * accepts connections, but refuses writes. Without this function, a connection to the replica that is always in use would stay open.
  *
- * The driver does not tell which connection has refused a statement. So this function takes connections out of the pool, beginning with the
- * connection that was used last, until a connection can write.
+ * The driver does not say on which connection a statement was refused. So this function takes connections out of the pool, beginning with
+ * the connection that was used last, until a connection can write.
  */
 export const leavingReadOnly = (sql: SqlClient, run: Attempt.Run): Effect.Effect<Watch, never, Scope.Scope> =>
   Effect.gen(function*() {
     if (!isPgClient(sql)) return (effect) => effect
     const due = yield* Queue.sliding<void>(1)
     /**
-     * Whether the next connection of the pool is read-only. Such a connection ends before it goes back to the pool, so that no statement
-     * gets it.
+     * Gives `true` when the next connection of the pool is read-only. A read-only connection is ended before it goes back to the pool, so
+     * that no statement gets it.
      */
     const ended = ScopeEnd.scoped(Effect.gen(function*() {
       const connection = yield* reserved(sql)

@@ -1,13 +1,13 @@
 /**
- * Passes many rows to an SQL statement as one parameter of JSON; in the statement they are the table `items`. So the text of the statement
- * is the same for any number of rows, and a driver prepares the statement only once. `StreamWrites` and `Epochs` use this.
+ * Passes many rows to an SQL statement as one JSON parameter. In the statement the rows are the table `items`. So the text of the statement
+ * is the same for any number of rows, and a driver prepares the statement only once. `StreamWrites` and `Epochs` use this module.
  */
 import type { SqlClient } from "@effect/sql/SqlClient"
 import type { Fragment } from "@effect/sql/Statement"
 import * as Attempt from "./Attempt.js"
 import { wellFormed } from "./Transactions.js"
 
-/** The table "items", for use after FROM. The names and types of `columns` become SQL, so they must be constants of the program. */
+/** Makes the table "items", for use after FROM. The names and types of `columns` become SQL, so they must be constants of the program. */
 export const make = <Column extends string>(
   sql: SqlClient,
   columns: Readonly<Record<Column, "text" | "bigint">>,
@@ -15,7 +15,7 @@ export const make = <Column extends string>(
 ): Fragment => {
   const all = Object.entries<string>(columns)
   const text = JSON.stringify(rows)
-  // JSON escapes lone surrogates, which no database can store, so they are replaced.
+  // JSON escapes lone surrogates. No database can store them, so they are replaced.
   const json = text.includes("\\ud")
     ? JSON.stringify(rows, (_, value: unknown) => typeof value === "string" ? wellFormed(value) : value)
     : text

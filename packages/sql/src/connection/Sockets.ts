@@ -1,7 +1,7 @@
 /**
- * The sockets of the PostgreSQL client that `PgNodes` makes. This module destroys sockets that have been silent for too long, because the
- * driver itself waits for an answer for ever. So no statement and no release of a connection waits for a database that has stopped. The
- * driver closes unused connections earlier.
+ * Opens the sockets of the PostgreSQL client that `PgNodes` makes, and destroys sockets that have been silent for too long. The driver
+ * itself waits for an answer for ever. With this module, statements and releases of connections do not wait for a database that has
+ * stopped. The driver closes unused connections earlier.
  */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -22,7 +22,7 @@ export interface Sockets {
 /** How often the sockets are checked, in milliseconds. */
 const LOOK = 250
 
-/** `limit` is how long a socket may be silent, in milliseconds. All sockets are destroyed when the scope closes. */
+/** Makes a `Sockets`. `limit` is how long a socket may be silent, in milliseconds. All sockets are destroyed when the scope closes. */
 export const make = (limit: number): Effect.Effect<Sockets, never, Scope.Scope> =>
   Effect.gen(function*() {
     const sockets = new Map<Socket, Silence>()
@@ -31,7 +31,7 @@ export const make = (limit: number): Effect.Effect<Sockets, never, Scope.Scope> 
     const look = Effect.map(Clock.currentTimeNanos, (nanos) => {
       const now = Number(nanos / 1_000_000n)
       for (const [socket, silence] of sockets) {
-        // These are the bytes of the connection itself, so this also works with TLS.
+        // These numbers count the bytes of the TCP connection, so the check also works with TLS.
         const bytes = socket.bytesRead + socket.bytesWritten
         if (bytes !== silence.bytes) Object.assign(silence, { bytes, since: now })
         else if (now - silence.since > limit) {

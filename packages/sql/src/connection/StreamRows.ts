@@ -1,6 +1,6 @@
 /**
- * Reads and deletes the rows of `SqlEventStore`. When a session ends, its streams are marked as expired; `Sweep` later deletes expired
- * streams and their events in portions. The event loop turns after each portion.
+ * Reads and deletes the rows of `SqlEventStore`. When a session ends, this module marks its streams as expired. Later `Sweep` deletes
+ * expired streams and their events in portions. After each portion the event loop runs other work.
  */
 import type { Identifier } from "@effect/sql/Statement"
 import type { StoredEvent, StreamKey } from "@effect-mcp/core/EventStore"
@@ -14,14 +14,16 @@ import * as Epochs from "./Epochs.js"
 import * as Sweep from "./Sweep.js"
 
 export interface StreamRows {
-  /** The requests that an unfinished stream answers; `undefined` when the stream is missing or has finished. */
+  /** Returns the requests that an unfinished stream answers; `undefined` when the stream is missing or has finished. */
   readonly unfinished: (key: StreamKey) => Effect.Effect<string | undefined, SqlStoreError>
-  /** The events after a position; `None` when the stream is missing, or when events after the position were dropped or not stored. */
+  /**
+   * Returns the events after a position; `None` when the stream is missing, or when events after the position were dropped or not stored.
+   */
   readonly after: (
     key: StreamKey,
     position: number
   ) => Effect.Effect<Option.Option<ReadonlyArray<StoredEvent>>, SqlStoreError>
-  /** Marks all streams of a session as expired, unless `epoch` is over. */
+  /** Marks all streams of a session as expired. Does nothing when `epoch` is over. */
   readonly forget: (session: string, epoch: number | undefined) => Effect.Effect<void, SqlStoreError>
   readonly sweep: Effect.Effect<void, never, Scope.Scope>
 }
@@ -88,7 +90,7 @@ const after = Effect.fnUntraced(function*(self: Self, key: StreamKey, position: 
         SELECT position, data FROM ${events} WHERE ${isStream(self, key)} AND position > ${from}
         ORDER BY position LIMIT ${READ}`
     )
-    // The stream is read after the events, so that events which were dropped meanwhile are noticed.
+    // The stream is read after the events. So this function notices when events were dropped in the meantime.
     const [stream] = yield* run("find a stream", find(self, key))
     if (stream === undefined) return Option.none()
     dropped = Number(stream.dropped)
@@ -113,7 +115,8 @@ const forget = (
   )
 
 /**
- * Marks the first streams whose names come after `from`. Gives the name of the last marked stream, or `undefined` when there are no more.
+ * Marks the first streams whose names come after `from`. Returns the name of the last marked stream, or `undefined` when there are no more
+ * streams.
  */
 const forgetSome = Effect.fnUntraced(function*(
   { epochsOf, sql, streams }: Self,

@@ -2,9 +2,9 @@
  * Writes a batch of operations of `SqlEventStore`. In PostgreSQL a batch is one statement, and so one round trip; in SQLite it is one
  * transaction.
  *
- * An expired stream counts as removed even before its rows are deleted. When such a stream begins again, "dropped" gets the position of its
- * last event, so that the old events are not read. `Rows` passes the rows to the statement, `Epochs` refuses operations of an epoch that is
- * over.
+ * An expired stream counts as removed even before its rows are deleted. When such a stream begins again, the column "dropped" gets the
+ * position of its last event, so that the old events are not read. `Rows` passes the rows to the statement, `Epochs` finds operations of an
+ * epoch that is over.
  */
 import type { Fragment, Identifier } from "@effect/sql/Statement"
 import type { StoredEvent, StreamKey } from "@effect-mcp/core/EventStore"
@@ -16,7 +16,7 @@ import * as Epochs from "./Epochs.js"
 import * as Rows from "./Rows.js"
 
 /**
- * An operation on a stream. "Await" changes nothing, and only finds out whether the epoch is over. `missing` is the position of an earlier
+ * An operation on a stream. "Await" changes nothing and only checks whether the epoch is over. `missing` is the position of an earlier
  * event that was not stored.
  */
 export type Item =
@@ -27,11 +27,11 @@ export type Item =
     | { readonly _tag: "Finish" | "Await" }
   )
 
-/** How many characters an operation stores. */
+/** Returns how many characters an operation stores. */
 export const sizeOf = (item: Item): number =>
   item._tag === "Append" ? item.event.data.length : item._tag === "Open" ? item.requests.length : 0
 
-/** See the options of `SqlEventStore`. */
+/** The limits from the options of `SqlEventStore`. */
 export interface Limits {
   readonly maxEvents: number
   /** Milliseconds. */
@@ -53,12 +53,12 @@ const ROW = {
 
 const EVENT = { session: "text", stream: "text", position: "bigint", data: "text" } as const
 
-/** What a batch adds to one row of "streams". `epoch` is 0 when the operation has no epoch. */
+/** The values that a batch adds to one row of the table "streams". `epoch` is 0 when the operation has no epoch. */
 interface Row {
   readonly session: string
   readonly stream: string
   readonly epoch: number
-  /** "" when the batch does not open the stream. */
+  /** The requests that the stream answers; "" when the batch does not open the stream. */
   requests: string
   finished: 0 | 1
   events: number
@@ -70,20 +70,22 @@ interface Row {
 interface Batch {
   readonly rows: ReadonlyArray<Row>
   readonly events: ReadonlyArray<Readonly<Record<keyof typeof EVENT, string | number>>>
-  /** Streams that finish, and that are not in `rows`. */
+  /** The streams that finish and are not in `rows`. */
   readonly finished: ReadonlyArray<Readonly<Record<keyof typeof KEY, string | number>>>
 }
 
 type Number64 = number | string
 
-/** A stream, and the number of its events. */
+/** A stream to which a batch has added events, and the number of its events. */
 interface Grown {
   readonly session: string
   readonly stream: string
   readonly events: Number64
 }
 
-/** In milliseconds: the time at which a stream expires is rounded up to a multiple of this, so that most events do not change the index. */
+/**
+ * The time at which a stream expires is rounded up to a multiple of this number of milliseconds. So most events do not change the index.
+ */
 const ROUNDED = 60_000
 
 interface Self extends SqlConnectionService, Limits {
@@ -97,7 +99,9 @@ interface Self extends SqlConnectionService, Limits {
   readonly epochsOf: ReturnType<typeof Epochs.make>
 }
 
-/** A function that writes a batch. It gives one result for each operation: `false` when the epoch of the operation is over. */
+/**
+ * Makes a function that writes a batch. The function gives one result for each operation: `false` when the epoch of the operation is over.
+ */
 export const make = (connection: SqlConnectionService, limits: Limits) => {
   const { sql, table } = connection
   const isPg = Attempt.isPg(sql)
@@ -115,8 +119,8 @@ export const make = (connection: SqlConnectionService, limits: Limits) => {
     Effect.catchIf(
       writeAll(self, items),
       ({ code }) => items.length > 1 && code?.startsWith("22") === true,
-      // PostgreSQL has refused a value, such as the name of one stream. The operations are written one by one, so that the other streams
-      // are stored.
+      // PostgreSQL has refused a value, such as the name of one stream. Now the operations are written one by one, so that the other
+      // streams are stored.
       () => Effect.map(Effect.forEach(items, (item) => writeAlone(self, item)), (results) => results.flat())
     )
 }
@@ -161,7 +165,7 @@ const inPg = Effect.fnUntraced(function*(self: Self, items: ReadonlyArray<Item>,
   return Epochs.ofRows(found)
 })
 
-// All parts of the statement see the tables as they were before the statement. No part changes a row that another part changes.
+// All parts of the statement read the tables as they were before the statement. No two parts change the same row.
 const statement = (self: Self, items: ReadonlyArray<Item>, at: Fragment) => {
   const { epochsOf, everywhere, maxEvents, sql } = self
   const own = Epochs.ofItems(items)
@@ -223,7 +227,7 @@ const finish = (self: Self, { finished }: Batch, now: Fragment, where: Fragment)
     )`
 }
 
-/** Drops the oldest events of streams that have too many. */
+/** Drops the oldest events of streams that have too many events. */
 const drop = (self: Self, grown: ReadonlyArray<Grown>) =>
   Effect.forEach(grown, (stream) => dropSurplus(self, stream), { discard: true })
 
@@ -241,7 +245,7 @@ const dropSurplus = Effect.fnUntraced(function*({ events, maxEvents, sql, stream
     UPDATE ${streams} SET dropped = ${last.position}, events = events - ${surplus} WHERE ${isStream}`
 })
 
-/** Combines the operations whose epoch is not over to one row for each stream. */
+/** Combines the operations to one row for each stream. Leaves out operations whose epoch is over. */
 const batchOf = (items: ReadonlyArray<Item>, epochs: Epochs.Epochs): Batch => {
   const current = items.filter(({ key }) => !Epochs.isOver(key, epochs))
   const rows = new Map<string, Row>()

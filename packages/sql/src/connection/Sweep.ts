@@ -1,9 +1,10 @@
 /**
- * Deletes expired rows every minute, until the scope closes. `SqlSessionDirectory`, `SqlInbox`, `SqlTaskStore` and `SqlSharedLimits` start
- * a sweep with `every`; `StreamRows` starts one with `portions`. All statements treat expired rows as deleted, so nothing depends on when
- * the sweep runs.
+ * Deletes expired rows every minute, until the scope closes. This is called a sweep. `SqlSessionDirectory`, `SqlInbox`, `SqlTaskStore` and
+ * `SqlSharedLimits` start a sweep with `every`; `StreamRows` starts a sweep with `portions`. All statements treat expired rows as deleted
+ * rows, so the time of the sweep does not matter.
  *
- * The sweep deletes in portions, and lets the event loop turn between two portions, because SQLite blocks the event loop while it deletes.
+ * The sweep deletes rows in portions. SQLite blocks the event loop while it deletes, so the event loop runs other work between two
+ * portions.
  */
 import type { SqlClient } from "@effect/sql/SqlClient"
 import type { SqlError } from "@effect/sql/SqlError"
@@ -39,7 +40,10 @@ export const portions = (
   return Effect.asVoid(Effect.forkScoped(Effect.repeat(sweep, Schedule.spaced("1 minute"))))
 }
 
-/** The end of a SELECT, after LIMIT. It skips rows that another transaction has locked; the next sweep deletes these rows. */
+/**
+ * Returns the end of a SELECT, after LIMIT. With this end the SELECT skips rows that another transaction has locked. The next sweep deletes
+ * these rows.
+ */
 export const unlocked = (sql: SqlClient, table?: Identifier): Fragment =>
   Attempt.isPg(sql) ? sql`FOR UPDATE ${table === undefined ? sql`` : sql`OF ${table}`} SKIP LOCKED` : sql``
 

@@ -1,11 +1,12 @@
 /**
  * Runs transactions and single statements in the way that each driver needs, for `SqlConnection` and `Migrate`. The driver of libSQL opens
- * a connection to its file for each transaction and never closes the connection. So this module uses one connection for a libSQL file,
- * whose transactions and statements wait for each other. It does not use the lock of that driver, which stays locked when a statement is
- * interrupted in the step after it took the lock.
+ * a connection to its file for each transaction, and never closes this connection. So this module uses only one connection for a libSQL
+ * file. Its transactions and statements wait for each other by a lock of this module. The lock of the driver is not used: it stays locked
+ * when a statement is interrupted directly after it took the lock.
  *
- * A statement of libSQL that has met the lock of another process stays open until the garbage collector collects it. Until then the
- * connection sees an old state of the file, and commits nothing. So this module then opens the file again.
+ * When a statement of libSQL fails because another process has locked the file, the statement stays open until the garbage collector
+ * collects it. Until then the connection reads an old state of the file, and commits nothing. So after such a failure this module opens the
+ * file again.
  */
 import { type SqlClient, TransactionConnection } from "@effect/sql/SqlClient"
 import type { Connection } from "@effect/sql/SqlConnection"
@@ -36,7 +37,7 @@ interface Libsql {
     readonly execute: (
       statement: { readonly sql: string; readonly args: ReadonlyArray<unknown> }
     ) => Promise<{ readonly rows: ReadonlyArray<ArrayLike<unknown>> }>
-    /** Takes the connection of the driver for the transaction, so that the next statement opens the file again. */
+    /** Begins a transaction with the present connection of the driver, so that the next statement opens the file again. */
     readonly transaction: (mode: "deferred") => Promise<{ readonly close: () => void }>
   }
 }
@@ -51,8 +52,8 @@ const lockOf = (sdk: Libsql["sdk"]): Semaphore.Semaphore => {
 }
 
 /**
- * `limit` is how long a statement may take, in milliseconds. `places` limits how many statements and transactions run in PostgreSQL at the
- * same time; `undefined` sets no limit.
+ * Makes a `Transactions`. `limit` is how long a statement may take, in milliseconds. `places` limits how many statements and transactions
+ * run in PostgreSQL at the same time; `undefined` sets no limit.
  */
 export const make = (sql: SqlClient, limit: number, places?: Semaphore.Semaphore): Transactions => {
   if (Attempt.isPg(sql)) {
@@ -95,8 +96,8 @@ export const make = (sql: SqlClient, limit: number, places?: Semaphore.Semaphore
 }
 
 /**
- * Fails with the cause of the effect itself. When the connection is lost, ROLLBACK fails as well, and the driver reports only that failure.
- * No transaction stays open, because PostgreSQL ends the transaction with the connection.
+ * Fails with the cause of the effect itself. When the connection is lost, ROLLBACK fails as well, and the driver reports only the failure
+ * of ROLLBACK. No transaction stays open, because PostgreSQL ends the transaction together with the connection.
  */
 const withOwnCause = <A, E, R>(
   effect: Effect.Effect<A, E, R>,
@@ -115,9 +116,9 @@ const withOwnCause = <A, E, R>(
   })
 
 /**
- * Runs a statement of PostgreSQL to its end, even when its caller is interrupted. The driver cancels an interrupted statement. When that
- * statement has just ended, the driver would cancel the next statement of the connection. After three times the limit the statement is
- * interrupted nevertheless; by then PostgreSQL has ended it because of `statement_timeout`.
+ * Runs a statement of PostgreSQL to its end, even when its caller is interrupted. The driver would cancel an interrupted statement. But if
+ * the statement has just ended, the driver would cancel the next statement of the connection. After three times the limit the statement is
+ * interrupted nevertheless. By this time PostgreSQL has ended the statement because of `statement_timeout`.
  */
 const toEnd = <A, E, R>(statement: Effect.Effect<A, E, R>, limit: number): Effect.Effect<A, E, R> =>
   Effect.flatMap(Effect.forkDaemon(limited(statement, limit)), Fiber.join)
@@ -136,8 +137,8 @@ const toItsEnd = <A, E, R>(statement: Effect.Effect<A, E, R>, limit: number): Ef
 
 /**
  * Lets an interrupted transaction wait for the end of its present statement before the rollback. To cancel the statement, the driver would
- * need another connection of the pool. It would wait for that connection while the transaction is open, and then cancel whatever runs on
- * the first connection.
+ * need another connection of the pool. The driver would wait for this other connection while the transaction is open, and would then cancel
+ * any statement that runs on the first connection.
  */
 const withStatementsToEnd = (limit: number) => <R>(context: Context.Context<R>): Context.Context<R> =>
   Option.match(Context.getOption(context, TransactionConnection), {
@@ -154,10 +155,16 @@ const statementsToEnd = (connection: Connection, limit: number): Connection => (
   executeUnprepared: (...statement) => toItsEnd(connection.executeUnprepared(...statement), limit)
 })
 
-/** The text without lone surrogates, which UTF-8 cannot encode. The driver of libSQL ends the process for a text with lone surrogates. */
+/**
+ * Returns the text without lone surrogates, which UTF-8 cannot encode. The driver of libSQL ends the process for a text with lone
+ * surrogates.
+ */
 export const wellFormed = (text: string): string => text.replace(/\p{Surrogate}/gu, "\ufffd")
 
-/** The connection to a libSQL file, in the form of a connection of a transaction. So the driver does not use its own lock for it. */
+/**
+ * Returns the connection to a libSQL file, in the form of a connection of a transaction. For such a connection the driver does not use its
+ * own lock.
+ */
 const withoutLock = (sdk: Libsql["sdk"]): Connection => {
   const run = (sql: string, args: ReadonlyArray<unknown>) =>
     Effect.tryPromise({

@@ -1,7 +1,8 @@
 /**
- * Wakes the readers that wait for rows of other nodes. `SqlConnection` makes one `Wake`, and `PgConnections` listens to the channel. A
- * wake-up has no data: when it is lost, a reader only waits until its next read. With SQLite, which only one process uses, wake-ups stay in
- * the process. Between nodes, wake-ups go over one channel of PostgreSQL.
+ * Notifies the readers that wait for rows of other nodes. Such a notification is called a wake-up. `SqlConnection` makes one `Wake`, and
+ * `PgConnections` listens to the channel of PostgreSQL. A wake-up has no data. When a wake-up is lost, a reader reads later, at its next
+ * regular read. Between nodes, wake-ups go over one channel of PostgreSQL. With SQLite only one process uses the database, so wake-ups stay
+ * in the process.
  */
 import type { SqlClient } from "@effect/sql/SqlClient"
 import * as Race from "@effect-mcp/core/unstable/kit/Race"
@@ -16,7 +17,7 @@ import type { Run } from "./Attempt.js"
 import * as PgConnections from "./PgConnections.js"
 
 export interface Wake {
-  /** Wakes all listeners of a channel on every node. Call this after the transaction has ended. */
+  /** Wakes all listeners of a channel on every node. Call this function after the transaction has ended. */
   readonly notify: (channel: string) => Effect.Effect<void>
   /** Calls `listener` at each wake-up of a channel, until the scope closes. */
   readonly listen: (channel: string, listener: () => void) => Effect.Effect<void, never, Scope.Scope>
@@ -70,21 +71,21 @@ const listenersOf = (): Listeners => {
 const CHANNEL = "mcp_wake"
 
 /**
- * The most characters of a name that is sent, because PostgreSQL refuses a payload of more than 8,000 bytes. Readers of a longer name are
- * not woken on other nodes; they read after their own time.
+ * The most characters of a channel name that is sent to other nodes, because PostgreSQL refuses a payload of more than 8,000 bytes. For a
+ * channel with a longer name, the readers on other nodes get no wake-up, and read at their next regular read.
  */
 const MAX_NAME = 2000
 
-/** How often the node notifies itself, and how long it waits for that notification. */
+/** How often the node notifies itself. The node also waits this time for its own notification. */
 export const BEAT = Duration.seconds(2)
 
 /**
- * Gives the function that notifies the other nodes. The function ends at once, and the notification is sent later. A notification has the
- * name of a channel and no data. Notifications of one moment are sent in one statement outside of the transactions that have caused them,
- * because a transaction that notifies waits for all other transactions that notify.
+ * Makes the function that notifies the other nodes. The function ends at once, and the notification is sent later. A notification has the
+ * name of a channel and no data. Notifications of the same moment are sent in one statement, outside of the transactions that have caused
+ * them. The reason is that in PostgreSQL a transaction that notifies waits for all other transactions that notify.
  *
- * A network may silently lose what is sent to the listening connection. So the node notifies itself every `BEAT`. When this notification
- * does not arrive, the node listens with a new connection, and wakes all its readers, because they may have missed something.
+ * A network may lose notifications without an error. So the node notifies itself every `BEAT`. When its own notification does not arrive,
+ * the node listens with a new connection, and wakes all its readers, because they may have missed a wake-up.
  */
 const notifyingNodes = (
   sql: PgConnections.PgClient,
@@ -118,7 +119,7 @@ const notifyingNodes = (
     }
     const listening = Stream.runForEach(PgConnections.listen(sql, CHANNEL), (payload) =>
       Effect.sync(() => receive(payload)))
-    /** Whether a notification to this node itself arrives within the time `within`. */
+    /** Returns whether a notification to this node itself arrives within the time `within`. */
     const hearsItself = (within: Duration.Duration) =>
       Effect.zipRight(
         Effect.ignore(send([""])),
@@ -126,7 +127,7 @@ const notifyingNodes = (
           Effect.succeed(false))
       )
     const beating = Effect.gen(function*() {
-      // The first notifications may be sent before the connection listens.
+      // The first notifications to itself may be sent before the connection listens, so the node tries several times.
       const isBegun = yield* Effect.repeat(hearsItself(Duration.millis(100)), {
         until: (isHeard) => isHeard,
         times: 20

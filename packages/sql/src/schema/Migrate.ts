@@ -1,8 +1,8 @@
 /**
- * Makes the changes of tables (`Schema`) that were not made yet. One transaction makes all of these changes or none. `SqlMigrations` calls
- * `run`, `SqlConnection` calls `check`, and `PgNodes` uses `TIMEOUT` for the client of a migration. In PostgreSQL an advisory lock lets
- * only one node at a time make changes, and `TIMEOUT` replaces the timeouts of the database. `check` makes no change, and fails when a
- * change is missing.
+ * Makes the changes of tables (`Schema`) that were not made yet. One transaction makes all of these changes or none. In PostgreSQL an
+ * advisory lock lets only one node at a time make changes, and `TIMEOUT` replaces the timeouts of the database. `check` makes no change,
+ * and fails when a change is missing. `SqlMigrations` calls `run`, `SqlConnection` calls `check`, and `PgNodes` uses `TIMEOUT` for the
+ * client that makes the changes.
  */
 import { SqlClient } from "@effect/sql/SqlClient"
 import * as Effect from "effect/Effect"
@@ -12,13 +12,13 @@ import * as Transactions from "../connection/Transactions.js"
 import { SqlStoreError } from "../SqlStoreError.js"
 import type { Changes } from "./Schema.js"
 
-/** How long all changes may take, including the time to wait for the changes of other nodes; milliseconds. */
+/** How long all changes may take, in milliseconds, including the time to wait for the changes of other nodes. */
 export const TIMEOUT = 60_000
 
 /** The first half of the key of the advisory lock. The second half is a hash of the prefix. */
 const LOCK = 0x6d6370
 
-/** The settings of PostgreSQL that end a statement or a transaction. Older versions do not have all of them. */
+/** The settings of PostgreSQL that end a statement or a transaction. Older versions of PostgreSQL do not have all of these settings. */
 const TIMEOUTS = [
   "statement_timeout",
   "lock_timeout",
@@ -44,7 +44,8 @@ export const run = (
     const changes = Effect.gen(function*() {
       if (isPg) {
         yield* sql`SELECT set_config(name, ${String(TIMEOUT)}, true) FROM pg_settings WHERE ${sql.in("name", TIMEOUTS)}`
-        // The lock is tried again and again, because PostgreSQL would end a single statement that waits too long.
+        // The statement tries to take the lock and does not wait. It is repeated, because PostgreSQL would end a single statement that
+        // waits too long.
         const lock = sql<{ readonly isTaken: boolean }>`
           SELECT pg_try_advisory_xact_lock(${LOCK}, hashtext(${prefix})) AS "isTaken"`
         yield* Effect.repeat(lock, { until: ([row]) => row!.isTaken, schedule: Schedule.spaced("100 millis") })
@@ -69,7 +70,7 @@ export const run = (
     )
   })
 
-/** Fails when the tables belong to another version. It only reads. */
+/** Fails when the tables belong to another version of this package. Only reads, and changes nothing. */
 export const check = (
   services: Readonly<Record<string, Changes>>,
   prefix: string,
@@ -101,7 +102,7 @@ const checkPrefix = (prefix: string): Effect.Effect<void, SqlStoreError> =>
     })
   )
 
-/** A function that gives the version of the tables of a service: how many changes were made. */
+/** Gives a function that returns the version of the tables of a service. The version is the number of changes that were made. */
 const versionsOf = (sql: SqlClient, prefix: string) =>
   Effect.map(
     sql<{ readonly service: string; readonly version: number }>`
@@ -111,7 +112,7 @@ const versionsOf = (sql: SqlClient, prefix: string) =>
 
 const newer = (prefix: string, service: string, done: number, known: number): SqlStoreError =>
   new SqlStoreError({
-    message: `The tables "${prefix}" of ${service} have version ${done}, and this program knows version ` +
+    message: `The tables "${prefix}" of ${service} have version ${done}, and this program supports version ` +
       `${known}: use the newer version of @effect-mcp/sql that has changed them`
   })
 

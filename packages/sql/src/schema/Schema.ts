@@ -1,8 +1,9 @@
 /**
- * The tables of all services. For each service, this module has the list of changes that create and alter its tables.
+ * Defines the tables of all services. For each service, this module has the list of changes that create and alter the tables of the
+ * service.
  *
- * A released change is never edited; a correction is a further change. Each statement runs in PostgreSQL and in SQLite, or asks for the
- * dialect. `Migrate` makes the changes; `SqlConnection` and `SqlMigrations` pass the services to it.
+ * A released change is never edited; a correction is a further change. Each statement runs in PostgreSQL and in SQLite, or depends on the
+ * dialect of the client. `SqlConnection` and `SqlMigrations` pass these lists to `Migrate`, which makes the changes.
  */
 import type { SqlClient } from "@effect/sql/SqlClient"
 import type { SqlError } from "@effect/sql/SqlError"
@@ -12,7 +13,7 @@ import * as Effect from "effect/Effect"
 interface Tables {
   /** The client, without transformations of names. */
   readonly sql: SqlClient
-  /** The name of a table or of an index, with the prefix before it. */
+  /** Returns the name of a table or of an index, with the prefix before it. */
   readonly table: (name: string) => Identifier
 }
 
@@ -45,7 +46,9 @@ const credentials: Changes = [
     )`
 ]
 
-/** The tables of `SqlEventStore`: events, and their streams. A stream and its events may be deleted at the time "expires" of the stream. */
+/**
+ * The tables of `SqlEventStore`: events, and their streams. A stream and its events may be deleted after the time "expires" of the stream.
+ */
 const events: Changes = [
   ({ sql, table }) =>
     Effect.all([
@@ -81,7 +84,7 @@ const keys: Changes = [
   ({ sql, table }) => sql`CREATE TABLE ${table("seal_keys")} (id integer PRIMARY KEY, ring text NOT NULL)`
 ]
 
-/** The tables of `SqlSharedLimits`. The column "key" has a digest, because the keys of applications may have any length. */
+/** The tables of `SqlSharedLimits`. The column "key" has a digest of the key, because the keys of applications may have any length. */
 const limits: Changes = [
   ({ sql, table }) =>
     Effect.all([
@@ -94,8 +97,8 @@ const limits: Changes = [
 ]
 
 /**
- * The tables of `SqlSessionDirectory`: nodes with their leases, and sessions. A node whose row is gone never uses its id again. `written`
- * is the number of the update that has written the facts; the node that owns the session counts its updates.
+ * The tables of `SqlSessionDirectory`: nodes with their leases, and sessions. A node whose row was removed never uses its id again.
+ * `written` is the number of the update that has written the facts of the session. The node that has the session counts its updates.
  */
 const sessions: Changes = [
   ({ sql, table }) =>

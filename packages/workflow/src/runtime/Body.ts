@@ -1,6 +1,6 @@
 /**
- * Runs the steps of the body of a durable tool one after another, for `Tasks`, and makes the steps that `DurableTask` describes:
- * activities, clocks and deferred values of `@effect/workflow`.
+ * Runs the steps of the body of a durable tool one after another, for `Tasks`. This module also makes the steps that `DurableTask`
+ * describes, from activities, clocks and deferred values of `@effect/workflow`.
  */
 import * as Activity from "@effect/workflow/Activity"
 import * as DurableClock from "@effect/workflow/DurableClock"
@@ -24,8 +24,8 @@ import type { DurableTask } from "../DurableTask.js"
 type Engine = WorkflowEngine | WorkflowInstance
 
 /**
- * Runs a body to its end. A step that has ended gets its stored result from the engine; another step runs. Fails with the failure of a
- * step, and dies when two steps have the same name.
+ * Runs a body to its end. For a step that has already ended, the engine gives the stored result. Any other step runs. Fails with the
+ * failure of a step, and dies when two steps have the same name.
  */
 export const run = <A, R>(body: Generator<Durable<any, any, R>, A, any>): Effect.Effect<A, unknown, R | Engine> =>
   Effect.gen(function*() {
@@ -45,18 +45,18 @@ export const run = <A, R>(body: Generator<Durable<any, any, R>, A, any>): Effect
     return next.value
   })
 
-/** Repeats the effect while the store of tasks refuses it or does not answer. Another error of the store is a defect. */
+/** Repeats the effect while the store of tasks refuses the request or does not answer. Any other error of the store becomes a defect. */
 export const untilStored = <A, R>(effect: Effect.Effect<A, TaskStoreError, R>): Effect.Effect<A, never, R> =>
   Effect.orDie(Effect.retry(effect, {
     schedule: Schedule.union(Schedule.exponential("100 millis"), Schedule.spaced("1 second")),
     while: ({ reason }) => reason === "Refused" || reason === "Unavailable"
   }))
 
-/** The deferred value that is done when the client has answered the question with this key. */
+/** Returns the deferred value that is done when the client has answered the question with this key. */
 export const answerOf = (key: string): DurableDeferred.DurableDeferred<typeof Schema.Void> =>
   DurableDeferred.make(`answer/${key}`)
 
-/** How long a body waits until the store has an answer that a node has announced. */
+/** How long a body waits until the store of tasks has an answer that a node has announced. */
 const STORING = Duration.seconds(10)
 
 /** An answer of the client, as the engine stores it; `null` when the store of tasks did not get the answer. */
@@ -67,12 +67,12 @@ const Answer = Schema.NullOr(Schema.Union(
   })
 ))
 
-/** Why a question cannot be asked; `null` where it can. */
+/** Why a question cannot be asked; `null` when the question was asked. */
 const Refusal = Schema.NullOr(
   Schema.Struct({ code: Schema.Number, message: Schema.String, data: Schema.optional(Schema.Unknown) })
 )
 
-/** What the body of a task can do. */
+/** Makes the object with the functions that the body of a task can call. */
 export const task = (tasks: DetachedTask.DetachedTasks, reference: DetachedTask.Reference): DurableTask => ({
   taskId: reference.taskId,
   step: (name, { failure, run, success }) =>
@@ -131,7 +131,10 @@ const ask = Effect.fnUntraced(function*<A>(
   }
 })
 
-/** Asks a question. Returns why the client cannot be asked, or `null`. Tries again while the store of tasks is away. */
+/**
+ * Asks a question. Returns why the client cannot be asked, or `null` when the question was asked. Tries again while the store of tasks
+ * cannot be reached.
+ */
 const put = (
   tasks: DetachedTask.DetachedTasks,
   reference: DetachedTask.Reference,
@@ -153,8 +156,8 @@ const put = (
   )
 
 /**
- * The answer of the client, as soon as the store has it. `null` after the time `STORING`: the node that announced the answer may have ended
- * before it stored the answer.
+ * Returns the answer of the client as soon as the store of tasks has the answer. Returns `null` after the time `STORING`, because the node
+ * that announced the answer may have ended before it stored the answer.
  */
 const taken = (
   tasks: DetachedTask.DetachedTasks,

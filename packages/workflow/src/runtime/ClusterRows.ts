@@ -1,12 +1,12 @@
 /**
- * The rows of durable tasks in the tables of `@effect/cluster`, for `ClusterEngine`. This module corrects two things of `@effect/cluster`
- * 0.60:
+ * Manages the rows of durable tasks in the tables of `@effect/cluster`, for `ClusterEngine`. This module corrects two problems of
+ * `@effect/cluster` 0.60. (A shard is a group of tasks that one process runs.)
  *
- * - **A wake-up may be lost.** A process that has claimed a message may leave the message: because it has just processed the message, or
- *   because it has just lost the shard of the message. Then nobody looks at the message for ten minutes. So each process gives back the
- *   messages of its shards that were claimed a while ago and have no end. A process skips a message that it reads while it works on the
- *   message.
- * - **Nothing is ever removed.** A table of our own says when the time to live of each task ends. The rows of the task are removed then.
+ * - **A wake-up may be lost.** A process may claim a message and then not process it, for example because the process has just lost the
+ *   shard of the message. Then no process reads the message for ten minutes. So each process gives back the messages of its shards that
+ *   were claimed some seconds ago and are not processed. When a process reads a message that it is processing, it skips the message.
+ * - **Rows are never removed.** This module has its own table, which has the end of the time to live of each task. At this time the module
+ *   removes the rows of the task.
  */
 import * as MachineId from "@effect/cluster/MachineId"
 import * as ShardId from "@effect/cluster/ShardId"
@@ -24,32 +24,37 @@ import * as Schedule from "effect/Schedule"
 import { McpTask } from "./McpTask.js"
 
 /**
- * The number of shards. The processes share the shards, and each task is in one shard. A renewal of a lease writes a row for each shard.
- * The number must be equal at all processes.
+ * The number of shards. The processes divide the shards among themselves, and each task is in one shard. A renewal of a lease writes a row
+ * for each shard. All processes must have the same number.
  */
 export const SHARDS = 60
 
-/** How often a process looks for claimed messages. */
+/** How often a process gives back claimed messages. */
 const LOOK = Duration.seconds(2)
 
-/** How long a message may be claimed until it is given back. For a step of many minutes, one row is written in each such time. */
+/** How long a message may be claimed before it is given back. During a long step, one row is written after each such time. */
 const CLAIMED = "4 seconds"
 
 /** How often the rows of ended tasks are removed. */
 const SWEEP = Duration.seconds(10)
 
-/** How many milliseconds after the end of its time to live the rows of a task are removed. A step that still runs is interrupted before. */
+/**
+ * How many milliseconds after the end of a task's time to live the rows of the task are removed. A step that still runs is interrupted
+ * earlier.
+ */
 const GRACE = 10_000
 
-/** How long a process may hang, in milliseconds, and then still write rows of a task that was removed: such rows are removed, too. */
+/**
+ * How long a process may hang, in milliseconds. Such a process may then write rows of a task that was removed. These rows are removed, too.
+ */
 const AWAY = 600_000
 
 /** The first number of the advisory lock. The second number is a hash of the prefix. */
 const LOCK = 0x6d6371
 
 /**
- * Builds the stores, and creates our own table, under an advisory lock: when two processes create the same table at once, one of them
- * fails. Dies without PostgreSQL.
+ * Builds the stores, and creates the table of this module. An advisory lock lets only one process at a time do this. When two processes
+ * create the same table at the same time, one of them fails. Dies when the database is not PostgreSQL.
  */
 export const stores = <A, E, R>(
   prefix: string,
@@ -87,7 +92,7 @@ export const stores = <A, E, R>(
     }))
   }))
 
-/** The engine, which also stores when the time to live of each task ends, gives back messages, and removes rows. */
+/** Provides an engine that also stores when the time to live of each task ends, gives back messages, and removes rows. */
 export const layer = (
   prefix: string
 ): Layer.Layer<WorkflowEngine, never, WorkflowEngine | Sharding.Sharding | SqlClient> =>
@@ -132,7 +137,7 @@ const shards = Array.from(
   (_, n) => ShardId.make("default", n + 1)
 )
 
-/** Repeats the effect for ever. A failure is logged at level Debug, because the database may be away. */
+/** Repeats the effect for ever. Logs a failure at level Debug, because the database may be unreachable for a while. */
 const inBackground = <E, R>(
   effect: Effect.Effect<unknown, E, R>,
   every: Duration.Duration
@@ -153,8 +158,8 @@ const makeRows = (sql: SqlClient, prefix: string) => {
       sql`INSERT INTO ${tasks} (execution_id, ends_at) VALUES (${executionId}, ${endsAt}) ON CONFLICT DO NOTHING`,
 
     /**
-     * Gives back the claimed messages of these shards, and returns how many. The message of a body that runs in this process stays claimed:
-     * it holds the arguments, and nobody needs to read them again.
+     * Gives back the claimed messages of these shards, and returns how many. The message of a body that runs in this process stays claimed.
+     * This message has the arguments, which no process needs to read again.
      */
     giveBack: (shards: ReadonlyArray<string>, running: ReadonlyArray<string>): Effect.Effect<number, SqlError> =>
       shards.length === 0 ? Effect.succeed(0) : Effect.map(

@@ -1,6 +1,6 @@
 /**
- * The one workflow of all durable tools, for `Tasks` and `ClusterRows`: the engine finds an execution by the id of its task alone. `Tasks`
- * has the function that the workflow runs.
+ * Defines the workflow of all durable tools, for `Tasks` and `ClusterRows`. There is only one workflow, so that the engine can find an
+ * execution by the id of its task alone. `Tasks` has the function that the workflow runs.
  */
 import * as Workflow from "@effect/workflow/Workflow"
 import * as DetachedTask from "@effect-mcp/core/DetachedTask"
@@ -14,13 +14,13 @@ export const McpTask = Workflow.make({
     reference: DetachedTask.Reference,
     tool: Schema.String,
     arguments: JsonObject,
-    /** When the time to live of the task has passed, in milliseconds since 1970. */
+    /** The time at which the time to live of the task ends, in milliseconds since 1970. */
     endsAt: Schema.Number
   },
   idempotencyKey: ({ reference }) => reference.taskId
 })
 
-/** The id of the execution of a task: a digest of the task's id. */
+/** Returns the id of the execution of a task, which is a digest of the task's id. */
 export const executionOf = (taskId: string): Effect.Effect<string> =>
   McpTask.executionId({
     reference: { taskId, owner: null, revision: "2026-07-28", capabilities: {} },

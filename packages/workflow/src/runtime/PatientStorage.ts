@@ -1,11 +1,12 @@
 /**
- * The storage of messages of `@effect/cluster`, for `ClusterEngine`, for a database that is away now and then, and for processes that hang
- * and go on. This module corrects two things of `@effect/cluster` 0.60:
+ * Wraps the message storage of `@effect/cluster`, for `ClusterEngine`. With this module, tasks survive when the database is unreachable for
+ * a while, and when processes hang and then continue. This module corrects two problems of `@effect/cluster` 0.60:
  *
- * - **The storage gives up after a second.** When it has not stored the end of a step, the step is under way for ever; when it has not
- *   stored the next step, the body ends as failed. This module tries again until the database is there.
- * - **The first reply stays.** A process that has lost a task stores that the step of the task is suspended, maybe after another process
- *   began the step. Then the end of the step was not stored, and the task waited for ever. This module replaces a suspension by the end.
+ * - **The storage gives up after a second.** When it has not stored the end of a step, the step never ends. When it has not stored the next
+ *   step, the body ends as failed. This module tries again until the database can be reached.
+ * - **The first reply stays.** A process that has lost a task stores that the step of the task is suspended. It may do this after another
+ *   process has begun the step. Then the end of the step would not be stored, and the task would wait for ever. This module replaces the
+ *   suspension by the end of the step.
  */
 import type { MalformedMessage, PersistenceError } from "@effect/cluster/ClusterError"
 import * as Message from "@effect/cluster/Message"
@@ -16,13 +17,13 @@ import * as Layer from "effect/Layer"
 import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
 
-/** Repeats the effect until the database is there. The engine interrupts it when the process has lost its lease. */
+/** Repeats the effect until the database can be reached. The engine interrupts the effect when the process has lost its lease. */
 const untilThere = <A, E extends { readonly _tag: string }, R>(
   effect: Effect.Effect<A, E, R>
 ): Effect.Effect<A, E, R> =>
   Effect.retry(effect, { while: ({ _tag }) => _tag === "PersistenceError", schedule: Schedule.spaced("500 millis") })
 
-/** Whether a reply, stored or not yet stored, says that a body or a step has stopped before its end. */
+/** Returns whether a reply says that a body or a step was suspended before its end. The reply may be stored or not yet stored. */
 const isSuspension = (reply: object): boolean => "exit" in reply && isSuspended(reply.exit)
 
 const isSuspended = Schema.is(
@@ -45,12 +46,12 @@ export const layer: Layer.Layer<MessageStorage, never, MessageStorage> = Layer.e
             if (isSuspension(before) && !isSuspension(reply.reply)) {
               return Effect.zipRight(storage.clearReplies(requestId), save)
             }
-            // The reply was stored before, by this process or another: who waits for the reply reads it from the storage.
+            // This process or another process has already stored a reply. The waiting code reads this reply from the storage.
             return storage.unregisterReplyHandler(requestId)
           }))
       )
     }
-    /** Removes a suspension. The reply of a step that has ended meanwhile stays. */
+    /** Removes the reply that a body or a step is suspended. Does not remove the reply of a step that has ended. */
     const clearReplies = (requestId: Snowflake): Effect.Effect<void, PersistenceError> =>
       Effect.flatMap(
         Effect.catchTag(stored(requestId), "MalformedMessage", (error) => Effect.die(error)),

@@ -1,6 +1,7 @@
 /**
- * The durable tasks of a server, for `DurableTool`: registers the one workflow of all durable tools (`McpTask`), starts it for each call,
- * and makes the `DetachedTasks` that wakes and interrupts it. `Body` makes the steps of one body.
+ * Runs the durable tasks of a server, for `DurableTool`. This module registers the workflow of all durable tools (`McpTask`), and starts it
+ * for each call. It also makes the `DetachedTasks` of core, through which answers and cancellations reach the workflow. `Body` makes the
+ * steps of one body.
  */
 import * as Activity from "@effect/workflow/Activity"
 import * as DurableClock from "@effect/workflow/DurableClock"
@@ -26,7 +27,7 @@ import type { DurableTask } from "../DurableTask.js"
 import * as Body from "./Body.js"
 import { executionOf, McpTask } from "./McpTask.js"
 
-/** A tool and its body, with the services that the layer of the tool was built with. */
+/** A tool, its body, and the services from the layer of the tool. */
 interface Registered {
   readonly tool: Tool.Tool.Any
   readonly body: (parameters: any, task: DurableTask) => Generator<Durable<any, any, any>, any, any>
@@ -40,8 +41,8 @@ interface Server {
 }
 
 /**
- * The open servers of an engine, the newest first. All servers register the same function with this list, because an engine may still call
- * the function of a server that has closed.
+ * Returns the open servers of an engine, the newest first. All servers register a function with the same list, because an engine may still
+ * call the function of a server that has closed.
  */
 const serversOf = (engine: WorkflowEngine["Type"]): Array<Server> => {
   const known = serversByEngine.get(engine) ?? []
@@ -51,7 +52,7 @@ const serversOf = (engine: WorkflowEngine["Type"]): Array<Server> => {
 
 const serversByEngine = new WeakMap<WorkflowEngine["Type"], Array<Server>>()
 
-/** What the tools of a server share. */
+/** The functions that the tools of a server share. */
 interface TasksService {
   readonly detached: DetachedTask.DetachedTasks
   /** Serves the tasks of a tool, until the scope closes. */
@@ -81,7 +82,7 @@ export const layer: Layer.Layer<Tasks, never, Registry | WorkflowEngine> = Layer
           Effect.forEach(keys, (key) => {
             const answer = Body.answerOf(key)
             const token = DurableDeferred.tokenFromExecutionId(answer, { workflow: McpTask, executionId })
-            // This only tells that there is an answer. The store of tasks has the answer.
+            // This only reports that there is an answer. The store of tasks has the answer.
             return DurableDeferred.succeed(answer, { token, value: undefined })
           }, { discard: true })).pipe(Effect.provideService(WorkflowEngine, engine)),
       stopped: ({ taskId }) => Effect.flatMap(executionOf(taskId), (id) => engine.interrupt(McpTask, id))
@@ -110,7 +111,7 @@ export const layer: Layer.Layer<Tasks, never, Registry | WorkflowEngine> = Layer
   })
 )
 
-/** How long a node that does not know the tool of a task waits before it looks again. */
+/** How long a task whose tool is missing waits before it looks for the tool again. */
 const LOOK = Duration.seconds(10)
 
 /** Runs the body of a task from its beginning. The engine has the results of the steps that have ended. */
@@ -145,8 +146,8 @@ const run = (servers: ReadonlyArray<Server>) =>
   })
 
 /**
- * The tool of this name, and the server that has the tool. Where no server of this process has the tool, the workflow waits: a newer
- * version of the program may have it. `undefined` where the task has ended, or is gone.
+ * Returns the tool with this name, and the server that has the tool. When no server of this process has the tool, the workflow waits,
+ * because a newer version of the program may have the tool. Returns `undefined` when the task has ended, or no longer exists.
  */
 const known = Effect.fnUntraced(function*(
   servers: ReadonlyArray<Server>,
@@ -170,7 +171,7 @@ const known = Effect.fnUntraced(function*(
   }
 })
 
-/** Sets a clock that wakes the workflow at the end of its task's time to live, when the store has removed the task. */
+/** Sets a clock that wakes the workflow at the end of its task's time to live. At this time the store removes the task. */
 const wakeAtEnd = Effect.fnUntraced(function*({ createdAt, ttl }: StoredTask) {
   const engine = yield* WorkflowEngine
   const { executionId } = yield* WorkflowInstance
@@ -182,8 +183,9 @@ const wakeAtEnd = Effect.fnUntraced(function*({ createdAt, ttl }: StoredTask) {
 })
 
 /**
- * Runs a body, and interrupts it when its task has ended or is gone: an interruption by the engine reaches a workflow only while it waits.
- * This is not a race of two effects, because a workflow that waits interrupts its own fiber.
+ * Runs a body, and interrupts the body when its task has ended or no longer exists. This is needed because an interruption by the engine
+ * reaches a workflow only while the workflow waits. The function does not race two effects, because a workflow that waits interrupts its
+ * own fiber.
  */
 const whileOpen = <R>(
   detached: DetachedTask.DetachedTasks,

@@ -1,6 +1,7 @@
 /**
- * Each call ends exactly once at its client, with its own answer. Its handler runs at most once, and not at all when the server has refused
- * the call. A session goes on at another node. A node that has lost a session to another node says so to the clients of its calls.
+ * Checks these promises: Each call ends exactly once at its client, with its own answer. Its handler runs at most once, and does not run
+ * when the server has refused the call. A session continues at another node. A node that has lost a session to another node says this to
+ * the clients of its calls.
  */
 import { type Called, type Canary, type Ended, groupBy, type History, only } from "../History.js"
 import type { Violation } from "./Violation.js"
@@ -46,7 +47,7 @@ const repeated = (history: History, ended: Map<string, Array<Ended>>): Array<Vio
       : []
   })
 
-/** A session ends only when its client deletes it, and no client of a run deletes its session. */
+/** Finds calls whose session was forgotten. A session ends only when its client deletes the session, and no client of a run does this. */
 const forgotten = (ended: ReadonlyArray<Ended>): Array<Violation> =>
   ended.flatMap(({ at, call, outcome, session }): Array<Violation> =>
     outcome.type !== "refused" || outcome.status !== 404 ? [] : [{
@@ -56,10 +57,13 @@ const forgotten = (ended: ReadonlyArray<Ended>): Array<Violation> =>
     }]
   )
 
-/** How long before a call a node may have begun to shut down, in milliseconds. */
+/** How many milliseconds before a call a node may have begun to shut down. */
 const SHUTDOWN = 8000
 
-/** A node that shuts down may answer its calls with "Connection closed". A node that has lost a session must give another answer. */
+/**
+ * Finds calls with the answer "Connection closed" whose session another node took over, although no node was shutting down. A node that
+ * shuts down may give this answer. A node that has lost a session must give another answer.
+ */
 const unexplained = (history: History, ended: ReadonlyArray<Ended>): Array<Violation> => {
   const began = new Map(only(history, "Called").map(({ at, call }) => [call, at]))
   const takeovers = only(history, "Claimed").filter(({ epoch }) => epoch > 1)

@@ -1,13 +1,14 @@
 /**
- * Three rules. No node loses its sessions because of what clients send, or what the store has. When a call never ran, its client is not
- * told that the outcome is unknown. A request with a wrong token gets 401. The first two rules are checked where no other fault is near,
- * because a fault that ends a node or cuts it off has the same effects.
+ * Checks three promises. First, no node loses its sessions because of the data that clients send or that the store has. Second, the client
+ * of a call that never ran does not get the answer that the outcome is unknown. Third, a request with a wrong token gets status 401. The
+ * first two promises are checked only when there is no other fault at about the same time, because a fault that ends a node or cuts its
+ * connections has the same effects.
  */
 import { type History, only, type Time } from "../History.js"
 import { slowness } from "./Pace.js"
 import type { Violation } from "./Violation.js"
 
-/** The faults to which the first rule applies. */
+/** The faults for which the first promise is checked. */
 export const KINDS: ReadonlySet<string> = new Set([
   "full store",
   "read-only store",
@@ -16,10 +17,15 @@ export const KINDS: ReadonlySet<string> = new Set([
   "odd entry"
 ])
 
-/** For how many milliseconds another fault has effects, and for how many after one of these faults a takeover counts as its effect. */
+/**
+ * For how many milliseconds another fault has effects. For the same time after one of these faults, a takeover counts as an effect of this
+ * fault.
+ */
 const NEAR = 8000
 
-/** A node may lose its lease on a machine that is slower than usual by more than this factor: then the first two rules are not checked. */
+/**
+ * When the machine is slower than usual by more than this factor, a node may lose its lease. Then the first two promises are not checked.
+ */
 const SLOW = 1.5
 
 const isNear = (history: History, from: Time, until: Time): boolean =>
@@ -39,7 +45,7 @@ const moved = (history: History): Array<Violation> =>
       }))
   )
 
-/** The code of an error that says that the outcome is not known. */
+/** The code of the error that says that the outcome is not known. */
 const UNKNOWN = -32000
 
 const doubted = (history: History): Array<Violation> => {
@@ -48,7 +54,7 @@ const doubted = (history: History): Array<Violation> => {
   return only(history, "Ended").flatMap(({ at, call, outcome }): Array<Violation> => {
     if (outcome.type !== "error" || outcome.code !== UNKNOWN || started.has(call)) return []
     const from = began.get(call) ?? at
-    // The node that had the call in its inbox has lost the session, and cannot know more.
+    // The node that had the call in its inbox has lost the session, so it cannot know the outcome.
     const isLost = takeovers(history, from, at + NEAR).length > 0
     return isLost || isNear(history, from, at) || slowness(history, from, at) > SLOW
       ? []

@@ -1,6 +1,7 @@
 /**
- * A process of a node ends because the nemesis kills it, or because it was shut down, with exit code 0. An error that ends the process has
- * another exit code, or a signal of its own: no fault around a node may cause such an error.
+ * Checks how processes of nodes end. A process may end because the nemesis (the program that makes the faults) kills it, or because it was
+ * shut down, with exit code 0. After an error the process ends with another exit code or by another signal. No fault around a node may
+ * cause such an error.
  */
 import { type History, only } from "../History.js"
 import type { Violation } from "./Violation.js"

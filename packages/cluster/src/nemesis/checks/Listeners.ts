@@ -1,27 +1,28 @@
 /**
- * A change that the bus has acknowledged reaches every client that listened before it and goes on listening. A change may come more
- * than once, and late; a listener whose connection is lost reads everything again.
+ * Checks that a change reaches every listening client. The bus must have acknowledged the change, and the client must have listened before
+ * the change and must still listen. A change may come more than once, and late. A listener whose connection is lost reads everything again.
  */
 import { groupBy, type History, only, type Time } from "../History.js"
 import { slowness } from "./Pace.js"
 import type { Violation } from "./Violation.js"
 
 /**
- * A change must arrive within so many milliseconds: longer than any fault lasts. The limit is higher while the machine is slow (`Pace`).
+ * A change must arrive within this number of milliseconds. This is longer than any fault lasts. The limit is higher while the machine is
+ * slow (`Pace`).
  */
 export const WITHIN = 12_000
 
 /**
- * How many milliseconds before the publication a client may hear of a change: a node notifies its own clients before it publishes the
- * change, and the publication may wait for the store.
+ * How many milliseconds before the publication a client may get a change. A node notifies its own clients before it publishes the change,
+ * and the publication may wait for the store.
  */
 const EARLY = 5000
 
-/** When the stream of each listener has ended. */
+/** Returns the time at which the stream of each listener has ended. */
 const ends = (history: History): ReadonlyMap<string, Time> =>
   new Map(only(history, "Deaf").map(({ at, listener }) => [listener, at]))
 
-/** The changes that must reach a listener, with the listener and the time. */
+/** Returns the changes that must reach a listener, each with the listener and the time. */
 export const expected = (history: History) => {
   const deaf = ends(history)
   const end = Math.max(0, ...history.map(({ at }) => at))

@@ -1,7 +1,8 @@
 /**
- * A session has one owner in each epoch. From the moment when a node serves a session in a later epoch, no write of an earlier epoch is
- * stored. When the process of an owner is killed, another node answers its clients within a few seconds. The limit is higher where the
- * canaries had to wait longer, too.
+ * Checks the owners of sessions. The owner of a session is the node that serves it. Each time another node claims the session, a new epoch
+ * begins, and a session has one owner in each epoch. After a node serves a session in a later epoch, no write of an earlier epoch is
+ * stored. When the process of an owner is killed, another node answers its clients within a few seconds. The limit is higher when the
+ * canaries had to wait longer as well.
  */
 import { type Claimed, groupBy, type History, only, type Time, type Written } from "../History.js"
 import { slowness } from "./Pace.js"
@@ -16,7 +17,7 @@ const shared = (session: string, claims: ReadonlyArray<Claimed>): Array<Violatio
     }]
   )
 
-/** The writes that began after a later epoch of their session had begun. */
+/** Returns the writes of an earlier epoch that began after a later epoch of their session had begun. */
 export const stale = (history: History): Array<Written> => {
   const claims = groupBy(only(history, "Claimed"), ({ session }) => session)
   return [...groupBy(only(history, "Written"), ({ session }) => session)].flatMap(([session, writes]) => {
@@ -32,8 +33,8 @@ export const stale = (history: History): Array<Written> => {
 }
 
 /**
- * For each node that was killed, and for each of its sessions with a call shortly after: how many milliseconds passed until another node
- * answered. `took` is `undefined` when no node answered.
+ * Returns how many milliseconds passed until another node answered. There is one element for each session of a killed node for which a call
+ * came shortly after the kill. `took` is `undefined` when no node answered.
  */
 export const takeovers = (history: History): Array<{ at: Time; session: string; took: number | undefined }> => {
   const claims = groupBy(only(history, "Claimed"), ({ session }) => session)
@@ -42,7 +43,7 @@ export const takeovers = (history: History): Array<{ at: Time; session: string; 
   return only(history, "Fault").filter(({ kind }) => kind === "kill").flatMap(({ at, node }) =>
     [...claims].flatMap(([session, owners]) => {
       const owner = owners.filter((claim) => claim.at < at).at(-1)
-      // Without a request of the session no node takes it over.
+      // A node takes a session over only when a request of the session comes.
       const isUsed = calls.get(session)?.some((call) => call.at > at && call.at < at + 1000) === true
       if (owner?.node !== node || !isUsed) return []
       const answer = ends.get(session)?.find((end) => end.at > at && isAnswerOf(end.outcome, owners, at))
@@ -51,14 +52,14 @@ export const takeovers = (history: History): Array<{ at: Time; session: string; 
   )
 }
 
-/** Whether an outcome is the result of a node that has claimed the session after this time. */
+/** Returns whether an outcome is the result of a node that has claimed the session after this time. */
 const isAnswerOf = (
   outcome: { readonly type: string; readonly node?: string },
   claims: ReadonlyArray<Claimed>,
   after: Time
 ): boolean => outcome.type === "result" && claims.some(({ at, node }) => at > after && node === outcome.node)
 
-/** The node that has given the latest answer of the most sessions. */
+/** Returns the node that has given the latest answer in the greatest number of sessions. */
 export const busiest = (history: History): string | undefined => {
   const last = new Map(
     only(history, "Ended").flatMap(({ outcome, session }) =>

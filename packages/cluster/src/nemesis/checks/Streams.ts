@@ -1,7 +1,8 @@
 /**
- * What a client receives on a stream comes in order and once. When the client has followed the stream to its end, all events come that a
- * store has acknowledged. No event that a store has refused has an id, and no two events have the same id. A server that has lost events
- * says so: it refuses to resume the stream. It may refuse only when the store has not answered a write or the beginning of the stream.
+ * Checks the streams. A client gets the events of a stream in order and once. When the client has followed the stream to its end, it has
+ * got all events that the store has acknowledged. An event that the store has refused has no id, and two events never have the same id. A
+ * server that has lost events refuses to resume the stream. The server may refuse this only when the store did not answer a write or the
+ * beginning of the stream.
  */
 import { groupBy, type History, only, type Received, type Written } from "../History.js"
 import type { Violation } from "./Violation.js"
@@ -26,7 +27,7 @@ const lost = (
   received: ReadonlyArray<Received>
 ): Array<Violation> => {
   const found = new Map(received.map((event) => [event.position, event]))
-  // Up to 2025-06-18 a client cannot resume its standalone stream before it has received the id of an event.
+  // Up to revision 2025-06-18 a client cannot resume its standalone stream before it has received the id of an event.
   const first = received[0]?.stream === STANDALONE ? received[0].position : 0
   return written.flatMap(({ answer, at, event, node }): Array<Violation> => {
     if (answer !== "stored" || event === undefined || event.position < first) return []
@@ -42,8 +43,8 @@ const lost = (
 }
 
 /**
- * The events that a client has received and that the store has refused each time. One refusal is not enough: when the store has an event
- * and its answer was lost, a node may write the event again.
+ * Returns the events that a client has received and that the store has refused each time. One refusal is not enough. When the store has an
+ * event but its answer was lost, a node may write the event again.
  */
 const refused = (
   name: string,
@@ -60,7 +61,7 @@ const refused = (
   }))
 }
 
-/** A position belongs to one event, whichever node writes it. */
+/** Finds positions with two different events. A position must belong to one event, whichever node writes the event. */
 const reused = (name: string, written: ReadonlyArray<Written>): Array<Violation> =>
   [...groupBy(written, ({ event }) => `${event!.position}`)].flatMap(([position, [first, ...others]]) =>
     others.filter(({ event }) => event!.data !== first!.event!.data).map(({ at, node }) => ({
@@ -72,7 +73,7 @@ const reused = (name: string, written: ReadonlyArray<Written>): Array<Violation>
     }))
   )
 
-/** The same message at two places: two answers to a request, or the same text of a handler (each text names its call and its step). */
+/** Finds messages that came twice: two answers to a request, or the same text of a handler. (Each text names its call and its step.) */
 const repeated = (received: ReadonlyArray<Received>): Array<Violation> => {
   const messages = groupBy(
     received.filter(({ answers, madeFor }) => answers !== undefined || madeFor !== undefined),
@@ -89,7 +90,10 @@ const repeated = (received: ReadonlyArray<Received>): Array<Violation> => {
   )
 }
 
-/** The stored events of a standalone stream from which the client has received nothing: `lost` checks only streams with events. */
+/**
+ * Finds the stored events of a standalone stream from which the client has received nothing. `lost` checks only streams from which the
+ * client has received events.
+ */
 const unread = (name: string, written: ReadonlyArray<Written>): Array<Violation> => {
   const stored = written.filter(({ answer }) => answer === "stored")
   return stored.length === 0 ? [] : [{
@@ -104,7 +108,7 @@ export const check = (history: History): Array<Violation> => {
   const events = only(history, "Written").filter(({ event }) => event !== undefined)
   const written = groupBy(events, ({ event, session }) => nameOf({ session, stream: event!.stream }))
   const refusals = new Map(only(history, "Unresumable").map((refusal) => [nameOf(refusal), refusal.at]))
-  // A client that was refused reads on without a position: what follows is not compared with what came before.
+  // After a refusal a client continues without a position. So the later events are not compared with the earlier events.
   const before = only(history, "Received").filter((event) => event.at < (refusals.get(nameOf(event)) ?? Infinity))
   const received = groupBy(before, nameOf)
   const unsure = groupBy(

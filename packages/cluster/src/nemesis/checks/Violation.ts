@@ -1,6 +1,6 @@
 /**
- * A promise of the server that was broken in a run: what was promised, when it was broken, and by what. The modules of this folder and
- * `Checker` find the violations.
+ * The type of a violation: a promise that the server has broken in a run. It says what was promised, when the promise was broken, and how.
+ * The modules of this folder and `Checker` find the violations.
  */
 import type { Time } from "../History.js"
 

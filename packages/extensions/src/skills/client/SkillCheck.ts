@@ -1,7 +1,7 @@
 /**
- * The checks of a client before it uses a skill. `refusal` checks that the entry of a skill follows the rules of the extension. `content`
- * checks that the answer to `resources/read` contains only the requested file. `SkillsClient` calls these functions, and compares digests
- * itself.
+ * The checks of a client before the client uses a skill. `refusal` checks that the entry of a skill follows the rules of the extension.
+ * `content` checks that the answer to `resources/read` contains only the requested file. `SkillsClient` calls these functions, and compares
+ * digests itself.
  *
  * @see https://modelcontextprotocol.io/seps/2640-skills-extension#skill-entries
  */
@@ -22,7 +22,7 @@ export interface Limits {
 const refuser = (uri: string) => (problem: string, reason: "Entry" | "TooLarge" = "Entry") =>
   new SkillRefused({ reason, uri, problem })
 
-/** Why an entry is refused; `undefined` when the entry follows all rules. */
+/** Returns why an entry is refused; `undefined` when the entry follows all rules. */
 export const refusal = ({ frontmatter, resources, uri }: Skills.Skill, limits: Limits): SkillRefused | undefined => {
   const refuse = refuser(uri)
   const root = SkillUri.root(uri)
@@ -81,7 +81,7 @@ export interface FileContent {
   readonly mimeType: string | undefined
 }
 
-/** The bytes of a file in the answer to `resources/read`. A content of more than `max` bytes is refused before it is decoded. */
+/** Returns the bytes of a file in the answer to `resources/read`. A content of more than `max` bytes is refused before it is decoded. */
 export const content = (
   uri: string,
   { contents }: Resources.ReadResourceResult,
@@ -98,7 +98,7 @@ export const content = (
     }
     const tooLong = new SkillRefused({ reason: "Size", uri, problem: `the file has more than ${max} bytes` })
     if ("text" in content) {
-      // A character has at least one byte.
+      // A character has at least one byte, so the file is too large.
       if (content.text.length > max) return tooLong
       const bytes = new TextEncoder().encode(content.text)
       return bytes.length > max ? tooLong : Effect.succeed({ bytes, mimeType: content.mimeType })

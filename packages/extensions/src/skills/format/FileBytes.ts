@@ -1,13 +1,13 @@
 /**
- * Functions for the bytes of a file: they join pieces, decode the text, and compute the digest in the form that entries of skills have.
- * `SkillsClient` and `SkillCheck` use them to read files; `SkillDirectory`, `SkillFiles` and `SkillRegistration` use them to serve files. A
- * digest shows that a content belongs to an entry. It does not show that the content can be trusted.
+ * Functions for the bytes of a file. They join pieces, decode the text, and compute the digest in the form that entries of skills have.
+ * `SkillsClient` and `SkillCheck` use these functions to read files; `SkillDirectory`, `SkillFiles` and `SkillRegistration` use them to
+ * serve files. A digest only shows that the content of a file belongs to an entry. It does not show that the content can be trusted.
  */
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Encoding from "effect/Encoding"
 
-/** All pieces, one after another. */
+/** Joins all pieces, one after another. */
 export const concat = (pieces: ReadonlyArray<Uint8Array>): Uint8Array => {
   const all = new Uint8Array(pieces.reduce((sum, { length }) => sum + length, 0))
   let at = 0
@@ -18,7 +18,7 @@ export const concat = (pieces: ReadonlyArray<Uint8Array>): Uint8Array => {
   return all
 }
 
-/** The digest of bytes: `sha256:` and 64 lowercase hexadecimal digits. */
+/** Returns the digest of bytes: `sha256:` and 64 lowercase hexadecimal digits. */
 export const sha256 = (bytes: Uint8Array): Effect.Effect<string> =>
   Effect.map(
     // The bytes of a file are never in shared memory.
@@ -28,7 +28,7 @@ export const sha256 = (bytes: Uint8Array): Effect.Effect<string> =>
 
 export const isDigest = (text: string): boolean => /^sha256:[0-9a-f]{64}$/.test(text)
 
-/** The text of bytes; `Left` when the bytes are not UTF-8. Encoding the text gives the same bytes again. */
+/** Decodes bytes to text; `Left` when the bytes are not UTF-8. Encoding the text gives the same bytes again. */
 export const text = (bytes: Uint8Array): Either.Either<string, unknown> => Either.try(() => decoder.decode(bytes))
 
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })

@@ -1,7 +1,8 @@
 /**
  * Reads the front matter of a `SKILL.md`, for `SkillsClient` and `SkillFiles`. The front matter is the YAML between two lines `---` at the
- * beginning of the file. The result is JSON, so tags, keys that are not texts, and values that contain themselves are refused. A field may
- * have an unquoted text with a colon: YAML does not allow this, but many hosts read it. The YAML parser is loaded when it is first needed.
+ * beginning of the file. The result is JSON, so this module refuses tags, keys that are not texts, and values that contain themselves. A
+ * field may have an unquoted text with a colon. YAML does not allow this, but many hosts read such a field. The YAML parser is loaded when
+ * it is first needed.
  *
  * @see https://agentskills.io/specification#frontmatter
  */
@@ -21,14 +22,14 @@ export interface FrontMatter {
   readonly fields: Frontmatter
   /** The text below the front matter. */
   readonly body: string
-  /** The line of a field in the file, counted from 1. */
+  /** Returns the line of a field in the file, counted from 1. */
   readonly lineOf: (field: string) => number
 }
 
 /** The most characters of front matter that are parsed. */
 export const MAX_LENGTH = 16_384
 
-/** The front matter at the beginning of a text. Fails when it has no `name` or no `description`. */
+/** Returns the front matter at the beginning of a text. Fails when the front matter has no `name` or no `description`. */
 export const read = (text: string, maxLength: number = MAX_LENGTH): Effect.Effect<FrontMatter, Malformed> => {
   const found = split(text, maxLength)
   return found instanceof Malformed
@@ -64,7 +65,7 @@ const parse = (yaml: typeof Yaml, { body, source }: Parts): Effect.Effect<FrontM
     const lines = new yaml.LineCounter()
     const strict = parsed(yaml, source, lines)
     const quoted = strict instanceof Malformed ? parsed(yaml, withQuotes(source), new yaml.LineCounter()) : strict
-    // An error is about the text that the author has written, not about the text with quotes.
+    // An error must be about the text that the author has written, not about the text with added quotes.
     const document = quoted instanceof Malformed ? strict : quoted
     if (document instanceof Malformed) return Effect.fail(document)
     const { value } = document
@@ -98,7 +99,10 @@ const parse = (yaml: typeof Yaml, { body, source }: Parts): Effect.Effect<FrontM
     return Effect.succeed({ fields: value as Frontmatter, body, lineOf })
   })
 
-/** The YAML, with quotes around each text that has a colon before a space or at its end. Indented lines below a field continue its text. */
+/**
+ * Returns the YAML with quotes around each text that has a colon before a space or at its end. Indented lines below a field continue the
+ * text of the field.
+ */
 const withQuotes = (source: string): string =>
   source.split(/\n(?![ \t])/).map((line) => {
     const [, field, text] = unquoted.exec(line) ?? []
@@ -108,7 +112,7 @@ const withQuotes = (source: string): string =>
     return `${field}: ${JSON.stringify(lines.map((one) => one.trim()).join(" "))}${"\n".repeat(lines.length - 1)}`
   }).join("\n")
 
-/** A field whose value is neither in quotes nor a collection, a block, an alias, a tag or a comment. */
+/** Matches a field with an unquoted text. The value is not in quotes, and is not a collection, a block, an alias, a tag or a comment. */
 const unquoted = /^([\w-]+):[ \t]+([^\s"'[\]{}|>&*!%@`#,?-][^]*)$/
 
 const parsed = (
@@ -137,7 +141,9 @@ const parsed = (
     () => new Malformed(2, "the YAML is nested too deeply, or repeats too much by aliases")
   )
 
-/** The most levels of a field. A message may have at most 64 levels, and an entry is some levels deep in its message. */
+/**
+ * The most levels of a field. A message may have at most 64 levels, and the entry of a skill is some levels below the root of its message.
+ */
 const MAX_DEPTH = 32
 
 const isJson = (value: unknown, depth: number): boolean => {
@@ -149,7 +155,7 @@ const isJson = (value: unknown, depth: number): boolean => {
     Object.keys(value).every((key) => key !== "__proto__" && isJson(value[key], depth - 1))
 }
 
-/** Whether two JSON values are equal. The order of members does not matter. */
+/** Returns whether two JSON values are equal. The order of members does not matter. */
 export const isEqual = (one: unknown, other: unknown): boolean =>
   Predicate.isRecord(one) && Predicate.isRecord(other)
     ? Object.keys(one).length === Object.keys(other).length &&

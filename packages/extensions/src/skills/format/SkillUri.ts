@@ -1,41 +1,45 @@
 /**
- * The URIs of skills, of their files and of their directories. `SkillsClient` and `SkillCheck` read such URIs, `SkillFiles` and
- * `SkillRegistration` make them, and `SkillIndex` makes the tree of directories from them. A URI that can be understood in two ways is
- * refused, for example a URI with an empty name, `..`, an encoded slash, or a query. A host may write the files of a skill to a disk. So a
- * name must also be safe on every system: it must not name a device, and no program may treat it specially.
+ * Reads and makes the URIs of skills, of their files and of their directories. `SkillsClient` and `SkillCheck` read these URIs,
+ * `SkillFiles` and `SkillRegistration` make them, and `SkillIndex` makes the tree of directories from them. This module refuses a URI that
+ * can be understood in two ways, for example a URI with an empty name, `..`, an encoded slash, or a query. A host may write the files of a
+ * skill to a disk. So each name must also be safe on every system: it must not be the name of a device, or a name with a special meaning
+ * for programs.
  */
 import * as Either from "effect/Either"
 import * as Encoding from "effect/Encoding"
 import { FILE } from "../Skills.js"
 
-/** The URI of a path below `skill://`; `undefined` when the path has an unsafe name. */
+/** Returns the URI of a path below `skill://`; `undefined` when the path has an unsafe name. */
 export const fromPath = (path: string): string | undefined => {
   const names = path.split("/")
   return names.every(isSafe) ? `skill://${names.map(encode).join("/")}` : undefined
 }
 
-/** Whether a name in a path has no special meaning. */
+/** Returns `true` for a name that has no special meaning in a path. */
 const isSafe = (name: string): boolean =>
   name !== "" && name.length <= LONGEST_NAME && !UNSAFE.test(name) && !DEVICE.test(name) &&
   (!name.startsWith(".") || isHarmless(name))
 
-/** Whether a name that begins with a dot is safe, because no program trusts a file of this name. */
+/** Returns whether a name that begins with a dot is safe, because no program trusts a file of this name. */
 export const isHarmless = (name: string): boolean => HARMLESS.has(name.toLowerCase())
 
 /** Most file systems limit a name to 255 bytes. */
 const LONGEST_NAME = 255
 
 /**
- * Finds an unsafe name. It contains a separator, a drive or a stream of Windows, a wildcard, or a hidden character. Or it begins with a
- * character that a shell expands or reads as an option, ends with a dot or a space, which Windows drops, or is a short name such as
- * `GIT~1`.
+ * Finds an unsafe name. An unsafe name contains a separator, a drive or a stream of Windows, a wildcard, or a hidden character. Or it
+ * begins with a character that a shell expands or reads as an option. Or it ends with a dot or a space, which Windows removes. Or it is a
+ * short name such as `GIT~1`.
  */
 const UNSAFE = /[/\\:*?"<>|\p{Cc}\p{Cs}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]|^[~$%\s-]|[.\s]$|~\d/u
 
 /** The name of a device of Windows, with any extension. */
 const DEVICE = /^(?:con|prn|aux|nul|conin\$|conout\$|clock\$|com[\d¹²³]|lpt[\d¹²³])\s*(?:\.|$)/i
 
-/** The names with a dot that are safe. Programs trust other such names, for example `.git/config`, `.ssh`, `.bashrc` and `.env`. */
+/**
+ * The names with a dot at the beginning that are safe. Programs trust files with other names of this kind, for example `.git/config`,
+ * `.ssh`, `.bashrc` and `.env`.
+ */
 const HARMLESS: ReadonlySet<string> = new Set([
   ...[
     ".gitignore",
@@ -51,23 +55,26 @@ const HARMLESS: ReadonlySet<string> = new Set([
   ...[".python-version", ".node-version", ".nvmrc"]
 ])
 
-/** A form of a path that is equal for two names which are the same file on some systems. */
+/** Returns a form of a path. The form is equal for two paths that are the same file on some systems. */
 export const folded = (path: string): string => path.normalize("NFKC").toLowerCase()
 
 // Encodes all characters except those that RFC 3986 allows both in a host name and in a path.
 const encode = (name: string): string =>
   encodeURIComponent(name).replace(/[!'()*]/g, (one) => `%${one.charCodeAt(0).toString(16).toUpperCase()}`)
 
-/** The URI of the directory of a skill, by the URI of its `SKILL.md`; `undefined` when the URI does not name a `SKILL.md`. */
+/**
+ * Returns the URI of the directory of a skill. `uri` is the URI of its `SKILL.md`. Returns `undefined` when `uri` does not name a
+ * `SKILL.md`.
+ */
 export const root = (uri: string): string | undefined => {
   const directory = uri.endsWith(`/${FILE}`) ? uri.slice(0, -FILE.length - 1) : undefined
   return directory !== undefined && namesOf(directory) !== undefined ? directory : undefined
 }
 
-/** The last name in a path or a URI. */
+/** Returns the last name in a path or a URI. */
 export const nameOf = (directory: string): string => directory.slice(directory.lastIndexOf("/") + 1)
 
-/** The directories that contain a path or a URI of a skill, the innermost first. */
+/** Returns the directories that contain a path or a URI of a skill, the innermost first. */
 export const directories = (path: string): ReadonlyArray<string> => {
   const found: Array<string> = []
   const scheme = path.indexOf("://")
@@ -78,7 +85,7 @@ export const directories = (path: string): ReadonlyArray<string> => {
   return found
 }
 
-/** The decoded path of a file below a directory; `undefined` when the URI of the file is not below the directory. */
+/** Returns the decoded path of a file below a directory; `undefined` when the URI of the file is not below the directory. */
 export const within = (directory: string, uri: string): string | undefined =>
   uri.startsWith(`${directory}/`) ? decoded(uri.slice(directory.length + 1))?.join("/") : undefined
 

@@ -1,7 +1,7 @@
 /**
- * Finds the files below a directory on the disk, for `SkillsServer`. It does not follow links, so that no file outside the directory is
- * served. By default it leaves out names that begin with a dot. When a file is read for a client, its content is compared with the digest
- * in the entry of the skill. `SkillFiles` makes skills from the files.
+ * Finds the files below a directory on the disk, for `SkillsServer`. This module does not follow links, so that the server serves no file
+ * outside of the directory. By default it leaves out names that begin with a dot. When a file is read for a client, its content is compared
+ * with the digest in the entry of the skill. `SkillFiles` makes skills from the files.
  */
 import type { PlatformError } from "@effect/platform/Error"
 import * as FileSystem from "@effect/platform/FileSystem"
@@ -27,7 +27,7 @@ export interface Found {
   readonly name: string
 }
 
-/** How deep directories are searched. */
+/** The most levels of directories that are searched. */
 const MAX_DEPTH = 32
 
 export const find = (
@@ -81,7 +81,7 @@ export const find = (
 
 const sourceOf = (fs: FileSystem.FileSystem, own: string, label: string, maxBytes: number): Source => {
   /**
-   * The bytes of the file; `undefined` when the file has become a link or has more than `max` bytes. This reads at most `max` + 1 bytes.
+   * Returns the bytes of the file; `undefined` when the file has become a link or has more than `max` bytes. Reads at most `max` + 1 bytes.
    */
   const bytes = (max: number): Effect.Effect<Uint8Array | undefined, PlatformError> =>
     Effect.gen(function*() {

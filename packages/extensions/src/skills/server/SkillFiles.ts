@@ -1,7 +1,7 @@
 /**
  * Makes skills from files. Each directory that contains a `SKILL.md` is a skill. This module reads the front matter and computes digests.
- * When clients would refuse a skill, it gives the reason instead of the skill. `SkillsServer` calls `build`, either with files in memory or
- * with the files that `SkillDirectory` finds on the disk. `SkillRegistration` registers the skills.
+ * For a skill that clients would refuse, the result is the reason instead of the skill. `SkillsServer` calls `build`, either with files in
+ * memory or with the files that `SkillDirectory` finds on the disk. `SkillRegistration` registers the skills.
  */
 import type { Fails } from "@effect-mcp/core/Feature"
 import * as Effect from "effect/Effect"
@@ -16,7 +16,7 @@ import * as Skills from "../Skills.js"
 export interface Source<out R = never> {
   /** The name of the file in error messages. */
   readonly label: string
-  /** Reads the file when the skill is made. For a generated `SKILL.md`, this gives only the front matter. */
+  /** Reads the file when the skill is made. For a generated `SKILL.md`, the result has only the front matter. */
   readonly load: Effect.Effect<Uint8Array, SkillError>
   /** Reads the file for a client. Default: the client gets the bytes of `load`, which stay in memory. */
   readonly read?:
@@ -42,15 +42,16 @@ interface Self<R> {
   /** The directories of skills. */
   readonly roots: ReadonlySet<string>
   /**
-   * For each directory: how many files there are in it and below it, and how many bytes of these files have been read. `countFiles` counts
-   * the files, `load` counts the bytes.
+   * For each directory, how many files are in the directory and below, and how many bytes of these files have been read. `countFiles`
+   * counts the files, `load` counts the bytes.
    */
   readonly counts: Map<string, { files: number; bytes: number }>
 }
 
 /**
- * The skills among the files `sources`, whose keys are paths. `Left` is the reason why a skill cannot be served. A path in `directories`
- * without files is an empty directory of its skill. Fails when there are too many skills, or when a `SKILL.md` is not in a directory.
+ * Makes the skills from the files `sources`, whose keys are paths. `Left` is the reason why a skill cannot be served. A path in
+ * `directories` that contains no files is an empty directory of its skill. Fails when there are too many skills, or when a `SKILL.md` is
+ * not in a directory.
  */
 export const build = <R = never>(
   sources: ReadonlyMap<string, Source<R>>,
@@ -74,18 +75,18 @@ export const build = <R = never>(
         Effect.either(skillOf(self, root, files, empty.filter((directory) => rootOf(self, directory) === root))),
         (skill) => [root, skill] as const
       ))
-    // The bytes are checked again here, because files of skills in directories below also count, and may have been read later.
+    // The bytes are checked again here. Files of skills in directories below also count, and these files may have been read later.
     return found.map(([root, skill]) => Either.flatMap(skill, (one) => Either.map(checkBytes(self, root), () => one)))
   })
 
 const rootsOf = (paths: ReadonlyArray<string>): ReadonlySet<string> =>
   new Set(paths.flatMap((path) => path.endsWith(`/${Skills.FILE}`) ? SkillUri.directories(path).slice(0, 1) : []))
 
-/** The directory of the skill to which a path belongs; `undefined` when it belongs to no skill. */
+/** Returns the directory of the skill to which a path belongs; `undefined` when it belongs to no skill. */
 const rootOf = <R>({ roots }: Self<R>, path: string): string | undefined =>
   SkillUri.directories(path).find((directory) => roots.has(directory))
 
-/** The paths of the files of each skill, by the directory of the skill. */
+/** Returns the paths of the files of each skill, by the directory of the skill. */
 const filesOf = <R>(self: Self<R>, paths: ReadonlyArray<string>): ReadonlyMap<string, ReadonlyArray<string>> => {
   const files = new Map(Array.from(self.roots, (root) => [root, [] as Array<string>]))
   for (const path of paths) files.get(rootOf(self, path) ?? "")?.push(path)
@@ -121,10 +122,10 @@ const tooMuch = (root: string, problem: string, option: string): SkillError =>
   new SkillError({
     file: root,
     problem:
-      `${problem}: clients need not accept such a skill, so make it smaller, or raise the limit with the option ${option}`
+      `${problem}: clients may refuse such a skill, so make it smaller, or raise the limit with the option ${option}`
   })
 
-/** Reads a file. Fails when the skill has too many bytes. */
+/** Reads a file of a skill. Fails when the skill has too many bytes. */
 const load = <R>(self: Self<R>, root: string, path: string): Effect.Effect<Uint8Array, SkillError> =>
   Effect.tap(self.sources.get(path)!.load, ({ length }) => {
     for (const directory of SkillUri.directories(path)) self.counts.get(directory)!.bytes += length

@@ -1,8 +1,8 @@
 /**
- * The index of the skills of a server: the entries of `skills/list`, the files of each skill, and the tree of the directories. This module
- * computes the index from the resources in the registry of the server, and again when the resources change. The resource of the `SKILL.md`
- * stands for the skill: a request sees a skill when it sees this resource, and sees a file when it sees the resource of the file.
- * `SkillRequests` answers clients from this index.
+ * Makes the index of the skills of a server: the entries of `skills/list`, the files of each skill, and the tree of the directories. This
+ * module computes the index from the resources in the registry of the server, and computes it again when the resources change. A skill is
+ * visible to a request when the resource of its `SKILL.md` is visible to the request. A file is visible when the resource of the file is
+ * visible. `SkillRequests` answers clients from this index.
  */
 import * as Feature from "@effect-mcp/core/Feature"
 import type * as Resources from "@effect-mcp/core/protocol/Resources"
@@ -21,7 +21,7 @@ export interface FileResource extends RegisteredResource {
 export const isFile = (resource: RegisteredResource | undefined): resource is FileResource =>
   resource !== undefined && "skill" in resource
 
-/** Whether a resource is the `SKILL.md` of a skill, whose URI is the URI of the skill. */
+/** Returns whether a resource is the `SKILL.md` of a skill. The URI of this resource is the URI of the skill. */
 export const isSkill = (resource: RegisteredResource | undefined): resource is FileResource =>
   isFile(resource) && resource.skill.uri === resource.advertised.uri
 
@@ -40,7 +40,7 @@ export interface Index {
 /** The children of each directory, by the URI of the directory and by the URI of the child. */
 export type Directories = ReadonlyMap<string, ReadonlyMap<string, Resources.Resource>>
 
-/** Gives a function that gives the index of a registry. The function gives the same object until a resource is added or removed. */
+/** Makes a function that returns the index of a registry. The function returns the same object until a resource is added or removed. */
 export const make = ({ resources }: RegistryService): () => Index => {
   let known: Index | undefined
   return () => known?.revision === resources.revision ? known : known = compute(resources.revision, [...resources])
@@ -55,8 +55,8 @@ const compute = (revision: number, all: ReadonlyArray<readonly [string, Register
   for (const [uri, file] of files) {
     for (const directory of SkillUri.directories(uri)) {
       const around = byRoot.get(directory)
-      // A skill may be inside the directory of another skill. Its file may be hidden from a request that sees the outer skill, and then the
-      // entry of the outer skill must not contain this file.
+      // A skill may be inside the directory of another skill. A file of the inner skill may be hidden from a request to which the outer
+      // skill is visible. Then the entry of the outer skill must not contain this file.
       if (around !== undefined && (!Feature.mayBeHidden(file) || file.around === around.skill.around)) {
         around.files.push(file)
       }
@@ -91,7 +91,7 @@ const entryOf = ({ frontmatter, uri }: Skill<any>, files: ReadonlyArray<FileReso
   }
 }
 
-/** The children of all directories that contain these files, including the directories above the skills. */
+/** Returns the children of all directories that contain these files, including the directories above the skills. */
 export const directoriesOf = (files: ReadonlyArray<readonly [string, FileResource]>): Directories => {
   const directories = new Map<string, Map<string, Resources.Resource>>()
   const add = (directory: string, child: Resources.Resource): void => {

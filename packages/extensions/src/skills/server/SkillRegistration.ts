@@ -1,6 +1,6 @@
 /**
- * Registers the files of skills as resources, for `SkillsServer`. When the skills are read again, it replaces only the skills that have
- * changed. A request sees either the old or the new version of a skill, because no other fiber runs between the removal and the
+ * Registers the files of skills as resources, for `SkillsServer`. When the skills are read again, this module replaces only the skills that
+ * have changed. A request gets either the old or the new version of a skill, because no other fiber runs between the removal and the
  * registration. `SkillIndex` finds the files among the resources.
  */
 import type { Hints } from "@effect-mcp/core/CacheHints"
@@ -31,7 +31,7 @@ export interface Options {
 /** Replaces the skills of the feature by `skills`. Dies when another feature has a resource with the same URI. */
 export type Replace = (skills: ReadonlyArray<Skill<any>>) => Effect.Effect<void>
 
-/** Gives a `Replace`. At first there are no skills; all skills are removed when the scope closes. */
+/** Makes a `Replace`. At first there are no skills. All skills are removed when the scope closes. */
 export const make = (options: Options): Effect.Effect<Replace, never, Scope.Scope> =>
   Effect.map(Effect.scope, (scope) => {
     let registered: ReadonlyMap<string, Registered> = new Map()

@@ -1,7 +1,7 @@
 /**
  * Answers the requests of the extension from the `SkillIndex`: `skills/list`, `skills/get` and `resources/directory/read`. `SkillsServer`
  * registers these handlers. An answer contains only skills and files that are visible to the request. Clients read the files with
- * `resources/read`, which the server itself answers.
+ * `resources/read`; the server itself answers these requests.
  *
  * @see https://modelcontextprotocol.io/seps/2640-skills-extension
  */
@@ -32,8 +32,7 @@ export const layer = (
   const index = SkillIndex.make(registry)
 
   /**
-   * Adds the hints for caches to a result, if the request has revision 2026-07-28 or later (modern). The server adds the hints that are
-   * still missing.
+   * Adds the caching hints to a result, if the request has revision 2026-07-28 or later. The server adds the hints that are still missing.
    */
   const hinted = <A extends object>(isPrivate: boolean, result: A) =>
     Effect.map(RequestContext, ({ version }): A & Hints =>
