@@ -39,69 +39,72 @@ const sections: ReadonlyArray<Section> = [
     topic: "calls",
     title: "A call of a tool",
     text:
-      `Each call adds two numbers, and each result is checked. "In flight" is how many calls wait for their answers at the same time. In the
-rows about a pair of transports and about calls in process, client and server share a process, and both count. In all other rows only the
-server counts: one client, of no library, sends the same bytes to all servers from another process, or the same objects in memory.
+      `The tool adds two numbers, and the test program checks each result. "In flight" is how many calls wait for their answers at the same time.
+In the rows about a pair of transports and about calls in process, client and server are in one process, and the figure includes both. In
+all other rows, the figure is for the server alone. One client, which uses no library, sends the same bytes to all servers from another
+process, or the same objects in memory.
 
-The floor is a program that does only what the transport needs. It reads, parses with \`JSON.parse\`, adds, and writes; in memory it does not
-even parse. It checks nothing, has no sessions, and cannot cancel a call. On \`@effect/platform\`'s HTTP server the floor is an application
-that parses JSON and answers with JSON, and for web handlers a function that does the same on Hono's adapter.
+The floor is a program that does only what the transport needs. It reads, parses with \`JSON.parse\`, adds, and writes. In memory, it does not
+even parse. The program checks nothing, has no sessions, and cannot cancel a call. On the HTTP server of \`@effect/platform\`, the floor is an
+application that parses JSON and answers with JSON. For web handlers, the floor is a function that does the same on Hono's adapter.
 
-Without a session, SDK 1 builds a server for every request, as its documentation shows; at 2026-07-28 SDK 2 does the same. \`fastmcp\` runs on
-SDK 1 and sends texts only. \`@effect/ai\` has no sessions and no output schema.
+Without a session, SDK 1 builds a server for every request, as its documentation shows. With revision 2026-07-28, SDK 2 also builds a server
+for every request. \`fastmcp\` runs on SDK 1 and sends texts only. \`@effect/ai\` has no sessions and no output schema.
 
-What the rows do not say: how long a client waits, because the processor time of a server is not the time until its answer arrives; what a
-handler costs that does real work, beside which all of this may be nothing; and how servers compare at large messages, because the messages
-here have about 150 bytes.`
+The rows do not show how long a client waits, because the processor time of a server is not the time until its answer arrives. They do not
+show the cost of a handler that does real work; this cost can be much higher than all figures here. They do not show how servers compare
+with large messages, because the messages here have about 150 bytes.`
   },
   {
     ...COMMON,
     topic: "clients",
     title: "The client alone",
     text:
-      `Only the client counts. In memory a function answers, otherwise a program in another process that checks nothing. No client checks results
-against output schemas here: the official clients do so only after they have listed the tools, and ours is told not to.
+      `These figures are for the client alone. In memory, a function answers the client. In the other rows, a program in another process answers,
+and checks nothing. No client checks results against output schemas in these rows. The official clients check results only after they have
+listed the tools, and in our client the option \`checkOutputs: false\` turns this check off.
 
-The floor in memory is a promise for each call and nothing else. Over HTTP it is the \`HttpClient\` of \`@effect/platform\` alone, which our client
-uses; over stdio it is a reader and writer of lines.
+The floor in memory is a promise for each call and nothing else. Over HTTP, the floor is the \`HttpClient\` of \`@effect/platform\` alone, which
+our client uses. Over stdio, the floor is a reader and writer of lines.
 
-What the rows do not say: what connecting costs, and what a client does about lost connections, which happens in none of these rows.`
+The rows do not show what connecting costs, and what a client does about lost connections. No connection is lost in these rows.`
   },
   {
     ...COMMON,
     topic: "streams",
     title: "Notifications, cancelled calls, long lists",
     text:
-      `A tool sends 1,000 notifications of progress one after another and then its result; the figure is what one notification costs, and the reader
-counts that all have arrived. Over a pair of transports the client and its callback count, too. Messages of the log and changes of resources
-take the same way through server and client as progress, so that progress stands for them.
+      `A tool sends 1,000 notifications of progress one after another, and then its result. The figure is the cost of one notification. The reader
+counts the notifications, so that none is missing. Over a pair of transports, the figure includes the client and its callback. Log messages
+and changes of resources pass through server and client in the same way as progress, so they have no rows of their own.
 
-For the row about cancelling, 1,000 handlers run; then the client cancels all calls at once. The time ends when every handler was interrupted
-and every caller has heard of it. Starting the calls does not count. The limit of calls in flight is raised for this row: by default 64
-calls of one client run, and the others wait.
+For the row about cancelling, 1,000 handlers run, and then the client cancels all calls at once. The time ends when every handler was
+interrupted and every call has ended at its caller. The time does not include the start of the calls. This row raises the limit of calls in
+flight. By default, 64 calls of one client run, and the others wait.
 
-A list has 1,000 tools on one page, and the list is checked to be complete.
+A list has 1,000 tools on one page. The test program checks that the list is complete.
 
-The floor writes the same messages without a library. In memory a notification is the call of a function, and a cancelled call is an
+The floor writes the same messages without a library. In memory, a notification is the call of a function, and a cancelled call is an
 \`AbortController\` and a promise.
 
-What the rows do not say: what happens to a client that reads slowly. Our handlers are suspended then, so that memory has a bound; bare Node
-and the SDKs go on to write into memory. This bound is part of what a notification costs here.`
+The rows do not show what happens when a client reads slowly. Our handlers are then suspended, so that the memory for waiting messages has a
+limit. Bare Node and the SDKs continue to write into memory. This limit is part of the cost of a notification here.`
   },
   {
     ...COMMON,
     topic: "memory",
     title: "Memory",
     text:
-      `The heap after a collection of garbage, before and after so many more of something are open; the figure is the difference for one. A call in
-flight counts at client and server together, the other rows count the server alone. An idle session has made its handshake and nothing else. A
-stream of a session and a streamed answer are counted without their session, which is there before.
+      `These figures are for the heap after a garbage collection. The figure is the difference between the heap with and without the open calls,
+sessions or streams of the row, divided by their number. The row about a call in flight counts client and server together. The other rows
+count the server alone. An idle session has made its handshake and nothing else. The figures for a stream of a session and for a streamed
+answer do not include the session, which exists before.
 
-The floor keeps what cannot be done without: a promise and a signal for a call, the parameters of the handshake for a session, Node's own
-objects for a stream.
+The floor keeps only what is necessary: a promise and a signal for a call, the parameters of the handshake for a session, Node's own objects
+for a stream.
 
-What the rows do not say: memory outside of the heap, such as the buffers of sockets in the system; and how much garbage a call leaves, which
-is part of its processor time above.`
+The rows do not show memory outside of the heap, such as the buffers of sockets in the system. They also do not show how much garbage a call
+leaves. The cost of this garbage is part of the processor time above.`
   },
   {
     topic: "growth",
@@ -110,29 +113,33 @@ is part of its processor time above.`
     own: "many",
     peers: "",
     text:
-      `The same calls at the same server, once with few and once with many of something that a call should not notice. A ratio near 1 means that it
-does not. What the rows do not say: what the many cost in memory, which is above, and what listing them costs.`
+      `These rows make the same calls to the same server, with few and with many sessions or tools. The cost of a call should not depend on their
+number. With a ratio near 1, it does not. The rows do not show how much memory the many sessions need, which is in the table above, and what
+listing many tools costs.`
   },
   {
     ...COMMON,
     topic: "validation",
     title: "Checks alone",
     text:
-      `The checks of messages, as functions, without a transport. Calls to these functions are a part of the rows above. The floor is a check or a
-conversion that was written by hand for this one type. Our lists of tools are mended: a tool that is not valid does not cost the others. The
-floor of that row is our own check that mends nothing, and the official SDKs refuse the whole list.`
+      `These rows are for the checks of messages as functions, without a transport. The rows above include calls to these functions. The floor is a
+check or a conversion that was written by hand for this one type. When a tool in a list is not valid, our check corrects the tool or leaves
+it out, and keeps the other tools; the official SDKs refuse the whole list. For lists, the floor is our own check without these corrections.
+The row with 100 tools that are not valid is compared with a list of valid tools.`
   },
   {
     ...COMMON,
     topic: "starts",
     title: "Start-up and sizes",
     text:
-      `A server over stdio with one tool starts, answers \`initialize\` and one call, and ends with its input. The time is the processor time of the whole
-process, and the memory is the largest that it had. Ours is the packages as they are published. The floor is a process of Node that does nothing. "Effect" imports
-three modules of Effect, "its modules" all modules of Effect that our server uses: no server on Effect can start faster. Bundles are made
-by esbuild, minified, with all that they import; the one of a browser is a client.
+      `A server over stdio with one tool starts, answers \`initialize\` and one call, and ends when its input ends. The time is the processor time of
+the whole process, and the memory is the most that the process has used. Effect MCP is the packages as they are published. The floor is a
+process of Node that does nothing. "Effect" imports three modules of Effect. "Its modules" imports all modules of Effect that our server
+uses, so no server with these modules can start faster. The bundles are made by esbuild, minified, with everything that they import. The
+bundle for a browser is a client.
 
-What the rows do not say: how long a start takes on a cold disk, and how large a bundle is that shares Effect with the rest of an application.`
+The rows do not show how long a start takes when the disk is cold, and how large a bundle is that shares Effect with the rest of an
+application.`
   },
   {
     topic: "types",
@@ -141,11 +148,11 @@ What the rows do not say: how long a start takes on a cold disk, and how large a
     own: "Effect MCP",
     peers: "others",
     text:
-      `A file defines 50 tools, each with three parameters, an output of two members and a handler whose types follow from both; \`tsc\` checks it with
-\`--strict\` and \`--skipLibCheck\`. The first column is a file that imports the same modules and defines nothing. What lies between the two is the
-cost of the tools.
+      `A file defines 50 tools. Each tool has three parameters, an output of two members, and a handler whose types follow from the parameters and
+the output. \`tsc\` checks the file with \`--strict\` and \`--skipLibCheck\`. The first column is for a file that imports the same modules and
+defines nothing. The difference between the two columns is the cost of the tools.
 
-What the rows do not say: what an editor does, which checks one file again and again with the declarations in memory.`
+The rows do not show the cost in an editor, which checks one file again and again with the declarations in memory.`
   },
   {
     topic: "nodes",
@@ -154,11 +161,12 @@ What the rows do not say: what an editor does, which checks one file again and a
     own: "over a store, or at another node",
     peers: "others, and the store itself",
     text:
-      `What shared state costs: the same server with its state in memory and in a store, which get the same calls in turn. "No state" is a server that
-stores nothing. The rows about calls that another node serves count both nodes. The row about growth counts the busiest node, because it limits
-how many calls three machines could serve. The rows about a directory compare one with 1,000 and one with 100,000 sessions.
+      `These rows show the cost of shared state. One server has its state in memory, and the same server has its state in a store. Both servers get
+the same calls in turn. "No state" is a server that stores nothing. The rows about calls that another node serves count both nodes. The row
+about growth counts the busiest node, because this node limits how many calls three machines can serve. The rows about a directory compare a
+directory of 1,000 sessions with a directory of 100,000 sessions.
 
-What the rows do not say: what the network between machines costs, because all processes run on one machine.`
+The rows do not show the cost of the network between machines, because all processes run on one machine.`
   }
 ]
 
@@ -281,13 +289,13 @@ const machineOf = (runs: ReadonlyArray<Run>): string => {
   const many = runs.length === 1 ? "one run" : `${runs.length} runs`
   return `The figures are from ${many} with Node ${node} on a machine with ${cores} cores (${processor}). A figure is the median of ${rounds} rounds${
     runs.length === 1 ? "" : `, and of the ${runs.length} runs`
-  }; in brackets are the lowest and the highest.`
+  }. The lowest and the highest figure are in brackets.`
 }
 
 const HEAD = `# Performance
 
-What this library costs, beside the official SDKs, other libraries, and programs without a library that do the same work. To measure it
-yourself, in a clone of the repository:
+This page says how much time and memory this library needs, compared with the official SDKs, with other libraries, and with programs without
+a library that do the same work. To measure this yourself, run these commands in a clone of the repository:
 
 \`\`\`sh
 npm ci
@@ -300,13 +308,15 @@ npm run bench -- --markdown docs/performance.md run.json   # makes this page of 
 The rows about several nodes need \`redis-server\` and the programs of PostgreSQL.`
 
 const READING =
-  `**Figures compare only within one run.** Each subject of a row runs in a process of its own, the subjects take turns, and a ratio compares
-figures of the same round: load on the machine affects all of them. On another machine the figures are others, and the ratios are similar.
+  `**Compare figures only within one run.** Each program of a row runs in a process of its own, and the programs take turns. A ratio compares
+figures of the same round, because load on the machine affects all programs of a round. On another machine, the figures are different, and
+the ratios are similar.
 
-A figure is processor time unless the row says otherwise, after the code has been compiled. SDK 1 is \`@modelcontextprotocol/sdk\` 1.32, SDK 2 is
-\`@modelcontextprotocol/server\` and \`client\` 2.4; they and the other libraries are used as their documentation shows. "Of the floor" and "of the
-best other" divide our figure by theirs: less than 1 means that ours is lower. A budget is the highest ratio, or figure, that we allow
-ourselves; a row that is over it says so. The code is in
+A figure is processor time after the code has been compiled, unless the row says otherwise. SDK 1 is \`@modelcontextprotocol/sdk\` 1.32, and
+SDK 2 is \`@modelcontextprotocol/server\` and \`client\` 2.4. We use the SDKs and the other libraries as their documentation shows. "Of the
+floor" divides the figure of Effect MCP by the figure of the floor, and "of the best other" divides it by the figure of the best other
+library. A ratio below 1 means that Effect MCP needs less. A budget is the highest ratio, or the highest figure, that we allow for Effect
+MCP. A row with a higher value says so. The code is in
 [packages/benchmarks](https://github.com/effect-mcp/effect-mcp/tree/main/packages/benchmarks).`
 
 /** The page. */
