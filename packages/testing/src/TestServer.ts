@@ -145,7 +145,9 @@ export const client = <D extends Definition.Definition.Any, E = never, R = never
       ])
       if (unlisted.flat().length > 0) {
         return yield* Effect.dieMessage(
-          `The server does not list: ${unlisted.flat().join(", ")}. Give the server features for all entries of the definition`
+          `The server does not list: ${
+            unlisted.flat().join(", ")
+          }. Give the server features for all entries of the definition`
         )
       }
       return session

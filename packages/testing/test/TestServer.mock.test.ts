@@ -33,7 +33,8 @@ const Weather = Definition.make(
 /** The sentence that a call fails with. */
 const failure = <A, E, R>(call: Effect.Effect<A, E, R>) => Effect.map(Effect.flip(call), (error) => String(error))
 
-const sentence = (what: string) => `The test has no handler for the ${what}: give TestServer.mock a handler with this name`
+const sentence = (what: string) =>
+  `The test has no handler for the ${what}: give TestServer.mock a handler with this name`
 
 for (const version of ["2025-11-25", "2026-07-28"] as const) {
   describe(`A mock at ${version}`, () => {

@@ -110,7 +110,8 @@ export const log: (diagnostic: Diagnostic) => Effect.Effect<void> = Diagnostic.$
           "; "
         )
     ),
-  Unchecked: ({ reason, subject }) => Effect.logWarning(`${shown(subject)} was accepted without the usual check: ${shown(reason)}`),
+  Unchecked: ({ reason, subject }) =>
+    Effect.logWarning(`${shown(subject)} was accepted without the usual check: ${shown(reason)}`),
   HiddenCharacters: ({ count, names, subject }) =>
     Effect.logWarning(
       `Left out characters that people do not see, in ${count === 1 ? "1 entry" : `${count} entries`} of ${
@@ -133,7 +134,9 @@ export const log: (diagnostic: Diagnostic) => Effect.Effect<void> = Diagnostic.$
   HandlerDied: ({ cause, method, subject }) =>
     Effect.logError(`The handler of ${handled(method, subject)} died`, cause),
   FlawedAnswer: ({ method, reason, subject }) =>
-    Effect.logWarning(`The handler of ${handled(method, subject)} returned an answer that breaks a rule: ${shown(reason, 2000)}`),
+    Effect.logWarning(
+      `The handler of ${handled(method, subject)} returned an answer that breaks a rule: ${shown(reason, 2000)}`
+    ),
   Unsubscribed: ({ changes, peer, reason }) =>
     Effect.logWarning(
       `The peer${peer === undefined ? "" : ` ${quoted(peer)}`} does not announce changes (${

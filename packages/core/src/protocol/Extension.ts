@@ -405,8 +405,10 @@ export const make = <
 }
 
 /** The settings of one side. If the extension has no settings for that side, a sentence that the compiler shows as the error. */
-type Declarable<Settings> = [keyof Settings] extends [never]
-  ? { readonly [name: string]: "The extension has no settings for this side: add a schema of the settings to Extension.make" }
+type Declarable<Settings> = [keyof Settings] extends [never] ? {
+    readonly [name: string]:
+      "The extension has no settings for this side: add a schema of the settings to Extension.make"
+  }
   : NoInfer<Settings>
 
 /**

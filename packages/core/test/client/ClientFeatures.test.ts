@@ -7,7 +7,7 @@ import type { JsonObject } from "@effect-mcp/core/protocol/Json"
 import * as McpError from "@effect-mcp/core/protocol/McpError"
 import type * as TestClient from "@effect-mcp/testing/TestClient"
 import * as Transcript from "@effect-mcp/testing/Transcript"
-import { Cause, Context, Deferred, Effect, Fiber, Layer, LogLevel, Logger, Queue, Ref, Stream, type Exit } from "effect"
+import { Cause, Context, Deferred, Effect, type Exit, Fiber, Layer, Logger, LogLevel, Queue, Ref, Stream } from "effect"
 import { legacyClient } from "./Scripts.js"
 
 class Model extends Context.Tag("Model")<Model, { readonly go: (prompt: string) => string }>() {}
@@ -260,7 +260,10 @@ describe("A client that hears logs", () => {
       for (const data of ["one", "two"]) {
         yield* server.notify("notifications/message", { level: "info", data })
       }
-      assert.deepStrictEqual([yield* Queue.take(logged), yield* Queue.take(logged)], ["info after one", "info after two"])
+      assert.deepStrictEqual([yield* Queue.take(logged), yield* Queue.take(logged)], [
+        "info after one",
+        "info after two"
+      ])
     }).pipe(Effect.provide(ModelLive)))
 
   it.scoped("gives the handler of each a scope of its own", () =>

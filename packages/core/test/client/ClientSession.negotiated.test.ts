@@ -81,7 +81,10 @@ describe("A client MUST use only the capabilities that were declared:", () => {
       })
       const error = yield* failure(client.request("tasks/list"))
       assert.deepInclude({ ...error }, { _tag: "NotNegotiated", capability: undefined })
-      assert.strictEqual(error.message, "\"tasks/list\" was not sent: the revision 2025-06-18 does not have this method")
+      assert.strictEqual(
+        error.message,
+        "\"tasks/list\" was not sent: the revision 2025-06-18 does not have this method"
+      )
       yield* answered(server, client.request("ours/do"), "ours/do", {})
     }))
 })

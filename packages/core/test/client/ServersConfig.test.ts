@@ -150,7 +150,11 @@ describe("A host's configuration", () => {
       [{ type: "ws", url: "ws://a" }, "type", "\"ws\" is not a transport that this client has"],
       [{ type: "constructor", url: "ws://a" }, "type", "\"constructor\" is not a transport that this client has"],
       [{ type: 5, url: "ws://a" }, "type", "expected a string"],
-      [{ command: "a", sandboxEnabled: true }, "sandboxEnabled", "the entry asks for a sandbox, which this client does not have"],
+      [
+        { command: "a", sandboxEnabled: true },
+        "sandboxEnabled",
+        "the entry asks for a sandbox, which this client does not have"
+      ],
       [{ command: "a", versions: ["2020-01-01"] }, "versions", "expected a list of revisions"],
       [{ command: "a", timeout: "soon" }, "timeout", "expected a duration"],
       [{ command: "a", timeout: "0 seconds" }, "timeout", "expected a duration"],

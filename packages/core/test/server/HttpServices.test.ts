@@ -34,10 +34,12 @@ const Session = Layer.effectDiscard(Effect.map(seen, (text) => void sessions.pus
 const features = (otherwise?: Effect.Effect<string>) =>
   Layer.mergeAll(
     McpServer.tool(Tool.make("seen"), () => seen),
-    McpServer.tool(Tool.make("forks"), () => Effect.flatMap(Effect.fork(seen), (fiber) => Effect.flatten(Fiber.await(fiber)))),
-    McpServer.tool(Tool.make("whose"), () => Tenant).pipe(
-      Feature.provide(Tenant, HttpServices.get(Tenant, otherwise))
-    )
+    McpServer.tool(Tool.make("forks"), () =>
+      Effect.flatMap(Effect.fork(seen), (fiber) => Effect.flatten(Fiber.await(fiber)))),
+    McpServer.tool(Tool.make("whose"), () =>
+      Tenant).pipe(
+        Feature.provide(Tenant, HttpServices.get(Tenant, otherwise))
+      )
   )
 
 const url = "http://localhost:3000/mcp"

@@ -220,7 +220,8 @@ describe("An observer", () => {
       yield* clientOf(
         registering((registry) =>
           registry.observe({
-            onInitialized: () => Effect.flatMap(Effect.serviceOption(RequestContext), ({ _tag }) => Queue.offer(heard, _tag))
+            onInitialized: () =>
+              Effect.flatMap(Effect.serviceOption(RequestContext), ({ _tag }) => Queue.offer(heard, _tag))
           })
         ),
         { versions: legacy }

@@ -10,15 +10,15 @@ import * as Formatter from "effect/Formatter"
 import * as HashMap from "effect/HashMap"
 import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
-import * as LogLevel from "effect/LogLevel"
+import type * as LogLevel from "effect/LogLevel"
 import * as Option from "effect/Option"
 import * as Queue from "effect/Queue"
 import * as References from "effect/References"
 import * as Result from "effect/Result"
+import * as Scheduler from "effect/Scheduler"
 import * as Schema from "effect/Schema"
 import * as SchemaGetter from "effect/SchemaGetter"
 import * as SchemaTransformation from "effect/SchemaTransformation"
-import * as Scheduler from "effect/Scheduler"
 import * as Stream from "effect/Stream"
 import * as TestClock from "effect/testing/TestClock"
 import * as Tracer from "effect/Tracer"
@@ -30,8 +30,11 @@ export const Effect_forkAll = (effects: Iterable<Effect.Effect<any, any, any>>):
 
 /** In version 4 an option and a result are not effects. */
 export const Effect_flatten = (self: Effect.Effect<any, any, any>): any =>
-  Effect.flatMap(self, (inner) =>
-    Option.isOption(inner) ? Effect.fromOption(inner) : Result.isResult(inner) ? Effect.fromResult(inner) : inner)
+  Effect.flatMap(
+    self,
+    (inner) =>
+      Option.isOption(inner) ? Effect.fromOption(inner) : Result.isResult(inner) ? Effect.fromResult(inner) : inner
+  )
 
 export const Effect_fromNullable = Effect.fromNullishOr
 
@@ -65,7 +68,9 @@ export const FiberRef_unsafeMake = (value: any): any =>
 export const FiberRef_get = (ref: Context.Reference<any>): any =>
   Effect.withFiber((fiber) => {
     const value = fiber.getRef(ref)
-    return Effect.succeed(ref === References.CurrentLogAnnotations ? HashMap.fromIterable(Object.entries(value)) : value)
+    return Effect.succeed(
+      ref === References.CurrentLogAnnotations ? HashMap.fromIterable(Object.entries(value)) : value
+    )
   })
 
 export const FiberRef_currentLogAnnotations = References.CurrentLogAnnotations
@@ -77,7 +82,7 @@ export const Effect_locally = (...args: [any, any, any] | [any, any]): any =>
 
 // Mailbox
 
-export type Mailbox_Mailbox<A, E = never> = any
+export type Mailbox_Mailbox<_A, _E = never> = any
 
 export const Mailbox_make = (): any =>
   Effect.map(Queue.unbounded<any, any>(), (queue) => ({
@@ -95,14 +100,18 @@ export const Mailbox_toStream = ({ queue }: { readonly queue: Queue.Queue<any, a
 export const Layer_fail = (error: any): any => Layer.effectContext(Effect.fail(error))
 
 export const Layer_memoize = (self: any): any =>
-  Effect.flatMap(Effect.scope, (scope) =>
-    Effect.map(Effect.cached(Layer.buildWithScope(self, scope)), Layer.effectContext))
+  Effect.flatMap(
+    Effect.scope,
+    (scope) => Effect.map(Effect.cached(Layer.buildWithScope(self, scope)), Layer.effectContext)
+  )
 
 export const Layer_project = (self: any, from: any, to: any, f: (service: any) => any): any =>
   Layer.provide(Layer.effect(to, Effect.map(from, f)), self)
 
 export const Layer_retry = (self: any, schedule: any): any =>
-  Layer.effectContext(Effect.flatMap(Effect.scope, (scope) => Effect.retry(Layer.buildWithScope(self, scope), schedule)))
+  Layer.effectContext(
+    Effect.flatMap(Effect.scope, (scope) => Effect.retry(Layer.buildWithScope(self, scope), schedule))
+  )
 
 export const ConfigProvider_fromMap = (map: ReadonlyMap<string, string>): ConfigProvider.ConfigProvider =>
   ConfigProvider.fromUnknown(Object.fromEntries(map))

@@ -192,7 +192,8 @@ const cancelOf = (message: Message.Message, requestId: Message.RequestId): strin
 const cannotResume = (method: string): TransportError =>
   new TransportError({
     reason: "Write",
-    message: `"${method}" was not sent: a request can be resumed only over Streamable HTTP of revision 2025-11-25 or earlier`
+    message:
+      `"${method}" was not sent: a request can be resumed only over Streamable HTTP of revision 2025-11-25 or earlier`
   })
 
 const died = (reason: "Read" | "Write", message: string, cause: Cause.Cause<unknown>): TransportError =>

@@ -126,7 +126,8 @@ const legacy = (connection: HttpConnection.HttpConnection): Effect.Effect<Legacy
 const neither = (refused: HttpResponseError, error: TransportError): TransportError =>
   new TransportError({
     reason: RefusedResponse.toError(refused).reason,
-    message: `${refused.message}. The server does not implement HTTP+SSE of revision 2024-11-05 either: ${error.message}` +
+    message:
+      `${refused.message}. The server does not implement HTTP+SSE of revision 2024-11-05 either: ${error.message}` +
       (refused.status === 404 ? ". Look at the path of the URL: the path of a server is often \"/mcp\"" : ""),
     cause: refused
   })

@@ -138,7 +138,9 @@ export const checksOf = (value: unknown, { compile }: Source): ReadonlyMap<strin
 
 /** Compiles a regular expression, with the engine that `trust` chooses. */
 export const pattern = (source: string, { budget, trust }: Source): LinearPattern.LinearPattern => {
-  const advice = trust.isOfApplication && trust.patterns === "linear" ? "; the option `patterns: \"native\"` may accept it" : ""
+  const advice = trust.isOfApplication && trust.patterns === "linear"
+    ? "; the option `patterns: \"native\"` may accept it"
+    : ""
   return Either.getOrThrowWith(
     trust.patterns === "linear" ? LinearPattern.make(source, budget) : LinearPattern.native(source),
     (why) => new Invalid(`has the regular expression ${JsonText.stringify(shortened(source))}, which ${why}${advice}`)

@@ -192,8 +192,7 @@ class OpenEndpoint implements Endpoint, Surroundings {
  */
 const LAST: Headers = { connection: "close" }
 
-const ALLOW =
-  "To serve this client, add the value to the option allowedHosts or allowedOrigins of the endpoint. " +
+const ALLOW = "To serve this client, add the value to the option allowedHosts or allowedOrigins of the endpoint. " +
   "This warning is not repeated"
 
 const UNKEPT =

@@ -277,8 +277,7 @@ const called = <A, E, R>(
 ): Effect.Effect<unknown, E, R> => HandlerResult.effect(f(facts), `The option ${option} of the Authenticator`)
 
 const UNANSWERED: Readonly<Record<Caller["_tag"], string>> = {
-  Http:
-    "This server cannot find the user of this HTTP request: its Authenticator needs the option http, or the " +
+  Http: "This server cannot find the user of this HTTP request: its Authenticator needs the option http, or the " +
     "application that serves the endpoint must pass the user",
   Stdio: "This server cannot find the user on stdio: its Authenticator needs the option stdio",
   InProcess:

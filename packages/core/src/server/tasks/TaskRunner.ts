@@ -120,11 +120,13 @@ export class TaskRunner {
     const telling = Semaphore.make()
     let told = task.version
     const tell = (changedTask: StoredTask) =>
-      telling.run(Effect.suspend(() =>
-        changedTask.version <= told ? Effect.void : Effect.map(changed(changedTask), () => {
-          told = changedTask.version
-        })
-      ))
+      telling.run(
+        Effect.suspend(() =>
+          changedTask.version <= told ? Effect.void : Effect.map(changed(changedTask), () => {
+            told = changedTask.version
+          })
+        )
+      )
     // Ends when the task has ended, or when the store has removed the task.
     const over = this.store.changes(owner, taskId).pipe(
       Stream.tap(tell),

@@ -12,7 +12,9 @@ const connected = (version: string) =>
   Effect.gen(function*() {
     const [here, there] = yield* Transport.memory()
     const received = yield* Queue.unbounded<Message.Request>()
-    yield* Effect.forkScoped(Transport.run(there, (incoming) => Queue.unsafeOffer(received, incoming as Message.Request)))
+    yield* Effect.forkScoped(
+      Transport.run(there, (incoming) => Queue.unsafeOffer(received, incoming as Message.Request))
+    )
     const send = (value: unknown) => {
       there.unsafeSend(MessageText.parse(JSON.stringify(value)) as Message.Message)
     }

@@ -223,7 +223,10 @@ describe("Many messages over Streamable HTTP", () => {
 
   it.scoped("are not read on from a server that accepts no responses", () =>
     Effect.gen(function*() {
-      const pair = yield* ScriptedServer.pair({ limits: { capacity: 3, maxExchanges: 1 }, reconnect: Schedule.recurs(0) })
+      const pair = yield* ScriptedServer.pair({
+        limits: { capacity: 3, maxExchanges: 1 },
+        reconnect: Schedule.recurs(0)
+      })
       const calling = yield* pair.call("tools/call")
       const exchange = yield* pair.expect("tools/call")
       const stream = yield* exchange.events()

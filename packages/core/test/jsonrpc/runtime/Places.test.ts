@@ -38,7 +38,8 @@ const gated = Effect.gen(function*() {
 const refused = (id: Message.RequestId, running: number, waiting: number) =>
   Message.failure(id, {
     code: JsonRpcError.UNAVAILABLE,
-    message: `Too many requests: ${running} are running and ${waiting} wait; send it again when another request is answered`
+    message:
+      `Too many requests: ${running} are running and ${waiting} wait; send it again when another request is answered`
   })
 
 const urgent = (served: Side.Side): Side.Side => ({ ...served, neverWaits: (method) => method === "ping" })

@@ -97,7 +97,9 @@ describe("SchemaCheck", () => {
   })
 
   it("throws for schemas that the vocabulary does not have", () => {
-    expect(() => SchemaCheck.compile(Schema.Date as unknown as Schema.Schema<Date>)).toThrow("not contain Transformation")
+    expect(() => SchemaCheck.compile(Schema.Date as unknown as Schema.Schema<Date>)).toThrow(
+      "not contain Transformation"
+    )
     expect(() => SchemaCheck.compile(Schema.Tuple(Schema.String))).toThrow("not contain tuples")
   })
 
